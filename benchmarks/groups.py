@@ -22,21 +22,11 @@ from scipy.spatial.distance import squareform
 
 import d2ke
 from benchmarks import measure
-from benchmarks.neighbors import gestures, names, recorded
+from benchmarks.neighbors import gestures, recorded, words
 from d2ke.groups.faster_pam import faster_pam
 
-LIST = Path("/usr/share/dict/american-english-huge")
 GUN_POINT = {"distance": "dtw", "window": 10}
 STRINGS = {"distance": "levenshtein"}
-
-
-def words(path: Path | None, n: int) -> d2ke.Objects:
-    """Draw words without possessives, or names."""
-    path = path or LIST
-    if not path.exists():
-        return d2ke.pack(names(n))
-    found = [word for word in path.read_text("utf-8").split() if not word.endswith("'s")]
-    return d2ke.pack([found[i] for i in np.random.default_rng(0).permutation(len(found))[:n]])
 
 
 timed = partial(measure.least, clock=time.perf_counter)
@@ -101,7 +91,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", metavar="CASE", help="all, where none is named")
     parser.add_argument("--words", type=Path, help="a file of words, one a line")
     options = parser.parse_args()
-    drawn = partial(words, options.words)
+    drawn = partial(words, path=options.words)
     cases: dict[str, tuple[Callable[..., None], Callable[[int], Any], int, dict[str, Any]]] = {
         "words-tree": (tree, drawn, 100_000, {"part": 3000, **STRINGS}),
         "series-tree": (tree, gestures, 10_000, GUN_POINT),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from papers.datasets import load
 
 PART = 2000  # objects whose distances are computed in full
 PEER_PART = 300  # the same for aeon
+LIST = Path("/usr/share/dict/american-english-huge")
 
 
 def names(n: int) -> list[str]:
@@ -42,6 +44,15 @@ def names(n: int) -> list[str]:
     return [
         "".join(syllables[s] for s in row[:count]) for row, count in zip(drawn, counts, strict=True)
     ]
+
+
+def words(n: int, path: Path | None = None) -> d2ke.Objects:
+    """Draw words of a list, Debian's wamerican-huge, without possessives, or names."""
+    path = path or LIST
+    if not path.exists():
+        return d2ke.pack(names(n))
+    found = [word for word in path.read_text("utf-8").split() if not word.endswith("'s")]
+    return d2ke.pack([found[i] for i in np.random.default_rng(0).permutation(len(found))[:n]])
 
 
 def reads(n: int) -> list[str]:
@@ -112,6 +123,7 @@ SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
     "names-within-2": (names, d2ke.within, {"radius": 2, **STRINGS}),
     "names-nearest-5": (names, d2ke.nearest, {"k": 5, **STRINGS}),
+    "words-nearest-5": (words, d2ke.nearest, {"k": 5, **STRINGS}),
     "reads-within-10": (reads, d2ke.within, {"radius": 10, **STRINGS}),
     "reads-nearest-1": (reads, d2ke.nearest, {"k": 1, **STRINGS}),
     "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),

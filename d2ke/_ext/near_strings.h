@@ -13,6 +13,7 @@
 #define D2KE_NEAR_STRINGS_H
 
 #include <stdlib.h>
+#include "bags.h"
 #include "cutoff.h"
 #include "kernel.h"
 #include "neighbor_heap.h"
@@ -21,6 +22,8 @@ typedef struct {
     const uint32_t *letters;
     const int64_t *offsets;
     const uint8_t *bags;
+    const uint8_t *blocks; /* the same for bag_flags */
+    const uint64_t *grams;
     int64_t n;
 } near_strings;
 
@@ -54,6 +57,8 @@ typedef struct {
     int64_t *work; /* of each query: lookups, and letters times words that were computed */
 } near_search;
 
+enum { NEAR_BLOCKS = 16 }; /* whose letters are compared at a time */
+
 /* Pairs within the radius: query, string, distance. */
 typedef struct {
     int32_t *values;
@@ -66,6 +71,7 @@ typedef struct {
     int32_t *stamps; /* of each string of y: the last query that had it as a candidate */
     near_pairs pairs;
     int64_t since;
+    uint8_t flags[NEAR_BLOCKS * BAG_BLOCK];
 } near_thread;
 
 #define NEAR_BASE UINT64_C(0x9e3779b97f4a7c15)
@@ -113,21 +119,28 @@ static inline int near_append(near_pairs *pairs, int64_t i, int64_t j, int64_t d
     return 1;
 }
 
+static inline int near_goes_on(near_thread *t, int64_t work, const d2ke_poll *poll)
+{
+    t->since += work;
+    if (t->since <= 1000000) return 1;
+    t->since = 0;
+    return !d2ke_stopped(poll);
+}
+
 /* Computes a candidate, and keeps it if it is near; 0: stop. */
 static inline int near_verify(const near_search *s, near_thread *t, int64_t i, int64_t j,
                               int64_t *cut, const d2ke_poll *poll)
 {
     int64_t n = s->y.offsets[j + 1] - s->y.offsets[j], *counts = s->counts + 4 * i;
-    if (s->skip && i == j) return 1;
-    counts[1]++;
     if (cut_bag_bound(s->x.bags + CUT_BAG * i, s->y.bags + CUT_BAG * j, n - t->pattern.length)
         > *cut)
         return 1;
+    uint64_t a = s->x.grams[i], b = s->y.grams[j];
+    if (bag_bits(a & ~b) > 2 * *cut || bag_bits(b & ~a) > 2 * *cut) return 1;
     counts[2]++;
     int64_t d = cut_distance(&t->pattern, s->y.letters + s->y.offsets[j], n, *cut);
     int64_t work = n * (*cut <= CUT_SMALL ? 1 : 2 + *cut / 32);
     s->work[2 * i + 1] += work;
-    t->since += work + 4;
     if (d <= *cut) {
         counts[3]++;
         if (!s->k) {
@@ -138,11 +151,7 @@ static inline int near_verify(const near_search *s, near_thread *t, int64_t i, i
             if (distances[0] < (double)*cut) *cut = (int64_t)distances[0];
         }
     }
-    if (t->since > 1000000) {
-        t->since = 0;
-        return !d2ke_stopped(poll);
-    }
-    return 1;
+    return near_goes_on(t, work + 4, poll);
 }
 
 /* All candidates of one length that share piece number `piece`, of this start and size. */
@@ -167,13 +176,45 @@ static inline int near_look_up(const near_search *s, near_thread *t, int64_t i, 
         for (const int32_t *item = s->items + s->slots[slot].start;; item++) {
             int64_t j = *item < 0 ? ~*item : *item;
             if (s->half && j >= i) break; /* they ascend */
-            if (t->stamps[j] != (int32_t)i) {
+            if (t->stamps[j] != (int32_t)i && !(s->skip && i == j)) {
                 t->stamps[j] = (int32_t)i;
+                s->counts[4 * i + 1]++;
                 if (!near_verify(s, t, i, j, cut, poll)) return 0;
             }
             t->since++;
             if (*item < 0) break;
         }
+    }
+    return 1;
+}
+
+/* All strings of one length, begin .. end, with about the query's letters. */
+static inline int near_scan(const near_search *s, near_thread *t, int64_t i, int64_t begin,
+                            int64_t end, int64_t away, const uint8_t *bag, int64_t *cut,
+                            const d2ke_poll *poll)
+{
+    int64_t own = s->skip && begin <= i && i < end ? i : -1;
+    s->counts[4 * i + 1] += end - begin - (own >= 0);
+    for (int64_t first = begin / BAG_BLOCK; first * BAG_BLOCK < end; first += NEAR_BLOCKS) {
+        int64_t from = first * BAG_BLOCK, to = from + NEAR_BLOCKS * BAG_BLOCK;
+        if (from < begin) from = begin;
+        if (to > end) to = end;
+        if (away > *cut) return 1;
+        bag_flags(bag, s->y.blocks + first * BAG_BLOCK * BAG_GROUPS,
+                  (to + BAG_BLOCK - 1) / BAG_BLOCK - first, 2 * *cut - away, t->flags);
+        for (int64_t j = from; j < to;) {
+            const uint8_t *flag = t->flags + (j - first * BAG_BLOCK);
+            uint64_t eight = 0;
+            if (j + 8 <= to) memcpy(&eight, flag, 8);
+            if (j + 8 <= to && !eight) {
+                j += 8;
+                continue;
+            }
+            int64_t last = j + 8 < to ? j + 8 : to;
+            for (; j < last; j++, flag++)
+                if (*flag && j != own && !near_verify(s, t, i, j, cut, poll)) return 0;
+        }
+        if (!near_goes_on(t, (to - from) / 4, poll)) return 0;
     }
     return 1;
 }
@@ -185,6 +226,8 @@ static inline int near_query(const near_search *s, near_thread *t, int64_t i, co
     int64_t m = s->x.offsets[i + 1] - s->x.offsets[i], r = s->radius, cut = r, more = 1;
     int64_t shortest = m > r ? m - r : 0, longest = s->half ? m : m + r;
     if (longest >= s->n_lengths) longest = s->n_lengths - 1;
+    uint8_t bag[BAG_GROUPS];
+    for (int g = 0; g < BAG_GROUPS; g++) bag[g] = bag_count(s->x.bags[CUT_BAG * i + g]);
     cut_prepare(&t->pattern, letters, m);
     if (s->slots) near_hash(letters, m, t->hashes);
     for (int64_t away = 0; more && away <= r; away++) {
@@ -199,8 +242,7 @@ static inline int near_query(const near_search *s, near_thread *t, int64_t i, co
                 for (int64_t piece = 0; more && piece <= r; piece++)
                     more = near_look_up(s, t, i, length, piece, &cut, poll);
             } else {
-                for (int64_t j = begin; more && j < end; j++)
-                    more = near_verify(s, t, i, j, &cut, poll);
+                more = near_scan(s, t, i, begin, end, away, bag, &cut, poll);
             }
             t->since += 100;
         }

@@ -12,6 +12,7 @@ from d2ke._ext.tasks cimport advance, run, stop
 
 cdef extern from "near_strings.h":
     enum:
+        BAG_BLOCK
         CUT_BAG
         CUT_SMALL
 
@@ -19,6 +20,8 @@ cdef extern from "near_strings.h":
         const uint32_t *letters
         const int64_t *offsets
         const uint8_t *bags
+        const uint8_t *blocks
+        const uint64_t *grams
         int64_t n
 
     ctypedef struct near_slot:
@@ -74,6 +77,8 @@ cdef extern from "near_strings.h":
     void cut_forget(cut_pattern *, const uint32_t *) noexcept nogil
     int64_t cut_distance(const cut_pattern *, const uint32_t *, int64_t, int64_t) noexcept nogil
     void cut_bag(const uint32_t *, int64_t, uint8_t *) noexcept nogil
+    uint8_t bag_count(uint8_t) noexcept nogil
+    uint64_t bag_grams(const uint32_t *, int64_t) noexcept nogil
     int64_t cut_bag_bound(const uint8_t *, const uint8_t *, int64_t) noexcept nogil
     void near_hash(const uint32_t *, int64_t, uint64_t *) noexcept nogil
     void near_piece(int64_t, int64_t, int64_t, int64_t *, int64_t *) noexcept nogil
@@ -155,20 +160,27 @@ cdef class Index:
 
 cdef class Strings:
     """Strings in the order of their lengths, with what the search reads beside their letters."""
-    cdef readonly object letters, offsets, bags, powers, starts
+    cdef readonly object letters, offsets, bags, blocks, grams, powers, starts
     cdef readonly int64_t n, longest, n_letters
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
                  int64_t longest):
-        cdef int64_t i, n = offsets.shape[0] - 1
+        cdef int64_t i, g, n = offsets.shape[0] - 1
         cdef uint8_t[:, ::1] bags = np.empty((n, CUT_BAG), np.uint8)
         cdef uint64_t[::1] powers = np.empty(longest + 1, np.uint64)
+        cdef uint64_t[::1] grams = np.empty(n, np.uint64)
+        shape = n // BAG_BLOCK + 1, CUT_BAG, BAG_BLOCK
+        cdef uint8_t[:, :, ::1] blocks = np.zeros(shape, np.uint8)
         for i in range(n):
             cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
+            grams[i] = bag_grams(&letters[0] + offsets[i], offsets[i + 1] - offsets[i])
+            for g in range(CUT_BAG):
+                blocks[i // BAG_BLOCK, g, i % BAG_BLOCK] = bag_count(bags[i, g])
         powers[0] = 1
         for i in range(longest):
             powers[i + 1] = powers[i] * NEAR_BASE
-        self.letters, self.offsets, self.bags = map(np.asarray, (letters, offsets, bags))
+        self.letters, self.offsets = np.asarray(letters), np.asarray(offsets)
+        self.bags, self.blocks, self.grams = map(np.asarray, (bags, blocks, grams))
         self.powers = np.asarray(powers)
         self.n, self.longest, self.n_letters = n, longest, n_letters
         lengths = np.diff(self.offsets)
@@ -179,7 +191,10 @@ cdef class Strings:
         cdef const uint32_t[::1] letters = self.letters
         cdef const int64_t[::1] offsets = self.offsets
         cdef const uint8_t[:, ::1] bags = self.bags
+        cdef const uint8_t[:, :, ::1] blocks = self.blocks
+        cdef const uint64_t[::1] grams = self.grams
         side.letters, side.offsets, side.bags = &letters[0], &offsets[0], &bags[0, 0]
+        side.blocks, side.grams = &blocks[0, 0, 0], &grams[0]
         side.n = self.n
         return side
 

@@ -25,11 +25,14 @@ _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
 # Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
 _PAIR, _CELL = 2.4, 0.35 / 64
-# ... a look into the index, a candidate of it, one of a scan, a column of the cut-off band, and a
-# piece that is indexed.
-_LOOK, _CANDIDATE, _SCANNED, _COLUMN, _PIECE = 5.0, 30.0, 9.0, 2.2, 150.0
-# A radius is tried for the nearest if it costs at most this part of all distances in full.
+# ... one that is offered to the nearest, a look into the index, a candidate of it, one of a scan,
+# one whose letters are alike, a column of the cut-off band, and a piece that is indexed.
+_OFFERED, _LOOK, _CANDIDATE, _SCANNED, _ALIKE, _COLUMN = 1.3, 5.0, 15.0, 1.2, 20.0, 2.2
+_PIECE = 150.0
+# A radius is tried if it costs at most this part of all distances in full, ...
 _TRY = 0.1
+# ... or, with the distances of the objects that are then expected to remain, at most this.
+_GAIN = 0.95
 
 
 class Side(NamedTuple):
@@ -42,13 +45,14 @@ class Side(NamedTuple):
 class PreparedStrings(NamedTuple):
     """Data that all blocks of rows share.
 
-    `strings` are those of Y, `n_rows` is the number of rows of all blocks, `radius` the first one
-    that a search for the nearest tries, and `indexes` (by radius) take at most `index_bytes`.
+    `strings` are those of Y, `n_rows` is the number of rows of all blocks, `reach` are sorted
+    distances of the k-th neighbour of some objects, and `indexes` (by radius) take at most
+    `index_bytes`.
     """
 
     strings: Side
     n_rows: int
-    radius: int | None
+    reach: np.ndarray | None
     index_bytes: int
     indexes: dict[int, near_strings.Index]
 
@@ -80,7 +84,7 @@ def index_bytes(search: NeighborSearch) -> int:
 
 
 def prepare_strings(search: NeighborSearch) -> PreparedStrings:
-    """Sort Y, and choose the first radius for the nearest."""
+    """Sort Y, and search the k-th nearest of some objects."""
     return StringFinder(search).prepared
 
 
@@ -106,8 +110,8 @@ class StringFinder:
         prepared = search.prepared
         if prepared is None:
             self.x, self.y = _sorted(pairs)
-            radius = self._first_radius() if search.k else None
-            prepared = PreparedStrings(self.y, pairs.shape[0], radius, index_bytes(search), {})
+            reach = self._reach() if search.k else None
+            prepared = PreparedStrings(self.y, pairs.shape[0], reach, index_bytes(search), {})
         else:
             self.y = prepared.strings
             self.x = _sorted_rows(pairs, self.y.strings)
@@ -164,9 +168,11 @@ class StringFinder:
         left = np.arange(search.pairs.shape[0])
         work = _no_work(len(left))
         heaps = NearestLists(len(left), lists.indices.shape[1])
-        for radius in self._radii():
+        for radius, share in self._radii():
+            full = self._full_cost(left)
             index, cost = self._choose_index(left, radius, False)
-            if cost > _TRY * self._full_cost(left):
+            rest = self._full_cost(left, 1 - share)
+            if cost > _TRY * full and cost + rest > _GAIN * full:
                 break
             for rows in _chunks(left):
                 heaps.clear(rows)
@@ -182,22 +188,24 @@ class StringFinder:
                 return
         self._in_full(np.sort(x.names[left]), lists, info)
 
-    def _radii(self) -> Iterator[int]:
-        """Yield a radius that suffices for half of the objects, and larger ones."""
-        radius, longest = self.prepared.radius, max(self.x.strings.longest, self.y.strings.longest)
+    def _radii(self) -> Iterator[tuple[int, float]]:
+        """Yield growing radii, and the share of the remaining objects that each suffices for."""
+        reach, longest = self.prepared.reach, max(self.x.strings.longest, self.y.strings.longest)
+        radius = int(reach[len(reach) // 2])
         while radius < longest:
-            yield radius
-            radius = max(radius + 1, radius * 3 // 2)
+            done = int(np.searchsorted(reach, radius, side="right"))
+            yield radius, done / len(reach) if len(reach) else 0.0
+            reach, radius = reach[done:], max(radius + 1, radius * 5 // 4)
 
-    def _first_radius(self) -> int:
-        """Return the median distance of the k-th neighbour of some objects."""
+    def _reach(self) -> np.ndarray:
+        """Return the distances of the k-th neighbour of some objects, sorted."""
         search, pairs = self.search, self.search.pairs
-        k, rows = search.k + search.skip, _spread(pairs.shape[0], _SAMPLE // 4)
+        k, rows = search.k + search.skip, _spread(pairs.shape[0])
         block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
         pairs.compile(PairBlock(pairs.x[rows], pairs.y)).run(
             block, search.n_threads, None, Transform()
         )
-        return int(np.median(np.partition(block, k - 1, axis=1)[:, k - 1]))
+        return np.sort(np.partition(block, k - 1, axis=1)[:, k - 1])
 
     def _choose_index(
         self, rows: np.ndarray, radius: int, half: bool
@@ -228,17 +236,20 @@ class StringFinder:
         work = _no_work(self.search.pairs.shape[0])
         self._run(some, radius, index, work, half=half, quiet=True)
         lookups, columns = work.columns[some].sum(axis=0)
-        candidates = work.counts[some, 1].sum()
-        each = _SCANNED if index is None else _CANDIDATE
-        return (_LOOK * lookups + _COLUMN * columns + each * candidates) * len(rows) / len(some)
+        candidates, alike = work.counts[some, 1:3].sum(axis=0)
+        cost = _LOOK * lookups + _ALIKE * alike + _COLUMN * columns
+        cost += candidates * (_SCANNED if index is None else _CANDIDATE)
+        return cost * len(rows) / len(some)
 
-    def _full_cost(self, rows: np.ndarray) -> float:
-        """Return the cost of all distances of some rows."""
+    def _full_cost(self, rows: np.ndarray, part: float = 1.0) -> float:
+        """Return the cost of all distances of a part of some rows."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
         cost = _PAIR * len(rows) * y.n + _CELL * letters * (y.offsets[y.n] + y.n)
         cost *= 64 / isa.vector_bytes()
-        return cost / 2 if self.search.pairs.same and len(rows) == x.n else cost
+        if self.search.pairs.same and len(rows) == x.n and part == 1:
+            cost /= 2  # each pair once
+        return part * (cost + _OFFERED * len(rows) * y.n * (self.search.k is not None))
 
     def _run(
         self,

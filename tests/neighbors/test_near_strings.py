@@ -14,7 +14,7 @@ from d2ke.neighbors import strings
 
 many = settings(max_examples=examples(200), deadline=None)
 few = settings(max_examples=examples(60), deadline=None)
-FREE = {"_LOOK": 0.0, "_CANDIDATE": 0.0, "_COLUMN": 0.0, "_PIECE": 0.0}
+FREE = {"_LOOK": 0.0, "_CANDIDATE": 0.0, "_ALIKE": 0.0, "_COLUMN": 0.0, "_PIECE": 0.0}
 WAYS = {
     "index": FREE | {"_SCANNED": 1.0},
     "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
