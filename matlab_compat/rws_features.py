@@ -22,8 +22,8 @@ from d2ke.io import load_mat
 from matlab_compat import random
 from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
 from matlab_compat._outputs import Outputs
-from matlab_compat.dtw import dtw_similarity_cell, dtw_similarity_cell_mulvar
 from matlab_compat.ucr_text import read_ucr
+from matlab_compat.warping import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 
 def rws_GenFea(

@@ -276,19 +276,37 @@ NAMES = {
     whos_mat(file)
     """,
     "matlab_compat": """
+    ClassificationKNN(X, Y, k, distance, params)
     RandStream(seed=0)
     Struct
+    cluster(Z, *, MaxClust=None, Cutoff=None, Criterion='inconsistent', Depth=2)
+    cmdscale(D, p=None)
+    confusionmat(group, grouphat, *, Order=None)
+    crossvalind(method, N, K=None)
+    cvpartition(N, method, value=None)
+    dbscan(X, epsilon, minpts, Distance=None, **params)
+    dendrogram(Z, P=30, *, Labels=None, Orientation='top', ColorThreshold=0.0, ax=None)
+    dtw(x, y, maxsamp=None, metric='euclidean')
     dtw_c(s, t, w=-1)
     dtw_m(s, t, w=-1)
     dtw_similarity_cell(newX, baseX, *, n_threads=None)
     dtw_similarity_cell_mulvar(newX, baseX, *, n_threads=None)
+    fitcknn(X, Y, *, NumNeighbors=1, Distance=None, **params)
+    kmedoids(X, k, Distance=None, *, seed=0, **params)
+    knnsearch(X, Y, *, K=1, Distance=None, **params)
     libsvmread(filename)
     libsvmwrite(filename, labels, X)
+    linkage(X, method='single', metric=None, **params)
+    load(filename, *names)
+    pdist(X, Distance=None, DistParameter=None, **params)
+    pdist2(X, Y, Distance=None, DistParameter=None, **params)
+    perfcurve(labels, scores, posclass)
     predict(y, X, model, options='')
     rand(*size)
     randi(limits, *size)
     randn(*size)
     randperm(n)
+    rangesearch(X, Y, r, *, Distance=None, **params)
     rng(seed=None, generator='twister')
     rws_GenFea(file_dir, filename, sigma, R, DMin, DMax, *, n_threads=None)
     rws_GenFea_mulvar(file_dir, filename, sigma, R, DMin, DMax, *, n_threads=None)
@@ -309,6 +327,8 @@ NAMES = {
         8.91, 10, 31.62, 100.0, 300.0, 1000.0), R=32, CV=10, lambda_inverse=(1e-05, 0.0001,
         0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0), solver='trust-region',
         save_dir=None, n_threads=None, progress=False)
+    save(filename, variables, version='-v7')
+    squareform(D)
     svmpredict(y, X, model, options='')
     svmtrain(y, X, options='')
     train(y, X, options='')
@@ -316,6 +336,7 @@ NAMES = {
     wme_GenFea(Data, gamma, R, DMin, DMax, dataSplit, val_min, val_max, d, nbow_X_allDoc,
         idf_X_allDoc, tf_idf_X_allDoc, randdoc_scheme=1, wordweight_scheme=1, *, n_threads=None)
     wme_GenFea_preproc(Data)
+    zscore(X, flag=0, dim=None)
     """,
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dynamic time warping by the names of the Random Warping Series code (Wu et al. 2018)."""
+"""Dynamic time warping by the names of MATLAB and of Random Warping Series (Wu et al. 2018)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,57 @@ from typing import Any
 import numpy as np
 
 from d2ke import Objects, distance_matrix, pack
+from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from d2ke.objects.container import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 from matlab_compat._outputs import Outputs
+
+# MATLAB's metrics of samples.
+_GROUNDS = {"euclidean": "euclidean", "absolute": "manhattan", "squared": "sqeuclidean"}
+
+
+def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean") -> float:
+    """Compute the DTW distance of two series; of matrices, channels are rows.
+
+    Parameters
+    ----------
+    x, y : array_like, 1 x n, n x 1 or d x n
+        The series: vectors, or matrices of d channels.
+    maxsamp : int, optional
+        Window, of series of one length: how far the path may be from the diagonal.
+    metric : {"euclidean", "absolute", "squared"}
+        The distance of two samples.
+
+    Returns
+    -------
+    float
+        The least sum along a warping path, which is ``d2ke.align(x, y, "dtw").pairs``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Series of different numbers of channels, NaN, an unknown metric; a window of series of
+        different lengths.
+
+    Examples
+    --------
+    >>> dtw([1, 2, 3, 3], [1, 1, 2, 4])
+    2.0
+    >>> dtw([[0, 1, 2], [0, 0, 0]], [[0, 2], [0, 0]], metric="squared")
+    1.0
+    """
+    choice("metric", metric, _GROUNDS)
+    x, y = (np.asarray(series) for series in (x, y))
+    x, y = (s.reshape(1, -1) if s.size == max(s.shape, default=0) else s for s in (x, y))
+    new, base = series_cell("x", [x]), series_cell("y", [y])
+    check_compatible(new, base, "x", "y")
+    if maxsamp is not None:
+        maxsamp = whole("maxsamp", maxsamp, 0)
+        if x.shape != y.shape:
+            raise ArgumentError("maxsamp", "is for series of one length")
+    D = distance_matrix(new, base, "dtw", window=maxsamp, ground=_GROUNDS[metric])
+    return float(D[0, 0])
 
 
 def dtw_c(s: Any, t: Any, w: float = -1) -> float:

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees and clusters: `linkage`, `cluster`, `dendrogram`, `kmedoids`, `dbscan`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.cluster import hierarchy
+
+import d2ke
+from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError
+from matlab_compat._cells import column, whole
+from matlab_compat._outputs import Outputs
+from matlab_compat.pairs import between, by_rows, is_matrix, objects, pdist
+
+_METHODS = ("average", "centroid", "complete", "median", "single", "ward", "weighted")
+
+
+def linkage(
+    X: Any, method: str = "single", metric: str | Callable[..., Any] | None = None, **params: Any
+) -> np.ndarray:
+    """Build the tree of hierarchical clusters.
+
+    Parameters
+    ----------
+    X : array_like, 1 x n (n - 1) / 2; array_like, n x d; cell or list of n objects; Objects
+        Distances as `pdist` returns them, or what `pdist` takes.
+    method : str
+        "average", "centroid", "complete", "median", "single", "ward" or "weighted".
+    metric, **params
+        As ``Distance`` and parameters of `pdist`. Of objects, "single" needs no matrix.
+
+    Returns
+    -------
+    ndarray, n - 1 x 3
+        The two clusters that are joined, numbered from 1, and the height; row i makes cluster
+        n + i.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `pdist`; an unknown method.
+
+    Examples
+    --------
+    >>> linkage([[1.0, 4.0, 3.0]], "complete")
+    array([[1., 2., 1.],
+           [3., 4., 4.]])
+    """
+    choice("method", method, _METHODS)
+    if not by_rows(X, metric) and method == "single":
+        Z = d2ke.single_linkage(objects("X", X), distance=metric, **params)
+    elif is_matrix(X) and len(X) == 1:
+        if metric is not None:
+            raise ArgumentError("metric", "is for observations, but X has one row of distances")
+        Z = hierarchy.linkage(np.ravel(X), method)
+    else:
+        Z = hierarchy.linkage(pdist(X, metric, **params).ravel(), method)
+    return np.column_stack([np.sort(Z[:, :2], axis=1) + 1, Z[:, 2]])
+
+
+def _tree(Z: Any) -> np.ndarray:
+    """Return scipy's form of the tree."""
+    Z = np.asarray(Z, float)
+    if Z.ndim != 2 or Z.shape[1] != 3:
+        raise ArgumentError("Z", f"must be n - 1 x 3, from linkage, got shape {Z.shape}")
+    pairs, n = Z[:, :2], len(Z) + 1
+    joined_once = np.array_equal(np.sort(pairs, axis=None), np.arange(1, 2 * n - 1))
+    if not (joined_once and (pairs.max(axis=1) <= n + np.arange(n - 1)).all()):
+        raise ArgumentError("Z", "is not a tree: it must join each cluster once, numbered from 1")
+    if not (Z[:, 2] >= 0).all():
+        raise ArgumentError("Z", "must have heights >= 0 in its third column")
+    return hierarchy.from_mlab_linkage(Z)
+
+
+def cluster(
+    Z: Any,
+    *,
+    MaxClust: int | None = None,
+    Cutoff: float | None = None,
+    Criterion: str = "inconsistent",
+    Depth: int = 2,
+) -> np.ndarray:
+    """Cut the tree of `linkage` into clusters.
+
+    Parameters
+    ----------
+    Z : array_like, n - 1 x 3
+        From `linkage`.
+    MaxClust : int, optional
+        Number of clusters; of more than n, n.
+    Cutoff : float, optional
+        In place of it: the largest value of the criterion inside a cluster.
+    Criterion : {"inconsistent", "distance"}
+        Of `Cutoff`: the inconsistency coefficient, or the height.
+    Depth : int
+        Levels that the coefficient looks at.
+
+    Returns
+    -------
+    ndarray of int, n x 1
+        Numbers from 1. Which cluster has which number is not MATLAB's.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not one of `MaxClust` and `Cutoff`; a value out of range; Z is not a tree.
+
+    Examples
+    --------
+    >>> Z = linkage([[0.0], [1.0], [5.0], [7.0]])
+    >>> cluster(Z, MaxClust=2).ravel(), cluster(Z, Cutoff=1.5, Criterion="distance").ravel()
+    (array([1, 1, 2, 2], dtype=int32), array([1, 1, 2, 3], dtype=int32))
+    """
+    if (MaxClust is None) == (Cutoff is None):
+        raise ArgumentError("MaxClust", "or Cutoff must be given, and not both")
+    tree = _tree(Z)
+    choice("Criterion", Criterion, ("inconsistent", "distance"))
+    if MaxClust is not None:
+        # Rows in place of heights: equal heights are cut apart, as in MATLAB.
+        rows = np.arange(len(tree), dtype=float)
+        k = whole("MaxClust", MaxClust, 1)
+        T = hierarchy.fcluster(tree, k, "maxclust_monocrit", monocrit=rows)
+    else:
+        T = hierarchy.fcluster(tree, Cutoff, Criterion, depth=whole("Depth", Depth, 1))
+    return column(T)
+
+
+def dendrogram(
+    Z: Any,
+    P: int = 30,
+    *,
+    Labels: Any = None,
+    Orientation: str = "top",
+    ColorThreshold: float | None = 0.0,
+    ax: Any = None,
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Draw the tree of `linkage` with matplotlib.
+
+    Parameters
+    ----------
+    Z : array_like, n - 1 x 3
+        From `linkage`.
+    P : int
+        The most leaves to draw, the others collapsed; 0 for all.
+    Labels : cell or list of n str, optional
+        In place of the objects' numbers, where all leaves are drawn.
+    Orientation : {"top", "bottom", "left", "right"}
+        Where the root is.
+    ColorThreshold : float, optional
+        Groups below this height have colours; None for 0.7 of the largest height.
+    ax : matplotlib.axes.Axes, optional
+        None for the current axes.
+
+    Returns
+    -------
+    H : list
+        matplotlib's collections of lines.
+    T : ndarray of int, n x 1
+        The leaf of each object, from 1.
+    outperm : ndarray of int, 1 x leaves
+        The leaves in the order they are drawn.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Z is not a tree; a value out of range.
+    ImportError
+        Without matplotlib.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> _, T, outperm = dendrogram(linkage([[0.0], [5.0], [1.0]]))
+    >>> T.ravel(), outperm
+    (array([1, 2, 3]), array([[2, 1, 3]]))
+    """
+    from matplotlib import pyplot  # takes a second, and nothing else here needs it
+
+    choice("Orientation", Orientation, ("top", "bottom", "left", "right"))
+    tree = _tree(Z)
+    n, ax = len(tree) + 1, pyplot.gca() if ax is None else ax
+    P = whole("P", P, 0)
+    collapsed = 0 < P < n
+    T = cluster(Z, MaxClust=P).ravel() if collapsed else np.arange(1, n + 1)
+    members = hierarchy.to_tree(tree, rd=True)[1]
+
+    def leaf(node: int) -> int:
+        return int(T[members[node].pre_order()[0]])
+
+    names = None if Labels is None or collapsed else [str(label) for label in np.ravel(Labels)]
+    drawn = hierarchy.dendrogram(
+        tree,
+        p=P,
+        truncate_mode="lastp" if collapsed else None,
+        leaf_label_func=lambda node: str(leaf(node)) if names is None else names[node],
+        orientation=Orientation,
+        color_threshold=ColorThreshold,
+        ax=ax,
+    )
+    outperm = np.array([[leaf(node) for node in drawn["leaves"]]])
+    return Outputs("dendrogram", H=list(ax.collections), T=column(T), outperm=outperm)
+
+
+def _problem(
+    X: Any, distance: Any, params: dict[str, Any]
+) -> tuple[Any, dict[str, Any], np.ndarray | None]:
+    """Return d2ke's objects and distance, and the matrix where the distance is MATLAB's."""
+    if not by_rows(X, distance):
+        return objects("X", X), {"distance": distance, **params}, None
+    D = between(X, X, distance, None, params)
+    return list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}, D
+
+
+def kmedoids(
+    X: Any,
+    k: int,
+    Distance: str | Callable[..., Any] | None = None,
+    *,
+    seed: Any = 0,
+    **params: Any,
+) -> tuple[np.ndarray, Any, np.ndarray, np.ndarray, np.ndarray]:
+    """Find k objects with a small sum of the distances of all to the nearest of them.
+
+    Parameters
+    ----------
+    X : array_like, n x d; cell or list of n objects; Objects
+        As for `pdist`.
+    k : int
+        Number of medoids.
+    Distance
+        As for `pdist`; of a matrix "sqeuclidean" by default.
+    seed : int, SeedSequence or Generator
+        Of the first medoids.
+    **params
+        As for `pdist`.
+
+    Returns
+    -------
+    idx : ndarray of int, n x 1
+        The medoid of each object, 1 to k.
+    C : ndarray, k x d; or list
+        The medoids.
+    sumd : ndarray, k x 1
+        The sum of distances in each cluster.
+    D : ndarray, n x k
+        The distances to all medoids.
+    midx : ndarray of int, k x 1
+        The medoids' numbers, from 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `pdist`; k out of range; a distance that is not symmetric.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [3.0], [9.0], [10.0], [13.0]]
+    >>> idx, C, sumd, D, midx = kmedoids(X, 2, "cityblock")
+    >>> idx.ravel(), C.ravel(), sumd.ravel(), midx.ravel()
+    (array([1, 1, 1, 2, 2, 2]), array([ 1., 10.]), array([3., 4.]), array([2, 5]))
+    """
+    if Distance is None and is_matrix(X):
+        Distance = "sqeuclidean"
+    C: Any
+    items, options, matrix = _problem(X, Distance, params)
+    found = d2ke.kmedoids(items, whole("k", k, 1), seed=seed, **options)
+    medoids, labels = found.medoids, found.labels
+    if matrix is None:
+        C = [items[i] for i in medoids]
+        D = d2ke.distance_matrix(items, items[medoids], **options)
+    else:
+        C, D = np.asarray(X)[medoids], matrix[:, medoids]
+    sumd = np.bincount(labels, found.distances, len(medoids))
+    return Outputs(
+        "kmedoids",
+        idx=column(labels + 1),
+        C=C,
+        sumd=column(sumd),
+        D=D,
+        midx=column(medoids + 1),
+    )
+
+
+def dbscan(
+    X: Any,
+    epsilon: float,
+    minpts: int,
+    Distance: str | Callable[..., Any] | None = None,
+    **params: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find dense clusters, and noise.
+
+    Parameters
+    ----------
+    X : array_like, n x d; cell or list of n objects; Objects
+        As for `pdist`; with "precomputed" the n x n distances.
+    epsilon : float
+        The radius.
+    minpts : int
+        How many objects, itself included, a core object has within it.
+    Distance, **params
+        As for `pdist`, or "precomputed".
+
+    Returns
+    -------
+    idx : ndarray of int, n x 1
+        Clusters from 1, and -1 for noise.
+    corepts : ndarray of bool, n x 1
+        Whether an object is a core object.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `pdist`; a number out of range; a distance that is not symmetric.
+
+    Examples
+    --------
+    >>> idx, core = dbscan([[0.0], [1.0], [2.0], [9.0]], 1, 3)
+    >>> idx.ravel(), core.ravel()
+    (array([ 1,  1,  1, -1]), array([False,  True, False, False]))
+    """
+    items: Any
+    options: dict[str, Any]
+    if isinstance(Distance, str) and Distance == "precomputed":
+        D = np.asarray(X, float)
+        if D.ndim != 2 or (D != D.T).any():
+            raise ArgumentError("X", "must be a symmetric matrix of distances")
+        items, options = list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}
+    else:
+        items, options, _ = _problem(X, Distance, params)
+    found = d2ke.dbscan(items, epsilon, whole("minpts", minpts, 1), **options)
+    idx = np.where(found.labels < 0, -1, found.labels + 1)
+    return Outputs("dbscan", idx=column(idx), corepts=column(found.core))

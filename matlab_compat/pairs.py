@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances of all pairs: `pdist`, `pdist2`, `squareform`, `cmdscale`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial import distance as scipy_distance
+from scipy.stats import rankdata
+
+import d2ke
+from d2ke._base.checks import not_negative
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from matlab_compat._cells import cell_items, column, positive, whole
+from matlab_compat._outputs import Outputs
+
+# MATLAB's distances of the rows of a matrix, and scipy's names of them.
+_OF_ROWS = {
+    "euclidean": "euclidean",
+    "squaredeuclidean": "sqeuclidean",
+    "sqeuclidean": "sqeuclidean",
+    "seuclidean": "seuclidean",
+    "mahalanobis": "mahalanobis",
+    "cityblock": "cityblock",
+    "minkowski": "minkowski",
+    "chebychev": "chebyshev",
+    "cosine": "cosine",
+    "correlation": "correlation",
+    "spearman": "correlation",
+    "hamming": "hamming",
+    "jaccard": "jaccard",
+}
+# Their parameters in knnsearch and others, which pdist takes by place.
+_WORDS = {"P": "minkowski", "Cov": "mahalanobis", "Scale": "seuclidean"}
+
+
+def objects(name: str, X: Any) -> Any:
+    """Pack a cell or list of strings, or of d x L matrices; a matrix's rows are series."""
+    if isinstance(X, d2ke.Objects):
+        return X
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        return d2ke.pack(X, name=name)
+    items = cell_items(name, X)
+    strings = all(isinstance(item, str) for item in items)
+    return d2ke.pack(items, channels_first=None if strings else True, name=name)
+
+
+def is_matrix(X: Any) -> bool:
+    """Whether X holds numbers in rows, as MATLAB's own distances take them."""
+    if isinstance(X, (d2ke.Objects, str)):
+        return False
+    try:
+        array = np.asarray(X)
+    except ValueError:  # a list of series of different lengths
+        return False
+    return array.ndim == 2 and array.dtype.kind in "biuf"
+
+
+def by_rows(X: Any, distance: Any) -> bool:
+    """Whether a distance of X is one of the rows of a matrix, and not d2ke's."""
+    if not is_matrix(X):
+        if distance is None:
+            raise ArgumentTypeError(
+                "Distance", f"must be given for objects: {', '.join(d2ke.distance_names())}"
+            )
+        return False
+    if isinstance(distance, str) and distance.lower() not in _OF_ROWS:
+        if distance in d2ke.distance_names():
+            return False
+        raise ArgumentError(
+            "Distance",
+            f"must be one of {', '.join(_OF_ROWS)} or a distance of d2ke, got {distance!r}",
+        )
+    return True
+
+
+def between(
+    X: Any, Y: Any, distance: Any, parameter: Any = None, params: dict[str, Any] | None = None
+) -> np.ndarray:
+    """Return the n x m distances; X is the data that seuclidean and mahalanobis are scaled by."""
+    if not by_rows(X, distance):
+        if parameter is not None:
+            raise ArgumentError(
+                "DistParameter", "is for distances of matrices; name d2ke's, as in window=10"
+            )
+        others = None if Y is X else objects("Y", Y)
+        return d2ke.distance_matrix(objects("X", X), others, distance, **(params or {}))
+    for word, value in (params or {}).items():
+        if _WORDS.get(word) != str(distance).lower():
+            raise ArgumentTypeError(word, f"is not a parameter of {distance or 'euclidean'!r}")
+        parameter = value
+    X, Y = np.asarray(X, float), np.asarray(Y, float)
+    if Y.ndim != 2 or X.shape[1] != Y.shape[1]:
+        raise ArgumentError("Y", f"must have the {X.shape[1]} columns of X, got shape {Y.shape}")
+    if callable(distance):  # MATLAB's handle takes 1 x d and m x d
+        return np.vstack([np.reshape(distance(x[None], Y), (1, -1)) for x in X])
+    name = (distance or "euclidean").lower()
+    if name == "jaccard":
+        return np.vstack([_jaccard(x, Y) for x in X])
+    options: dict[str, Any] = {}
+    if name == "seuclidean":
+        sd = X.std(axis=0, ddof=1) if parameter is None else np.ravel(parameter)
+        options["V"] = np.asarray(sd, float) ** 2
+    elif name == "mahalanobis":
+        cov = np.cov(X, rowvar=False) if parameter is None else parameter
+        options["VI"] = np.linalg.inv(np.atleast_2d(cov))
+    elif name == "minkowski":
+        options["p"] = 2.0 if parameter is None else positive("DistParameter", parameter)
+    elif parameter is not None:
+        raise ArgumentError("DistParameter", f"is not used by {name!r}")
+    if name == "spearman":
+        X, Y = rankdata(X, axis=1), rankdata(Y, axis=1)
+    return scipy_distance.cdist(X, Y, _OF_ROWS[name], **options)
+
+
+def _jaccard(x: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return the share of differing entries among those that are not both 0."""
+    either = (x != 0) | (Y != 0)
+    with np.errstate(invalid="ignore"):
+        return ((x != Y) & either).sum(axis=1) / either.sum(axis=1)
+
+
+def pdist(
+    X: Any,
+    Distance: str | Callable[..., Any] | None = None,
+    DistParameter: Any = None,
+    **params: Any,
+) -> np.ndarray:
+    """Compute the distances of all pairs.
+
+    Parameters
+    ----------
+    X : array_like, n x d; cell or list of n objects; Objects
+        Observations in rows; or strings, or series as d x L matrices with channels in rows.
+    Distance : str or callable, optional
+        Of a matrix MATLAB's "euclidean" (the default), "squaredeuclidean", "seuclidean",
+        "mahalanobis", "cityblock", "minkowski", "chebychev", "cosine", "correlation", "spearman",
+        "hamming", "jaccard", or a function of a row (1 x d) and a matrix (m x d). Of objects a
+        distance of `d2ke.distance_matrix`; it takes the rows of a matrix as series.
+    DistParameter : float or array_like, optional
+        The exponent of "minkowski" (2), deviations of "seuclidean" (those of X), covariance of
+        "mahalanobis" (that of X).
+    **params
+        Parameters of a distance of d2ke; of a matrix ``P``, ``Scale`` or ``Cov`` in place of
+        `DistParameter`.
+
+    Returns
+    -------
+    ndarray, 1 x n (n - 1) / 2
+        Of pairs (2,1), (3,1), ..., (n,1), (3,2), ..., (n,n-1).
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unknown distance, or objects that it does not take.
+
+    Examples
+    --------
+    >>> pdist([[0, 0], [3, 4], [0, 1]], "cityblock")
+    array([[7., 1., 6.]])
+    >>> pdist(["ant", "aunt", "and"], "levenshtein")
+    array([[1., 1., 2.]])
+    """
+    D = between(X, X, Distance, DistParameter, params)
+    return D[np.triu_indices(len(D), 1)][None]
+
+
+def pdist2(
+    X: Any,
+    Y: Any,
+    Distance: str | Callable[..., Any] | None = None,
+    DistParameter: Any = None,
+    **params: Any,
+) -> np.ndarray:
+    """Compute the distances of all objects of X to all objects of Y.
+
+    Parameters
+    ----------
+    X, Y : array_like, n x d and m x d; cells or lists of objects; Objects
+        As for `pdist`.
+    Distance, DistParameter, **params
+        As for `pdist`.
+
+    Returns
+    -------
+    ndarray, n x m
+        For the smallest of them see `knnsearch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `pdist`; matrices of different numbers of columns.
+
+    Examples
+    --------
+    >>> pdist2([[0, 0], [3, 4]], [[0, 0]])
+    array([[0.],
+           [5.]])
+    """
+    return between(X, Y, Distance, DistParameter, params)
+
+
+def squareform(D: Any) -> np.ndarray:
+    """Turn the vector of `pdist` into a symmetric matrix, or back.
+
+    Parameters
+    ----------
+    D : array_like, 1 x n (n - 1) / 2 or n x n
+        Distances.
+
+    Returns
+    -------
+    ndarray, n x n or 1 x n (n - 1) / 2
+
+    Raises
+    ------
+    ValueError
+        A vector of another length; a matrix that is not symmetric with a diagonal of 0.
+
+    Examples
+    --------
+    >>> squareform([[1.0, 2.0, 3.0]])
+    array([[0., 1., 2.],
+           [1., 0., 3.],
+           [2., 3., 0.]])
+    """
+    D = np.asarray(D)
+    is_vector = D.size == max(D.shape, default=0)
+    if is_vector and not scipy_distance.is_valid_y(D.ravel()) and D.shape != (1, 1):
+        raise ArgumentError("D", f"must have n (n - 1) / 2 distances, got {D.size}")
+    if not is_vector and not (
+        D.ndim == 2 and len(D) == len(D.T) and (D == D.T).all() and not np.diag(D).any()
+    ):
+        raise ArgumentError("D", "must be a symmetric matrix with a diagonal of 0, or a vector")
+    if D.shape == (1, 1):
+        return np.zeros((1, 0)) if D[0, 0] == 0 else np.array([[0, D[0, 0]], [D[0, 0], 0]])
+    if is_vector:
+        return scipy_distance.squareform(D.ravel())
+    return scipy_distance.squareform(D)[None]
+
+
+def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Find points whose distances are those of D: classical multidimensional scaling.
+
+    Parameters
+    ----------
+    D : array_like, n x n, or as `pdist` returns it
+        Distances.
+    p : int, optional
+        The most columns to return; all of positive eigenvalues by default.
+
+    Returns
+    -------
+    Y : ndarray, n x p
+        The points. The largest entry of each column is positive.
+    e : ndarray, n x 1
+        All eigenvalues, falling; negative ones say that D is not Euclidean.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `squareform`; negative distances.
+
+    Examples
+    --------
+    >>> Y, e = cmdscale([[3.0, 4.0, 5.0]])
+    >>> abs(pdist(Y)).round(6)
+    array([[3., 4., 5.]])
+    """
+    D = np.asarray(D, float)
+    if D.ndim < 2 or len(D) == 1 != D.size:
+        D = squareform(D)
+    else:
+        squareform(D)
+    not_negative("D", D.min(initial=0.0))
+    squares = D**2
+    squares = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
+    e, vectors = np.linalg.eigh(-squares / 2)
+    e, vectors = e[::-1], vectors[:, ::-1]
+    keep = e > np.abs(e).max() * np.finfo(float).eps ** 0.75
+    if p is not None:
+        keep[whole("p", p, 1, len(D)) :] = False
+    Y = vectors[:, keep] * np.sqrt(e[keep])
+    if Y.size:
+        Y *= np.sign(Y[np.abs(Y).argmax(axis=0), np.arange(Y.shape[1])])
+    return Outputs("cmdscale", Y=Y, e=column(e))
