@@ -51,8 +51,9 @@ def linkage(
            [3., 4., 4.]])
     """
     choice("method", method, _METHODS)
+    X = X[None] if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype != object else X
     if not by_rows(X, metric) and method == "single":
-        Z = d2ke.single_linkage(objects("X", X), distance=metric, **params)
+        Z = d2ke.single_linkage(objects("X", X, metric), distance=metric, **params)
     elif is_matrix(X) and len(X) == 1:
         if metric is not None:
             raise ArgumentError("metric", "is for observations, but X has one row of distances")
@@ -211,7 +212,7 @@ def _problem(
 ) -> tuple[Any, dict[str, Any], np.ndarray | None]:
     """Return d2ke's objects and distance, and the matrix where the distance is MATLAB's."""
     if not by_rows(X, distance):
-        return objects("X", X), {"distance": distance, **params}, None
+        return objects("X", X, distance), {"distance": distance, **params}, None
     D = between(X, X, distance, None, params)
     return list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}, D
 
@@ -272,7 +273,8 @@ def kmedoids(
     medoids, labels = found.medoids, found.labels
     if matrix is None:
         C = [items[i] for i in medoids]
-        D = d2ke.distance_matrix(items, items[medoids], **options)
+        chosen = items[medoids] if isinstance(items, d2ke.Objects) else C
+        D = d2ke.distance_matrix(items, chosen, **options)
     else:
         C, D = np.asarray(X)[medoids], matrix[:, medoids]
     sumd = np.bincount(labels, found.distances, len(medoids))

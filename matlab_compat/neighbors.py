@@ -54,7 +54,7 @@ def knnsearch(
     (array([[2, 1], [3, 2]]), array([[0.4, 1.6], [4. , 7. ]]))
     """
     if not by_rows(X, Distance):
-        new, base = objects("Y", Y), objects("X", X)
+        new, base = objects("Y", Y, Distance), objects("X", X, Distance)
         order, D = d2ke.nearest(new, base, k=whole("K", K, 1), distance=Distance, **params)
         return Outputs("knnsearch", Idx=order + 1, D=D)
     D = between(X, Y, Distance, None, params).T
@@ -99,7 +99,7 @@ def rangesearch(
         distances = between(X, Y, Distance, None, params).T
         rows = [(row[near], near) for row in distances for near in [np.flatnonzero(row <= r)]]
     else:
-        new, base = objects("Y", Y), objects("X", X)
+        new, base = objects("Y", Y, Distance), objects("X", X, Distance)
         found = d2ke.within(new, base, radius=r, distance=Distance, **params)
         cuts = found.indptr[1:-1]
         rows = list(zip(np.split(found.data, cuts), np.split(found.indices, cuts), strict=True))
@@ -175,7 +175,7 @@ def fitcknn(
     >>> model.predict(["and", "beatle"])[0]
     array([[1], [2]])
     """
-    X = np.asarray(X, float) if by_rows(X, Distance) else objects("X", X)
+    X = np.asarray(X, float) if by_rows(X, Distance) else objects("X", X, Distance)
     k = whole("NumNeighbors", NumNeighbors, 1, len(X))
     if np.size(Y) != len(X):
         raise ArgumentError("Y", f"has {np.size(Y)} labels, but X has {len(X)} objects")

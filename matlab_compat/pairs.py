@@ -36,10 +36,15 @@ _OF_ROWS = {
 _WORDS = {"P": "minkowski", "Cov": "mahalanobis", "Scale": "seuclidean"}
 
 
-def objects(name: str, X: Any) -> Any:
-    """Pack a cell or list of strings, or of d x L matrices; a matrix's rows are series."""
+def objects(name: str, X: Any, distance: Any) -> Any:
+    """Pack a cell or list of strings, or of d x L matrices; a matrix's rows are series.
+
+    A Python function gets the items as they are.
+    """
     if isinstance(X, d2ke.Objects):
         return X
+    if callable(distance):
+        return cell_items(name, X)
     if isinstance(X, np.ndarray) and X.dtype != object:
         return d2ke.pack(X, name=name)
     items = cell_items(name, X)
@@ -62,6 +67,8 @@ def by_rows(X: Any, distance: Any) -> bool:
     """Whether a distance of X is one of the rows of a matrix, and not d2ke's."""
     if not is_matrix(X):
         if distance is None:
+            if np.ndim(X) == 1 and np.asarray(X).dtype.kind in "biuf":
+                raise ArgumentError("X", "must be a matrix, n x d: a vector has no columns here")
             raise ArgumentTypeError(
                 "Distance", f"must be given for objects: {', '.join(d2ke.distance_names())}"
             )
@@ -85,8 +92,8 @@ def between(
             raise ArgumentError(
                 "DistParameter", "is for distances of matrices; name d2ke's, as in window=10"
             )
-        others = None if Y is X else objects("Y", Y)
-        return d2ke.distance_matrix(objects("X", X), others, distance, **(params or {}))
+        others = None if Y is X else objects("Y", Y, distance)
+        return d2ke.distance_matrix(objects("X", X, distance), others, distance, **(params or {}))
     for word, value in (params or {}).items():
         if _WORDS.get(word) != str(distance).lower():
             raise ArgumentTypeError(word, f"is not a parameter of {distance or 'euclidean'!r}")

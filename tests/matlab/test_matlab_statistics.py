@@ -88,6 +88,24 @@ def test_cells_have_the_distances_of_d2ke(rng):
     )
 
 
+def test_functions_of_items():
+    def difference(x, y):
+        return abs(len(x) - len(y))
+
+    lengths = np.array([[len(word)] for word in WORDS])
+    assert_array_equal(m.pdist(WORDS, difference), m.pdist(lengths))
+    assert_array_equal(m.linkage(WORDS, "average", difference), m.linkage(lengths, "average"))
+    assert_array_equal(m.linkage(WORDS, "single", difference)[:, 2], m.linkage(lengths)[:, 2])
+    assert_array_equal(m.rangesearch(WORDS, ["a"], 2, Distance=difference)[0][0, 0], [[1, 3]])
+    _, C, sumd, D, _ = m.kmedoids(WORDS, 2, difference)
+    assert sumd.sum() == D.min(axis=1).sum() == 3
+    assert_array_equal(D, m.pdist2(WORDS, C, difference))
+    label, _ = m.fitcknn(WORDS, lengths, Distance=difference).predict(["four"])
+    assert label.tolist() == [[4]]
+    with pytest.raises(ValueError, match="X must be a matrix, n x d"):
+        m.pdist([1, 2, 3])
+
+
 def test_squareform_turns_back(X):
     y = m.pdist(X)
     assert y.shape == (1, 36)
@@ -117,6 +135,7 @@ def test_linkage_is_the_example_of_the_guide():
     assert {tuple(row) for row in Z[:2, :2]} == {(1, 3), (4, 5)}
     assert_array_equal(Z[2:, :2], [[6, 7], [2, 8]])
     assert_array_equal(m.linkage(POINTS), Z)
+    assert_array_equal(m.linkage(y.ravel()), Z)
     # The inconsistency coefficients are 0, 0, 1.1547, 0.7071.
     assert len(np.unique(m.cluster(Z, Cutoff=1.2))) == 1
     groups = m.cluster(Z, Cutoff=0.8)
