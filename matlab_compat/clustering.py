@@ -122,9 +122,9 @@ def cluster(
     choice("Criterion", Criterion, ("inconsistent", "distance"))
     if MaxClust is not None:
         # Rows in place of heights: equal heights are cut apart, as in MATLAB.
-        rows = np.arange(len(tree), dtype=float)
-        k = whole("MaxClust", MaxClust, 1)
-        T = hierarchy.fcluster(tree, k, "maxclust_monocrit", monocrit=rows)
+        tree[:, 2] = np.arange(len(tree))
+        joined = len(tree) + 0.5 - whole("MaxClust", MaxClust, 1)
+        T = hierarchy.fcluster(tree, joined, "distance")
     else:
         T = hierarchy.fcluster(tree, Cutoff, Criterion, depth=whole("Depth", Depth, 1))
     return column(T)

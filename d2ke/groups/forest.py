@@ -85,5 +85,6 @@ class Forest:
         return edges.take(edges.order())
 
     def _graph(self, edges: Edges, values: np.ndarray) -> sparse.csr_array:
-        ends = self.labels[edges.i], self.labels[edges.j]
+        # Old versions of scipy search trees of 32-bit indices only.
+        ends = tuple(self.labels[one].astype(np.intc) for one in (edges.i, edges.j))
         return sparse.csr_array((values, ends), shape=(self.count, self.count))

@@ -146,7 +146,8 @@ class Target:
         names, codes = np.unique(known, return_inverse=True)
         if len(names) < 2:
             raise ArgumentError(
-                "groups", f"has one group only, {names[0]!r}: without it nothing is left to train"
+                "groups",
+                f"has one group only, {names[0].item()!r}: without it nothing is left to train",
             )
         return replace(self, groups=codes.astype(np.int64))
 

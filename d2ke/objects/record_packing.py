@@ -164,8 +164,8 @@ def _column(items: Any, name: str) -> Column:
     entries, missing = _entries(items, name)
     if missing.all():
         return Column(None, missing)
-    kind = _kind(entries)
-    if kind == "categories" or _is_categorical(items):
+    kind = "categories" if _is_categorical(items) else _kind(entries)
+    if kind == "categories":
         return _categories(entries, missing, name)
     if kind == "numbers":
         return _numbers(entries, missing, name)
@@ -218,8 +218,8 @@ def _kind(entries: Any) -> str:
     first = np.asarray(entries.head(1) if hasattr(entries, "head") else entries[:1])
     if first.ndim != 1:
         return "objects"
-    if first.dtype.kind == "O" and isinstance(first[0], Decimal):
-        return "numbers"
+    if first.dtype.kind == "O" and isinstance(first[0], (numbers.Real, Decimal)):
+        return "categories" if isinstance(first[0], _BOOLEANS) else "numbers"
     of_dtype = {"b": "categories", "M": "dates", "m": "dates"} | dict.fromkeys("iuf", "numbers")
     return of_dtype.get(first.dtype.kind, "objects")
 

@@ -12,7 +12,7 @@ TRACKS = [[[0.0, 1.0], [1.0, 2.0]], None, [[1.0, 2.0]] * 2, [[1.0, 2.0]] * 3]
 DATA = {
     "name": ["a", "b", None, "cc"],
     "track": TRACKS,
-    "age": [1, None, 3.5, float("nan")],
+    "age": [1.0, None, 3.5, float("nan")],
     "member": [True, None, False, True],
     "city": ["x", None, "y", "x"],
 }
