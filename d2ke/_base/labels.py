@@ -121,8 +121,10 @@ def refuse_swapped(y: Any, X: Any) -> None:
     if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= _FEW):
         return
     n, first = len(y), next(iter(y))
-    words = list(y) if isinstance(first, (str, bytes)) else None
-    if words is not None:
+    words = None
+    if isinstance(first, (str, bytes)):
+        # Ctrl-C in list() of an array of strings may get lost.
+        words = y.tolist() if hasattr(y, "tolist") else list(y)
         if 2 * len(set(words)) <= n:
             return
     elif not hasattr(first, "__len__") or len(first) < 2:

@@ -6,9 +6,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from d2ke._base.signals import deferred_interrupts
 
 T = TypeVar("T")
+
+
+def bars() -> Any:
+    """Return the class tqdm; Ctrl-C waits for its import, which would lose it or break the lock."""
+    with deferred_interrupts():
+        from tqdm import tqdm
+
+        tqdm.get_lock()
+    return tqdm
 
 
 @contextmanager
@@ -17,9 +28,7 @@ def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int]
     if not (wanted and sys.stderr.isatty()):
         yield None
         return
-    from tqdm import tqdm
-
-    with tqdm(desc=description, unit="pair", unit_scale=True, leave=False, delay=0.5) as bar:
+    with bars()(desc=description, unit="pair", unit_scale=True, leave=False, delay=0.5) as bar:
 
         def report(done: int, total: int) -> None:
             bar.total = total
@@ -32,6 +41,4 @@ def stages(items: Iterable[T], description: str, wanted: bool) -> Iterable[T]:
     """Iterate over the stages of a longer piece of work behind a progress bar."""
     if not (wanted and sys.stderr.isatty()):
         return items
-    from tqdm import tqdm
-
-    return tqdm(items, desc=description, leave=False)
+    return bars()(items, desc=description, leave=False)

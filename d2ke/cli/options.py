@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.checks import positive_number
+from d2ke._base.progress import bars
 from d2ke.cli.session import Session
 
 FILES = """\
@@ -135,8 +136,9 @@ def session_of(options: argparse.Namespace) -> Session:
 
 
 def _print(line: str) -> None:
-    """Print a line above a progress bar."""
-    from tqdm import tqdm
-
-    tqdm.write(line)
-    sys.stdout.flush()
+    """Print a line, on a terminal above a progress bar."""
+    if sys.stderr.isatty():
+        bars().write(line)
+        sys.stdout.flush()
+    else:
+        print(line, flush=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from d2ke._base.progress import bars
 from d2ke._base.threads import worker_pool
 
 _TICK = 0.2  # seconds
@@ -54,9 +55,7 @@ def interruptible(work: Callable[[], Any], description: str | None = None) -> An
     with worker_pool(1) as pool:
         future = pool.submit(work)
         if description is not None and not wait([future], _TICK).done:
-            from tqdm import tqdm
-
-            with tqdm(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
+            with bars()(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
                 while not wait([future], _TICK).done:
                     clock.refresh()
         return future.result()
