@@ -19,6 +19,7 @@ from d2ke.embedding.features import check_embedding, check_link, feature_transfo
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.model import D2KEModel
+from d2ke.models.piece_scores import PieceScores
 from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
@@ -203,6 +204,9 @@ def _digests(model: D2KEModel) -> dict[str, str]:
     parts: list[Any] = [model.scaling.mean, model.scaling.sd]
     functions: dict[str, Any] = {}
     for i, block in enumerate(model.blocks):
+        if isinstance(block, PieceScores):
+            parts += [digest(f"pieces of block {i}", block.omega), block.weights, block.offset]
+            continue
         if isinstance(block, PlainBlock):
             parts += [getattr(block, field.name) for field in fields(block)]
             continue

@@ -22,14 +22,15 @@ from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
 from d2ke.models import train
-from d2ke.models.blocks import Block, entropy_of, sample_rows, take
+from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
+from d2ke.models.piece_scores import ROWS, has_pieces, piece_scores
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
-from d2ke.objects.container import concatenate
+from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.record_packing import is_table
 
 
@@ -136,8 +137,18 @@ def d2ke_train(
         ],
         _merge_samples,
     )
+    scored = sample_rows(n, entropy, ROWS) if blocks is None else rows[:0]
+    strings = tree(
+        [
+            later(_take_strings, scored[(scored >= at) & (scored < at + size)] - at, part, target)
+            for (_, at, part, target), size in zip(parts, np.diff(starts), strict=True)
+        ],
+        _merge_samples,
+    )
     made: Any = later(
-        partial(_plan, blocks, distances, distance, params, R, rows, n, entropy), sample
+        partial(_plan, blocks, distances, distance, params, R, rows, scored, n, entropy),
+        sample,
+        strings,
     )
     plan, Z, sample = _finished(made[0], made[1], sample)
     sums = tree(
@@ -226,6 +237,12 @@ def _take(rows: np.ndarray, x: Any, target: Target) -> _Sample:
     return _Sample(take(x, rows), target[rows])
 
 
+def _take_strings(rows: np.ndarray, x: Any, target: Target) -> _Sample:
+    """Return strings of a part for scores of pieces; none of other objects."""
+    strings = isinstance(x, Objects) and x.kind == "strings"
+    return _take(rows if strings else rows[:0], x, target)
+
+
 def _merge_samples(*parts: _Sample) -> _Sample:
     objects = [part.objects for part in parts if not isinstance(part.objects, list)]
     values = np.concatenate([part.target.values for part in parts])
@@ -245,18 +262,22 @@ def _plan(
     params: Any,
     R: int | None,
     rows: np.ndarray,
+    scored: np.ndarray,
     n: int,
     entropy: Any,
     sample: _Sample,
+    strings: _Sample,
 ) -> tuple[TrainingPlan, np.ndarray]:
     """Draw the random objects from the sample; return its features too."""
     objects, target = train.packed_objects(sample.objects, distances), sample.target
     limit = feature_limit(blocks, R, n)
-    if blocks is None:
-        blocks = default_blocks(objects, distance, params, R, n)
-    size = sum(map(attrgetter("R"), blocks))
+    recipe = blocks or default_blocks(objects, distance, params, R, n)
+    chosen: Sequence[AnyBlock] = recipe
+    if blocks is None and has_pieces(recipe, target.k):
+        chosen = piece_scores(recipe, strings.objects, strings.target, scored, entropy, R)
+    size = sum(map(attrgetter("R"), chosen))
     train.check_size(n, min(size, limit or size), target.k)
-    return TrainingPlan.of(blocks, objects, target, rows, n, entropy, None, limit=limit)
+    return TrainingPlan.of(chosen, objects, target, rows, n, entropy, None, limit=limit)
 
 
 def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Target) -> RidgeSums:

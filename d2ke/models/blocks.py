@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from d2ke.models.views import FITTED, View, apply_views
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column
+
+if TYPE_CHECKING:
+    from d2ke.models.piece_scores import PieceScores
 
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
@@ -280,6 +283,10 @@ class FittedBlock:
         return features if column is None else spread(features, column, self.fill)
 
 
+AnyBlock: TypeAlias = "Block | PlainBlock | PieceScores"  # before it is fitted
+AnyFitted: TypeAlias = "FittedBlock | PlainBlock | PieceScores"
+
+
 def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:
     """Return the features of all rows of a column; `features` are those of its entries."""
     if not column.missing.any():
@@ -320,13 +327,13 @@ def take(X: Any, rows: np.ndarray) -> Any:
 
 
 def fit_blocks(
-    blocks: Sequence[Block | PlainBlock],
+    blocks: Sequence[AnyBlock],
     X: Any,
     rows: np.ndarray,
     entropy: Any,
     n_threads: int | None,
     progress: bool = False,
-) -> tuple[tuple[FittedBlock | PlainBlock, ...], np.ndarray]:
+) -> tuple[tuple[AnyFitted, ...], np.ndarray]:
     """Draw the random objects of all blocks from the sample X; return these and X's features.
 
     `rows` are the rows of the sample among all training objects.
@@ -347,7 +354,7 @@ def fit_blocks(
 
 
 def block_features(
-    blocks: Sequence[FittedBlock | PlainBlock],
+    blocks: Sequence[AnyFitted],
     X: Any,
     n_threads: int | None,
     rows: np.ndarray | None = None,
@@ -367,6 +374,6 @@ def block_features(
     return Z
 
 
-def feature_names(blocks: Sequence[FittedBlock | PlainBlock]) -> list[str]:
+def feature_names(blocks: Sequence[AnyFitted]) -> list[str]:
     """Return a name for each feature: the block's and a number."""
     return [f"{block.name}.{j}" for block in blocks for j in range(block.R)]

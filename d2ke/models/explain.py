@@ -13,8 +13,9 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.model import D2KEModel
+from d2ke.models.piece_scores import PieceScores
 from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
@@ -208,17 +209,15 @@ def d2ke_explain(
         raise ArgumentError("x", f"must be one record, got {len(objects)}; take X[i]")
     seen = [_seen(block, objects) for block in model.blocks]
     distances = [
-        np.full(block.R, np.nan)
+        np.full(len(block.omega), np.nan)
         if one is None
         else block.distances(apply_views(block.views, one), 1)[0]
         for block, one in zip(model.blocks, seen, strict=True)
     ]
-    own = np.zeros(model.R, bool)  # random objects that were taken from x
     if training_object is None:
         row = model.features(objects, 1)[0].astype(np.float64)
     else:
         integer("training_object", training_object, 0, model.n_train - 1)
-        own = np.concatenate([_own(block, training_object) for block in model.blocks])
         for block, D in zip(model.blocks, distances, strict=True):
             if block.sources is not None and block.hidden is not None:
                 hidden = np.flatnonzero(block.sources == training_object)
@@ -228,7 +227,6 @@ def d2ke_explain(
                     )
         rows = np.array([training_object])
         row = model.training_features(objects, 1, rows)[0].astype(np.float64)
-    present = ~own & (row > 0)
     linear = model.linear
     decision = linear.weights @ row + linear.bias
     regression = linear.classes is None
@@ -237,10 +235,27 @@ def d2ke_explain(
     sign = -1.0 if single and not regression and place == 0 else 1.0
     weights = linear.weights[0 if single else place]
     terms = sign * weights * row
-    edges = np.cumsum([0, *(block.R for block in model.blocks)])
     by_block: dict[str, float] = {}
-    for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
-        by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[a:b].sum())
+    of_omegas, near, first = [], [], 0
+    for block in model.blocks:
+        columns = slice(first, first + block.R)
+        by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[columns].sum())
+        if isinstance(block, PieceScores):
+            # A score is a sum over the pieces that occur, and each of them has a share of it.
+            occurs = block.occurrences(objects).toarray()[0]
+            weight = sign * weights[columns] / model.scaling.sd[columns]
+            of_omegas.append(occurs * (block.weights @ weight))
+            near.append(occurs)
+        else:
+            of_omegas.append(terms[columns])
+            near.append(row[columns])
+        first += block.R
+    terms, row = np.concatenate(of_omegas), np.concatenate(near)
+    edges = np.cumsum([0, *(len(block.omega) for block in model.blocks)])
+    own = np.zeros(len(terms), bool)  # random objects that were taken from x
+    if training_object is not None:
+        own = np.concatenate([_own(block, training_object) for block in model.blocks])
+    present = ~own & (row > 0)
     found = [
         None if one is None else find_windows(block, one, np.where(present[a:b], terms[a:b], 0.0))
         for block, one, a, b in zip(model.blocks, seen, edges[:-1], edges[1:], strict=True)
@@ -251,6 +266,8 @@ def d2ke_explain(
         block, index = model.blocks[number], j - int(edges[number])
         source = -1 if block.sources is None else int(block.sources[index])
         item, distance, places = block.omega[index], distances[number][index], found[number]
+        if isinstance(block, PieceScores) and row[j]:
+            distance = 0.0
         result = {
             "block": block.name, "index": index, "object": item, "distance": float(distance),
             "share": float(terms[j]), "nearer": bool(row[j] > 0),
@@ -335,10 +352,10 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
     return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)
 
 
-def _own(block: FittedBlock, training_object: int) -> np.ndarray:
+def _own(block: AnyFitted, training_object: int) -> np.ndarray:
     """Return which random objects of a block were taken from a training object."""
     if block.sources is None:
-        return np.zeros(block.R, bool)
+        return np.zeros(len(block.omega), bool)
     own = block.sources == training_object
     if isinstance(block.omega, Windows):  # "rare" windows have no source, but are the same ones
         own = own.reshape(len(block.omega.kinds), -1)

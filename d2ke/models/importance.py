@@ -13,9 +13,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import label_array, truth
 from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import decompose
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import AnyFitted
 from d2ke.models.model import D2KEModel
-from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.targets import as_numbers
 
@@ -141,7 +140,7 @@ def d2ke_importance(
     return importance(parts, offset, true, model.classes is None, repeats, seed)
 
 
-def columns_of(blocks: Sequence[FittedBlock | PlainBlock], by: str) -> dict[str, np.ndarray]:
+def columns_of(blocks: Sequence[AnyFitted], by: str) -> dict[str, np.ndarray]:
     """Return the columns of the features of each group of blocks."""
     names = [getattr(block, _ATTRIBUTES[by]) or block.name for block in blocks]
     of_columns = np.repeat(names, [block.R for block in blocks])

@@ -15,11 +15,10 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import FittedBlock, block_features, feature_names
+from d2ke.models.blocks import AnyFitted, FittedBlock, block_features, feature_names
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
-from d2ke.models.plain_blocks import PlainBlock
 from d2ke.models.several_labels import LabelCalibration, f1
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects, list_of
@@ -95,7 +94,7 @@ class D2KEModel:
         confusion matrix and calibration are without them.
     """
 
-    blocks: tuple[FittedBlock | PlainBlock, ...]
+    blocks: tuple[AnyFitted, ...]
     scaling: Scaling = field(repr=False)
     deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
@@ -308,7 +307,7 @@ class D2KEModel:
 class _FarObjects:
     """Counts, by column, of objects that are far from all random objects."""
 
-    def __init__(self, blocks: Sequence[FittedBlock | PlainBlock]):
+    def __init__(self, blocks: Sequence[AnyFitted]):
         self.counts: dict[str, int] = {}
         self.columns: dict[str, list[np.ndarray]] = {}
         self.least = np.inf

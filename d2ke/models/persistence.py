@@ -29,11 +29,12 @@ from d2ke.learners import persistence as linear_models
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.svm_model import SVMModel
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind
 from d2ke.models.known import COLUMNS, KnownObjects
 from d2ke.models.model import D2KEModel
+from d2ke.models.piece_scores import PieceScores
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
 from d2ke.models.several_labels import LabelCalibration
 from d2ke.models.views import VIEWS, View, view_name
@@ -47,6 +48,13 @@ _KNOWN = {
     "centre": np.float32,
     "rows": np.float16,
     "scores": np.float32,
+}
+_PIECES = {
+    "weights": np.float32,
+    "offset": np.float64,
+    "deviation": np.float32,
+    "rows": np.int64,
+    "hidden": np.float32,
 }
 _WIDEST = 1 << 20  # letters of a label
 _FIELDS = ("kind", "channels", "letters", "C", "accuracy", "accuracy_error", "largest_class",
@@ -166,11 +174,18 @@ def _write_input(group: h5py.Group, name: str, given: InputKind) -> None:
         group["alphabet"] = given.alphabet
 
 
-def _write_block(group: h5py.Group, block: FittedBlock | PlainBlock) -> None:
+def _write_block(group: h5py.Group, block: AnyFitted) -> None:
     group.attrs["column"], group.attrs["family"] = block.column, block.family
     group.attrs["share"] = block.share
     if block.fill is not None:
         group["fill"] = block.fill
+    if isinstance(block, PieceScores):
+        pieces = group.create_group("pieces")
+        put_objects(pieces.create_group("omega"), block.omega)
+        pieces.attrs["marks"] = json.dumps(dict(block.marks))
+        for name in _PIECES:
+            pieces[name] = getattr(block, name)
+        return
     if isinstance(block, PlainBlock):
         group.attrs["plain"], group.attrs["mean"] = block.kind, block.mean
         group.attrs["sd"] = block.sd
@@ -445,13 +460,13 @@ def _known(group: h5py.Group, R: int) -> KnownObjects:
     return known
 
 
-def _block(
-    group: h5py.Group, n_channels: int, inputs: Mapping[str, InputKind]
-) -> FittedBlock | PlainBlock:
+def _block(group: h5py.Group, n_channels: int, inputs: Mapping[str, InputKind]) -> AnyFitted:
     column, share = group.attrs["column"], float(group.attrs["share"])
     if column or inputs:
         n_channels = inputs[column].channels
     fill = group["fill"][()] if "fill" in group else None
+    if "pieces" in group:
+        return _piece_scores(group["pieces"], share)
     if "plain" in group.attrs:
         return _plain_block(group, inputs[column].kind, column, fill, share)
     distance = group.attrs["distance"]
@@ -507,6 +522,18 @@ def _plain_block(
         raise ValueError(f"{group.name} has no mean, deviation or labels of {kind}")
     family = group.attrs["family"]
     return PlainBlock(kind, column, family, mean, sd, labels, centres, gamma, fill, share)
+
+
+def _piece_scores(group: h5py.Group, share: float) -> PieceScores:
+    omega, marks = get_objects(group["omega"]), json.loads(group.attrs["marks"])
+    values = {name: group[name][()] for name in _PIECES}
+    P, (R,), (m,) = len(omega), values["offset"].shape, values["rows"].shape
+    for name, shape in zip(_PIECES, ((P, R), (R,), (P,), (m,), (m, R)), strict=True):
+        arrays.check_array(name, values[name], _PIECES[name], shape)
+    scores = PieceScores(omega=omega, marks=marks, **values, share=share)
+    if omega.kind != "strings" or not (P and R and m) or not scores.is_sorted:
+        raise ValueError(f"{group.name} has no pieces, or they are not in order")
+    return scores
 
 
 def _windows(group: h5py.Group) -> Windows:

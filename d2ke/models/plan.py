@@ -17,9 +17,16 @@ import numpy as np
 
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type
-from d2ke.models.blocks import SAMPLE, Block, FittedBlock, block_features, fit_blocks, sample_rows
+from d2ke.models.blocks import (
+    SAMPLE,
+    AnyBlock,
+    AnyFitted,
+    block_features,
+    fit_blocks,
+    sample_rows,
+)  # fmt: skip
 from d2ke.models.known import KnownObjects
-from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.piece_scores import PieceScores
 from d2ke.models.shares import COSTS, choose_shares
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
@@ -58,7 +65,7 @@ class TrainingPlan:
         What the model keeps of the sample.
     """
 
-    blocks: tuple[FittedBlock | PlainBlock, ...]
+    blocks: tuple[AnyFitted, ...]
     centre: np.ndarray
     unit: np.ndarray
     stretch: np.ndarray
@@ -70,7 +77,7 @@ class TrainingPlan:
     @classmethod
     def of(
         cls,
-        blocks: Sequence[Block | PlainBlock],
+        blocks: Sequence[AnyBlock],
         sample: Any,
         target: Target,
         rows: np.ndarray,
@@ -82,7 +89,8 @@ class TrainingPlan:
     ) -> tuple[TrainingPlan, np.ndarray]:
         """Draw random objects from the sample, rows `rows` of n; return its features too.
 
-        Of more features than `limit`, each family has a part in proportion to its share.
+        Of more features than `limit`, each family has a part in proportion to its share. Beside
+        scores of pieces, which leave little to others, families have no more than that part.
         """
         fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
         names, powers = _of_columns(fitted)
@@ -90,7 +98,8 @@ class TrainingPlan:
         shares = choose_shares(Z, columns, powers, target, entropy, n_threads)
         left_out = tuple(block.name for block in fitted if not shares[block.family])
         used = [block for block in blocks if shares.get(block.family)]
-        if limit is not None and limit < sum(map(attrgetter("R"), used)):
+        scored = any(isinstance(block, PieceScores) for block in used)
+        if limit is not None and (scored or limit < sum(map(attrgetter("R"), used))):
             used = _within(used, shares, limit)
             fitted, Z = fit_blocks(used, sample, rows, entropy, n_threads, progress)
         elif left_out:
@@ -113,7 +122,7 @@ class TrainingPlan:
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
         # Near numbers have the features of a distance.
-        plain = [isinstance(one, PlainBlock) and one.kind != "near numbers" for one in fitted]
+        plain = [getattr(one, "kind", "near numbers") != "near numbers" for one in fitted]
         sizes = [block.R for block in fitted]
         known = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
         return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype, known), Z
@@ -153,16 +162,14 @@ class TrainingPlan:
         return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
 
 
-def _of_columns(blocks: Sequence[FittedBlock | PlainBlock]) -> tuple[np.ndarray, np.ndarray]:
+def _of_columns(blocks: Sequence[AnyFitted]) -> tuple[np.ndarray, np.ndarray]:
     """Return the family of each feature, and the power of its deviation."""
     sizes = [block.R for block in blocks]
     named = np.array([block.family for block in blocks])
     return np.repeat(named, sizes), np.repeat([block.sd_power for block in blocks], sizes)
 
 
-def _within(
-    blocks: Sequence[Block | PlainBlock], shares: Mapping[str, float], limit: int
-) -> list[Block | PlainBlock]:
+def _within(blocks: Sequence[AnyBlock], shares: Mapping[str, float], limit: int) -> list[AnyBlock]:
     """Return blocks of at most about `limit` features, of each family by its share."""
     sizes = dict.fromkeys(shares, 0)
     for block in blocks:

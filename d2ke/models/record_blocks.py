@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.models.blocks import Block
+from d2ke.models.blocks import AnyBlock, Block
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
 from d2ke.models.recipes import default_blocks
 from d2ke.models.samplers import shares
@@ -82,12 +82,12 @@ def record_blocks(
     blocks: Sequence[Block] | None,
     R: int | None,
     n: int,
-) -> tuple[Block | PlainBlock, ...]:
+) -> tuple[AnyBlock, ...]:
     """Return the blocks of n records: of objects the given ones, or the recipes of their kinds.
 
     Columns of objects share R. One without entries in the sample has no blocks.
     """
-    chosen: list[Block | PlainBlock] = list(blocks or ())
+    chosen: list[AnyBlock] = list(blocks or ())
     sizes = [None] * len(distances) if R is None else shares(R, len(distances))
     for (name, some), size in zip(distances.items(), sizes, strict=True):
         if blocks is not None or size == 0 or not len(sample[name].rows):

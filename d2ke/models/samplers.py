@@ -128,6 +128,18 @@ def pieces(R: int, X: Objects, *, longest: int = 6, seed: Any) -> Objects:
     if X.lengths.sum() > _LETTERS:
         order = rng.permutation(len(X))
         X = X[np.sort(order[: 1 + np.searchsorted(np.cumsum(X.lengths[order]), _LETTERS)])]
+    count, place, drawn = counted_pieces(X, longest)
+    kept = np.flatnonzero((count > 1) & (count < len(X)))
+    kept = kept[rng.permutation(len(kept))]
+    kept = kept[np.argsort(-count[kept] * (len(X) - count[kept]), kind="stable")[:R]]
+    return select_pieces(X, place[kept], drawn[kept])
+
+
+def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count in how many strings each piece of up to `longest` letters is, by length and letters.
+
+    Return the counts, where in the letters of X a piece begins, and its length.
+    """
     owner = np.repeat(np.arange(len(X)), X.lengths)
     left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
     base = int(X.values.max(initial=0)) + 1
@@ -142,12 +154,13 @@ def pieces(R: int, X: Objects, *, longest: int = 6, seed: Any) -> Objects:
         counts.append(np.bincount(found, minlength=len(firsts)))
         places.append(starts[firsts])
         lengths.append(np.full(len(firsts), length))
-    count, place, drawn = map(np.concatenate, (counts, places, lengths))
-    kept = np.flatnonzero((count > 1) & (count < len(X)))
-    kept = kept[rng.permutation(len(kept))]
-    kept = kept[np.argsort(-count[kept] * (len(X) - count[kept]), kind="stable")[:R]]
-    offsets = offsets_of(drawn[kept])
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place[kept], drawn[kept])
+    return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
+
+
+def select_pieces(X: Objects, place: np.ndarray, lengths: np.ndarray) -> Objects:
+    """Return pieces of strings by where they begin in the letters of X, and their lengths."""
+    offsets = offsets_of(lengths)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place, lengths)
     return from_owned(X.kind, X.values[within], offsets, X.alphabet, X.letters)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.text import object_text
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.model import D2KEModel
-from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.piece_scores import PieceScores
 from d2ke.models.views import apply_views
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
@@ -110,13 +110,13 @@ def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
 
 def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
     """Return the most telling random objects among those of some columns of the features."""
-    classes, adds = model.classes, model.linear.weights * (model.deviation * columns)
+    classes, adds = model.classes, _of_omegas(model, columns)
     if classes is None:
         labels, adds = [None], adds[:1]
     else:
         labels, adds = classes.tolist(), np.concatenate([-adds, adds]) if len(adds) == 1 else adds
         adds = np.maximum(adds, 0)
-    edges, found = np.cumsum([0, *(block.R for block in model.blocks)]), []
+    edges, found = np.cumsum([0, *(len(block.omega) for block in model.blocks)]), []
     for label, row in zip(labels, adds, strict=True):
         for j in np.argsort(-np.abs(row), kind="stable")[:limit].tolist():
             if not row[j]:
@@ -128,7 +128,22 @@ def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
     return found
 
 
-def source_of(block: FittedBlock | PlainBlock, index: int) -> int | None:
+def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
+    """Return weights times deviations of random objects, and of single pieces."""
+    parts, first = [], 0
+    for block in model.blocks:
+        own = slice(first, first + block.R)
+        weights = model.linear.weights[:, own] * columns[own]
+        if isinstance(block, PieceScores):
+            weights = (weights / model.scaling.sd[own]) @ block.weights.T
+            parts.append(weights * block.deviation)
+        else:
+            parts.append(weights * model.deviation[own])
+        first += block.R
+    return np.hstack(parts)
+
+
+def source_of(block: AnyFitted, index: int) -> int | None:
     """Return the training object that a random object is or was cut from, where it is known."""
     if block.sources is None:
         return None

@@ -26,6 +26,7 @@ from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, input_kinds
 from d2ke.models.model import D2KEModel
+from d2ke.models.piece_scores import ROWS, has_pieces, piece_scores
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit
 from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
@@ -90,10 +91,10 @@ def d2ke_train(
         share R, side by side in one model. Of records a dict, such as ``{"track": "dtw"}``.
     R : int, optional
         Number of random objects of all blocks together; by default 13000 for up to 4000 series,
-        4000 for more and for one distance of series, 1536 to 4096 (n / 10) and 4096 pieces for
-        strings, 4096 for sets and as many for centred ones, and 512 for a Python function; for each
-        column of records, which share a given R. By default, models of more than 4096
-        objects have at most 4096.
+        4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for
+        sets and as many for centred ones, and 512 for a Python function; for each column of
+        records, which share a given R. By default, models of more than 4096 objects have at most
+        4096. Scores of pieces of strings, one for each class, are besides.
     task : {"classification", "regression"}, optional
         What y is, where it can be either. A regression takes text that is all numbers, too.
     class_weight : "balanced" or dict, optional
@@ -206,6 +207,9 @@ def d2ke_train(
         chosen = record_blocks(sample, by_column, blocks, R, n)
     else:
         chosen = blocks or default_blocks(sample, distance, params, R, n)
+        if blocks is None and has_pieces(chosen, target.k):
+            scored = sample_rows(n, entropy, ROWS)
+            chosen = piece_scores(chosen, take(objects, scored), target[scored], scored, entropy, R)
     size = sum(map(attrgetter("R"), chosen))
     size = min(size, limit or size)
     check_size(max(n, size) if keep_sums else n, size, target.k)

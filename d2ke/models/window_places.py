@@ -7,8 +7,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from d2ke.models.blocks import FittedBlock
-from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.views import apply_views, difference, standardize, view_name
 from d2ke.models.windows import _CONSTANT, _RADIUS, Window, Windows
 from d2ke.objects.container import Objects
@@ -19,9 +18,9 @@ def is_slope(block: FittedBlock) -> bool:
     return difference in map(_function, block.views)
 
 
-def keeps_steps(block: FittedBlock | PlainBlock) -> TypeGuard[FittedBlock]:
+def keeps_steps(block: AnyFitted) -> TypeGuard[FittedBlock]:
     """Return whether a block has windows and sees each step of a series at its place."""
-    if isinstance(block, PlainBlock):
+    if not isinstance(block, FittedBlock):
         return False
     functions = list(map(_function, block.views))
     return (

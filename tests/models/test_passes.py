@@ -48,7 +48,7 @@ def test_blocks_of_rows_change_nothing_but_rounding(data, small, monkeypatch):
     whole = d2ke.d2ke_train(*data, R=40)
     for one, other in zip(some.blocks, whole.blocks, strict=True):
         assert one.omega == other.omega
-        assert (one.gamma == other.gamma).all()
+        assert np.array_equal(getattr(one, "gamma", 0), getattr(other, "gamma", 0))
     np.testing.assert_allclose(decisions(some, data[1]), decisions(whole, data[1]), atol=1e-6)
 
 
@@ -100,7 +100,7 @@ def test_left_out_scores_are_those_of_models_without_the_row(data):
 def test_parts_of_scores_are_added(data):
     y, X = data
     target, rows = Target.of(y, None), np.arange(N)
-    blocks = d2ke.d2ke_train(y, X, R=40).blocks
+    blocks = d2ke.d2ke_train(y, X, R=40).blocks[:-1]  # without the scores of pieces
     made = [d2ke.Block(b.name, b.distance, lambda R, X, seed: X[:R], b.R, b.views) for b in blocks]
     ready, Z = TrainingPlan.of(made, d2ke.pack(X), target, rows, N, 0, 1)
     sums = ready.sums([(slice(0, N), Z)], target, 1)
@@ -148,7 +148,7 @@ def test_float32_products_differ_by_rounding(data, small, monkeypatch):
 
 def test_the_error_names_the_largest_R(data, monkeypatch):
     monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 5 * 10**7)
-    with pytest.raises(MemoryError, match=r"R = 4998 features .* largest R that fits is about 1"):
+    with pytest.raises(MemoryError, match=r"R = 5001 features .* largest R that fits is about 1"):
         d2ke.d2ke_train(*data, R=5000)
 
 

@@ -70,15 +70,6 @@ def words(n, rng):
     return y, X
 
 
-def test_words_are_told_by_pieces():
-    y, X = words(600, np.random.default_rng(1))
-    model = d2ke.d2ke_train(y[:300], X[:300])
-    block = next(block for block in model.blocks if block.family == "pieces")
-    assert block.share >= 0.5
-    assert max(block.omega.lengths) > 2
-    assert d2ke.d2ke_predict(y[300:], X[300:], model)[1] > 90
-
-
 def test_half_of_a_given_number_are_pieces():
     _, X = words(60, np.random.default_rng(2))
     sizes = {}
@@ -86,17 +77,3 @@ def test_half_of_a_given_number_are_pieces():
         sizes[block.family] = sizes.get(block.family, 0) + block.R
     assert sizes["pieces"] == 100
     assert 90 <= sizes["parts"] <= 100
-
-
-def test_many_strings_have_fewer_features(monkeypatch):
-    monkeypatch.setattr("d2ke.models.recipes.SAMPLE", 250)
-    monkeypatch.setattr("d2ke.models.recipes._PIECES", 300)
-    y, X = words(600, np.random.default_rng(3))
-    few = d2ke.d2ke_train(y[:240], X[:240], n_threads=1)
-    model = d2ke.d2ke_train(y, X, n_threads=1)
-    assert few.R > 1700
-    assert 230 <= model.R <= 260  # each block has at least one
-    shares = {block.family: block.share for block in model.blocks}
-    n_pieces = sum(block.R for block in model.blocks if block.family == "pieces")
-    assert n_pieces == pytest.approx(250 * shares["pieces"], abs=1)
-    assert d2ke.d2ke_train(y, X, R=400, n_threads=1).R > 380

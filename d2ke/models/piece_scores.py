@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scores of strings by all pieces that occur in them: features of a linear model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from d2ke.models.blocks import Block, take
+from d2ke.models.samplers import counted_pieces, select_pieces
+from d2ke.models.targets import Target
+from d2ke.models.views import FITTED, mark_ends
+from d2ke.objects.container import Objects
+
+ROWS = 1 << 17  # training strings that the scores come from
+_LETTERS = 1 << 21  # of these together
+_PIECES = 1 << 18
+_CLASSES = 64  # of more, each score costs too much
+_FOLDS = 5
+_FEW = 4096  # strings: of more, one fold chooses C
+_COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
+_TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
+
+
+@dataclass(frozen=True, eq=False)
+class PieceScores:
+    """Scores of strings, one for each class, from the pieces that occur in them.
+
+    A score is the decision of a ridge on sparse features, one for each piece of 1 to 6 letters that
+    at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
+    infinity, which is 1 if the piece occurs and else 0. Each feature is divided by the square root
+    of its standard deviation. The ridge is solved by conjugate gradients. The scores of a training
+    string are those of a ridge without its fold of five, so that the model that has them as
+    features does not trust them too much.
+
+    Attributes
+    ----------
+    omega : Objects
+        P pieces with marks of ends, by length. A piece without its last letter is one of them.
+    marks : mapping of str to letter
+        Arguments of `mark_ends`.
+    weights : ndarray of float32, shape (P, R)
+        What a piece adds to each score.
+    offset : ndarray of float64, shape (R,)
+        The score of a string without pieces.
+    deviation : ndarray of float32, shape (P,)
+        Standard deviation of the occurrence of each piece.
+    rows : ndarray of int64, shape (m,)
+        The training strings that the scores come from, sorted.
+    hidden : ndarray of float32, shape (m, R)
+        Their scores.
+    share : float
+        Of the family in the kernel.
+    """
+
+    omega: Objects
+    marks: Mapping[str, Any]
+    weights: np.ndarray = field(repr=False)
+    offset: np.ndarray = field(repr=False)
+    deviation: np.ndarray = field(repr=False)
+    rows: np.ndarray = field(repr=False)
+    hidden: np.ndarray = field(repr=False)
+    share: float = 1.0
+
+    name: ClassVar[str] = "pieces"
+    family: ClassVar[str] = "pieces"
+    column: ClassVar[str] = ""
+    sd_power: ClassVar[float] = 1.0
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    sources = fill = None  # no training string is a random object of it
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.offset)
+
+    @property
+    def distance(self) -> str:
+        """For reports, where other blocks have a distance."""
+        return f"scores of {len(self.omega)} pieces"
+
+    def fit_features(
+        self, X: Any, rows: np.ndarray, seed: Any, n_threads: int | None, progress: bool
+    ) -> tuple[PieceScores, np.ndarray]:
+        """Return itself, and the features of the training strings X."""
+        return self, self.features_of(X, n_threads, rows)
+
+    def resized(self, R: int) -> PieceScores:
+        """Return itself: the classes say how many features there are."""
+        return self
+
+    def features_of(
+        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the features of strings; `rows` as for `block_features`."""
+        scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
+        if rows is not None:
+            places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            own = self.rows[places] == rows
+            scores[own] = self.hidden[places[own]]
+        return scores
+
+    def occurrences(self, X: Objects) -> Any:
+        """Return which pieces occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
+        marked = mark_ends(X, **self.marks)
+        return _occurrences(marked, self.omega, self._levels)
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the pieces and the rows are in order, and prefixes of pieces are pieces."""
+        known = np.concatenate([np.diff(level) > 0 for level in self._levels])
+        lengths, offsets = self.omega.lengths, self.omega.offsets
+        ordered = (np.diff(lengths) >= 0).all() and (np.diff(self.rows) > 0).all()
+        return bool(known.all() and ordered and lengths[0] == 1 and len(offsets))
+
+    @cached_property
+    def _levels(self) -> list[np.ndarray]:
+        return _levels(self.omega)
+
+
+def has_pieces(blocks: Sequence[Block], k: int) -> bool:
+    """Return whether a recipe has pieces, and its k targets are few enough for scores."""
+    return k <= _CLASSES and any(block.family == "pieces" for block in blocks)
+
+
+def piece_scores(
+    blocks: Sequence[Block],
+    X: Any,
+    target: Target,
+    rows: np.ndarray,
+    entropy: Any,
+    R: int | None,
+) -> tuple[Block | PieceScores, ...]:
+    """Return the recipe of strings with scores of pieces instead of its pieces.
+
+    X are training strings, the rows `rows` of all. The other blocks have all of a given R.
+    """
+    others = [block for block in blocks if block.family != "pieces"]
+    if R is not None:
+        factor = R / sum(block.R for block in others)
+        others = [block.resized(max(1, int(factor * block.R))) for block in others]
+    scores = _fit(X, target, rows, entropy)
+    return (*others, *([] if scores is None else [scores]))
+
+
+def _fit(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> PieceScores | None:
+    """Fit scores to training strings; None where no piece tells strings from each other."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
+    if X.lengths.sum() > _LETTERS:
+        order = rng.permutation(len(X))
+        within = np.cumsum(X.lengths[order]) <= _LETTERS
+        chosen = np.sort(order[: max(2, np.count_nonzero(within))])
+        X, target, rows = take(X, chosen), target[chosen], rows[chosen]
+    marks = FITTED[mark_ends](X)
+    marked = mark_ends(X, **marks)
+    count, place, length = counted_pieces(marked, 6)
+    least = 2
+    if np.count_nonzero(count >= least) > _PIECES:
+        least = int(np.partition(count, -_PIECES)[-_PIECES]) + 1
+    kept = np.flatnonzero(count >= least)
+    omega = select_pieces(marked, place[kept], length[kept])
+    share = count[kept] / len(X)
+    deviation = np.sqrt(share * (1 - share))
+    if not deviation.any():
+        return None
+    unit = np.divide(1, np.sqrt(deviation), out=np.zeros(len(kept)), where=deviation > 0)
+    unit /= np.sqrt(deviation.sum())  # so that rows have the mean square 1
+    S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
+    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), target, rng)
+    C, hidden = ridge.left_out()
+    weights = ridge.solve(C, np.ones((len(X), 1), bool))
+    return PieceScores(
+        omega, marks, (unit[:, None] * weights).astype(np.float32),
+        ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
+        hidden.astype(np.float32),
+    )  # fmt: skip
+
+
+class _SparseRidge:
+    """A ridge on centred sparse rows, by conjugate gradients, for several subsets of the rows."""
+
+    def __init__(self, S: Any, centre: np.ndarray, target: Target, rng: np.random.Generator):
+        self.S, self.centre = S, centre
+        columns = target.columns(np.float64)
+        self.T = columns.toarray() if sparse.issparse(columns) else columns.astype(np.float64)
+        self.weights = np.ones(len(self.T)) if target.weights is None else target.weights
+        self.mean = self.weights @ self.T / self.weights.sum()
+        codes = np.arange(len(self.T)) if target.groups is None else target.groups
+        distinct, codes = np.unique(codes, return_inverse=True)
+        n_folds = min(_FOLDS, len(distinct))
+        self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
+        self.outside = self.folds[:, None] != np.arange(n_folds)
+
+    def left_out(self) -> tuple[float, np.ndarray]:
+        """Return the C of the least squared error, and the scores of each row without its fold."""
+        tried = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
+        best: tuple[float, float, np.ndarray] | None = None
+        for C in _COSTS:
+            scores = self._scores(C, tried)
+            rows = ~tried.all(axis=1)
+            squares = ((scores - self.T)[rows] ** 2).sum(axis=1)
+            error = float(np.average(squares, weights=self.weights[rows]))
+            if best is not None and error > best[0]:
+                break
+            best = error, C, scores
+        assert best is not None
+        whole = tried.shape == self.outside.shape
+        return best[1], best[2] if whole else self._scores(best[1], self.outside)
+
+    def _scores(self, C: float, chosen: np.ndarray) -> np.ndarray:
+        """Return the scores of rows that are outside one of the subsets by its model."""
+        weights, k = self.solve(C, chosen), self.T.shape[1]
+        # A fold with more of a class than the others has a lower mean outside of it, which would
+        # tell a second model its labels: all scores have the mean of all rows.
+        scores = np.tile(self.mean, (len(self.T), 1))
+        for subset, rest in enumerate(~chosen.T):
+            own = slice(subset * k, (subset + 1) * k)
+            scores[rest] += self.S[rest] @ weights[:, own] - self.centre @ weights[:, own]
+        return scores
+
+    def solve(self, C: float, chosen: np.ndarray) -> np.ndarray:
+        """Return the weights, shape (P, s k), of models of s subsets of rows, shape (n, s)."""
+        k, S, centre = self.T.shape[1], self.S, self.centre
+        w = self.weights[:, None] * chosen
+        means = (w.T @ self.T) / w.sum(axis=0)[:, None]
+        roots = np.repeat(np.sqrt(w), k, axis=1).astype(np.float32)
+        scale = np.sqrt(np.mean((self.T - self.mean) ** 2)) or 1.0
+        r = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
+        goal = _TOLERANCE**2 * (r**2).sum(axis=0)
+        a, direction, squares = np.zeros_like(r), r.copy(), (r**2).sum(axis=0)
+        for _ in range(_STEPS):
+            if (squares <= goal).all():
+                break
+            rows = roots * direction
+            u = S.T @ rows - np.outer(centre, rows.sum(axis=0))
+            image = roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * direction
+            step = squares / np.maximum((direction * image).sum(axis=0), np.finfo(np.float32).tiny)
+            a += step * direction
+            r -= step * image
+            before, squares = squares, (r**2).sum(axis=0)
+            direction *= squares / np.maximum(before, np.finfo(np.float32).tiny)
+            direction += r
+        rows = roots * a
+        weights = S.T @ rows - np.outer(centre, rows.sum(axis=0))
+        return scale * weights.astype(np.float64)
+
+
+def _levels(pieces: Objects) -> list[np.ndarray]:
+    """Return the codes of the pieces of each length: rank of the prefix, then the last letter."""
+    lengths, base = pieces.lengths, len(pieces.alphabet)
+    ranks, levels = np.zeros(len(pieces), np.int64), []
+    for length in range(1, int(lengths.max(initial=0)) + 1):
+        longer = np.flatnonzero(lengths >= length)
+        codes = ranks[longer] * base + pieces.values[pieces.offsets[longer] + length - 1]
+        levels.append(codes[lengths[longer] == length])
+        ranks[longer] = np.searchsorted(levels[-1], codes)
+    return levels
+
+
+def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> Any:
+    """Return which pieces occur in strings with the same kind of letters, sparse and float32."""
+    base = len(pieces.alphabet)
+    own = np.minimum(np.searchsorted(pieces.alphabet, X.alphabet), max(base - 1, 0))
+    codes = np.where(pieces.alphabet[own] == X.alphabet, own, -1)[X.values]
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
+    starts, ranks, first = np.arange(len(owner)), np.zeros(len(owner), np.int64), 0
+    found = []
+    for length, level in enumerate(levels, 1):
+        inside = left[starts] >= length
+        starts, ranks = starts[inside], ranks[inside]
+        letters = codes[starts + length - 1]
+        wanted = ranks * base + letters
+        ranks = np.minimum(np.searchsorted(level, wanted), len(level) - 1)
+        known = (letters >= 0) & (level[ranks] == wanted)
+        starts, ranks = starts[known], ranks[known]
+        found.append(np.unique(owner[starts] * len(pieces) + first + ranks))
+        first += len(level)
+    cells = np.concatenate(found or [np.empty(0, np.int64)])
+    rows, columns = cells // max(len(pieces), 1), cells % max(len(pieces), 1)
+    ones = np.ones(len(cells), np.float32)
+    return sparse.csr_array((ones, (rows, columns)), shape=(len(X), len(pieces)))

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scores of strings by the pieces that occur in them."""
+
+import io
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_pieces import words
+
+import d2ke
+from d2ke.models import piece_scores, plan, recipes
+from d2ke.models.piece_scores import PieceScores, _fit
+from d2ke.models.targets import Target
+
+
+def fit(y, X, **options):
+    target = Target.of(y, None).weighted(None, options.pop("weights", None))
+    if "groups" in options:
+        target = target.grouped(options["groups"])
+    return _fit(d2ke.pack(X), target, np.arange(len(X)), 0), target
+
+
+def text_of(block, index):
+    begin, end = chr(block.marks["begin"]), chr(block.marks["end"])
+    return block.omega[index].replace(begin, "^").replace(end, "$")
+
+
+@given(
+    st.lists(st.text("abc", max_size=7), min_size=2, max_size=8),
+    st.lists(st.text("abcd", max_size=9), min_size=1, max_size=4),
+)
+def test_occurrences_by_their_definition(X, new):
+    block, _ = fit(np.arange(len(X)) % 2, X)
+    every = {
+        marked[i:j]
+        for marked in (f"^{x}$" for x in X)
+        for i in range(len(marked))
+        for j in range(i + 1, min(i + 6, len(marked)) + 1)
+        if sum(marked[i:j] in f"^{other}$" for other in X) >= 2
+    }
+    if block is None:  # nothing that some have and others do not
+        assert all(piece in f"^{x}$" for piece in every for x in X)
+        return
+    pieces = [text_of(block, i) for i in range(len(block.omega))]
+    assert sorted(pieces) == sorted(every)
+    found = block.occurrences(d2ke.pack(new)).toarray()
+    assert (found == [[piece in f"^{x}$" for piece in pieces] for x in new]).all()
+    assert block.is_sorted
+
+
+def ridge_by_definition(S, T, C, weights):
+    """Return weights and the mean of T, for rows that are centred by all rows."""
+    A = np.sqrt(weights)[:, None] * S
+    mean = weights @ T / weights.sum()
+    B = np.sqrt(weights)[:, None] * (T - mean)
+    return A.T @ np.linalg.solve(A @ A.T + np.eye(len(A)) / (2 * C), B)
+
+
+@pytest.mark.parametrize("options", [{}, {"groups": None}, {"weights": None}])
+def test_scores_are_those_of_a_ridge(options, monkeypatch):
+    monkeypatch.setattr(piece_scores, "_TOLERANCE", 1e-5)
+    monkeypatch.setattr(piece_scores, "_COSTS", (1.0,))
+    y, X = words(60, np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    if "groups" in options:
+        options = {"groups": rng.integers(0, 20, 60)}
+    if "weights" in options:
+        options = {"weights": rng.integers(1, 4, 60).astype(float)}
+    block, target = fit(y, X, **options)
+    T = np.eye(3)[y]
+    w = np.ones(60) if target.weights is None else target.weights
+    found = block.occurrences(d2ke.pack(X)).toarray().astype(np.float64)
+    share = found.mean(axis=0)
+    deviation = np.sqrt(share * (1 - share))
+    np.testing.assert_allclose(block.deviation, deviation, rtol=1e-6)
+    unit = np.where(deviation > 0, 1 / np.sqrt(np.maximum(deviation, 1e-9)), 0)
+    unit /= np.sqrt(deviation.sum())
+    S = (found - share) * unit
+    mean = w @ T / w.sum()
+    new = S @ ridge_by_definition(S, T, 1.0, w) + mean
+    np.testing.assert_allclose(block.features_of(d2ke.pack(X), 1), new, atol=1e-3)
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(piece_scores.ROWS,)))
+    ridge = piece_scores._SparseRidge(None, None, target, rng)
+    assert ridge.outside.shape == (60, 5)
+    if target.groups is not None:
+        for group in np.unique(target.groups):
+            assert len(np.unique(ridge.folds[target.groups == group])) == 1
+    for fold in range(5):
+        inside = ridge.folds != fold
+        U = ridge_by_definition(S[inside], T[inside], 1.0, w[inside])
+        np.testing.assert_allclose(
+            block.hidden[~inside], S[~inside] @ U + mean, atol=1e-3
+        )  # fmt: skip
+    rows = np.array([3, 17, 99])
+    features = block.features_of(d2ke.pack([X[3], X[17], "new"]), 1, rows)
+    assert (features[:2] == block.hidden[[3, 17]]).all()
+
+
+def test_labels_at_random_are_not_learned():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("abcdefghij"), 7)) for _ in range(400)]
+    y = np.repeat(rng.integers(0, 2, 20), 20)
+    block, target = fit(y, X, groups=np.repeat(np.arange(20), 20))
+    correct = (block.hidden[:, 0] > target.values.mean()) == y
+    assert 0.2 < correct.mean() < 0.65
+
+
+@pytest.fixture(scope="module")
+def hidden_words():
+    """Strings whose class is told by one of twelve syllables, somewhere between other letters."""
+    rng = np.random.default_rng(5)
+    letters = list("aeioubdgklmnprst")
+    syllables = ["".join(rng.choice(letters, 3)) for _ in range(12)]
+    y = rng.integers(0, 3, 600)
+    ends = [["".join(rng.choice(letters, rng.integers(2, 14))) for _ in y] for _ in range(2)]
+    chosen = [syllables[4 * label + rng.integers(0, 4)] for label in y]
+    X = ["".join(parts) for parts in zip(ends[0], chosen, ends[1], strict=True)]
+    return y, X, d2ke.d2ke_train(y[:300], X[:300], seed=1)
+
+
+def test_words_are_told_by_pieces_of_them(hidden_words):
+    y, X, model = hidden_words
+    block = model.blocks[-1]
+    assert isinstance(block, PieceScores)
+    assert block.share >= 0.5
+    assert f"3 x scores of {len(block.omega)} pieces" in str(model)
+    assert d2ke.d2ke_predict(y[300:], X[300:], model)[1] > 80
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    decisions = [d2ke.d2ke_predict(None, X[300:], one)[2] for one in (model, again)]
+    assert (decisions[0] == decisions[1]).all()
+    for training_object in (None, 5):
+        why = d2ke.d2ke_explain(X[5], model, training_object=training_object)
+        assert why.offset + sum(why.blocks.values()) == pytest.approx(why.decision, abs=1e-6)
+    pieces = [one for one in why.omegas if one["block"] == "pieces"]
+    assert pieces
+    assert all(one["distance"] == 0 and one["nearer"] for one in pieces)
+    found = [one for one in d2ke.d2ke_telling(model) if one.block == "pieces"]
+    assert found
+    assert all(one.adds > 0 and isinstance(one.object, str) for one in found)
+
+
+def test_shares_of_pieces_are_the_score():
+    y, X = words(200, np.random.default_rng(1))
+    model = d2ke.d2ke_train(y, X, blocks=None, R=8)
+    block, x = model.blocks[-1], d2ke.pack([X[0]])
+    why = d2ke.d2ke_explain(X[0], model, limit=10**6)
+    shares = sum(one["share"] for one in why.omegas if one["block"] == "pieces")
+    own = slice(model.R - block.R, model.R)
+    weights = model.linear.weights[list(model.classes).index(why.label), own]
+    score = block.features_of(x, 1)[0] - block.offset
+    assert shares == pytest.approx(weights / model.scaling.sd[own] @ score, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [[b"abc", b"abd", b"cd", b"cda"], [["one", "two"], ["two"], ["one", "six"], ["six"]],
+     [np.array([1, 2, 3]), np.array([1, 2]), np.array([7]), np.array([7, 3])]],
+)  # fmt: skip
+def test_letters_of_every_kind(X):
+    X = d2ke.pack(X * 5, kind="strings")
+    y = [0, 0, 1, 1] * 5
+    model = d2ke.d2ke_train(y, X, R=16)
+    assert d2ke.d2ke_predict(y, X, model)[1] == 100
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    assert (d2ke.d2ke_predict(None, X, again)[2] == d2ke.d2ke_predict(None, X, model)[2]).all()
+
+
+def test_of_many_strings_a_sample_is_scored(monkeypatch):
+    y, X = words(600, np.random.default_rng(3))
+    monkeypatch.setattr(piece_scores, "ROWS", 500)
+    monkeypatch.setattr("d2ke.models.train.ROWS", 500)
+    monkeypatch.setattr(piece_scores, "_LETTERS", 2000)
+    monkeypatch.setattr(piece_scores, "_PIECES", 300)
+    monkeypatch.setattr(recipes, "SAMPLE", 250)
+    monkeypatch.setattr(plan, "SAMPLE", 250)
+    model = d2ke.d2ke_train(y, X, n_threads=1)
+    block = model.blocks[-1]
+    assert 150 < len(block.rows) < 400
+    assert 100 < len(block.omega) <= 300
+    # Each family has a part of 250 features in proportion to its share, besides the scores.
+    assert 3 + max(9, 250 * (1 - block.share)) >= model.R
+    assert model.accuracy > 90
+
+
+def test_regressions_and_many_classes():
+    _, X = words(300, np.random.default_rng(4))
+    model = d2ke.d2ke_train([len(x) + x.count("a") / 7 for x in X], X, R=64)
+    assert isinstance(model.blocks[-1], PieceScores)
+    assert model.accuracy > 50
+    y = np.arange(300) % 70
+    with pytest.warns(UserWarning, match="nothing was learned"):
+        model = d2ke.d2ke_train(y, X, R=64)
+    assert not any(isinstance(block, PieceScores) for block in model.blocks)
+
+
+@pytest.mark.parametrize("damage", ["marks", "weights", "rows", "omega"])
+def test_damaged_scores_are_refused(hidden_words, damage):
+    model = hidden_words[2]
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    content = io.BytesIO(file.getvalue())
+    with h5py.File(content, "r+") as store:
+        group = store[f"block{len(model.blocks) - 1}"]["pieces"]
+        if damage == "marks":
+            del group.attrs["marks"]
+        elif damage == "omega":
+            group["omega"]["values"][...] = group["omega"]["values"][()][::-1]
+        elif damage == "rows":
+            group["rows"][...] = group["rows"][()][::-1]
+        else:
+            del group["weights"]
+    with pytest.raises(ValueError, match="damaged"):
+        d2ke.load_model(io.BytesIO(content.getvalue()))
