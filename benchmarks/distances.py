@@ -3,6 +3,7 @@
 
     python -m benchmarks.distances [DISTANCE ...] [--workload d1] [--threads 2] [--repeat 3]
     python -m benchmarks.distances strings [--n 20000] [--r 1024]
+    python -m benchmarks.distances lengths [--threads 1]
 
 Rows are smooth series, columns short random ones. Peers get a part of the rows, as many as take
 them about as long as d2ke takes for all, and their time is extrapolated by the cells. Times are
@@ -10,7 +11,8 @@ the least of the repeats, compilation and packing left out; `us/pair` is d2ke's.
 
 Of strings: n of 34 to 198 letters against r of 2 to 50 (Hamming: of 60 letters). Pairs are computed
 by rapidfuzz for a part of the strings, so that it takes some seconds, and the values compared.
-Times are of the process, all threads together.
+Times are of the process, all threads together. `lengths`: Levenshtein distances of strings over 26
+letters by their lengths, float32 on both sides, each with a matrix of its own.
 """
 
 from __future__ import annotations
@@ -139,6 +141,29 @@ def of_strings(case: str, n: int, r: int, n_threads: int, repeat: int) -> None:
     measure.row(case, shown, f"{own:.2f}", times)
 
 
+def of_lengths(least: int, most: int, n: int, n_threads: int, repeat: int) -> None:
+    """Print rows of the table of lengths: two lists of n strings, and one with itself."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import Levenshtein
+
+    rng = np.random.default_rng(41)
+    X, Y = (workloads.letters(rng, n, (least, most), 26) for _ in range(2))
+    for case, other in (("two lists", Y), ("one list", X)):
+        rows, columns = d2ke.pack(X), None if other is X else d2ke.pack(other)
+        own, D = measure.least(
+            lambda rows=rows, columns=columns: d2ke.distance_matrix(
+                rows, columns, "levenshtein", dtype=np.float32, n_threads=n_threads
+            ),
+            repeat,
+        )
+        peer = partial(process.cdist, X, other, scorer=Levenshtein.distance)
+        theirs, wanted = measure.least(partial(peer, dtype=np.float32, workers=n_threads), repeat)
+        if not np.array_equal(D, wanted):
+            raise SystemExit(f"{least} to {most} letters: other values than rapidfuzz's")
+        shown = [f"{1e9 * taken / D.size:.2f}" for taken in (theirs, own)]
+        measure.row(f"{least} to {most}", case, *shown, f"{theirs / own:.1f}")
+
+
 def main() -> None:
     """Measure the distances that are named, or all."""
     parser = measure.parser(__doc__)
@@ -153,6 +178,17 @@ def main() -> None:
         measure.header("distance", "rapidfuzz ns a pair", "d2ke ns a pair", "times")
         for case in STRINGS:
             of_strings(case, options.n, options.r, options.threads, options.repeat)
+        return
+    if options.distances == ["lengths"]:
+        measure.header("letters", "of", "rapidfuzz ns a pair", "d2ke ns a pair", "times")
+        for least, most, n in (
+            (4, 8, 6000),
+            (4, 14, 6000),
+            (4, 20, 6000),
+            (90, 110, 500),
+            (900, 1100, 80),
+        ):
+            of_lengths(least, most, n, options.threads, options.repeat)
         return
     measure.header("workload", "distance", "d2ke us/pair", "peer us/pair", "times", "apart")
     for workload in options.workload or ["d1", "d3", "d22"]:

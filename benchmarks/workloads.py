@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LETTERS = "ACGTBDEF"
+LETTERS = "ACGTBDEFHIJKLMNOPQRSUVWXYZ"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ enum { EDITS_LEVENSHTEIN, EDITS_OSA, EDITS_INDEL };
 /* One word of every lane along n letters of text with transpositions; see lev_word. */
 D2KE_INLINE void osa_word(const uint32_t *text, int64_t n, int first, const lev_table *table,
                           const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
-                          lev_vectors last, lev_vectors *crossed, const int guarded,
-                          const int from_below, const int to_above)
+                          lev_vectors last, lev_vectors *crossed, const int bits,
+                          const int guarded, const int from_below, const int to_above)
 {
     const uint32_t *rows = table->rows;
     const char *masks = (const char *)table->masks;
@@ -28,8 +28,9 @@ D2KE_INLINE void osa_word(const uint32_t *text, int64_t n, int first, const lev_
     for (int64_t i = 0; i < n; i++) {
         const v_u64 *row = (const v_u64 *)(masks + rows[text[i]]);
         D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
-            v_u64 match = row[g], cross = match & ~diagonal[g], turned = cross + cross;
-            v_u64 sum = (match & plus[g]) + plus[g];
+            v_u64 match = row[g], cross = match & ~diagonal[g];
+            v_u64 turned = lev_add(cross, cross, bits);
+            v_u64 sum = lev_add(match & plus[g], plus[g], bits);
             if (from_below) {
                 sum += carry[i][1][g];
                 turned |= crossed[i][g];
@@ -38,7 +39,7 @@ D2KE_INLINE void osa_word(const uint32_t *text, int64_t n, int first, const lev_
             c.diagonal |= turned & before[g];
             c.leaving = (c.diagonal | plus[g]) & ~minus[g];
             diagonal[g] = c.diagonal;
-            v_u64 flat = c.leaving + c.leaving;
+            v_u64 flat = lev_add(c.leaving, c.leaving, bits);
             if (from_below)
                 flat |= carry[i][0][g];
             if (to_above) {
@@ -62,7 +63,8 @@ D2KE_INLINE void osa_word(const uint32_t *text, int64_t n, int first, const lev_
 /* The same with insertions and deletions only. */
 D2KE_INLINE void indel_word(const uint32_t *text, int64_t n, const lev_table *table,
                             const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
-                            const int guarded, const int from_below, const int to_above)
+                            const int bits, const int guarded, const int from_below,
+                            const int to_above)
 {
     const uint32_t *rows = table->rows;
     const char *masks = (const char *)table->masks;
@@ -72,7 +74,7 @@ D2KE_INLINE void indel_word(const uint32_t *text, int64_t n, const lev_table *ta
     for (int64_t i = 0; i < n; i++) {
         const v_u64 *row = (const v_u64 *)(masks + rows[text[i]]);
         D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
-            v_u64 some = row[g] & plus[g], sum = plus[g] + some;
+            v_u64 some = row[g] & plus[g], sum = lev_add(plus[g], some, bits);
             if (from_below)
                 sum += carry[i][1][g];
             if (to_above)
@@ -89,17 +91,17 @@ D2KE_INLINE void indel_word(const uint32_t *text, int64_t n, const lev_table *ta
 }
 
 D2KE_INLINE void edits_word(const lev_scratch *s, const uint32_t *text, int64_t n, int first,
-                            const lev_table *table, int64_t w, const int edits, const int guarded,
-                            const int from_below, const int to_above)
+                            const lev_table *table, int64_t w, const int edits, const int bits,
+                            const int guarded, const int from_below, const int to_above)
 {
     if (edits == EDITS_OSA)
         osa_word(text, n, first, table, s->keep[w], s->state[w], s->carry, s->diagonal[w],
-                 s->crossed, guarded, from_below, to_above);
+                 s->crossed, bits, guarded, from_below, to_above);
     else if (edits == EDITS_INDEL)
-        indel_word(text, n, table, s->keep[w], s->state[w], s->carry, guarded, from_below,
+        indel_word(text, n, table, s->keep[w], s->state[w], s->carry, bits, guarded, from_below,
                    to_above);
     else
-        lev_word(text, n, table, s->keep[w], s->state[w], s->carry, NULL, LEV_NONE, guarded,
+        lev_word(text, n, table, s->keep[w], s->state[w], s->carry, NULL, bits, LEV_NONE, guarded,
                  from_below, to_above);
 }
 
@@ -110,6 +112,7 @@ D2KE_INLINE void edits_whole(const d2ke_problem *problem, int64_t row, int64_t b
     int64_t n = d2ke_length(&problem->x, row), words = s->words, steps = 0;
     const uint32_t *text = (const uint32_t *)problem->x.values + problem->x.offsets[row];
     int64_t n_items = problem->blocks[block + 1] - problem->blocks[block];
+    int bits = lev_bits(problem, block);
     int guarded = s->places[n_items - 1].lane + 1 < n_items;
     if (edits == EDITS_OSA)
         memset(s->diagonal, 0, words * sizeof *s->diagonal);
@@ -117,18 +120,24 @@ D2KE_INLINE void edits_whole(const d2ke_problem *problem, int64_t row, int64_t b
         int64_t m = n - begin < LEV_TILE ? n - begin : LEV_TILE;
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
-#define EDITS_WORD(guarded, from_below, to_above)                                                 \
-    edits_word(s, text + begin, m, begin == 0, table, w, edits, guarded, from_below, to_above)
-            if (words == 1 && !guarded)
-                EDITS_WORD(0, 0, 0);
+#define EDITS_WORD(bits, guarded, from_below, to_above)                                           \
+    edits_word(s, text + begin, m, begin == 0, table, w, edits, bits, guarded, from_below, to_above)
+            if (bits == 8)
+                EDITS_WORD(8, 0, 0, 0);
+            else if (bits == 16)
+                EDITS_WORD(16, 0, 0, 0);
+            else if (bits == 32)
+                EDITS_WORD(32, 0, 0, 0);
+            else if (words == 1 && !guarded)
+                EDITS_WORD(64, 0, 0, 0);
             else if (words == 1)
-                EDITS_WORD(1, 0, 0);
+                EDITS_WORD(64, 1, 0, 0);
             else if (w == 0)
-                EDITS_WORD(1, 0, 1);
+                EDITS_WORD(64, 1, 0, 1);
             else if (w < words - 1)
-                EDITS_WORD(1, 1, 1);
+                EDITS_WORD(64, 1, 1, 1);
             else
-                EDITS_WORD(1, 1, 0);
+                EDITS_WORD(64, 1, 1, 0);
 #undef EDITS_WORD
             steps += m * LEV_GROUPS;
             if (steps >= 1000000) {
@@ -140,8 +149,15 @@ D2KE_INLINE void edits_whole(const d2ke_problem *problem, int64_t row, int64_t b
     }
 
     const lev_piece *piece = s->pieces;
-    for (int64_t k = 0; k < n_items; k++)
-        result[k] = (double)(n + lev_rise(s, &piece));
+    if (bits == 8)
+        lev_counts(s, n, result, n_items, 8);
+    else if (bits == 16)
+        lev_counts(s, n, result, n_items, 16);
+    else if (bits == 32)
+        lev_counts(s, n, result, n_items, 32);
+    else
+        for (int64_t k = 0; k < n_items; k++)
+            result[k] = (double)(n + lev_rise(s, &piece));
 }
 
 static void levenshtein(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,

@@ -14,6 +14,10 @@
  * - Hyyro's HN << 1 is the very vector of carries of his addition, so it is read
  *   off the sum.
  *
+ * Short patterns, to be compared with short texts, have a lane of 8, 16 or 32 bits each, and stay in
+ * the order of the items (`own_block`): they need no guards, the distances of a whole vector are
+ * counted at once, and rows of results are written as they are.
+ *
  * No score is kept: when the text of length n is over, the distance is n plus
  * the sum of the pattern's own vertical differences.
  *
@@ -50,6 +54,11 @@ enum {
 };
 
 typedef v_u64 lev_vectors[LEV_GROUPS];
+
+/* What is read of the lanes of vectors. */
+typedef uint8_t __attribute__((may_alias)) lev_u8;
+typedef uint16_t __attribute__((may_alias)) lev_u16;
+typedef int32_t __attribute__((may_alias)) lev_i32;
 
 /* Where a pattern is: bits begin .. end of a lane. */
 typedef struct {
@@ -113,6 +122,7 @@ typedef struct {
     lev_place *places;
     lev_piece *pieces; /* of all patterns, in packing order */
     lev_vectors *keep; /* per word: zero at the guards, one elsewhere */
+    lev_vectors *own; /* the bits of the patterns in lanes of their own */
     lev_border *borders; /* per word, or none */
     lev_byte *counts; /* per pattern, in packing order */
     lev_vectors (*state)[2]; /* per word: where the vertical difference is +1, is -1 */
@@ -124,6 +134,13 @@ typedef struct {
 static int64_t lev_mode(const d2ke_problem *problem)
 {
     return ((const levenshtein_options *)problem->options)->mode;
+}
+
+/* The bits of the block's lanes if each pattern has its own, else 64. */
+static int lev_bits(const d2ke_problem *problem, int64_t block)
+{
+    const levenshtein_options *options = problem->options;
+    return block < options->own_block ? 64 : (int)options->own_bits;
 }
 
 /* Lays the block's patterns into lanes in packing order, each into the current
@@ -172,7 +189,8 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     lev_scratch s = {.cache = {.block = -1}};
     int64_t patterns = 0, letters = ((const levenshtein_options *)problem->options)->n_letters;
     for (int64_t b = 0; b < problem->n_blocks; b++) {
-        int64_t w = lev_pack(problem, b, NULL), n = problem->blocks[b + 1] - problem->blocks[b];
+        int64_t w = lev_bits(problem, b) < 64 ? 1 : lev_pack(problem, b, NULL);
+        int64_t n = problem->blocks[b + 1] - problem->blocks[b];
         s.most_words = w > s.most_words ? w : s.most_words;
         patterns = n > patterns ? n : patterns;
     }
@@ -186,6 +204,7 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     s.places = lev_take(&s, base, patterns * sizeof *s.places);
     s.pieces = lev_take(&s, base, (patterns + s.most_words * LEV_LANES) * sizeof *s.pieces);
     s.keep = lev_take(&s, base, s.most_words * sizeof *s.keep);
+    s.own = lev_take(&s, base, sizeof *s.own);
     if (lev_mode(problem) != LEV_GLOBAL) {
         s.borders = lev_take(&s, base, s.most_words * sizeof *s.borders);
         s.counts = lev_take(&s, base, patterns * sizeof *s.counts);
@@ -313,9 +332,28 @@ static void lev_prepare_tops(const d2ke_problem *problem, int64_t n, lev_scratch
     }
 }
 
+/* The patterns in lanes of their own, each at the bottom: what is above does not reach it. */
+static void lev_prepare_own(const d2ke_problem *problem, int64_t block, lev_scratch *s)
+{
+    int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
+    int bits = lev_bits(problem, block);
+    s->words = 1;
+    memset(s->keep, 0xff, sizeof *s->keep);
+    memset(s->own, 0, sizeof *s->own);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t length = d2ke_length(&problem->y, problem->order[first + k]), bit = k * bits % 64;
+        s->places[k] = (lev_place){k * bits / 64, bit, bit + length};
+        ((uint64_t *)s->own)[k * bits / 64] |= ((UINT64_C(1) << length) - 1) << bit;
+    }
+}
+
 static void lev_prepare(const d2ke_problem *problem, int64_t block, lev_scratch *s)
 {
     s->cache.block = block;
+    if (lev_bits(problem, block) < 64) {
+        lev_prepare_own(problem, block, s);
+        return;
+    }
     s->words = lev_pack(problem, block, s->places);
     memset(s->keep, 0xff, s->words * sizeof *s->keep);
     int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
@@ -394,6 +432,18 @@ D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c)
 D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return a & ~(b ^ c); }
 #endif
 #endif
+
+/* Sums in lanes of 8, 16, 32 or 64 bits. */
+D2KE_INLINE v_u64 lev_add(v_u64 a, v_u64 b, const int bits)
+{
+    if (bits == 8)
+        return (v_u64)((v_u8)a + (v_u8)b);
+    if (bits == 16)
+        return (v_u64)((v_u16)a + (v_u16)b);
+    if (bits == 32)
+        return (v_u64)((v_u32)a + (v_u32)b);
+    return a + b;
+}
 
 /* A word of a column without what enters from the words below, but with the carries in `sum`. */
 typedef struct {
@@ -539,7 +589,7 @@ D2KE_INLINE void lev_score(lev_scores *scores, v_i16 level, v_i16 fall)
 /* One word of every lane along n letters of text; `part`: the excess is counted, in `border`. */
 D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *table,
                           const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
-                          lev_border *border, const int part, const int guarded,
+                          lev_border *border, const int bits, const int part, const int guarded,
                           const int from_below, const int to_above)
 {
     lev_vectors plus, minus, excess, guards, begins, entering, falling;
@@ -560,11 +610,11 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
         const v_u64 *row = (const v_u64 *)(masks + rows[text[i]]);
         D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
             v_u64 match = row[g];
-            v_u64 sum = (match & plus[g]) + plus[g];
+            v_u64 sum = lev_add(match & plus[g], plus[g], bits);
             if (from_below)
                 sum += carry[i][1][g];
             lev_column c = lev_across(match, plus[g], minus[g], sum);
-            v_u64 flat = c.leaving + c.leaving;
+            v_u64 flat = lev_add(c.leaving, c.leaving, bits);
             if (from_below)
                 flat |= carry[i][0][g];
             if (to_above) {
@@ -680,6 +730,37 @@ D2KE_INLINE int64_t lev_rise(const lev_scratch *s, const lev_piece **piece)
     return rise;
 }
 
+/* Of the patterns in lanes of their own: how many vertical differences are +1, and how many bits
+ * of the lane are not a difference -1. */
+D2KE_INLINE v_u64 lev_count(v_u64 plus, v_u64 minus, v_u64 own, const int bits)
+{
+#define LEV_FOLD(a, shift, field) (((a) & UINT64_C(field)) + ((a) >> (shift) & UINT64_C(field)))
+    v_u64 a = plus & own, b = ~(minus & own);
+    a -= a >> 1 & UINT64_C(0x5555555555555555);
+    b -= b >> 1 & UINT64_C(0x5555555555555555);
+    a = LEV_FOLD(a, 2, 0x3333333333333333) + LEV_FOLD(b, 2, 0x3333333333333333);
+    a = LEV_FOLD(a, 4, 0x0f0f0f0f0f0f0f0f);
+    if (bits > 8)
+        a = LEV_FOLD(a, 8, 0x00ff00ff00ff00ff);
+    if (bits > 16)
+        a = LEV_FOLD(a, 16, 0x0000ffff0000ffff);
+    return a;
+#undef LEV_FOLD
+}
+
+/* The distances of the patterns in lanes of their own after n letters of text. */
+D2KE_INLINE void lev_counts(const lev_scratch *s, int64_t n, double *result, int64_t n_items,
+                            const int bits)
+{
+    lev_vectors counts;
+    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++)
+        counts[g] = lev_count(s->state[0][0][g], s->state[0][1][g], (*s->own)[g], bits);
+    const double above = (double)(n - bits);
+    for (int64_t k = 0; k < n_items; k++)
+        result[k] = above + (bits == 8 ? ((lev_u8 *)counts)[k] : bits == 16 ? ((lev_u16 *)counts)[k]
+                                       : ((lev_i32 *)counts)[k]);
+}
+
 /* The distances of patterns at the tops of their lanes. */
 static void lev_part_tops(const d2ke_problem *problem, lev_scratch *s, const uint32_t *text,
                           int64_t n, double *result, int64_t n_items, const d2ke_poll *poll)
@@ -724,8 +805,8 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(part, from_below, to_above)                                                      \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, s->borders + w, part, 1,  \
-             from_below, to_above)
+    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, s->borders + w, 64, part, \
+             1, from_below, to_above)
 #define LEV_PART(from_below, to_above)                                                            \
     do {                                                                                          \
         if (s->part == LEV_PAIRS)                                                                 \

@@ -98,6 +98,8 @@ typedef struct {
     int64_t n_letters; /* letters are 0 .. n_letters-1 */
     int64_t mode;
     int64_t swaps; /* whether neighbouring letters may be transposed */
+    int64_t own_block; /* from this block on, each pattern has a lane of its own */
+    int64_t own_bits; /* of 8, 16 or 32 bits */
 } levenshtein_options;
 
 /* Letters are in classes of the same costs; those of x are deleted, those of y inserted. */

@@ -194,7 +194,8 @@ cdef void tile_task(void *context, int64_t task, const d2ke_poll *poll) noexcept
     cdef int64_t begin = task / tiles.block_runs * tiles.rows
     cdef int64_t end = min(begin + tiles.rows, tiles.problem.x.n)
     cdef int64_t first = tiles.runs[run_of_blocks], last = tiles.runs[run_of_blocks + 1]
-    cdef int64_t width, r, start
+    cdef int64_t width, r, start, done = 0
+    cdef bint in_order
     cdef double *values
     cdef char *scratch = tiles.memory + poll.thread * tiles.stride
     cdef double *buffer = <double *> (scratch + tiles.stride
@@ -207,6 +208,7 @@ cdef void tile_task(void *context, int64_t task, const d2ke_poll *poll) noexcept
     width = blocks[last] - blocks[first]
     if not distances(tiles, begin, end, first, last, scratch, buffer, poll):
         return
+    in_order = consecutive(tiles.problem.order + blocks[first], width)
     for r in range(begin, end):
         start = max(r - blocks[first], 0) if tiles.symmetric else 0
         if start >= width:
@@ -216,10 +218,11 @@ cdef void tile_task(void *context, int64_t task, const d2ke_poll *poll) noexcept
             stop(poll)
             return
         if tiles.single:
-            store(tiles, <float *> tiles.out, r, blocks[first], start, width, values)
+            store(tiles, <float *> tiles.out, r, blocks[first], start, width, values, in_order)
         else:
-            store(tiles, <double *> tiles.out, r, blocks[first], start, width, values)
-        advance(poll, width - start)
+            store(tiles, <double *> tiles.out, r, blocks[first], start, width, values, in_order)
+        done += width - start
+    advance(poll, done)
 
 
 cdef bint distances(const Tiles *tiles, int64_t begin, int64_t end, int64_t first, int64_t last,
@@ -266,13 +269,27 @@ cdef bint valid(Tiles *tiles, int64_t r, int64_t column, int64_t start, int64_t 
     return True
 
 
+cdef bint consecutive(const int64_t *order, int64_t n) noexcept nogil:
+    """Return whether the columns are consecutive."""
+    cdef int64_t p
+    for p in range(1, n):
+        if order[p] != order[0] + p:
+            return False
+    return True
+
+
 cdef void store(const Tiles *tiles, Element *out, int64_t r, int64_t column, int64_t start,
-                int64_t width, double *values) noexcept nogil:
+                int64_t width, double *values, bint in_order) noexcept nogil:
     """Write the visited row r from `start` on, where its columns belong."""
     cdef const int64_t *order = tiles.problem.order + column
     cdef double scale = tiles.scale
     cdef int64_t p
     out += tiles.row_order[r] * tiles.problem.y.n
+    if not tiles.exponential and in_order and scale == 1:
+        out += order[0]
+        for p in range(start, width):
+            out[p] = <Element> values[p]
+        return
     if not tiles.exponential:
         for p in range(start, width):
             out[order[p]] = <Element> (scale * <Element> values[p])

@@ -14,6 +14,8 @@ cdef extern from "options.h":
         int64_t n_letters
         int64_t mode
         int64_t swaps
+        int64_t own_block
+        int64_t own_bits
     cdef enum:
         LEV_GLOBAL
         LEV_PREFIX
@@ -32,6 +34,9 @@ cdef enum:
     MORE_WORDS = 7  # lanes are at most so many words longer than the longest pattern,
     BLOCKS = 16     # and then leave about so many blocks to divide among the threads
     PART_SIZE = 8   # LEV_PART_SIZE of levenshtein.h
+    COUNT = 40      # instructions for the distances of a vector of lanes of one pattern each,
+    OWN = 4         # for each of them, and
+    SHARED = 20     # for that of a pattern in a lane with others
 
 
 def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
@@ -71,8 +76,17 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef levenshtein_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
-    columns, blocks = pack(y_offsets, GROUPS * current().vector_bytes // 8,
-                           mode != LEV_GLOBAL)
+    cdef int64_t n_lanes = GROUPS * current().vector_bytes // 8
+    lengths, letters = np.diff(y_offsets), np.diff(x_offsets).mean()
+    bits = own_lanes(lengths, letters, current().vector_bytes) if mode == LEV_GLOBAL else -1
+    short, rest = np.flatnonzero(lengths <= bits), np.flatnonzero(lengths > bits)
+    columns, blocks = pack(np.append(0, np.cumsum(lengths[rest])), n_lanes, mode != LEV_GLOBAL)
+    options.own_block = len(blocks) - 1
+    options.own_bits = bits
+    if bits > 0:
+        columns = np.append(rest[columns], short)
+        edges = np.arange(len(rest), len(lengths), n_lanes * 64 // bits)
+        blocks = np.concatenate([blocks, edges[1:], [len(lengths)]])
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
     options.n_letters = n_letters
     options.mode = mode
@@ -81,6 +95,19 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)
     pairs.block_outer = True
     return pairs
+
+
+def own_lanes(lengths, double letters, int64_t vector_bytes):
+    """Return the bits of lanes of one short pattern each, or -1, for texts of so many letters.
+
+    It is what costs the fewest instructions, where longer patterns share lanes of 64 bits.
+    """
+    shared = STEP * letters * (lengths + 1) / (8 * vector_bytes) + SHARED
+    costs = {-1: shared.sum()}
+    for bits in (8, 16, 32):
+        own = (STEP * letters + COUNT) * bits / (8 * vector_bytes) + OWN
+        costs[bits] = np.where(lengths <= bits, own, shared).sum()
+    return min(costs, key=costs.get)
 
 
 def pack(offsets, int64_t n_lanes, bint part=False):
