@@ -29,6 +29,7 @@
 #undef REAL
 #include "levenshtein.h"
 #include "edits.h"
+#include "jaro.h"
 #define LETTER u16
 #define SCORE i16
 #include "damerau.h"
@@ -79,6 +80,7 @@ const d2ke_table ISA_(table) = {
     levenshtein_part,
     osa,
     indel,
+    jaro,
     levenshtein_scratch,
     {damerau_u16, damerau_u32},
     {damerau_scratch_u16, damerau_scratch_u32},

@@ -119,6 +119,7 @@ typedef struct {
     lev_vectors (*carry)[2]; /* per letter: horizontal difference is not +1, is -1 */
     lev_vectors *diagonal; /* per word, of transpositions: the last column's diagonal difference 0, */
     lev_vectors *crossed; /* and per letter: what enters the next word, see osa_word */
+    lev_vectors *found; /* of lanes with one pattern: a bit for each letter of text, see jaro.h */
 } lev_scratch;
 
 static int64_t lev_mode(const d2ke_problem *problem)
@@ -131,6 +132,7 @@ static int64_t lev_mode(const d2ke_problem *problem)
 static int64_t lev_pack(const d2ke_problem *problem, int64_t block, lev_place *places)
 {
     int64_t part = lev_mode(problem) != LEV_GLOBAL, least = part ? LEV_PART_SIZE : 1;
+    int64_t alone = ((const levenshtein_options *)problem->options)->alone;
     int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
     int64_t longest = 1, total = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -145,7 +147,7 @@ static int64_t lev_pack(const d2ke_problem *problem, int64_t block, lev_place *p
         for (; k < n; k++) {
             int64_t length = d2ke_length(&problem->y, problem->order[first + k]);
             int64_t size = length + 1 < least ? least : length + 1;
-            if (bit + size - 1 + part > 64 * words) {
+            if (bit + size - 1 + part > 64 * words || (alone && bit > 0)) {
                 bit = 0;
                 if (++lane == LEV_LANES)
                     break;
@@ -192,6 +194,8 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     }
     s.state = lev_take(&s, base, s.most_words * sizeof *s.state);
     s.carry = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.carry : 0);
+    if (((const levenshtein_options *)problem->options)->alone)
+        s.found = lev_take(&s, base, (problem->x.longest + 63) / 64 * sizeof *s.found);
     if (((const levenshtein_options *)problem->options)->swaps) {
         s.diagonal = lev_take(&s, base, s.most_words * sizeof *s.diagonal);
         s.crossed = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.crossed : 0);

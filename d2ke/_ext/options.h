@@ -92,12 +92,14 @@ typedef struct {
 } elastic_options;
 
 /* What of the text the pattern is compared with. */
-enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX };
+enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX, LEV_LOCAL };
 
 typedef struct {
     int64_t n_letters; /* letters are 0 .. n_letters-1 */
     int64_t mode;
     int64_t swaps; /* whether neighbouring letters may be transposed */
+    int64_t alone; /* whether each pattern has a lane of its own */
+    double prefix_weight; /* of Jaro-Winkler */
 } levenshtein_options;
 
 /* Letters are in classes of the same costs; those of x are deleted, those of y inserted. */
