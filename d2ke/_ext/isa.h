@@ -29,7 +29,15 @@
 #undef REAL
 #include "levenshtein.h"
 #include "edits.h"
+#define JARO_BITS 16
 #include "jaro.h"
+#undef JARO_BITS
+#define JARO_BITS 32
+#include "jaro.h"
+#undef JARO_BITS
+#define JARO_BITS 64
+#include "jaro.h"
+#undef JARO_BITS
 #define LETTER u16
 #define SCORE i16
 #include "damerau.h"

@@ -98,7 +98,7 @@ typedef struct {
     int64_t n_letters; /* letters are 0 .. n_letters-1 */
     int64_t mode;
     int64_t swaps; /* whether neighbouring letters may be transposed */
-    int64_t alone; /* whether each pattern has a lane of its own */
+    int64_t alone; /* the fewest bits of a lane that a pattern has for itself; 0: lanes are shared */
     double prefix_weight; /* of Jaro-Winkler */
 } levenshtein_options;
 

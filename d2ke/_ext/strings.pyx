@@ -53,6 +53,7 @@ cdef enum:
     MORE_WORDS = 7  # lanes are at most so many words longer than the longest pattern,
     BLOCKS = 16     # and then leave about so many blocks to divide among the threads
     PART_SIZE = 8   # LEV_PART_SIZE of levenshtein.h
+    SHORT_TEXT = 32767  # letters, for which numbers of 16 bits suffice
 
 
 def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
@@ -141,16 +142,23 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef levenshtein_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
+    options.alone = 0
     if alone:
         columns = by_length(y_offsets, True)
-        blocks = np.append(np.arange(0, n, lanes), n).astype(np.int64)
+        lengths = np.diff(y_offsets)
+        # Of patterns of up to 32 letters, and up to 16, several share a lane: see lev_alone.
+        options.alone = 16 if pairs.problem.x.longest <= SHORT_TEXT else 32
+        long = np.count_nonzero(lengths > 32)
+        wide = np.count_nonzero(lengths > 16) if options.alone == 16 else n
+        edges = (np.arange(0, long, lanes), np.arange(long, wide, 2 * lanes),
+                 np.arange(wide, n, 4 * lanes), [n])
+        blocks = np.concatenate(edges).astype(np.int64)
     else:
         columns, blocks = pack(y_offsets, lanes, mode != LEV_GLOBAL)
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
     options.n_letters = n_letters
     options.mode = mode
     options.swaps = swaps
-    options.alone = alone
     options.prefix_weight = prefix_weight
     pairs.set_options(&options, sizeof(options))
     pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)

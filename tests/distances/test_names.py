@@ -59,7 +59,7 @@ def test_jaro(name, data):
 def test_jaro_of_long_strings(n_letters, weight):
     rapidfuzz = pytest.importorskip("rapidfuzz")
     rng = np.random.default_rng(n_letters)
-    X = [rng.integers(0, n_letters, n).tolist() for n in [*WORD_EDGES, 700]]
+    X = [rng.integers(0, n_letters, n).tolist() for n in [15, 16, 17, *WORD_EDGES, 700]]
     Y = X[::2] + [list(reference.edited(rng, x, 6, n_letters)) for x in X]
     scorer, params = rapidfuzz.distance.Jaro.similarity, {}
     if weight is not None:
@@ -69,6 +69,17 @@ def test_jaro_of_long_strings(n_letters, weight):
     name = "jaro" if weight is None else "jaro_winkler"
     for n_threads in (1, 4):
         np.testing.assert_array_equal(matrix(name, x, y, n_threads=n_threads, **params), wanted)
+
+
+def test_jaro_of_a_text_beyond_16_bits():
+    """Numbers of letters no longer fit into the lanes of short patterns."""
+    rng = np.random.default_rng(2)
+    text = rng.integers(0, 9, 40_000)
+    Y = [*(text[:n] for n in (3, 16, 17, 32, 33, 90)), text[-9:], text[19_990:20_020]]
+    X = [text, text[:7]]
+    got = matrix("jaro", *(d2ke.pack(Z, kind="strings") for Z in (X, Y)))
+    x, y = ([one.tolist() for one in Z] for Z in (X, Y))
+    np.testing.assert_array_equal(got, reference.matrix(reference.jaro, x, y))
 
 
 @pytest.mark.parametrize("name", ["token_sort", "token_set"])
