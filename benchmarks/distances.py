@@ -9,10 +9,11 @@ Rows are smooth series, columns short random ones. Peers get a part of the rows,
 them about as long as d2ke takes for all, and their time is extrapolated by the cells. Times are
 the least of the repeats, compilation and packing left out; `us/pair` is d2ke's.
 
-Of strings: n of 34 to 198 letters against r of 2 to 50 (Hamming: of 60 letters). Pairs are computed
-by rapidfuzz for a part of the strings, so that it takes some seconds, and the values compared.
-Times are of the process, all threads together. `lengths`: Levenshtein distances of strings over 26
-letters by their lengths, float32 on both sides, each with a matrix of its own.
+Of strings: n of 34 to 198 letters against r of 2 to 50 (Hamming: of 60 letters; Jaro and Winkler:
+names; tokens: 2 to 5 names). Pairs are computed by rapidfuzz for a part of the strings, so that it
+takes some seconds, and the values compared. Times are of the process, all threads together.
+`lengths`: Levenshtein distances of strings over 26 letters by their lengths, float32 on both sides,
+each with a matrix of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import d2ke
-from benchmarks import measure, workloads
+from benchmarks import measure, neighbors, workloads
 
 Distances = Callable[[list[np.ndarray], list[np.ndarray], int], np.ndarray]
 
@@ -75,6 +76,10 @@ STRINGS: dict[str, tuple[str | None, int, dict[str, Any]]] = {
     "jaccard": (None, 1, {}),
     "weighted_levenshtein": ("Levenshtein", 20, {"insertion": 1.0, "deletion": 1.5, "mismatch": 2}),
     "weighted_levenshtein, gaps": (None, 1, {"gap_open": 3.0, "gap_extend": 0.5, "mismatch": 2}),
+    "jaro": ("Jaro", 1, {}),
+    "jaro_winkler": ("JaroWinkler", 1, {}),
+    "token_sort": ("token_sort_ratio", 10, {}),
+    "token_set": ("token_set_ratio", 10, {}),
 }
 
 
@@ -108,15 +113,20 @@ def rapidfuzz(
     name: str, X: list[str], Y: list[str], params: dict[str, Any], threads: int, repeat: int
 ) -> Any:
     """Return the time of a pair in nanoseconds, and the distances."""
-    from rapidfuzz import distance, process
+    from rapidfuzz import distance, fuzz, process
 
+    if name in vars(fuzz):
+        cdist = partial(process.cdist, scorer=getattr(fuzz, name), workers=threads, dtype=float)
+        taken, ratios = measure.least(partial(cdist, X, Y), repeat)
+        return 1e9 * taken / ratios.size, 1 - ratios / 100
     keywords: dict[str, Any] = {}
     if params:
         weights = params["insertion"], params["deletion"], params["mismatch"]
         # Integers only: twice the costs, and x is turned into y.
         keywords["scorer_kwargs"] = {"weights": tuple(int(2 * one) for one in weights)}
     scorer = getattr(distance, name).distance
-    keywords |= {"scorer": scorer, "workers": threads, "dtype": np.int32}
+    keywords |= {"scorer": scorer, "workers": threads}
+    keywords["dtype"] = float if "Jaro" in name else np.int32
     taken, D = measure.least(partial(process.cdist, X, Y, **keywords), repeat)
     return 1e9 * taken / D.size, D / 2 if params else D
 
@@ -129,13 +139,19 @@ def of_strings(case: str, n: int, r: int, n_threads: int, repeat: int) -> None:
     if name == "hamming":
         both = workloads.lev_splice(n + r)
         X, Y = both[:n], both[n:]
+    if name.startswith(("jaro", "token")):
+        both = neighbors.names(n + r)
+        if name.startswith("token"):
+            rng = np.random.default_rng(0)
+            both = [" ".join(rng.choice(both, k)) for k in rng.integers(2, 6, n + r)]
+        X, Y = both[:n], both[n:]
     call = partial(d2ke.distance_matrix, d2ke.pack(X), d2ke.pack(Y), name, **params)
     own, D = measure.least(partial(call, out=np.zeros((n, r)), n_threads=n_threads), repeat)
     own = 1e9 * own / D.size
     shown, times = "", ""
     if peer is not None:
         theirs, wanted = rapidfuzz(peer, X[: n // part], Y, params, n_threads, repeat)
-        if not np.array_equal(D[: len(wanted)], wanted):
+        if not np.allclose(D[: len(wanted)], wanted, rtol=0, atol=1e-14):
             raise SystemExit(f"{case}: other values than rapidfuzz's")
         shown, times = f"{theirs:.1f}", f"{theirs / own:.1f}"
     measure.row(case, shown, f"{own:.2f}", times)

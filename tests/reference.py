@@ -200,6 +200,49 @@ def jaccard(x, y):
     return 1 - len(a & b) / len(a | b) if a or b else 0.0
 
 
+def jaro(x, y, prefix_weight=0.0):
+    """1 less the mean share of letters in common and in order; Winkler's with a weight."""
+    if len(x) == len(y) == 0:
+        return 0.0
+    bound = max(max(len(x), len(y)) // 2 - 1, 0)
+    free, pairs = set(range(len(y))), []
+    for i, a in enumerate(x):
+        near = [j for j in sorted(free) if y[j] == a and abs(i - j) <= bound]
+        if near:
+            free.remove(near[0])
+            pairs.append((i, near[0]))
+    if not pairs:
+        return 1.0
+    common = len(pairs)
+    taken = sorted(j for _, j in pairs)
+    crossed = sum(x[i] != y[j] for (i, _), j in zip(pairs, taken, strict=True)) // 2
+    alike = (common / len(x) + common / len(y) + (common - crossed) / common) / 3
+    if alike > 0.7:
+        begin = [a == b for a, b in zip(x[:4], y[:4], strict=False)]
+        alike += [*begin, False].index(False) * prefix_weight * (1.0 - alike)
+    return 1.0 - alike
+
+
+def token_sort(x, y):
+    """The normalized indel distance of strings with sorted words."""
+    return indel(*(" ".join(sorted(z.split())) for z in (x, y)), normalize=True)
+
+
+def token_set(x, y):
+    """The least normalized indel distance of any two of: common words, all of x, all of y."""
+    a, b = set(x.split()), set(y.split())
+    if a and b and (a <= b or b <= a):
+        return 0.0
+    first = [" ".join(sorted(a & b) + sorted(side - (a & b))) for side in (a, b)]
+    common = " ".join(sorted(a & b))
+    # What is before the rests is common to both, and paired with itself.
+    rests = [" ".join(sorted(side - (a & b))) for side in (a, b)]
+    found = [indel(*rests) / (sum(map(len, first)) or 1)]
+    if common:
+        found += [indel(common, z, normalize=True) for z in first]
+    return min(found)
+
+
 def weighted_levenshtein(
     x, y, substitute=lambda a, b: float(a != b), delete=None, insert=None, gap=None, mode="global"
 ):
@@ -215,19 +258,24 @@ def weighted_levenshtein(
         return (costs or one)(letter) if gap is None else gap[later]
 
     n, m = len(x), len(y)
+    local = mode == "local"  # an equal pair is worth 1
     T = np.full((n + 1, m + 1, 3), math.inf)
     for i in range(n + 1):
         for j in range(m + 1):
-            if (i == 0 or mode == "infix") and j == 0:
+            if ((i == 0 or mode == "infix") and j == 0) or local:
                 T[i, j, 0] = 0
             if i and j:
-                T[i, j, 0] = T[i - 1, j - 1].min() + substitute(x[i - 1], y[j - 1])
+                gain = local and x[i - 1] == y[j - 1]
+                cell = T[i - 1, j - 1].min() + substitute(x[i - 1], y[j - 1]) - gain
+                T[i, j, 0] = min(cell, 0) if local else cell
             if i and not (mode == "infix" and j == 0):
                 steps = [T[i - 1, j, s] + run(delete, x[i - 1], s == 1) for s in range(3)]
                 T[i, j, 1] = min(steps)
             if j:
                 steps = [T[i, j - 1, s] + run(insert, y[j - 1], s == 2) for s in range(3)]
                 T[i, j, 2] = min(steps)
+    if local:
+        return float(1 + T.min() / min(n, m)) if n and m else float(n != m)
     ends = T[:, m].min(axis=1)
     return float(ends[n] if mode == "global" else ends.min())
 
@@ -537,6 +585,10 @@ DISTANCES = {
     "indel": indel,
     "jaccard": jaccard,
     "weighted_levenshtein": weighted_levenshtein,
+    "jaro": jaro,
+    "jaro_winkler": partial(jaro, prefix_weight=0.1),
+    "token_sort": token_sort,
+    "token_set": token_set,
     "mhd": lambda x, y: max(directed_mhd(x, y), directed_mhd(y, x)),
     "hausdorff": lambda x, y: max(directed_hausdorff(x, y), directed_hausdorff(y, x)),
     "chamfer": lambda x, y: directed_mhd(x, y) + directed_mhd(y, x),
@@ -556,7 +608,7 @@ DISTANCES = {
     "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
 STRINGS = ("levenshtein", "osa", "damerau_levenshtein", "hamming", "indel", "jaccard",
-           "weighted_levenshtein")  # fmt: skip
+           "weighted_levenshtein", "jaro", "jaro_winkler", "token_sort", "token_set")  # fmt: skip
 # Of distances that are not computed in float64: their error, relative to 1 and to themselves.
 ROUNDING = {"window": 1e-6}
 # What distances without defaults are tested with.
@@ -661,6 +713,8 @@ def sample_objects(name, rng, n, dtype=np.float64):
     """Draw n objects that the distance of this name is defined for."""
     if name == "hamming":
         return [one.ljust(39, "a") for one in random_text(rng, n)]
+    if name in ("token_sort", "token_set"):
+        return random_text(rng, n, alphabet="ab \u00e9\u4e2d  ")
     if name in STRINGS:
         return random_text(rng, n)
     return draw_vectors(rng, rng.integers(1, 30, n).tolist(), 3, dtype)

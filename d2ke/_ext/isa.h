@@ -29,6 +29,15 @@
 #undef REAL
 #include "levenshtein.h"
 #include "edits.h"
+#define JARO_BITS 16
+#include "jaro.h"
+#undef JARO_BITS
+#define JARO_BITS 32
+#include "jaro.h"
+#undef JARO_BITS
+#define JARO_BITS 64
+#include "jaro.h"
+#undef JARO_BITS
 #define LETTER u16
 #define SCORE i16
 #include "damerau.h"
@@ -79,6 +88,7 @@ const d2ke_table ISA_(table) = {
     levenshtein_part,
     osa,
     indel,
+    jaro,
     levenshtein_scratch,
     {damerau_u16, damerau_u32},
     {damerau_scratch_u16, damerau_scratch_u32},

@@ -102,6 +102,7 @@ cdef extern from "kernel.h":
         d2ke_kernel levenshtein_part
         d2ke_kernel osa
         d2ke_kernel indel
+        d2ke_kernel jaro
         d2ke_scratch levenshtein_scratch
         d2ke_kernel damerau[2]
         d2ke_scratch damerau_scratch[2]

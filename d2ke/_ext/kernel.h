@@ -147,6 +147,7 @@ typedef struct {
     d2ke_kernel levenshtein_part;
     d2ke_kernel osa;
     d2ke_kernel indel;
+    d2ke_kernel jaro; /* with the scratch memory of `levenshtein` */
     d2ke_scratch levenshtein_scratch;
     d2ke_kernel damerau[2]; /* letters and scores of 16 bits, of 32 bits */
     d2ke_scratch damerau_scratch[2];

@@ -129,6 +129,7 @@ typedef struct {
     lev_vectors (*carry)[2]; /* per letter: horizontal difference is not +1, is -1 */
     lev_vectors *diagonal; /* per word, of transpositions: the last column's diagonal difference 0, */
     lev_vectors *crossed; /* and per letter: what enters the next word, see osa_word */
+    lev_vectors *found; /* of patterns alone: a bit for each letter of text, see jaro.h */
 } lev_scratch;
 
 static int64_t lev_mode(const d2ke_problem *problem)
@@ -143,17 +144,32 @@ static int lev_bits(const d2ke_problem *problem, int64_t block)
     return block < options->own_block ? 64 : (int)options->own_bits;
 }
 
+/* Bits of a pattern that is alone, of a block with this longest one; strings.pyx divides them. */
+static int64_t lev_alone(int64_t longest, int64_t least)
+{
+    return longest <= 16 && least <= 16 ? 16 : longest <= 32 && least <= 32 ? 32 : 64;
+}
+
 /* Lays the block's patterns into lanes in packing order, each into the current
  * lane if it fits, in the fewest words for which the lanes suffice. */
 static int64_t lev_pack(const d2ke_problem *problem, int64_t block, lev_place *places)
 {
     int64_t part = lev_mode(problem) != LEV_GLOBAL, least = part ? LEV_PART_SIZE : 1;
+    int64_t alone = ((const levenshtein_options *)problem->options)->alone;
     int64_t first = problem->blocks[block], n = problem->blocks[block + 1] - first;
     int64_t longest = 1, total = 0;
     for (int64_t k = 0; k < n; k++) {
         int64_t length = d2ke_length(&problem->y, problem->order[first + k]);
         longest = length > longest ? length : longest;
         total += length;
+    }
+    if (alone) {
+        alone = lev_alone(longest, alone);
+        for (int64_t k = 0; places && k < n; k++) {
+            int64_t begin = k * alone % 64, item = problem->order[first + k];
+            places[k] = (lev_place){k * alone / 64, begin, begin + d2ke_length(&problem->y, item)};
+        }
+        return (longest + 63) / 64;
     }
     longest += part;
     int64_t most = total / LEV_LANES > longest ? total / LEV_LANES : longest;
@@ -211,6 +227,8 @@ static lev_scratch lev_layout(const d2ke_problem *problem, char *base)
     }
     s.state = lev_take(&s, base, s.most_words * sizeof *s.state);
     s.carry = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.carry : 0);
+    if (((const levenshtein_options *)problem->options)->alone)
+        s.found = lev_take(&s, base, (problem->x.longest + 15) / 16 * sizeof *s.found);
     if (((const levenshtein_options *)problem->options)->swaps) {
         s.diagonal = lev_take(&s, base, s.most_words * sizeof *s.diagonal);
         s.crossed = lev_take(&s, base, s.most_words > 1 ? LEV_TILE * sizeof *s.crossed : 0);

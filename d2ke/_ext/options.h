@@ -92,7 +92,7 @@ typedef struct {
 } elastic_options;
 
 /* What of the text the pattern is compared with. */
-enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX };
+enum { LEV_GLOBAL, LEV_PREFIX, LEV_INFIX, LEV_LOCAL };
 
 typedef struct {
     int64_t n_letters; /* letters are 0 .. n_letters-1 */
@@ -100,6 +100,8 @@ typedef struct {
     int64_t swaps; /* whether neighbouring letters may be transposed */
     int64_t own_block; /* from this block on, each pattern has a lane of its own */
     int64_t own_bits; /* of 8, 16 or 32 bits */
+    int64_t alone; /* the fewest bits of a lane that a pattern has for itself; 0: lanes are shared */
+    double prefix_weight; /* of Jaro-Winkler */
 } levenshtein_options;
 
 /* Letters are in classes of the same costs; those of x are deleted, those of y inserted. */

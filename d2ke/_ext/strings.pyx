@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Edit distances of strings by bit-vectors: Levenshtein's, with transpositions, indels only."""
+"""Distances of strings by bit-vectors: edits of several kinds, Jaro's, sets of words."""
 
 import numpy as np
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.pairwise import by_length
-from d2ke._ext.isa cimport current
+from d2ke._ext.isa cimport current, d2ke_kernel, d2ke_problem
 
 cdef extern from "options.h":
     ctypedef struct levenshtein_options:
@@ -16,15 +16,36 @@ cdef extern from "options.h":
         int64_t swaps
         int64_t own_block
         int64_t own_bits
+        int64_t alone
+        double prefix_weight
     cdef enum:
         LEV_GLOBAL
         LEV_PREFIX
         LEV_INFIX
+        LEV_LOCAL
 
-# What of x the whole y is compared with.
+cdef extern from "tokens.h":
+    ctypedef struct token_side:
+        const int64_t *words
+        const int64_t *offsets
+        const uint64_t *marks
+    ctypedef struct token_options:
+        d2ke_kernel kernel
+        const void *options
+        token_side x
+        token_side y
+        const uint32_t *letters
+        const int64_t *offsets
+        int64_t n_letters
+        uint32_t space
+    const d2ke_kernel token_kernel
+    size_t token_scratch(const d2ke_problem *, int64_t) noexcept nogil
+
+# What of x the whole y is compared with; LOCAL: a part of y is.
 GLOBAL = LEV_GLOBAL
 PREFIX = LEV_PREFIX
 INFIX = LEV_INFIX
+LOCAL = LEV_LOCAL
 
 cdef enum:
     GROUPS = 4      # LEV_GROUPS of levenshtein.h
@@ -37,6 +58,7 @@ cdef enum:
     COUNT = 40      # instructions for the distances of a vector of lanes of one pattern each,
     OWN = 4         # for each of them, and
     SHARED = 20     # for that of a pattern in a lane with others
+    SHORT_TEXT = 32767  # letters, for which numbers of 16 bits suffice
 
 
 def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
@@ -69,28 +91,91 @@ def indel(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     return pairs
 
 
+def jaro(const uint32_t[::1] x, const int64_t[::1] x_offsets,
+         const uint32_t[::1] y, const int64_t[::1] y_offsets, int64_t n_letters, bint same,
+         double prefix_weight):
+    """Prepare Jaro's distance, or Winkler's with a weight of the common beginning."""
+    cdef PairwiseKernel pairs = _packed(x, x_offsets, y, y_offsets, n_letters, same, LEV_GLOBAL,
+                                        False, True, prefix_weight)
+    pairs.kernel = current().jaro
+    return pairs
+
+
+def token_set(PairwiseKernel pairs, x, y, const uint32_t[::1] letters, const int64_t[::1] offsets,
+              int64_t n_letters, uint32_t space):
+    """Turn the indel distance of words in order, joined by spaces, into that of sets of words.
+
+    x, y: the numbers of each string's words, ascending, and where they begin. `letters` and
+    `offsets`: of the words.
+    """
+    cdef token_options options
+    options.kernel = pairs.kernel
+    options.options = pairs.problem.options
+    _words(&options.x, x, pairs.keep)
+    _words(&options.y, y, pairs.keep)
+    options.letters = &letters[0]
+    options.offsets = &offsets[0]
+    options.n_letters = n_letters
+    options.space = space
+    pairs.keep += [letters, offsets]
+    pairs.set_options(&options, sizeof(options))
+    pairs.scratch_bytes += token_scratch(&pairs.problem, n_letters)
+    pairs.kernel = token_kernel
+    return pairs
+
+
+cdef _words(token_side *side, arrays, list keep):
+    """Point at the words of strings, and mark which ones each string may have."""
+    cdef const int64_t[::1] words = arrays[0], offsets = arrays[1]
+    cdef uint64_t[::1] marks = np.zeros(offsets.shape[0], np.uint64)
+    cdef int64_t i, k
+    for i in range(offsets.shape[0] - 1):
+        for k in range(offsets[i], offsets[i + 1]):
+            marks[i] |= <uint64_t> 1 << words[k] % 64
+    side.words = &words[0]
+    side.offsets = &offsets[0]
+    side.marks = &marks[0]
+    keep += [words, offsets, marks]
+
+
 cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
                             const uint32_t[::1] y, const int64_t[::1] y_offsets,
-                            int64_t n_letters, bint same, int64_t mode, bint swaps):
+                            int64_t n_letters, bint same, int64_t mode, bint swaps,
+                            bint alone=False, double prefix_weight=0):
     """The strings in lanes, with all but the kernel."""
+    cdef int64_t n = y_offsets.shape[0] - 1, n_lanes = GROUPS * current().vector_bytes // 8
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef levenshtein_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
-    cdef int64_t n_lanes = GROUPS * current().vector_bytes // 8
-    lengths, letters = np.diff(y_offsets), np.diff(x_offsets).mean()
-    bits = own_lanes(lengths, letters, current().vector_bytes) if mode == LEV_GLOBAL else -1
-    short, rest = np.flatnonzero(lengths <= bits), np.flatnonzero(lengths > bits)
-    columns, blocks = pack(np.append(0, np.cumsum(lengths[rest])), n_lanes, mode != LEV_GLOBAL)
-    options.own_block = len(blocks) - 1
-    options.own_bits = bits
-    if bits > 0:
-        columns = np.append(rest[columns], short)
-        edges = np.arange(len(rest), len(lengths), n_lanes * 64 // bits)
-        blocks = np.concatenate([blocks, edges[1:], [len(lengths)]])
+    options.alone = 0
+    options.own_bits = -1
+    if alone:
+        columns = by_length(y_offsets, True)
+        lengths = np.diff(y_offsets)
+        # Of patterns of up to 32 letters, and up to 16, several share a lane: see lev_alone.
+        options.alone = 16 if pairs.problem.x.longest <= SHORT_TEXT else 32
+        long = np.count_nonzero(lengths > 32)
+        wide = np.count_nonzero(lengths > 16) if options.alone == 16 else n
+        edges = (np.arange(0, long, n_lanes), np.arange(long, wide, 2 * n_lanes),
+                 np.arange(wide, n, 4 * n_lanes), [n])
+        blocks = np.concatenate(edges).astype(np.int64)
+        options.own_block = len(blocks) - 1
+    else:
+        lengths, letters = np.diff(y_offsets), np.diff(x_offsets).mean()
+        bits = own_lanes(lengths, letters, current().vector_bytes) if mode == LEV_GLOBAL else -1
+        short, rest = np.flatnonzero(lengths <= bits), np.flatnonzero(lengths > bits)
+        columns, blocks = pack(np.append(0, np.cumsum(lengths[rest])), n_lanes, mode != LEV_GLOBAL)
+        options.own_block = len(blocks) - 1
+        options.own_bits = bits
+        if bits > 0:
+            columns = np.append(rest[columns], short)
+            edges = np.arange(len(rest), len(lengths), n_lanes * 64 // bits)
+            blocks = np.concatenate([blocks, edges[1:], [len(lengths)]])
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
     options.n_letters = n_letters
     options.mode = mode
     options.swaps = swaps
+    options.prefix_weight = prefix_weight
     pairs.set_options(&options, sizeof(options))
     pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)
     pairs.block_outer = True

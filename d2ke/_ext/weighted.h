@@ -5,6 +5,9 @@
  * an insertion, of which a row and a vector are kept.  The costs of substituting a letter of x by
  * those of the block's strings are a row of their own; as many of them as fit into WEIGHTED_ROWS
  * bytes are kept, at least one, the others are made again when they are needed.
+ *
+ * LEV_LOCAL (Smith & Waterman 1981): an equal pair of letters costs 1 less, no cell is above 0, and
+ * the least of all cells is wanted.  Cells after a string's end only repeat some before it.
  */
 enum {
     WEIGHTED_GROUPS = 2, /* vectors that hide each other's latency */
@@ -93,7 +96,7 @@ static const weighted_vectors *weighted_row(const weighted_options *o, const wei
     s->keys[r] = letter;
     uint32_t own = o->classes[letter];
     const double *costs = o->substitution + own * o->n_classes;
-    double equal = o->equal[own], *out = (double *)row;
+    double equal = o->equal[own] - (o->mode == LEV_LOCAL), *out = (double *)row;
     for (int64_t at = WEIGHTED_LANES; at < (s->longest + 1) * WEIGHTED_LANES; at++) {
         uint32_t other = s->letters[at];
         out[at] = other == letter               ? equal
@@ -108,14 +111,15 @@ static const weighted_vectors *weighted_row(const weighted_options *o, const wei
 enum { WEIGHTED_DELETED = 4, WEIGHTED_INSERTED = 8 };
 
 /* The next row; `cost` of deleting the letter of x as the first or as a later one of a run.
- * `ways`: half a byte for each of the first string's cells, or NULL. */
+ * `ways`: half a byte for each of the first string's cells, or NULL; `least`: of all cells, if local. */
 D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vectors *costs,
                                double delete_first, double delete_next, const int free,
-                               const int affine, uint8_t *const ways)
+                               const int affine, uint8_t *const ways, const int local,
+                               v_f64 *const least)
 {
     const v_f64 first = set_f64(delete_first), next = set_f64(delete_next);
     weighted_vectors *score = s->score, *deletion = s->deletion;
-    weighted_vectors left, diagonal, insertion;
+    weighted_vectors left, diagonal, insertion, lowest;
     D2KE_UNROLL for (int g = 0; g < WEIGHTED_GROUPS; g++) {
         diagonal[g] = score[0][g];
         v_f64 gone = diagonal[g] + first;
@@ -125,6 +129,8 @@ D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vecto
         score[0][g] = left[g];
         deletion[0][g] = gone;
         insertion[g] = set_f64(INFINITY);
+        if (local)
+            lowest[g] = least[g];
         if (ways && g == 0)
             ways[0] = (uint8_t)(1 | (gone[0] < diagonal[0][0] + delete_first) * WEIGHTED_DELETED);
     }
@@ -139,6 +145,10 @@ D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vecto
             }
             v_f64 begun = left[g] + s->first[j][g];
             left[g] = min_f64(min_f64(diagonal[g] + costs[j][g], gone), come);
+            if (local) {
+                left[g] = min_f64(left[g], set_f64(0));
+                lowest[g] = min_f64(lowest[g], left[g]);
+            }
             if (ways && g == 0) {
                 int way = left[0][0] == (diagonal[0] + costs[j][0])[0] ? 0 : left[0][0] == gone[0] ? 1 : 2;
                 way |= (gone[0] < (up + first)[0]) * WEIGHTED_DELETED;
@@ -149,10 +159,12 @@ D2KE_INLINE void weighted_step(const weighted_scratch_t *s, const weighted_vecto
             score[j][g] = left[g];
         }
     }
+    D2KE_UNROLL for (int g = 0; local && g < WEIGHTED_GROUPS; g++)
+        least[g] = lowest[g];
 }
 
 /* The row before the first letter of x. */
-static void weighted_begin(const weighted_scratch_t *s)
+static void weighted_begin(const weighted_scratch_t *s, int local)
 {
     for (int g = 0; g < WEIGHTED_GROUPS; g++) {
         v_f64 come = set_f64(INFINITY), last = set_f64(0);
@@ -160,7 +172,7 @@ static void weighted_begin(const weighted_scratch_t *s)
         s->deletion[0][g] = come;
         for (int64_t j = 1; j <= s->longest; j++) {
             come = min_f64(last + s->first[j][g], come + s->next[j][g]);
-            s->score[j][g] = last = come;
+            s->score[j][g] = last = local ? set_f64(0) : come;
             s->deletion[j][g] = set_f64(INFINITY);
         }
     }
@@ -168,19 +180,24 @@ static void weighted_begin(const weighted_scratch_t *s)
 
 /* The next row, by the letter of x. */
 D2KE_INLINE void weighted_next(const weighted_options *o, const weighted_scratch_t *s,
-                               int64_t columns, uint32_t letter, uint8_t *const ways)
+                               int64_t columns, uint32_t letter, uint8_t *const ways,
+                               v_f64 *least)
 {
     const weighted_vectors *costs = weighted_row(o, s, columns, letter);
     double first = o->delete_first[o->classes[letter]];
     double next = o->delete_next[o->classes[letter]];
-    if (o->mode == LEV_INFIX && o->affine)
-        weighted_step(s, costs, first, next, 1, 1, ways);
+    if (o->mode == LEV_LOCAL && o->affine)
+        weighted_step(s, costs, first, next, 1, 1, NULL, 1, least);
+    else if (o->mode == LEV_LOCAL)
+        weighted_step(s, costs, first, next, 1, 0, NULL, 1, least);
+    else if (o->mode == LEV_INFIX && o->affine)
+        weighted_step(s, costs, first, next, 1, 1, ways, 0, NULL);
     else if (o->mode == LEV_INFIX)
-        weighted_step(s, costs, first, next, 1, 0, ways);
+        weighted_step(s, costs, first, next, 1, 0, ways, 0, NULL);
     else if (o->affine)
-        weighted_step(s, costs, first, next, 0, 1, ways);
+        weighted_step(s, costs, first, next, 0, 1, ways, 0, NULL);
     else
-        weighted_step(s, costs, first, next, 0, 0, ways);
+        weighted_step(s, costs, first, next, 0, 0, ways, 0, NULL);
 }
 
 static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, void *scratch,
@@ -198,12 +215,13 @@ static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, vo
         int64_t length = d2ke_length(&problem->y, problem->order[begin + k]);
         score[k] = (const double *)s->score + length * WEIGHTED_LANES + k;
     }
-    weighted_begin(s);
+    weighted_vectors least = {{0}};
+    weighted_begin(s, o->mode == LEV_LOCAL);
     for (int64_t k = 0; k < n_items; k++)
         result[k] = *score[k];
     for (int64_t i = 0; i < n; i++) {
-        weighted_next(o, s, columns, text[i], NULL);
-        if (o->mode != LEV_GLOBAL)
+        weighted_next(o, s, columns, text[i], NULL, least);
+        if (o->mode == LEV_PREFIX || o->mode == LEV_INFIX)
             for (int64_t k = 0; k < n_items; k++)
                 result[k] = *score[k] < result[k] ? *score[k] : result[k];
         steps += columns;
@@ -216,6 +234,10 @@ static void weighted(const d2ke_problem *problem, int64_t row, int64_t block, vo
     if (o->mode == LEV_GLOBAL)
         for (int64_t k = 0; k < n_items; k++)
             result[k] = *score[k];
+    for (int64_t k = 0; o->mode == LEV_LOCAL && k < n_items; k++) {
+        int64_t m = d2ke_length(&problem->y, problem->order[begin + k]), shorter = n < m ? n : m;
+        result[k] = shorter ? 1 + ((double *)least)[k] / (double)shorter : n != m;
+    }
 }
 
 /* Rows of the first pair; the state holds the scores of all columns, then those of deletions. */
@@ -229,9 +251,10 @@ static void weighted_trace(const d2ke_problem *problem, void *scratch, d2ke_rows
     int64_t m = problem->y.longest, columns = m + 1, steps = 0;
     const uint32_t *text = problem->x.values;
     double *score = rows->state, *deletion = score + rows->columns;
+    weighted_vectors least; /* of no use: local alignments have no way back here */
     s->longest = rows->columns - 1; /* which become fewer from call to call: rows of costs stay */
     if (rows->first == 0) {
-        weighted_begin(s);
+        weighted_begin(s, 0);
         rows->value = s->score[s->longest][0][0];
         rows->best = 0;
     } else {
@@ -243,9 +266,9 @@ static void weighted_trace(const d2ke_problem *problem, void *scratch, d2ke_rows
     for (int64_t i = rows->first; i < rows->last; i++) {
         if (rows->ways)
             weighted_next(o, s, columns, text[i],
-                          rows->ways + (i - rows->first) * rows->row_bytes);
+                          rows->ways + (i - rows->first) * rows->row_bytes, least);
         else
-            weighted_next(o, s, columns, text[i], NULL);
+            weighted_next(o, s, columns, text[i], NULL, least);
         double last = s->score[s->longest][0][0];
         if (o->mode == LEV_GLOBAL || last < rows->value) {
             rows->value = last;

@@ -110,6 +110,8 @@ def align_weighted(
     mode: int = strings.GLOBAL,
 ) -> dict[str, Any]:
     """Return the cheapest operations that turn x, or its nearest part, into y."""
+    if mode == strings.LOCAL:
+        raise ValueError("align takes mode='global', 'prefix' or 'infix'; got 'local'")
     costs = costs or together()["costs"]
     letters = _letters(problem)
     compiled = prepare_weighted(problem.x, problem.y, False, costs, mode)

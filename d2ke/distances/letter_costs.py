@@ -245,4 +245,5 @@ def prepare_weighted(
 
 def not_symmetric(costs: Costs | None = None, mode: int = strings.GLOBAL) -> bool:
     """Return whether exchanging x and y may change the distance."""
-    return mode != strings.GLOBAL or not (costs is None or costs.symmetric)
+    one_sided = mode in (strings.PREFIX, strings.INFIX)
+    return one_sided or not (costs is None or costs.symmetric)

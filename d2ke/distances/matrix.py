@@ -43,7 +43,7 @@ def distance_matrix(
     Y : Objects or what `pack` takes, optional
         m objects or records; None stands for X itself, and then d(x, y) = d(y, x) is used
         to compute each pair once (not for the directed distances, nor for
-        ``"levenshtein"`` with another mode than "global" or costs that differ by direction).
+        ``"levenshtein"`` with mode "prefix" or "infix" or costs that differ by direction).
     distance : str, callable, scipy.LowLevelCallable or dict
         - of records a dict with the distance of each compared column, or a tuple of the distance
           and its parameters: ``{"name": "osa", "track": ("dtw", {"window": 9})}``; of numbers
@@ -52,8 +52,8 @@ def distance_matrix(
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
           ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``, ``"window"``;
           see Notes; of strings also ``"osa"``, ``"damerau_levenshtein"``, ``"hamming"``,
-          ``"indel"``, ``"jaccard"``, ``"weighted_levenshtein"``, see
-          docs/string_distances.md;
+          ``"indel"``, ``"jaccard"``, ``"weighted_levenshtein"``, ``"jaro"``,
+          ``"jaro_winkler"``, ``"token_sort"``, ``"token_set"``, see docs/string_distances.md;
         - a Python callable ``f(x, y, **params) -> float``, called for every
           pair on one thread; X and Y may then be sequences of anything;
         - a compiled function of one of these C signatures, called on all
@@ -87,8 +87,9 @@ def distance_matrix(
         ``"damerau_levenshtein"``, ``"hamming"`` and ``"indel"`` ``normalize`` (False; True: divided
         by the longer length, for ``"indel"`` by the sum of both). For
         ``"weighted_levenshtein"``: ``mode``, ``substitution``, ``alphabet``, ``mismatch``,
-        ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"emd"``:
-        ``ground``. For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
+        ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"jaro_winkler"``:
+        ``prefix_weight`` (0.1). For ``"emd"``: ``ground``.
+        For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets
         of different sizes as distributions). For records: ``weights``, a dict of the weight of

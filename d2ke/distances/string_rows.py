@@ -3,23 +3,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import choice
-from d2ke._base.errors import ArgumentError
+from d2ke._base.checks import choice, not_negative
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import edits, pairwise, strings
 from d2ke.objects.container import Objects, common_alphabet
+from d2ke.objects.packing import pack
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
 _OVERREAD = 64  # bytes after the last letter that a kernel may read
+_MOST_WEIGHT = 0.25  # for each of four letters
 _LIST_BITS = 32  # of a letter in a list; bit sets may take as much as the lists
 
 
 def mode(name: str, value: Any) -> int:
     """Check with which part of x the whole y is compared."""
     return _MODES[choice(name, value, list(_MODES))]
+
+
+def mode_or_local(name: str, value: Any) -> int:
+    """Check as `mode`; with costs of letters, parts of x and of y can be compared too."""
+    return (_MODES | {"local": strings.LOCAL})[choice(name, value, [*_MODES, "local"])]
 
 
 def not_whole(mode: int = strings.GLOBAL, **_: Any) -> bool:
@@ -78,6 +87,75 @@ def prepare_damerau(x: Objects, y: Objects, same: bool, normalize: bool = False)
     """Compile the unrestricted Damerau-Levenshtein distance."""
     pairs = edits.damerau(*_sides(x, y), same)
     return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
+
+
+def prefix_weight(name: str, value: Any) -> float:
+    """Check the weight of a letter of the common beginning, of which four count."""
+    value = not_negative(name, value)
+    if value > _MOST_WEIGHT:
+        raise ArgumentError(name, f"must be between 0 and {_MOST_WEIGHT}, got {value}")
+    return value
+
+
+def prepare_jaro(x: Objects, y: Objects, same: bool, prefix_weight: float = 0.0) -> Any:
+    """Compile Jaro's distance."""
+    return strings.jaro(*_sides(x, y), same, prefix_weight)
+
+
+def prepare_jaro_winkler(x: Objects, y: Objects, same: bool, prefix_weight: float = 0.1) -> Any:
+    """Compile Winkler's distance."""
+    return prepare_jaro(x, y, same, prefix_weight)
+
+
+def check_text(name: str, objects: Objects) -> None:
+    """Refuse strings that cannot be split at whitespace."""
+    if objects.letters not in ("str", "bytes"):
+        raise ArgumentTypeError(
+            name,
+            f"holds strings of letters of type {objects.letters!r}; words are found in str and "
+            "bytes, and 'jaccard' and 'indel' compare lists of tokens",
+        )
+
+
+def prepare_token_sort(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of insertions and deletions of strings whose words are sorted."""
+    joined = [_joined(map(sorted, _words(side))) for side in ((x,) if y is x else (x, y))]
+    return prepare_indel(joined[0], joined[-1], same, normalize=True)
+
+
+def prepare_token_set(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of sets of words."""
+    words = [
+        [sorted(set(found)) for found in _words(side)] for side in ((x,) if y is x else (x, y))
+    ]
+    known = sorted(set(chain.from_iterable(chain(*words))))
+    numbers = {word: i for i, word in enumerate(known)}
+    joined = [_joined(side) for side in words]
+    vocabulary = pack([*known, " "])
+    alphabet, codes = common_alphabet([*joined, vocabulary])
+    letters = [not_empty(part.astype(np.uint32)) for part in codes]
+    pairs = strings.indel(
+        letters[0], joined[0].offsets, letters[-2], joined[-1].offsets, len(alphabet), same
+    )
+    sides = []
+    for side in words:
+        found = np.fromiter((numbers[word] for word in chain(*side)), np.int64)
+        sides.append((not_empty(found), np.cumsum([0, *map(len, side)], dtype=np.int64)))
+    return strings.token_set(
+        pairs, sides[0], sides[-1], letters[-1], vocabulary.offsets, len(alphabet), letters[-1][-1]
+    )
+
+
+def _words(objects: Objects) -> list[list[str]]:
+    """Return the words of each string; a byte becomes the character of the same number."""
+    if objects.letters == "bytes":
+        return [[word.decode("latin-1") for word in text.split()] for text in objects]
+    return [text.split() for text in objects]
+
+
+def _joined(words: Iterable[list[str]]) -> Objects:
+    """Pack each string's words with a space between them."""
+    return pack([" ".join(side) for side in words])
 
 
 def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:

@@ -199,7 +199,7 @@ def costs(draw):
         extend, more = draw(number), draw(number)
         given_ |= {"gap_open": extend + more, "gap_extend": extend}
         known["gap"] = (extend + more, extend)
-    given_["mode"] = known["mode"] = draw(st.sampled_from(["global", "prefix", "infix"]))
+    given_["mode"] = known["mode"] = draw(st.sampled_from(["global", "prefix", "infix", "local"]))
     return given_, known
 
 
@@ -313,7 +313,7 @@ def test_letters_of_every_type():
         (ValueError, "gap_open is 1.0 and gap_extend is 2.0", {"gap_open": 1, "gap_extend": 2}),
         (TypeError, "insertion and deletion do not go with",
          {"gap_open": 1, "gap_extend": 1, "insertion": 1}),
-        (ValueError, "mode must be", {"mode": "local"}),
+        (ValueError, "mode must be", {"mode": "part"}),
     ],
 )  # fmt: skip
 def test_bad_costs(error, message, params):

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances of names: Jaro's, Winkler's, sorted words and sets of words."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import WORD_EDGES, examples
+
+import d2ke
+
+pytestmark = pytest.mark.usefixtures("isa")
+
+each_isa = settings(max_examples=examples(40))
+LETTERS = st.sampled_from(["ab", "abcd", "a\u00e9\u6f22\U0001f600xyzuvw"])
+
+
+def matrix(name, X, Y=None, **params):
+    return d2ke.distance_matrix(X, Y, name, **params)
+
+
+def texts(alphabet, max_size, most=8):
+    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=most)
+
+
+def phrases(letters):
+    """Draw strings of a few short words, with any whitespace between and around them."""
+    words = st.text(letters, min_size=1, max_size=3)
+    spaces = st.sampled_from([" ", "  ", "\t", "\n", "\u2003"])
+    parts = st.lists(st.one_of(words, spaces), max_size=9)
+    return st.lists(parts.map("".join), min_size=1, max_size=40)
+
+
+def test_by_hand():
+    D = matrix("jaro", ["martha", "", "a"], ["marhta", "", "b"])
+    np.testing.assert_allclose(D, [[1 / 18, 1, 1], [1, 0, 1], [5 / 18, 1, 1]], rtol=1e-13)
+    assert matrix("jaro_winkler", ["martha"], ["marhta"])[0, 0] == pytest.approx(0.7 / 18)
+    assert matrix("token_sort", ["b  a", " "], ["a b", ""]).tolist() == [[0, 1], [1, 0]]
+    D = matrix("token_set", ["new york mets", ""], ["mets", "york new york", "", "x"])
+    assert D.tolist() == [[0, 0, 1, 1], [1, 1, 0, 1]]
+
+
+@pytest.mark.parametrize("name", ["jaro", "jaro_winkler"])
+@each_isa
+@given(data=st.data())
+def test_jaro(name, data):
+    letters = data.draw(LETTERS)
+    X, Y = data.draw(texts(letters, 9)), data.draw(texts(letters, 12, 40))
+    wanted = reference.matrix(reference.DISTANCES[name], X, Y)
+    np.testing.assert_array_equal(matrix(name, X, Y), wanted)
+    both = matrix(name, Y)
+    np.testing.assert_array_equal(both, both.T)
+    np.testing.assert_array_equal(both, matrix(name, Y, Y))
+
+
+@pytest.mark.parametrize("n_letters", [1, 2, 4, 300])
+@pytest.mark.parametrize("weight", [None, 0, 0.1, 0.25])
+def test_jaro_of_long_strings(n_letters, weight):
+    rapidfuzz = pytest.importorskip("rapidfuzz")
+    rng = np.random.default_rng(n_letters)
+    X = [rng.integers(0, n_letters, n).tolist() for n in [15, 16, 17, *WORD_EDGES, 700]]
+    Y = X[::2] + [list(reference.edited(rng, x, 6, n_letters)) for x in X]
+    scorer, params = rapidfuzz.distance.Jaro.similarity, {}
+    if weight is not None:
+        scorer, params = rapidfuzz.distance.JaroWinkler.similarity, {"prefix_weight": weight}
+    wanted = [[1 - scorer(x, y, **params) for y in Y] for x in X]
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    name = "jaro" if weight is None else "jaro_winkler"
+    for n_threads in (1, 4):
+        np.testing.assert_array_equal(matrix(name, x, y, n_threads=n_threads, **params), wanted)
+
+
+def test_jaro_of_a_text_beyond_16_bits():
+    """Numbers of letters no longer fit into the lanes of short patterns."""
+    rng = np.random.default_rng(2)
+    text = rng.integers(0, 9, 40_000)
+    Y = [*(text[:n] for n in (3, 16, 17, 32, 33, 90)), text[-9:], text[19_990:20_020]]
+    X = [text, text[:7]]
+    got = matrix("jaro", *(d2ke.pack(Z, kind="strings") for Z in (X, Y)))
+    x, y = ([one.tolist() for one in Z] for Z in (X, Y))
+    np.testing.assert_array_equal(got, reference.matrix(reference.jaro, x, y))
+
+
+@pytest.mark.parametrize("name", ["token_sort", "token_set"])
+@each_isa
+@given(data=st.data())
+def test_words(name, data):
+    phrase = phrases(data.draw(LETTERS))
+    X, Y = data.draw(phrase), data.draw(phrase)
+    got = matrix(name, X, Y)
+    wanted = reference.matrix(reference.DISTANCES[name], X, Y)
+    np.testing.assert_allclose(got, wanted, rtol=1e-15)
+    np.testing.assert_array_equal(matrix(name, Y, X), got.T)
+    np.testing.assert_array_equal(matrix(name, X), matrix(name, X, X))
+    fuzz = pytest.importorskip("rapidfuzz").fuzz
+    scorer = getattr(fuzz, f"{name}_ratio")
+    theirs = np.array([[1 - scorer(x, y) / 100 for y in Y] for x in X])
+    if name == "token_set":  # of two strings without words, they say 1
+        empty = [[not x.split() and not y.split() for y in Y] for x in X]
+        theirs[np.array(empty)] = 0
+    np.testing.assert_allclose(got, theirs, atol=1e-14)
+
+
+@pytest.mark.parametrize("letters", [str, bytes])
+def test_words_of_long_strings(letters):
+    """Rests of several machine words, of more words than there are marks."""
+    rng = np.random.default_rng(0)
+    known = ["".join(rng.choice(list("abcdefgh"), n)) for n in rng.integers(1, 9, 300)]
+    X, Y = ([" ".join(rng.choice(known, n)) for n in rng.integers(0, 60, k)] for k in (20, 60))
+    for name in ("token_sort", "token_set"):
+        wanted = reference.matrix(reference.DISTANCES[name], X[:4], Y[:9])
+        x, y = ([one.encode() if letters is bytes else one for one in Z] for Z in (X, Y))
+        np.testing.assert_allclose(matrix(name, x, y)[:4, :9], wanted, rtol=1e-15)
+        np.testing.assert_array_equal(
+            matrix(name, x, y, n_threads=1), matrix(name, x, y, n_threads=4)
+        )
+
+
+def test_refused():
+    with pytest.raises(ValueError, match=r"prefix_weight must be between 0 and 0.25, got 0.5"):
+        matrix("jaro_winkler", ["a"], prefix_weight=0.5)
+    for tokens in ([["the", "cat"]], [[1, 2]]):
+        objects = d2ke.pack(tokens, kind="strings")
+        with pytest.raises(TypeError, match="words are found in str and bytes"):
+            matrix("token_set", objects)
+    with pytest.raises(ValueError, match="align takes mode='global', 'prefix' or 'infix'"):
+        d2ke.align("ab", "b", "weighted_levenshtein", mode="local")
+
+
+@pytest.mark.parametrize("name", ["jaro", "jaro_winkler", "token_sort", "token_set"])
+def test_neighbors(name):
+    rng = np.random.default_rng(4)
+    X = reference.random_text(rng, 60, alphabet="ab  c")
+    D = matrix(name, X)
+    _, found = d2ke.nearest(X, k=3, distance=name)
+    np.testing.assert_array_equal(found, np.sort(D + np.diag([np.inf] * 60), axis=1)[:, :3])
+    within = d2ke.within(X, radius=0.4, distance=name)
+    assert within.nnz == np.count_nonzero(D <= 0.4) - 60
