@@ -124,8 +124,8 @@ def archived(name: str) -> Callable[[int], d2ke.Objects]:
 
     def draw(n: int) -> d2ke.Objects:
         folder = Path(os.environ["D2KE_DATA"], "ucr")
-        parts = [d2ke.read_objects(folder / f"{name}_{part}.ts") for part in ("TRAIN", "TEST")]
-        return d2ke.pack([item for part in parts for item in part.objects][:n])
+        parts = [d2ke.io.read_objects(folder / f"{name}_{part}.ts") for part in ("TRAIN", "TEST")]
+        return d2ke.pack([item for part in parts for item in part[0]][:n])
 
     return draw
 

@@ -55,8 +55,10 @@ def has_cut(pairs: PairwiseProblem) -> bool:
 
 def cut_bytes(pairs: PairwiseProblem) -> int:
     """Return the bytes of the series in float32, and of those that they are made from."""
+    if not has_cut(pairs):
+        return 0
     places = sum(len(side.values) + len(side) for side in (pairs.x, pairs.y))
-    return 12 * places * (pairs.x.dim + 2) if has_cut(pairs) else 0
+    return 12 * places * (pairs.x.dim + 2)
 
 
 def costs(pairs: PairwiseProblem) -> tuple[float, float]:
