@@ -11,6 +11,7 @@ are of the process, all threads together.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -118,6 +119,18 @@ def recorded(name: str) -> Callable[[int], d2ke.Objects]:
     return draw
 
 
+def archived(name: str) -> Callable[[int], d2ke.Objects]:
+    """Return a function that draws the series of a set in D2KE_DATA/ucr, train and test."""
+
+    def draw(n: int) -> d2ke.Objects:
+        folder = Path(os.environ["D2KE_DATA"], "ucr")
+        parts = [d2ke.io.read_objects(folder / f"{name}_{part}.ts") for part in ("TRAIN", "TEST")]
+        return d2ke.pack([item for part in parts for item in part[0]][:n])
+
+    return draw
+
+
+ARCHIVED = ("SwedishLeaf", "CricketZ", "WordSynonyms")
 STRINGS = {"distance": "levenshtein"}
 SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
@@ -132,6 +145,11 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
     "gun-point-nearest-10": (gestures, d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
     "pentip-nearest-10": (recorded("pentip"), d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
     "auslan-nearest-10": (recorded("auslan"), d2ke.nearest, {"k": 10, **SERIES, "window": 6}),
+    **{
+        f"{name}-{distance}": (archived(name), d2ke.nearest, {"k": 10, "distance": distance})
+        for name in ARCHIVED
+        for distance in ("msm", "twe", "erp")
+    },
 }
 
 
@@ -177,6 +195,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="threads")
     options = parser.parse_args()
     measure.header("case", "n", "full s", "peer s", "neighbours s", "times", "computed")
+    ratios = []
     for name in options.cases or CASES:
         draw, function, given = CASES[name]
         X = draw(options.n)
@@ -193,6 +212,8 @@ def main() -> None:
         taken, (*_, info) = measure.least(search)
         found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{info.computed / info.pairs:.2%}"
         measure.row(name, len(X), f"{dense:.1f}", shown, *found)
+        ratios.append(dense / taken)
+    measure.row("geometric mean", "", "", "", "", f"{np.exp(np.mean(np.log(ratios))):.1f}", "")
 
 
 if __name__ == "__main__":

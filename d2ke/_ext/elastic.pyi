@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._ext.pairwise import PairwiseKernel
+from d2ke._ext.refine import Bounds
 
 _Real = TypeVar("_Real", np.float32, np.float64)
 
@@ -36,3 +37,27 @@ def elastic(
     window: int,
     same: bool,
 ) -> PairwiseKernel: ...
+def inputs(
+    pairs: PairwiseKernel,
+) -> tuple[
+    tuple[
+        tuple[NDArray[np.float64], NDArray[np.int64]], tuple[NDArray[np.float64], NDArray[np.int64]]
+    ],
+    NDArray[np.float64],
+]: ...
+
+class Cut(Bounds):
+    cells: NDArray[np.int64]
+    def __init__(
+        self,
+        kind: str,
+        first: Bounds,
+        x: NDArray[np.float32],
+        x_offsets: NDArray[np.int64],
+        y: NDArray[np.float32],
+        y_offsets: NDArray[np.int64],
+        dim: int,
+        parameters: NDArray[np.float64],
+        window: int,
+        errors: tuple[float, float, float],
+    ) -> None: ...

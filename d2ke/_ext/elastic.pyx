@@ -8,7 +8,8 @@ from libc.stdint cimport int64_t
 
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.pairwise import by_length
-from d2ke._ext.isa cimport current
+from d2ke._ext.isa cimport current, d2ke_elastic_narrow, d2ke_items, d2ke_poll, elastic_bounds
+from d2ke._ext.refine cimport Bounds, refine_fill
 
 cdef extern from "options.h":
     """
@@ -43,6 +44,21 @@ cdef extern from "options.h":
         DTW_SAFE
         DTW_NO_WINDOW
         DTW_RWS_WINDOW
+
+cdef extern from "elastic_bounds.h":
+    ctypedef struct elastic_parts "elastic_bounds":
+        d2ke_items x
+        d2ke_items y
+        elastic_options options
+        int64_t *cells
+
+    size_t elastic_bounds_own(const elastic_bounds *) noexcept nogil
+
+cdef struct cut_calls:
+    refine_fill fill
+    const void *first
+    d2ke_elastic_narrow narrow
+    const elastic_bounds *parts
 
 # Windows that are rules rather than radii.
 NO_WINDOW = DTW_NO_WINDOW
@@ -131,3 +147,58 @@ cdef bint squares_are_safe(const floating[:, ::1] values) noexcept nogil:
             size = values[i, k] if values[i, k] >= 0 else -values[i, k]
             unsafe_values += (size > most) | ((size < least) & (size != 0))
     return unsafe_values == 0
+
+
+def inputs(PairwiseKernel pairs):
+    """Return (rows, offsets) of both sides and the parameters of what `elastic` prepared."""
+    x_offsets, y_offsets, (x, y), _, _, parameters = pairs.keep[:6]
+    sides = (np.asarray(x), np.asarray(x_offsets)), (np.asarray(y), np.asarray(y_offsets))
+    return sides, np.asarray(parameters)
+
+
+cdef class Cut(Bounds):
+    """The table of an elastic distance up to a limit, after other bounds; see elastic_cut.h.
+
+    x, y: rows of float32 as those of the distance, and potentials as the last channel, with room
+    behind the last row for the longest series; `errors`: slope, offset and ratio, see refine.h.
+    The bounds `first` are of the distance itself.
+    """
+    cdef elastic_parts parts
+    cdef Bounds first
+    cdef cut_calls calls
+    cdef object keep
+    cdef readonly object cells      # that were computed, of each row
+
+    def __init__(self, str kind, Bounds first, const float[:, ::1] x, const int64_t[::1] x_offsets,
+                 const float[:, ::1] y, const int64_t[::1] y_offsets, int64_t dim,
+                 const double[::1] parameters, int64_t window, errors):
+        cdef PairwiseKernel pairs = PairwiseKernel()
+        pairs.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1], (x, y))
+        self.parts.x, self.parts.y = pairs.problem.x, pairs.problem.y
+        self.parts.options.window, self.parts.options.dim = window, dim
+        self.parts.options.parameters = &parameters[0]
+        cdef int64_t[::1] cells = np.zeros(self.parts.x.n, np.int64)
+        self.parts.cells = &cells[0]
+        self.cells = np.asarray(cells)
+        self.keep = pairs, parameters
+        self.first = first
+        self.calls.fill, self.calls.first = first.fill, first.context
+        self.calls.narrow = current().elastic_narrow[<int> KINDS[kind]]
+        self.calls.parts = <const elastic_bounds *> &self.parts
+        self.context = &self.calls
+        self.fill, self.begin, self.narrow = cut_fill, NULL, cut_narrow
+        self.tighten = NULL
+        self.own_bytes = elastic_bounds_own(<const elastic_bounds *> &self.parts)
+        self.slope, self.offset, self.ratio = errors
+
+
+cdef void cut_fill(const void *context, const int64_t *rows, int64_t n_rows, float *bounds,
+                   int64_t stride, void *own, const d2ke_poll *poll) noexcept nogil:
+    cdef cut_calls *cut = <cut_calls *> context
+    cut.fill(cut.first, rows, n_rows, bounds, stride, own, poll)
+
+
+cdef void cut_narrow(const void *context, int64_t row, void *own, const int64_t *columns, int64_t n,
+                     float limit, float *bounds, const d2ke_poll *poll) noexcept nogil:
+    cdef cut_calls *cut = <cut_calls *> context
+    cut.narrow(cut.parts, row, own, columns, n, limit, bounds, poll)

@@ -5,8 +5,6 @@
  * elastic_rows.py lists the parameters, in the order of `parameters`, and the channels beside those
  * of the series (`extra`).  A border other than that of a path from (0, 0) is in elastic_border.
  */
-#define vec v_f64
-#define real real_f64
 
 /* A cell (i, j), constants apart: D[i-1][j-1], D[i-1][j] and D[i][j-1] are corner, above, before. */
 typedef struct {
@@ -22,24 +20,24 @@ typedef struct {
 
 D2KE_INLINE vec least(elastic_cell at)
 {
-    return min_f64(min_f64(at.above, at.before), at.corner);
+    return REAL_(min)(REAL_(min)(at.above, at.before), at.corner);
 }
 
 /* How far a value is outside of two others, from its differences to them. */
 D2KE_INLINE vec outside(vec a, vec b)
 {
-    return max_f64(max_f64(min_f64(a, b), min_f64(-a, -b)), (vec){0});
+    return REAL_(max)(REAL_(max)(REAL_(min)(a, b), REAL_(min)(-a, -b)), (vec){0});
 }
 
 /* Move-split-merge of one channel; parameters: c. */
 D2KE_INLINE vec msm_cell(elastic_cell at)
 {
-    const vec c = set_f64(at.parameters[0]), x = set_f64(at.x[0]), y = at.y[0];
+    const vec c = REAL_(set)((real)at.parameters[0]), x = REAL_(set)(at.x[0]), y = at.y[0];
     const vec move = x - y;
-    vec merge = c + outside(move, x - set_f64(at.x[-at.stride]));
+    vec merge = c + outside(move, x - REAL_(set)(at.x[-at.stride]));
     vec split = c + outside(-move, y - at.y[-at.stride]);
-    vec best = min_f64(at.above + merge, at.before + split);
-    return min_f64(best, at.corner + abs_f64(move));
+    vec best = REAL_(min)(at.above + merge, at.before + split);
+    return REAL_(min)(best, at.corner + REAL_(abs)(move));
 }
 
 /* Move-split-merge of whole vectors, by squared distances: a value is inside of two others in
@@ -47,83 +45,83 @@ D2KE_INLINE vec msm_cell(elastic_cell at)
  * vector before. */
 D2KE_INLINE vec msm_dependent_cell(elastic_cell at)
 {
-    const vec c = set_f64(at.parameters[0]);
-    const vec x_step = set_f64(at.x[at.dim]), y_step = at.y[at.dim];
+    const vec c = REAL_(set)((real)at.parameters[0]);
+    const vec x_step = REAL_(set)(at.x[at.dim]), y_step = at.y[at.dim];
     vec move = {0}, x_before = {0}, y_before = {0}, x_middle = {0}, y_middle = {0};
     for (int64_t k = 0; k < at.dim; k++) {
-        vec x = set_f64(at.x[k]), x_last = set_f64(at.x[k - at.stride]);
+        vec x = REAL_(set)(at.x[k]), x_last = REAL_(set)(at.x[k - at.stride]);
         vec y = at.y[k], y_last = at.y[k - at.stride];
-        vec x_off = (x_last + y) * 0.5 - x, y_off = (x + y_last) * 0.5 - y;
+        vec x_off = (x_last + y) * (real)0.5 - x, y_off = (x + y_last) * (real)0.5 - y;
         move += (x - y) * (x - y);
         x_before += (x_last - y) * (x_last - y);
         y_before += (x - y_last) * (x - y_last);
         x_middle += x_off * x_off;
         y_middle += y_off * y_off;
     }
-    vec merge = c + select_f64(x_middle <= x_before * 0.25, (vec){0}, min_f64(x_step, move));
-    vec split = c + select_f64(y_middle <= y_before * 0.25, (vec){0}, min_f64(y_step, move));
-    vec best = min_f64(at.above + merge, at.before + split);
-    return min_f64(best, at.corner + move);
+    vec merge = c + REAL_(select)(x_middle <= x_before * (real)0.25, (vec){0}, REAL_(min)(x_step, move));
+    vec split = c + REAL_(select)(y_middle <= y_before * (real)0.25, (vec){0}, REAL_(min)(y_step, move));
+    vec best = REAL_(min)(at.above + merge, at.before + split);
+    return REAL_(min)(best, at.corner + move);
 }
 
 /* Edit distance with real penalty; the last channel: the distance to the gap's value. */
 D2KE_INLINE vec erp_cell(elastic_cell at)
 {
-    vec best = min_f64(at.above + set_f64(at.x[at.dim]), at.before + at.y[at.dim]);
-    return min_f64(best, at.corner + at.ground);
+    vec best = REAL_(min)(at.above + REAL_(set)(at.x[at.dim]), at.before + at.y[at.dim]);
+    return REAL_(min)(best, at.corner + at.ground);
 }
 
 /* Time warp edit distance; parameters: nu, nu + lmbda; the last channel: the distance to the
  * vector before. */
 D2KE_INLINE vec twe_cell(elastic_cell at)
 {
-    const vec constant = set_f64(at.parameters[1]);
-    vec best = min_f64(at.above + set_f64(at.x[at.dim]) + constant,
+    const vec constant = REAL_(set)((real)at.parameters[1]);
+    vec best = REAL_(min)(at.above + REAL_(set)(at.x[at.dim]) + constant,
                        at.before + at.y[at.dim] + constant);
-    vec stiffness = set_f64(at.parameters[0] * (double)(2 * at.away));
-    return min_f64(best, at.corner + at.ground + at.ground_before + stiffness);
+    vec stiffness = REAL_(set)((real)at.parameters[0] * (real)(2 * at.away));
+    return REAL_(min)(best, at.corner + at.ground + at.ground_before + stiffness);
 }
 
 /* Edit distance on real sequences; parameters: epsilon. */
 D2KE_INLINE vec edr_cell(elastic_cell at)
 {
-    const vec one = set_f64(1.0);
-    vec differ = select_f64(at.ground <= set_f64(at.parameters[0]), (vec){0}, one);
-    return min_f64(at.corner + differ, min_f64(at.above, at.before) + one);
+    const vec one = REAL_(set)(1);
+    vec differ = REAL_(select)(at.ground <= REAL_(set)((real)at.parameters[0]), (vec){0}, one);
+    return REAL_(min)(at.corner + differ, REAL_(min)(at.above, at.before) + one);
 }
 
 /* Minus the length of the longest common subsequence; parameters: epsilon.  Without a match the
  * corner is no better than above or before, unless the band cuts off both. */
 D2KE_INLINE vec lcss_cell(elastic_cell at)
 {
-    return select_f64(at.ground <= set_f64(at.parameters[0]), at.corner - 1.0, least(at));
+    return REAL_(select)(at.ground <= REAL_(set)((real)at.parameters[0]), at.corner - 1, least(at));
 }
 
 /* Amerced dynamic time warping; parameters: penalty. */
 D2KE_INLINE vec adtw_cell(elastic_cell at)
 {
-    vec warped = min_f64(at.above, at.before) + set_f64(at.parameters[0]);
-    return at.ground + min_f64(warped, at.corner);
+    vec warped = REAL_(min)(at.above, at.before) + REAL_(set)((real)at.parameters[0]);
+    return at.ground + REAL_(min)(warped, at.corner);
 }
 
 /* Weighted dynamic time warping; parameters: see elastic_weights.  An infinite cost stays so by
  * a weight that is 0. */
 D2KE_INLINE vec wdtw_cell(elastic_cell at)
 {
-    return min_f64(at.ground * at.weights[at.away], set_f64(INFINITY)) + least(at);
+    return REAL_(min)(at.ground * at.weights[at.away], REAL_(set)(LANES_INFINITY)) + least(at);
 }
 
 /* Discrete Frechet distance. */
 D2KE_INLINE vec frechet_cell(elastic_cell at)
 {
-    return max_f64(at.ground, least(at));
+    return REAL_(max)(at.ground, least(at));
 }
 
 /* Dynamic time warping by sums of differences. */
 D2KE_INLINE vec dtw_manhattan_cell(elastic_cell at)
 {
     vec cost = {0};
-    for (int64_t k = 0; k < at.dim; k++) cost += abs_f64(set_f64(at.x[k]) - at.y[k]);
+    for (int64_t k = 0; k < at.dim; k++) cost += REAL_(abs)(REAL_(set)(at.x[k]) - at.y[k]);
     return cost + least(at);
 }
 
@@ -133,10 +131,10 @@ static __attribute__((noinline)) void haversine(double radius, const real *x, co
                                                 vec *distance)
 {
     const double half = 3.14159265358979323846 / 360;
-    for (int lane = 0; lane < LANES_f64; lane++) {
+    for (int lane = 0; lane < LANES; lane++) {
         double a = sin((x[0] - y[0][lane]) * half), b = sin((x[1] - y[1][lane]) * half);
         double square = a * a + x[2] * y[2][lane] * (b * b);
-        (*distance)[lane] = 2 * radius * asin(sqrt(square < 1 ? square : 1));
+        (*distance)[lane] = (real)(2 * radius * asin(sqrt(square < 1 ? square : 1)));
     }
 }
 
@@ -147,6 +145,3 @@ D2KE_INLINE vec dtw_haversine_cell(elastic_cell at)
     haversine(at.parameters[0], at.x, at.y, &cost);
     return cost + least(at);
 }
-
-#undef vec
-#undef real

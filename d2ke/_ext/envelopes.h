@@ -22,8 +22,6 @@ typedef v_f32 v_f32_anywhere __attribute__((aligned(4)));
 D2KE_INLINE v_f32 load_f32(const float *at) { return *(const v_f32_anywhere *)at; }
 D2KE_INLINE void store_f32(float *at, v_f32 value) { *(v_f32_anywhere *)at = value; }
 
-D2KE_INLINE v_f32 max_f32(v_f32 a, v_f32 b) { return -min_f32(-a, -b); }
-
 /* What y has outside of a box, negative; 0 if y is NaN. */
 D2KE_INLINE v_f32 warp_outside(v_f32 low, v_f32 high, v_f32 y)
 {

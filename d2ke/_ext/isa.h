@@ -17,6 +17,7 @@
 #define REAL f32
 #include "dtw_cut.h"
 #include "envelopes.h"
+#include "elastic_cut.h"
 #undef REAL
 #else
 
@@ -76,6 +77,8 @@ float ISA_(warp_tighten)(const warp_bounds *, int64_t, void *, int64_t, float);
 void ISA_(warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *, int64_t, float,
                        float *, const d2ke_poll *);
 
+extern const d2ke_elastic_narrow ISA_(elastic_narrow)[];
+
 const d2ke_table ISA_(table) = {
     D2KE_STRING(D2KE_ISA),
     D2KE_BYTES,
@@ -116,5 +119,6 @@ const d2ke_table ISA_(table) = {
     window_profile,
     window_pairs,
     window_pairs_scratch,
+    ISA_(elastic_narrow),
 };
 #endif

@@ -80,6 +80,12 @@ cdef extern from "kernel.h":
     ctypedef void (*d2ke_warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *,
                                       int64_t, float, float *, const d2ke_poll *) noexcept nogil
 
+    ctypedef struct elastic_bounds:
+        pass
+
+    ctypedef void (*d2ke_elastic_narrow)(const elastic_bounds *, int64_t, void *, const int64_t *,
+                                         int64_t, float, float *, const d2ke_poll *) noexcept nogil
+
     ctypedef struct d2ke_windows:
         pass
     ctypedef struct window_chunk "struct window_chunk":
@@ -130,6 +136,7 @@ cdef extern from "kernel.h":
         d2ke_window_profile window_profile
         d2ke_kernel window_pairs
         d2ke_scratch window_pairs_scratch
+        const d2ke_elastic_narrow *elastic_narrow
 
     int d2ke_stopped(const d2ke_poll *) noexcept nogil
     int64_t d2ke_length(const d2ke_items *, int64_t) noexcept nogil

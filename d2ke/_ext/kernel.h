@@ -121,6 +121,12 @@ typedef void (*d2ke_warp_narrow)(const warp_bounds *bounds, int64_t row, void *o
                                  const int64_t *columns, int64_t n, float limit, float *result,
                                  const d2ke_poll *poll);
 
+/* See elastic_cut.h, in the order of ELASTIC_DISTANCES; NULL where there is none. */
+typedef struct elastic_bounds elastic_bounds;
+typedef void (*d2ke_elastic_narrow)(const elastic_bounds *bounds, int64_t row, void *own,
+                                    const int64_t *columns, int64_t n, float limit, float *result,
+                                    const d2ke_poll *poll);
+
 /* See windows.h; `memory` is a thread's, laid out by window_lay. */
 typedef struct d2ke_windows d2ke_windows;
 struct window_chunk;
@@ -175,6 +181,7 @@ typedef struct {
     d2ke_window_profile window_profile;
     d2ke_kernel window_pairs;
     d2ke_scratch window_pairs_scratch;
+    const d2ke_elastic_narrow *elastic_narrow;
 } d2ke_table;
 
 extern const d2ke_table d2ke_table_baseline;

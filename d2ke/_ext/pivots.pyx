@@ -52,7 +52,7 @@ cdef void fill(const void *context, const int64_t *rows, int64_t n_rows, float *
             widest(c, rows[r], first, count, into)
             for j in range(count):
                 value = into[j] - c.margin
-                into[j] = <float> value if value > 0 else 0
+                into[j] = <float> value
         first += count
         since += count * n_rows * c.n_pivots
         if since > 1000000:

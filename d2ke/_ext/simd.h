@@ -110,6 +110,8 @@ D2KE_INLINE v_f32 sqrt_f32(v_f32 a)
 }
 #endif
 
+D2KE_INLINE v_f32 max_f32(v_f32 a, v_f32 b) { return -min_f32(-a, -b); }
+
 /* Roots by multiplications, to be mixed with the instruction's: of 512 bits it takes 12 (float32)
  * to 18 (float64) cycles, in which the multipliers would wait.  From an estimate of 1 / sqrt(a),
  * steps bring g to sqrt(a) and h to 1 / (2 sqrt(a)) together; the last correction, by the

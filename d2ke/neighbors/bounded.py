@@ -27,7 +27,8 @@ class Bounded(NamedTuple):
     there are any, of a tighter and of the tightest one. `costs` are theirs, relative to a
     distance's. `computed` is the cost of a distance at scattered columns, relative to its cost in
     a whole row; measured for series. `known` are rows whose bounds are the exact distances, and
-    so are no sample of the other rows.
+    so are no sample of the other rows. `cell` is the cost of a cell that the tightest bound counts
+    in its `cells`, beside the cost of a pair.
     """
 
     bounds: Any
@@ -35,6 +36,7 @@ class Bounded(NamedTuple):
     costs: tuple[float, ...]
     computed: float = 1.7
     known: Any = ()
+    cell: float = 0.0
 
 
 def search_bounded(
@@ -86,6 +88,8 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     cost = bounded.computed * computed
     for part, each in zip((1, tightened, narrowed), bounded.costs, strict=False):
         cost += part * each
+    if bounded.cell:
+        cost += bounded.cell * float(bounded.bounds.cells[some].sum()) / (len(some) * m)
     return cost <= (0.5 if search.pairs.same else 1.0)
 
 

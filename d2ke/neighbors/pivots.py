@@ -13,7 +13,7 @@ from d2ke._ext import pivots as compiled
 from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
 from d2ke.distances.record_pairs import PLAIN, RecordDistance
 from d2ke.distances.registry import BY_NAME, check_parameters
-from d2ke.neighbors import bounded
+from d2ke.neighbors import bounded, elastic
 from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
@@ -47,12 +47,14 @@ class PivotTable(NamedTuple):
 
 
 def applies(search: NeighborSearch) -> bool:
-    """Return whether the distance is a metric, and the table of pivots fits into memory."""
+    """Return whether pivots or a cut-off give bounds, whose tables fit into memory."""
     pairs = search.pairs
     if not isinstance(pairs.distance, (str, RecordDistance)):
         return search.metric
-    few = pairs.shape[0] * pairs.shape[1] < bounded.FEWEST_PAIRS
-    return not few and _is_metric(pairs) and table_bytes(search) <= search.room()
+    if pairs.shape[0] * pairs.shape[1] < bounded.FEWEST_PAIRS:
+        return False
+    bounds = _is_metric(pairs) or elastic.has_cut(pairs)
+    return bounds and table_bytes(search) + elastic.cut_bytes(pairs) <= search.room()
 
 
 def _is_metric(pairs: PairwiseProblem) -> bool:
@@ -121,6 +123,16 @@ def pivot_bounds(
     margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
     x, y = table.x.T.astype(np.float32, order="C"), table.y.astype(np.float32)
     known = table.pivots if pairs.y is pairs.x else ()
+    if elastic.has_cut(pairs):
+        if not _is_metric(pairs):
+            margin += 2 * largest  # bounds below 0 only order the pairs
+        cut = elastic.cut_off(pairs, compiled.Pivots(x, y, margin))
+        if cut is not None:
+            pair, cell = elastic.costs(pairs)
+            names, costs = ("pivots", "", "cut-off"), (cost, 0.0, pair)
+            return Bounded(cut, names, costs, computed, known, cell)
+        if not _is_metric(pairs):
+            return None
     return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, known)
 
 
@@ -138,9 +150,10 @@ def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
         return _ERRORS[pairs.dtype], 0.0, 1.0
     row = BY_NAME[pairs.distance]
     cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
-    if row.rounding is None:  # strings: edits are counted, 64 pairs of letters at a time
+    if row.kind == "strings":  # edits are counted, 64 pairs of letters at a time
         return _ERRORS[pairs.dtype], 0.0, cells / 64
-    rounding = row.rounding(pairs.x, pairs.y, **check_parameters(row, pairs.params))
+    params = check_parameters(row, pairs.params)
+    rounding = 0.0 if row.rounding is None else row.rounding(pairs.x, pairs.y, **params)
     return _ERRORS[pairs.dtype], rounding, cells
 
 

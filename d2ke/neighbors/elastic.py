@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cut-off of the elastic distances' tables: what is left to pay from a cell on.
+
+A cell (i, j) can be on a path within a limit only if its value and a lower bound of the rest of
+the path do not exceed it. The rest has r steps of x and s of y, and the bound is |p - q| of two
+potentials, p of r and q of s:
+
+- "msm", "twe", "adtw" and "edr": at least |r - s| steps are not along the diagonal, and each
+  costs c, nu + lmbda, the penalty, or 1. The potential is this cost times the steps.
+- "erp": g is subtracted from all vectors, and u is a direction. A match costs
+  |x - y| >= |u.x - u.y|, and a gap |x| >= |u.x|. With the triangle inequality the rest costs at
+  least |sum u.x - sum u.y| (Chen and Ng 2004 for whole series). u is that of equal channels.
+- "lcss": the rest matches at most min(r, s) vectors: max(-r, -s), added to minus the matches.
+- "wdtw" and "frechet": 0.
+
+The table is in float32. It is a lower bound up to the rounding errors, which `errors` bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from d2ke._ext import elastic
+from d2ke._ext.refine import Bounds
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.registry import BY_NAME, check_parameters
+
+_LARGEST, _LEAST = 2.0**40, 2.0**-20  # numbers whose squares float32 has
+_ROOTS = 2.0**-10  # relative: rough roots
+# The time of a cell, and of a place of y beside its cells, in cells of a distance; measured.
+_CELL, _PLACE = 0.7, 6.0
+
+# The cost of a step off the diagonal, from the parameters of elastic_cells.h.
+_STEPS: dict[str, Callable[[np.ndarray], float]] = {
+    "msm": lambda parameters: parameters[0],
+    "twe": lambda parameters: parameters[1],
+    "adtw": lambda parameters: parameters[0],
+    "edr": lambda _: 1.0,
+    "lcss": lambda _: -1.0,
+    "wdtw": lambda _: 0.0,
+    "frechet": lambda _: 0.0,
+}
+_COUNTED = ("edr", "lcss")  # distances that are numbers of edits and matches
+
+
+def has_cut(pairs: PairwiseProblem) -> bool:
+    """Return whether the distance has a cut-off."""
+    if pairs.distance == "msm":
+        return bool(pairs.params.get("independent", True))
+    return isinstance(pairs.distance, str) and (pairs.distance == "erp" or pairs.distance in _STEPS)
+
+
+def cut_bytes(pairs: PairwiseProblem) -> int:
+    """Return the bytes of the series in float32, and of those that they are made from."""
+    if not has_cut(pairs):
+        return 0
+    places = sum(len(side.values) + len(side) for side in (pairs.x, pairs.y))
+    return 12 * places * (pairs.x.dim + 2)
+
+
+def costs(pairs: PairwiseProblem) -> tuple[float, float]:
+    """Return the times of a pair and of each of its cells, relative to a distance."""
+    window = check_parameters(BY_NAME[pairs.distance], pairs.params).get("window")
+    n, m = float(pairs.x.lengths.mean()), float(pairs.y.lengths.mean())
+    band = m if window in (None, elastic.NO_WINDOW) else 2.0 * window + 1
+    if window == elastic.RWS_WINDOW:
+        band = 2 * min(40, max(n, m) / 10) + 1
+    cells = n * min(m, band) * (pairs.x.dim if pairs.distance == "msm" else 1)
+    return _PLACE * m * pairs.x.dim / cells, _CELL / cells
+
+
+def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
+    """Return the bounds `first` and then the cut-off, or None for numbers beyond float32."""
+    name, kernel = pairs.distance, pairs.compiled().kernel
+    params = check_parameters(BY_NAME[name], pairs.params)
+    sides, parameters = elastic.inputs(kernel)
+    dim, power = pairs.x.dim, 2 if name in ("adtw", "wdtw") else 1
+    largest = max(float(np.abs(rows).max()) for rows, _ in sides)
+    places = sum(int(np.diff(offsets).max()) for _, offsets in sides) + dim + 16
+    error = 2.0**-21 * places + (_ROOTS if dim > 1 else 0.0)
+    if not _LEAST <= largest <= _LARGEST or error > 2.0**-5 or parameters.max() > _LARGEST:
+        return None
+    gap = np.array(params.get("g", (0.0,))) if name == "erp" else None
+    potentials = [_potential(name, *side, dim, parameters, gap) for side in sides]
+    reach = max(float(np.abs(potential).max()) for potential in potentials)
+    if reach > _LARGEST:
+        return None
+    place = 2.0**-20 * dim * largest**power + 2.0**-40
+    if name in _COUNTED:
+        parameters = parameters.copy()
+        parameters[0] += 2 * place + _ROOTS * parameters[0]
+        errors = 1.0 + error, 2.0**-10, math.inf
+    else:
+        errors = 1.0 + error, places * place + 2.0**-20 * reach, (1 + error) ** 3
+    made = [_singles(*side, p) for side, p in zip(sides, potentials, strict=True)]
+    window = params.get("window", elastic.NO_WINDOW)
+    return elastic.Cut(name, first, *made[0], *made[-1], dim, parameters, window, errors)
+
+
+def _potential(
+    name: str,
+    rows: np.ndarray,
+    offsets: np.ndarray,
+    dim: int,
+    parameters: np.ndarray,
+    gap: np.ndarray | None,
+) -> np.ndarray:
+    """Return the potential of what follows each row of its series."""
+    last = np.repeat(offsets[1:] - 1, np.diff(offsets))
+    if gap is None:
+        return _STEPS[name](parameters) * (last - np.arange(len(rows)))
+    directed = (rows[:, :dim] - gap).sum(axis=1) / math.sqrt(dim)
+    directed[offsets[:-1]] = 0.0
+    sums = directed.cumsum()
+    return sums[last] - sums
+
+
+def _singles(
+    rows: np.ndarray, offsets: np.ndarray, potential: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and potentials in float32, with room behind them."""
+    room = int(np.diff(offsets).max()) + 64
+    made = np.zeros((len(rows) + room, rows.shape[1] + 1), np.float32)
+    made[: len(rows), :-1], made[: len(rows), -1] = rows, potential
+    return made, offsets

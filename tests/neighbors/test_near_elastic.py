@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Neighbours by elastic distances with a cut-off: the bounds, and the search by them, exactly."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neighbor_cases import check_nearest, check_within
+from test_near_series import collections, walks
+
+import d2ke
+from d2ke._ext import refine
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import ArgumentNames
+from d2ke.neighbors import bounded, pivots
+
+PARAMETERS = {
+    "msm": {"c": [0.0, 0.1, 1.0, 1e3]},
+    "erp": {"g": [0.0, -1.5, 1e3]},
+    "twe": {"nu": [0.0, 0.001, 2.0], "lmbda": [0.0, 1.0]},
+    "edr": {"epsilon": [0.0, 0.25, 1.0], "normalize": [True, False]},
+    "lcss": {"epsilon": [0.0, 0.25, 1.0]},
+    "adtw": {"penalty": [0.0, 0.1, 10.0]},
+    "wdtw": {"g": [0.0, 0.05, 3.0]},
+    "frechet": {},
+}
+
+
+@st.composite
+def distances(draw):
+    name = draw(st.sampled_from(list(PARAMETERS)))
+    given_ = {key: draw(st.sampled_from(values)) for key, values in PARAMETERS[name].items()}
+    return {"distance": name, "window": draw(st.sampled_from([None, 0, 1, 3, 20, "rws"])), **given_}
+
+
+@pytest.mark.usefixtures("isa")
+@given(data=st.data())
+def test_bounds_are_never_above_the_distance(data):
+    X = data.draw(collections())
+    Y = None if data.draw(st.booleans()) else X[: data.draw(st.integers(1, len(X)))]
+    chosen = data.draw(distances())
+    D = d2ke.distance_matrix(X, Y, **chosen)
+    pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, ArgumentNames())
+    found = pivots.pivot_bounds(pairs, 1)
+    limit = float(data.draw(st.sampled_from(list(D.ravel()))))
+    for cut in (np.inf, limit):
+        for bound in [] if found is None else refine.bounds_of(found.bounds, *D.shape, cut):
+            assert (bound <= np.where(cut >= D, D, np.inf)).all()
+
+
+@pytest.mark.usefixtures("isa")
+@given(data=st.data())
+def test_the_search_is_exact(data):
+    X = data.draw(collections())
+    chosen = data.draw(distances()) | {"n_threads": data.draw(st.integers(1, 3))}
+    include_self = data.draw(st.booleans())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounded, "FEWEST_PAIRS", 0)
+        patch.setattr(bounded, "_ROWS", 7)
+        patch.setattr(bounded, "pays", lambda *_: True)
+        D = d2ke.distance_matrix(X, **chosen)
+        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+        k = data.draw(st.integers(1, len(X) - 1))
+        check_nearest(D, X, k=k, include_self=include_self, **chosen)
+        check_within(D, X, radius=radius, include_self=include_self, **chosen)
+        Y = X[: data.draw(st.integers(1, len(X)))]
+        D = d2ke.distance_matrix(X, Y, **chosen)
+        check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
+
+
+@pytest.mark.parametrize("distance", PARAMETERS)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_many_series_of_unequal_lengths_with_copies(distance, dim, monkeypatch):
+    monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
+    monkeypatch.setattr(bounded, "pays", lambda *_: True)
+    rng = np.random.default_rng(dim)
+    lengths = rng.integers(20, 70, 150)
+    items = [rng.standard_normal((length, dim)).cumsum(axis=0).round(1) for length in lengths]
+    X = d2ke.pack(items + items[:20], channels_first=False)
+    for window in (None, 4):
+        D = d2ke.distance_matrix(X, distance=distance, window=window)
+        info = check_nearest(D, X, k=4, distance=distance, window=window)
+        assert info.ruled_out["cut-off"] > 0
+        radius = float(np.quantile(D, 0.02))
+        check_within(D, X, radius=radius, distance=distance, window=window)
+
+
+@pytest.mark.parametrize("distance", ["msm", "erp", "adtw"])
+def test_the_cut_off_spares_cells(distance):
+    X = d2ke.pack(walks(400, 0).values.reshape(400, 60, 1) / 10, channels_first=False)
+    pairs = check_pairs(X, None, distance, {}, ArgumentNames())
+    bounds = pivots.pivot_bounds(pairs, 1).bounds
+    D = d2ke.distance_matrix(X, distance=distance)
+    refine.bounds_of(bounds, *D.shape, float(np.quantile(D, 0.02)))
+    assert bounds.cells.sum() < 0.5 * D.size * 60**2
+    assert check_nearest(D, X, k=3, distance=distance).ruled_out["cut-off"] > 0
+
+
+def test_numbers_beyond_float32():
+    X = d2ke.pack(walks(400, 1).values.reshape(400, 60, 1) * 1e100, channels_first=False)
+    for distance in ("adtw", "erp"):
+        D = d2ke.distance_matrix(X, distance=distance)
+        assert "cut-off" not in check_nearest(D, X, k=3, distance=distance).ruled_out
