@@ -21,6 +21,7 @@ from d2ke.objects.container import Objects, offsets_of
 _FEWEST_PAIRS = 1_000_000  # fewer are computed in full at once
 _SAMPLE = 64  # the largest number of strings of a sample, which has
 _SAMPLED_PART = 400  # about one of so many
+_TRIAL, _TRIAL_PART = 16, 1000  # the same of a sample that is searched
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
@@ -184,8 +185,11 @@ class StringFinder:
         scan = self._sampled(left, self.longest, None, False, search.k)
         for radius, share in self._radii():
             index, cost = self._choose_index(left, radius, False)
-            rest = min(scan * len(left) / search.pairs.shape[0], self._full_cost(left))
-            if cost > max(share, _TRY) * rest:
+            scanned, full = scan * len(left) / search.pairs.shape[0], self._full_cost(left)
+            others = (1 - share) * min(scanned, self._full_cost(left, False))
+            # All rows take each pair once; later rows have no such symmetry to lose.
+            cheap = cost < _TRY * min(scanned, full) and len(left) < search.pairs.shape[0]
+            if cost + others > min(scanned, full) and not cheap:
                 break
             left = run(radius, index)
             if not len(left):
@@ -249,7 +253,7 @@ class StringFinder:
         k: int | None = None,
     ) -> float:
         """Estimate the cost of a search, of the k nearest or of all, from a sample of the rows."""
-        some, n = rows[_spread(len(rows))], self.search.pairs.shape[0]
+        some, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
         work, heaps = _no_work(n), None if k is None else NearestLists(n, k)
         self._run(some, radius, index, work, half=half, heaps=heaps, quiet=True)
         lookups, banded, columns, blocks = work.work[some].sum(axis=0)
@@ -259,13 +263,13 @@ class StringFinder:
         )
         return cost * len(rows) / len(some)
 
-    def _full_cost(self, rows: np.ndarray) -> float:
-        """Return the cost of all distances of some rows."""
+    def _full_cost(self, rows: np.ndarray, symmetric: bool = True) -> float:
+        """Return the cost of all distances of some rows; symmetric: those of all rows once."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
         cost = _PAIR * len(rows) * y.n + _CELL * letters * (y.offsets[y.n] + y.n)
         cost *= 64 / isa.vector_bytes()
-        if self.search.pairs.same and len(rows) == x.n:
+        if self.search.pairs.same and symmetric and len(rows) == x.n:
             cost /= 2  # each pair once
         return cost + _OFFERED * len(rows) * y.n * (self.search.k is not None)
 
@@ -345,9 +349,9 @@ def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> 
     return Side(near_strings.Strings(codes, offsets, n_letters, longest), order)
 
 
-def _spread(n: int, limit: int = _SAMPLE) -> np.ndarray:
+def _spread(n: int, limit: int = _SAMPLE, part: int = _SAMPLED_PART) -> np.ndarray:
     """Return some of n rows, evenly spread."""
-    count = min(max(n // _SAMPLED_PART, 4), limit)
+    count = min(max(n // part, 4), limit)
     return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
 
 
