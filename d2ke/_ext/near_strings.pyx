@@ -170,7 +170,7 @@ cdef class Strings:
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
                  int64_t longest):
-        cdef int64_t i, g, l, n = offsets.shape[0] - 1
+        cdef int64_t i, g, at, n = offsets.shape[0] - 1
         cdef uint8_t[:, ::1] bags = np.empty((n, CUT_BAG), np.uint8)
         cdef uint64_t[::1] powers = np.empty(longest + 1, np.uint64)
         cdef uint64_t[::1] grams = np.empty(n, np.uint64)
@@ -178,8 +178,8 @@ cdef class Strings:
         cdef uint8_t[:, :, ::1] blocks = np.zeros(shape, np.uint8)
         cdef uint8_t[:, :, ::1] columns = np.zeros((shape[0], LANE_TEXT, BAG_BLOCK), np.uint8)
         for i in range(n):
-            for l in range(min(offsets[i + 1] - offsets[i], <int64_t> LANE_TEXT)):
-                columns[i // BAG_BLOCK, l, i % BAG_BLOCK] = letters[offsets[i] + l] % LANE_LETTERS
+            for at in range(min(offsets[i + 1] - offsets[i], <int64_t> LANE_TEXT)):
+                columns[i // BAG_BLOCK, at, i % BAG_BLOCK] = letters[offsets[i] + at] % LANE_LETTERS
             cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
             grams[i] = bag_grams(&letters[0] + offsets[i], offsets[i + 1] - offsets[i])
             for g in range(CUT_BAG):
