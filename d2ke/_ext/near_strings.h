@@ -16,13 +16,15 @@
 #include "bags.h"
 #include "cutoff.h"
 #include "kernel.h"
+#include "near_lanes.h"
 #include "neighbor_heap.h"
 
 typedef struct {
     const uint32_t *letters;
     const int64_t *offsets;
     const uint8_t *bags;
-    const uint8_t *blocks; /* the same for bag_flags */
+    const uint8_t *blocks;  /* the same for bag_near */
+    const uint8_t *columns; /* letters for lane_distances */
     const uint64_t *grams;
     int64_t n;
 } near_strings;
@@ -54,10 +56,16 @@ typedef struct {
     const int64_t *names;
     /* For each query: of allowed lengths, candidates, those with the letters, computed in full. */
     int64_t *counts;
-    int64_t *work; /* of each query: lookups, and letters times words that were computed */
+    /* For each query, NEAR_WORK numbers: lookups, pairs with a cut-off band, letters times words of
+     * these, and letters of blocks computed by lane_distances. */
+    int64_t *work;
+    int64_t vector_bytes; /* of the instruction set in use */
 } near_search;
 
-enum { NEAR_BLOCKS = 16 }; /* whose letters are compared at a time */
+enum {
+    NEAR_BLOCKS = 16, /* whose letters are compared at a time */
+    NEAR_WORK = 4,
+};
 
 /* Pairs within the radius: query, string, distance. */
 typedef struct {
@@ -71,7 +79,9 @@ typedef struct {
     int32_t *stamps; /* of each string of y: the last query that had it as a candidate */
     near_pairs pairs;
     int64_t since;
-    uint8_t flags[NEAR_BLOCKS * BAG_BLOCK];
+    uint64_t bits[NEAR_BLOCKS];
+    uint16_t masks[LANE_LETTERS]; /* where each letter occurs in a short query */
+    int64_t exact;                /* whether no other letter of the alphabet has the same mask */
 } near_thread;
 
 #define NEAR_BASE UINT64_C(0x9e3779b97f4a7c15)
@@ -127,6 +137,18 @@ static inline int near_goes_on(near_thread *t, int64_t work, const d2ke_poll *po
     return !d2ke_stopped(poll);
 }
 
+/* Keeps a string at a distance within the cut; 0: stop. */
+static inline int near_keep(const near_search *s, near_thread *t, int64_t i, int64_t j, int64_t d,
+                            int64_t *cut)
+{
+    s->counts[4 * i + 3]++;
+    if (!s->k) return near_append(&t->pairs, i, j, d);
+    double *distances = s->distances + i * s->k;
+    d2ke_offer(distances, s->indices + i * s->k, s->k, (double)d, s->names[j]);
+    if (distances[0] < (double)*cut) *cut = (int64_t)distances[0];
+    return 1;
+}
+
 /* Computes a candidate, and keeps it if it is near; 0: stop. */
 static inline int near_verify(const near_search *s, near_thread *t, int64_t i, int64_t j,
                               int64_t *cut, const d2ke_poll *poll)
@@ -140,17 +162,9 @@ static inline int near_verify(const near_search *s, near_thread *t, int64_t i, i
     counts[2]++;
     int64_t d = cut_distance(&t->pattern, s->y.letters + s->y.offsets[j], n, *cut);
     int64_t work = n * (*cut <= CUT_SMALL ? 1 : 2 + *cut / 32);
-    s->work[2 * i + 1] += work;
-    if (d <= *cut) {
-        counts[3]++;
-        if (!s->k) {
-            if (!near_append(&t->pairs, i, j, d)) return 0;
-        } else {
-            double *distances = s->distances + i * s->k;
-            d2ke_offer(distances, s->indices + i * s->k, s->k, (double)d, s->names[j]);
-            if (distances[0] < (double)*cut) *cut = (int64_t)distances[0];
-        }
-    }
+    s->work[NEAR_WORK * i + 1]++;
+    s->work[NEAR_WORK * i + 2] += work;
+    if (d <= *cut && !near_keep(s, t, i, j, d, cut)) return 0;
     return near_goes_on(t, work + 4, poll);
 }
 
@@ -168,7 +182,7 @@ static inline int near_look_up(const near_search *s, near_thread *t, int64_t i, 
     for (int64_t at = low; at <= high; at++) {
         uint64_t hash = t->hashes[at + size] - t->hashes[at] * s->powers[size];
         uint64_t key = near_key(hash, length, piece), bit = key >> (64 - s->filter_bits);
-        s->work[2 * i]++;
+        s->work[NEAR_WORK * i]++;
         if (!(s->filter[bit >> 6] >> (bit & 63) & 1)) continue;
         uint64_t last = (UINT64_C(1) << s->slot_bits) - 1, slot = key & last;
         while (s->slots[slot].start >= 0 && s->slots[slot].key != key) slot = (slot + 1) & last;
@@ -188,31 +202,58 @@ static inline int near_look_up(const near_search *s, near_thread *t, int64_t i, 
     return 1;
 }
 
+/* Those strings of a block, all of one length, that have a bit; the first string is number j. */
+static inline int near_block(const near_search *s, near_thread *t, int64_t i, int64_t j,
+                             int64_t length, uint64_t bits, int64_t *cut, const d2ke_poll *poll)
+{
+    uint8_t distances[BAG_BLOCK];
+    int64_t m = t->pattern.length;
+    int lanes = s->vector_bytes >= LANE_BYTES && m <= LANE_QUERY && length <= LANE_TEXT;
+    if (lanes) {
+        s->counts[4 * i + 2] += bag_bits(bits);
+        bits &= lane_distances(t->masks, m, s->y.columns + j * LANE_TEXT, length, *cut, distances);
+        s->work[NEAR_WORK * i + 3] += length;
+    }
+    for (; bits; bits &= bits - 1) {
+        int64_t place = bag_bits((bits & -bits) - 1);
+        if (lanes && distances[place] > *cut) continue;
+        if (lanes && t->exact) {
+            if (!near_keep(s, t, i, j + place, distances[place], cut)) return 0;
+        } else {
+            s->counts[4 * i + 2] -= lanes;
+            if (!near_verify(s, t, i, j + place, cut, poll)) return 0;
+        }
+    }
+    return 1;
+}
+
 /* All strings of one length, begin .. end, with about the query's letters. */
 static inline int near_scan(const near_search *s, near_thread *t, int64_t i, int64_t begin,
                             int64_t end, int64_t away, const uint8_t *bag, int64_t *cut,
                             const d2ke_poll *poll)
 {
-    int64_t own = s->skip && begin <= i && i < end ? i : -1;
+    const int64_t size = NEAR_BLOCKS * BAG_BLOCK, m = t->pattern.length;
+    int64_t length = s->y.offsets[begin + 1] - s->y.offsets[begin];
+    int64_t own = s->skip && begin <= i && i < end ? i : -1, place = 0;
+    int64_t lowest = begin / BAG_BLOCK * BAG_BLOCK, n_parts = (end - lowest + size - 1) / size;
     s->counts[4 * i + 1] += end - begin - (own >= 0);
-    for (int64_t first = begin / BAG_BLOCK; first * BAG_BLOCK < end; first += NEAR_BLOCKS) {
-        int64_t from = first * BAG_BLOCK, to = from + NEAR_BLOCKS * BAG_BLOCK;
-        if (from < begin) from = begin;
+    /* Those of one length are in the order of their letters: begin where the query would be. */
+    if (s->x.letters == s->y.letters)
+        place = n_parts * (i - s->starts[m]) / (s->starts[m + 1] - s->starts[m]);
+    for (int64_t part = 0; part < n_parts; part++) {
+        int64_t from = lowest + (part + place) % n_parts * size, to = from + size;
         if (to > end) to = end;
         if (away > *cut) return 1;
-        bag_flags(bag, s->y.blocks + first * BAG_BLOCK * BAG_GROUPS,
-                  (to + BAG_BLOCK - 1) / BAG_BLOCK - first, 2 * *cut - away, t->flags);
-        for (int64_t j = from; j < to;) {
-            const uint8_t *flag = t->flags + (j - first * BAG_BLOCK);
-            uint64_t eight = 0;
-            if (j + 8 <= to) memcpy(&eight, flag, 8);
-            if (j + 8 <= to && !eight) {
-                j += 8;
-                continue;
-            }
-            int64_t last = j + 8 < to ? j + 8 : to;
-            for (; j < last; j++, flag++)
-                if (*flag && j != own && !near_verify(s, t, i, j, cut, poll)) return 0;
+        int64_t n_blocks = (to - from + BAG_BLOCK - 1) / BAG_BLOCK;
+        bag_near(s->vector_bytes, bag, s->y.blocks + from * BAG_GROUPS, n_blocks, 2 * *cut - away,
+                 t->bits);
+        for (int64_t b = 0; b < n_blocks; b++) {
+            int64_t j = from + b * BAG_BLOCK;
+            uint64_t bits = t->bits[b];
+            if (j < begin) bits &= ~UINT64_C(0) << (begin - j);
+            if (j + BAG_BLOCK > end) bits &= ~UINT64_C(0) >> (j + BAG_BLOCK - end);
+            if (j <= own && own < j + BAG_BLOCK) bits &= ~(UINT64_C(1) << (own - j));
+            if (bits && !near_block(s, t, i, j, length, bits, cut, poll)) return 0;
         }
         if (!near_goes_on(t, (to - from) / 4, poll)) return 0;
     }
@@ -230,6 +271,13 @@ static inline int near_query(const near_search *s, near_thread *t, int64_t i, co
     for (int g = 0; g < BAG_GROUPS; g++) bag[g] = bag_count(s->x.bags[CUT_BAG * i + g]);
     cut_prepare(&t->pattern, letters, m);
     if (s->slots) near_hash(letters, m, t->hashes);
+    memset(t->masks, 0, sizeof t->masks);
+    t->exact = 1;
+    for (int64_t l = 0; l < m && m <= LANE_QUERY; l++) {
+        int64_t letter = letters[l], mask = letter % LANE_LETTERS;
+        t->masks[mask] |= (uint16_t)(1u << l);
+        t->exact &= letter < LANE_LETTERS && mask + LANE_LETTERS >= s->n_letters;
+    }
     for (int64_t away = 0; more && away <= r; away++) {
         for (int side = 0; more && side < 1 + (away > 0); side++) {
             int64_t length = side ? m + away : m - away;

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-SMALL: int
+WORK: int
 
 class Index:
     @property
@@ -22,6 +22,8 @@ class Strings:
     def bags(self) -> NDArray[np.uint8]: ...
     @property
     def blocks(self) -> NDArray[np.uint8]: ...
+    @property
+    def columns(self) -> NDArray[np.uint8]: ...
     @property
     def grams(self) -> NDArray[np.uint64]: ...
     @property

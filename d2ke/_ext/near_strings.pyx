@@ -8,19 +8,23 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from d2ke._ext.isa cimport d2ke_poll
+from d2ke._ext.isa import vector_bytes
 from d2ke._ext.tasks cimport advance, run, stop
 
 cdef extern from "near_strings.h":
     enum:
         BAG_BLOCK
         CUT_BAG
-        CUT_SMALL
+        LANE_LETTERS
+        LANE_TEXT
+        NEAR_WORK
 
     ctypedef struct near_side "near_strings":
         const uint32_t *letters
         const int64_t *offsets
         const uint8_t *bags
         const uint8_t *blocks
+        const uint8_t *columns
         const uint64_t *grams
         int64_t n
 
@@ -50,6 +54,7 @@ cdef extern from "near_strings.h":
         const int64_t *names
         int64_t *counts
         int64_t *work
+        int64_t vector_bytes
 
     ctypedef struct cut_pattern:
         uint32_t *rows
@@ -88,8 +93,8 @@ cdef extern from "near_strings.h":
 cdef enum:
     ROWS = 16  # queries of a task
 
-# The widest cut for which a column of the band is one word.
-SMALL = CUT_SMALL
+# Numbers for each query, in the array `work` of `search`.
+WORK = NEAR_WORK
 
 
 cdef struct Queries:
@@ -160,18 +165,21 @@ cdef class Index:
 
 cdef class Strings:
     """Strings in the order of their lengths, with what the search reads beside their letters."""
-    cdef readonly object letters, offsets, bags, blocks, grams, powers, starts
+    cdef readonly object letters, offsets, bags, blocks, columns, grams, powers, starts
     cdef readonly int64_t n, longest, n_letters
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
                  int64_t longest):
-        cdef int64_t i, g, n = offsets.shape[0] - 1
+        cdef int64_t i, g, at, n = offsets.shape[0] - 1
         cdef uint8_t[:, ::1] bags = np.empty((n, CUT_BAG), np.uint8)
         cdef uint64_t[::1] powers = np.empty(longest + 1, np.uint64)
         cdef uint64_t[::1] grams = np.empty(n, np.uint64)
         shape = n // BAG_BLOCK + 1, CUT_BAG, BAG_BLOCK
         cdef uint8_t[:, :, ::1] blocks = np.zeros(shape, np.uint8)
+        cdef uint8_t[:, :, ::1] columns = np.zeros((shape[0], LANE_TEXT, BAG_BLOCK), np.uint8)
         for i in range(n):
+            for at in range(min(offsets[i + 1] - offsets[i], <int64_t> LANE_TEXT)):
+                columns[i // BAG_BLOCK, at, i % BAG_BLOCK] = letters[offsets[i] + at] % LANE_LETTERS
             cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
             grams[i] = bag_grams(&letters[0] + offsets[i], offsets[i + 1] - offsets[i])
             for g in range(CUT_BAG):
@@ -181,7 +189,7 @@ cdef class Strings:
             powers[i + 1] = powers[i] * NEAR_BASE
         self.letters, self.offsets = np.asarray(letters), np.asarray(offsets)
         self.bags, self.blocks, self.grams = map(np.asarray, (bags, blocks, grams))
-        self.powers = np.asarray(powers)
+        self.columns, self.powers = np.asarray(columns), np.asarray(powers)
         self.n, self.longest, self.n_letters = n, longest, n_letters
         lengths = np.diff(self.offsets)
         self.starts = np.searchsorted(lengths, np.arange(int(lengths[n - 1]) + 2))
@@ -192,9 +200,11 @@ cdef class Strings:
         cdef const int64_t[::1] offsets = self.offsets
         cdef const uint8_t[:, ::1] bags = self.bags
         cdef const uint8_t[:, :, ::1] blocks = self.blocks
+        cdef const uint8_t[:, :, ::1] columns = self.columns
         cdef const uint64_t[::1] grams = self.grams
         side.letters, side.offsets, side.bags = &letters[0], &offsets[0], &bags[0, 0]
         side.blocks, side.grams = &blocks[0, 0, 0], &grams[0]
+        side.columns = &columns[0, 0, 0]
         side.n = self.n
         return side
 
@@ -224,6 +234,7 @@ def search(Strings x, Strings y, rows, int64_t radius, Index index, bint half, b
     queries.search.powers = &powers[0]
     queries.search.counts = &counts[0, 0]
     queries.search.work = &work[0, 0]
+    queries.search.vector_bytes = vector_bytes()
     queries.rows = &row[0]
     queries.n_rows = row.shape[0]
     if index is not None:

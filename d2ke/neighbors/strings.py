@@ -11,32 +11,33 @@ import numpy as np
 
 from d2ke._ext import isa, near_strings
 from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
-from d2ke.distances.string_rows import common_letters
+from d2ke.distances.string_rows import common_letters, not_empty
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
+from d2ke.objects.container import Objects, offsets_of
 
 _FEWEST_PAIRS = 1_000_000  # fewer are computed in full at once
 _SAMPLE = 64  # the largest number of strings of a sample, which has
 _SAMPLED_PART = 400  # about one of so many
+_TRIAL, _TRIAL_PART = 16, 1000  # the same of a sample that is searched
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
+_GROUPS = 16  # of letters, by which strings of one length are sorted
 # Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
 _PAIR, _CELL = 2.4, 0.35 / 64
 # ... one that is offered to the nearest, a look into the index, a candidate of it, one of a scan,
-# one whose letters are alike, a column of the cut-off band, and a piece that is indexed.
-_OFFERED, _LOOK, _CANDIDATE, _SCANNED, _ALIKE, _COLUMN = 1.3, 5.0, 15.0, 1.2, 20.0, 2.2
-_PIECE = 150.0
-# A radius is tried if it costs at most this part of all distances in full, ...
+# one with a cut-off band, a column of the band, a column of a block, and a piece that is indexed.
+_OFFERED, _LOOK, _CANDIDATE, _SCANNED, _ALIKE, _COLUMN = 1.3, 5.0, 15.0, 12.8, 20.0, 2.2
+_BLOCK_COLUMN, _PIECE = 9.0, 150.0
+# A radius is searched if that costs at most this part of what would be searched otherwise.
 _TRY = 0.1
-# ... or, with the distances of the objects that are then expected to remain, at most this.
-_GAIN = 0.95
 
 
 class Side(NamedTuple):
-    """Strings sorted by length; names[i] is the position of string i in the user's order."""
+    """Strings sorted by length and letters; names[i] is the user's position of string i."""
 
     strings: near_strings.Strings
     names: np.ndarray
@@ -61,7 +62,7 @@ class SearchCounts(NamedTuple):
     """Counts of a search for each of its queries; see near_strings.h."""
 
     counts: np.ndarray
-    columns: np.ndarray
+    work: np.ndarray
 
 
 def applies(search: NeighborSearch) -> bool:
@@ -121,7 +122,7 @@ class StringFinder:
         """Find all pairs within the radius."""
         search, x, y = self.search, self.x, self.y
         n, m = search.pairs.shape
-        radius = int(min(search.radius, max(x.strings.longest, y.strings.longest)))
+        radius = int(min(search.radius, self.longest))
         index, cost = self._choose_index(np.arange(n), radius, search.same)
         if cost > self._full_cost(np.arange(n)):
             search_tiles(search, lists, info)
@@ -163,17 +164,13 @@ class StringFinder:
         return map(search, _chunks(left, _QUERIES // 8))
 
     def nearest(self, lists: NearestLists, info: NeighborsInfo) -> None:
-        """Find the k nearest within growing radii, and those of the remaining rows exhaustively."""
+        """Find the k nearest within growing radii, and of the rest by a scan or exhaustively."""
         search, x, y = self.search, self.x, self.y
         left = np.arange(search.pairs.shape[0])
         work = _no_work(len(left))
         heaps = NearestLists(len(left), lists.indices.shape[1])
-        for radius, share in self._radii():
-            full = self._full_cost(left)
-            index, cost = self._choose_index(left, radius, False)
-            rest = self._full_cost(left, 1 - share)
-            if cost > _TRY * full and cost + rest > _GAIN * full:
-                break
+
+        def run(radius: int, index: near_strings.Index | None) -> np.ndarray:
             for rows in _chunks(left):
                 heaps.clear(rows)
                 work.counts[rows] = 0
@@ -183,16 +180,35 @@ class StringFinder:
             lists.distances[x.names[done]] = heaps.distances[done]
             lists.indices[x.names[done]] = heaps.indices[done]
             _count(info, len(done) * (len(y.names) - search.skip), work.counts[done])
-            left = left[~ended]
+            return left[~ended]
+
+        scan = self._sampled(left, self.longest, None, False, search.k)
+        for radius, share in self._radii():
+            index, cost = self._choose_index(left, radius, False)
+            scanned, full = scan * len(left) / search.pairs.shape[0], self._full_cost(left)
+            others = (1 - share) * min(scanned, self._full_cost(left, False))
+            # All rows take each pair once; later rows have no such symmetry to lose.
+            cheap = cost < _TRY * min(scanned, full) and len(left) < search.pairs.shape[0]
+            if cost + others > min(scanned, full) and not cheap:
+                break
+            left = run(radius, index)
             if not len(left):
                 return
-        self._in_full(np.sort(x.names[left]), lists, info)
+        if scan * len(left) / search.pairs.shape[0] < self._full_cost(left):
+            run(self.longest, None)
+        else:
+            self._in_full(np.sort(x.names[left]), lists, info)
+
+    @property
+    def longest(self) -> int:
+        """The largest distance that there may be."""
+        return max(self.x.strings.longest, self.y.strings.longest)
 
     def _radii(self) -> Iterator[tuple[int, float]]:
         """Yield growing radii, and the share of the remaining objects that each suffices for."""
-        reach, longest = self.prepared.reach, max(self.x.strings.longest, self.y.strings.longest)
-        radius = int(reach[len(reach) // 2])
-        while radius < longest:
+        reach = self.prepared.reach
+        radius = int(reach[len(reach) // 4])
+        while radius < self.longest:
             done = int(np.searchsorted(reach, radius, side="right"))
             yield radius, done / len(reach) if len(reach) else 0.0
             reach, radius = reach[done:], max(radius + 1, radius * 5 // 4)
@@ -212,7 +228,7 @@ class StringFinder:
     ) -> tuple[near_strings.Index | None, float]:
         """Return the index, or None if a scan of the rows is cheaper, and the cost."""
         strings = self.y.strings
-        if radius >= max(self.x.strings.longest, strings.longest):
+        if radius >= self.longest:
             return None, np.inf
         cost, pieces = self._sampled(rows, radius, None, half), strings.n * (radius + 1)
         indexes, limit = self.prepared.indexes, self.prepared.index_bytes
@@ -229,27 +245,33 @@ class StringFinder:
         return (index, with_index) if with_index < cost else (None, cost)
 
     def _sampled(
-        self, rows: np.ndarray, radius: int, index: near_strings.Index | None, half: bool
+        self,
+        rows: np.ndarray,
+        radius: int,
+        index: near_strings.Index | None,
+        half: bool,
+        k: int | None = None,
     ) -> float:
-        """Estimate the cost of a search from a sample of the rows."""
-        some = rows[_spread(len(rows))]
-        work = _no_work(self.search.pairs.shape[0])
-        self._run(some, radius, index, work, half=half, quiet=True)
-        lookups, columns = work.columns[some].sum(axis=0)
-        candidates, alike = work.counts[some, 1:3].sum(axis=0)
-        cost = _LOOK * lookups + _ALIKE * alike + _COLUMN * columns
-        cost += candidates * (_SCANNED if index is None else _CANDIDATE)
+        """Estimate the cost of a search, of the k nearest or of all, from a sample of the rows."""
+        some, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
+        work, heaps = _no_work(n), None if k is None else NearestLists(n, k)
+        self._run(some, radius, index, work, half=half, heaps=heaps, quiet=True)
+        lookups, banded, columns, blocks = work.work[some].sum(axis=0)
+        cost = _LOOK * lookups + _ALIKE * banded + _COLUMN * columns + _BLOCK_COLUMN * blocks
+        cost += work.counts[some, 1].sum() * (
+            _SCANNED / isa.vector_bytes() if index is None else _CANDIDATE
+        )
         return cost * len(rows) / len(some)
 
-    def _full_cost(self, rows: np.ndarray, part: float = 1.0) -> float:
-        """Return the cost of all distances of a part of some rows."""
+    def _full_cost(self, rows: np.ndarray, symmetric: bool = True) -> float:
+        """Return the cost of all distances of some rows; symmetric: those of all rows once."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
         cost = _PAIR * len(rows) * y.n + _CELL * letters * (y.offsets[y.n] + y.n)
         cost *= 64 / isa.vector_bytes()
-        if self.search.pairs.same and len(rows) == x.n and part == 1:
+        if self.search.pairs.same and symmetric and len(rows) == x.n:
             cost /= 2  # each pair once
-        return part * (cost + _OFFERED * len(rows) * y.n * (self.search.k is not None))
+        return cost + _OFFERED * len(rows) * y.n * (self.search.k is not None)
 
     def _run(
         self,
@@ -294,35 +316,47 @@ class StringFinder:
 
 
 def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side]:
-    """Return X and Y sorted by length; the same side twice where Y is X."""
+    """Return X and Y sorted; the same side twice where Y is X."""
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    orders = [np.argsort(part.lengths, kind="stable") for part in sides]
-    sides = [part[order] for part, order in zip(sides, orders, strict=True)]
     *letters, n_letters = common_letters(sides[0], sides[-1])
-    longest = max(int(part.lengths[-1]) for part in sides)
+    longest = max(int(part.lengths.max()) for part in sides)
     made = [
-        Side(near_strings.Strings(codes, part.offsets, n_letters, longest), order)
-        for codes, part, order in zip(letters, sides, orders, strict=False)
+        _side(codes, part, n_letters, longest) for codes, part in zip(letters, sides, strict=False)
     ]
     return made[0], made[-1]
 
 
 def _sorted_rows(pairs: PairwiseProblem, y: near_strings.Strings) -> Side:
-    """Return X, a block of rows, sorted by length; y is all of Y."""
-    order = np.argsort(pairs.x.lengths, kind="stable")
-    rows = pairs.x[order]
-    codes, *_ = common_letters(rows, pairs.y)
-    return Side(near_strings.Strings(codes, rows.offsets, y.n_letters, y.longest), order)
+    """Return X, a block of rows, sorted; y is all of Y."""
+    codes, *_ = common_letters(pairs.x, pairs.y)
+    return _side(codes, pairs.x, y.n_letters, y.longest)
 
 
-def _spread(n: int, limit: int = _SAMPLE) -> np.ndarray:
+def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> Side:
+    """Sort strings by length, and those of one length by the letters that they have.
+
+    Letters that about half of the strings have come first.
+    """
+    groups = np.append(1 << (codes % _GROUPS).astype(np.int64), 0)
+    present = np.bitwise_or.reduceat(groups, objects.offsets[:-1])
+    bits = present[:, None] >> np.arange(_GROUPS) & 1
+    rank = np.argsort(np.argsort(-np.abs(bits.mean(axis=0) - 0.5), kind="stable"))
+    order = np.lexsort(((bits << rank).sum(axis=1), objects.lengths))
+    lengths = objects.lengths[order]
+    offsets = offsets_of(lengths)
+    moves = np.repeat(objects.offsets[:-1][order] - offsets[:-1], lengths)
+    codes = not_empty(codes[np.arange(offsets[-1]) + moves])
+    return Side(near_strings.Strings(codes, offsets, n_letters, longest), order)
+
+
+def _spread(n: int, limit: int = _SAMPLE, part: int = _SAMPLED_PART) -> np.ndarray:
     """Return some of n rows, evenly spread."""
-    count = min(max(n // _SAMPLED_PART, 4), limit)
+    count = min(max(n // part, 4), limit)
     return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
 
 
 def _no_work(n: int) -> SearchCounts:
-    return SearchCounts(np.zeros((n, 4), np.int64), np.zeros((n, 2), np.int64))
+    return SearchCounts(np.zeros((n, 4), np.int64), np.zeros((n, near_strings.WORK), np.int64))
 
 
 def _chunks(rows: np.ndarray, size: int = _QUERIES) -> Iterator[np.ndarray]:

@@ -9,12 +9,13 @@ from neighbor_cases import check_nearest, check_within
 from reference import examples, levenshtein
 
 import d2ke
-from d2ke._ext import near_strings
+from d2ke._ext import isa, near_strings
 from d2ke.neighbors import strings
 
 many = settings(max_examples=examples(200), deadline=None)
 few = settings(max_examples=examples(60), deadline=None)
-FREE = {"_LOOK": 0.0, "_CANDIDATE": 0.0, "_ALIKE": 0.0, "_COLUMN": 0.0, "_PIECE": 0.0}
+PARTS = ("_LOOK", "_CANDIDATE", "_ALIKE", "_COLUMN", "_BLOCK_COLUMN", "_PIECE")
+FREE = dict.fromkeys(PARTS, 0.0)
 WAYS = {
     "index": FREE | {"_SCANNED": 1.0},
     "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
@@ -72,6 +73,39 @@ def test_every_way_is_exact(way, data):
         D = d2ke.distance_matrix(X, Y, **options)
         check_nearest(D, X, Y, k=k, **options)
         check_within(D, X, Y, radius=radius, **options)
+
+
+WORDS = {
+    "one letter": st.text("a", max_size=20),
+    "few letters, duplicates": st.text("ab", max_size=3),
+    "about 16 letters": st.text("abc", min_size=14, max_size=26),
+    # More letters than there are masks, so that some share one.
+    "unicode": st.text(
+        [chr(i) for i in (*range(97, 100), *range(0x400, 0x480), 0x1F600)], max_size=9
+    ),
+}
+
+
+@pytest.mark.parametrize("isa_name", isa.supported())
+@pytest.mark.parametrize("words", WORDS)
+@few
+@given(data=st.data())
+def test_a_scan_is_exact(isa_name, words, data):
+    X = data.draw(st.lists(WORDS[words], min_size=2, max_size=90))
+    k, n_threads = data.draw(st.integers(1, len(X) - 1)), data.draw(st.integers(1, 2))
+    options = {"distance": "levenshtein", "n_threads": n_threads}
+    selected = isa.selected()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strings, "_FEWEST_PAIRS", 0)
+        for name, value in WAYS["scan"].items():
+            patch.setattr(strings, name, value)
+        isa.select(isa_name)
+        try:
+            D = np.array([[levenshtein(x, y) for y in X] for x in X], float)
+            check_nearest(D, X, k=k, **options)
+            check_within(D, X, radius=data.draw(st.integers(0, 5)), **options)
+        finally:
+            isa.select(selected)
 
 
 def edited(n, length, n_edits, seed):
