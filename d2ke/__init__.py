@@ -58,6 +58,7 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.barycenter import Barycenter, barycenter
 from d2ke.groups.dbscan import DBSCANClusters, dbscan
 from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
 from d2ke.groups.kmedoids import MedoidClusters, kmedoids
@@ -117,6 +118,7 @@ __all__ = [
     "Alignment",
     "ArgumentError",
     "ArgumentTypeError",
+    "Barycenter",
     "Block",
     "Clustering",
     "D2KEModel",
@@ -153,6 +155,7 @@ __all__ = [
     "__version__",
     "align",
     "bandwidth",
+    "barycenter",
     "bootstrap_kernel_error",
     "categories",
     "cdsk",

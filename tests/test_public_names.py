@@ -49,6 +49,7 @@ NAMES = {
         maximum=None)
     ArgumentError
     ArgumentTypeError
+    Barycenter(center, distances, inertia, n_iter)
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
@@ -94,6 +95,8 @@ NAMES = {
     __version__
     align(x, y, distance=None, **params)
     bandwidth(X, *, n_neighbors=7)
+    barycenter(X, *, distance=None, initial=None, weights=None, max_iter=30, tol=1e-05, seed=0,
+        n_threads=None, **params)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
     categories(values)

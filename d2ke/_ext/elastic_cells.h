@@ -119,6 +119,12 @@ D2KE_INLINE vec frechet_cell(elastic_cell at)
     return max_f64(at.ground, least(at));
 }
 
+/* Dynamic time warping, as dtw.h has it, for the way back through tables of many series. */
+D2KE_INLINE vec dtw_euclidean_cell(elastic_cell at)
+{
+    return at.ground + least(at);
+}
+
 /* Dynamic time warping by sums of differences. */
 D2KE_INLINE vec dtw_manhattan_cell(elastic_cell at)
 {
