@@ -63,6 +63,7 @@ from d2ke.groups.dbscan import DBSCANClusters, dbscan
 from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
 from d2ke.groups.kmedoids import MedoidClusters, kmedoids
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
+from d2ke.groups.tree_picture import plot_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -221,6 +222,7 @@ __all__ = [
     "outlier_scores",
     "pack",
     "pack_records",
+    "plot_tree",
     "predict",
     "predict_set",
     "psd_split",

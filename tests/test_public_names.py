@@ -194,6 +194,8 @@ NAMES = {
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
     pack_records(columns, *, name='columns')
+    plot_tree(X, *, distance=None, names=None, method='average', max_leaves=80, seed=0,
+        n_threads=None, **params)
     predict(y, Z, model, *, probability=False)
     predict_set(X, model, *, alpha=0.1, unseen_letters='allow', n_threads=None, progress=False)
     psd_split(S)
