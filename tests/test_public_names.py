@@ -303,6 +303,7 @@ NAMES = {
     libsvmwrite(filename, labels, X)
     linkage(X, method='single', metric=None, **params)
     load(filename, *names)
+    mdscale(D, p, *, Criterion='stress', Start='cmdscale')
     pdist(X, Distance=None, DistParameter=None, **params)
     pdist2(X, Y, Distance=None, DistParameter=None, **params)
     perfcurve(labels, scores, posclass)
