@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import generator, integer, not_negative
 from d2ke._base.errors import ArgumentError
+from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
+from d2ke._ext import alignment, elastic
 from d2ke.distances.alignment import ELASTIC, one_object
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem, Transform
@@ -99,6 +102,8 @@ def barycenter(
     ------
     TypeError, ValueError
         As `distance_matrix`; a distance without an average; a parameter out of range.
+    MemoryError
+        If the tables of directions, 2 bits for each pair of vectors of two series, do not fit.
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
@@ -158,7 +163,14 @@ def barycenter(
         if row.kind == "strings":  # of one alphabet
             start = concatenate([start, pairs.x])[:1]
     if row.kind == "strings":
-        return _descend(pairs, start, weights, max_iter, tol, n_threads, edited_strings)
+        edits = partial(edited_strings, n_objects=len(pairs.x))
+        return _descend(pairs, start, weights, max_iter, tol, n_threads, edits)
+    lengths, m = pairs.x.lengths, int(start.lengths[0])
+    window = parameters.get("window", elastic.NO_WINDOW)
+    ends = int(lengths.min()), int(lengths.max())
+    radius = max(alignment.series_radius(window, length, m) for length in ends)
+    n_bytes = ends[1] * min(2 * radius + 1, m) // 4 * n_threads
+    check_fits(n_bytes, "the tables of the alignments", "use shorter series or fewer threads")
     channels = [pairs]
     if row.name == "msm" and parameters.get("independent", True):
         channels = [replace(pairs, x=part) for part in _channels(pairs.x)]

@@ -11,16 +11,18 @@ from d2ke.objects.container import Objects, from_owned
 
 EDITS = ("levenshtein", "osa", "damerau_levenshtein", "indel", "weighted_levenshtein")
 _LETTERS = 1 << 18  # of the candidates at a time
+_PAIRS = 1 << 22  # of these and the objects
 
 
-def edited_strings(center: Objects) -> Iterator[Objects]:
+def edited_strings(center: Objects, n_objects: int) -> Iterator[Objects]:
     """Return all strings one deletion, insertion or substitution away, some places at a time.
 
     The letters are those of the alphabet, which is common to the center and to all strings.
     """
     code, n_letters = center.values, len(center.alphabet)
     length, letters = len(code), np.arange(n_letters, dtype=code.dtype)
-    places = max(1, _LETTERS // ((2 * n_letters + 1) * (length + 1)))
+    edits = 2 * n_letters + 1
+    places = max(1, min(_LETTERS // (edits * (length + 1)), _PAIRS // (edits * n_objects)))
     for first in range(0, length + 1, places):
         insertions = np.arange(first, min(first + places, length + 1))
         inside = insertions[insertions < length]

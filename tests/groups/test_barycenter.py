@@ -125,7 +125,7 @@ def test_medians_beside_all_strings(distance, X, weighted):
 def test_medians_of_long_strings_are_searched_piece_by_piece(monkeypatch):
     X = words(np.random.default_rng(0), 30)
     whole = d2ke.barycenter(X, tol=0)
-    monkeypatch.setattr("d2ke.groups.median_string._LETTERS", 1)
+    monkeypatch.setattr("d2ke.groups.median_string._PAIRS", 1)
     assert d2ke.barycenter(X, tol=0).inertia <= 1.1 * whole.inertia
 
 
@@ -139,3 +139,9 @@ def test_many_objects_start_from_a_sample(monkeypatch):
     monkeypatch.setattr("d2ke.groups.barycenter._SAMPLE", 20)
     X = words(np.random.default_rng(0), 200)
     assert d2ke.barycenter(X, seed=1).center == d2ke.barycenter(X, seed=1, n_threads=1).center
+
+
+def test_tables_that_do_not_fit(monkeypatch):
+    monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10_000)
+    with pytest.raises(MemoryError, match="tables of the alignments"):
+        d2ke.barycenter([np.zeros(300)] * 2, distance="dtw", n_threads=1)
