@@ -58,10 +58,12 @@ from d2ke.embedding.theory import (
     soft_min_distance,
 )
 from d2ke.files import write_distances, write_features
+from d2ke.groups.barycenter import Barycenter, barycenter
 from d2ke.groups.dbscan import DBSCANClusters, dbscan
 from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
 from d2ke.groups.kmedoids import MedoidClusters, kmedoids
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
+from d2ke.groups.tree_picture import plot_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.libsvm import svmtrain
@@ -117,6 +119,7 @@ __all__ = [
     "Alignment",
     "ArgumentError",
     "ArgumentTypeError",
+    "Barycenter",
     "Block",
     "Clustering",
     "D2KEModel",
@@ -153,6 +156,7 @@ __all__ = [
     "__version__",
     "align",
     "bandwidth",
+    "barycenter",
     "bootstrap_kernel_error",
     "categories",
     "cdsk",
@@ -218,6 +222,7 @@ __all__ = [
     "outlier_scores",
     "pack",
     "pack_records",
+    "plot_tree",
     "predict",
     "predict_set",
     "psd_split",

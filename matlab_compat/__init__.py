@@ -19,6 +19,7 @@ from matlab_compat.random import rand, randi, randn, randperm, rng
 from matlab_compat.rws_accuracy import rws_VaryingR_CV, rws_VaryingR_CV_mulvar
 from matlab_compat.rws_features import rws_GenFea, rws_GenFea_mulvar
 from matlab_compat.rws_search import rws_gridsearch_CV, rws_gridsearch_CV_mulvar
+from matlab_compat.scaling import mdscale
 from matlab_compat.sparse_text import libsvmread, libsvmwrite
 from matlab_compat.warping import dtw, dtw_c, dtw_m, dtw_similarity_cell, dtw_similarity_cell_mulvar
 from matlab_compat.wme import wmd_dist, wme_GenFea, wme_GenFea_preproc
@@ -46,6 +47,7 @@ __all__ = [
     "libsvmwrite",
     "linkage",
     "load",
+    "mdscale",
     "pdist",
     "pdist2",
     "perfcurve",

@@ -49,6 +49,7 @@ NAMES = {
         maximum=None)
     ArgumentError
     ArgumentTypeError
+    Barycenter(center, distances, inertia, n_iter)
     Block(name, distance, sampler, R, views=(), parameters=<factory>, from_omega=False,
         gamma_scale=1.0, sd_power=1.0, family='', column='')
     Clustering(labels, alpha, objectives, best, lam, h, smoothing, trained)
@@ -94,6 +95,8 @@ NAMES = {
     __version__
     align(x, y, distance=None, **params)
     bandwidth(X, *, n_neighbors=7)
+    barycenter(X, *, distance=None, initial=None, weights=None, max_iter=30, tol=1e-05, seed=0,
+        n_threads=None, **params)
     bootstrap_kernel_error(Z, *, delta=0.05, n_resamples=200, max_objects=256, seed=0,
         n_threads=None)
     categories(values)
@@ -191,6 +194,8 @@ NAMES = {
     pack(items, *, kind=None, lengths=None, channels_first=None, weights=None, missing=False,
         layout=None, ids=None, time=None, name='items')
     pack_records(columns, *, name='columns')
+    plot_tree(X, *, distance=None, names=None, method='average', max_leaves=80, seed=0,
+        n_threads=None, **params)
     predict(y, Z, model, *, probability=False)
     predict_set(X, model, *, alpha=0.1, unseen_letters='allow', n_threads=None, progress=False)
     psd_split(S)
@@ -298,6 +303,7 @@ NAMES = {
     libsvmwrite(filename, labels, X)
     linkage(X, method='single', metric=None, **params)
     load(filename, *names)
+    mdscale(D, p, *, Criterion='stress', Start='cmdscale')
     pdist(X, Distance=None, DistParameter=None, **params)
     pdist2(X, Y, Distance=None, DistParameter=None, **params)
     perfcurve(labels, scores, posclass)

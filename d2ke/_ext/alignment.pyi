@@ -16,6 +16,10 @@ DELETE: int
 INSERT: int
 TRANSPOSE: int
 
+MEAN: int
+BY_DISTANCE: int
+BY_CHANNEL: int
+
 class TableRows:
     @property
     def n(self) -> int: ...
@@ -115,3 +119,14 @@ def series_path(
     at: int,
     leaves_out: bool = False,
 ) -> tuple[int, int, int]: ...
+def aligned_sums(
+    pairs: PairwiseKernel,
+    values: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    center: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    window: int,
+    mode: int,
+    least: float,
+    n_threads: int,
+) -> NDArray[np.float64]: ...

@@ -8,14 +8,14 @@ calls keeps states at some rows, and keeps for few rows at a time what the way b
 import numpy as np
 
 from cython cimport floating
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
-from d2ke._ext.isa cimport (current, d2ke_poll, d2ke_problem, d2ke_rows, d2ke_stopped,
-                            d2ke_trace)
+from d2ke._ext.isa cimport (current, d2ke_length, d2ke_poll, d2ke_problem, d2ke_rows,
+                            d2ke_stopped, d2ke_trace)
 from d2ke._ext.pairwise cimport PairwiseKernel
-from d2ke._ext.tasks cimport POLL_WORK, run
+from d2ke._ext.tasks cimport POLL_WORK, run, worth
 from d2ke._ext import elastic
 
 cdef extern from "options.h":
@@ -492,20 +492,154 @@ def series_path(const uint8_t[:, ::1] table, int64_t radius, int64_t first, int6
     Returns the cell before the last one written, i = -1 after (0, 0), and the place. Where steps
     leave out vectors, -1 is written for the one without a partner, and a path ends at any border.
     """
-    cdef int64_t low
-    cdef int direction
     with nogil:
-        while i >= first and (not leaves_out or (j >= 0 and i - j <= radius and j - i <= radius)):
-            low = max(i - radius, 0)
-            if i == 0 and not leaves_out:
-                direction = 2 if j > 0 else 0
-            elif j == 0 and not leaves_out:
-                direction = 1
-            else:
-                direction = table[i - first, (j - low) / 4] >> 2 * ((j - low) % 4) & 3
-            at -= 1
-            path[at, 0] = -1 if leaves_out and direction == 2 else i
-            path[at, 1] = -1 if leaves_out and direction == 1 else j
-            i -= direction != 2
-            j -= direction != 1
+        at = way_back(&table[0, 0], table.shape[1], radius, first, &i, &j, &path[0, 0], at,
+                      leaves_out)
     return i, j, at
+
+
+cdef int64_t way_back(const uint8_t *table, int64_t row_bytes, int64_t radius, int64_t first,
+                      int64_t *row, int64_t *column, int64_t *path, int64_t at,
+                      bint leaves_out) noexcept nogil:
+    cdef int64_t low, i = row[0], j = column[0]
+    cdef int direction
+    while i >= first and (not leaves_out or (j >= 0 and i - j <= radius and j - i <= radius)):
+        low = max(i - radius, 0)
+        if i == 0 and not leaves_out:
+            direction = 2 if j > 0 else 0
+        elif j == 0 and not leaves_out:
+            direction = 1
+        else:
+            direction = table[(i - first) * row_bytes + (j - low) / 4] >> 2 * ((j - low) % 4) & 3
+        at -= 1
+        path[2 * at] = -1 if leaves_out and direction == 2 else i
+        path[2 * at + 1] = -1 if leaves_out and direction == 1 else j
+        i -= direction != 2
+        j -= direction != 1
+    row[0], column[0] = i, j
+    return at
+
+
+# ---- averages of series
+
+# What a vector on another one counts: its series' weight, or that over their distance, which is
+# of vectors or of each channel.
+MEAN, BY_DISTANCE, BY_CHANNEL = range(3)
+
+cdef enum:
+    SUMS = 64           # sums of some series each: the rounding does not depend on the threads
+
+
+cdef struct AlignedSums:
+    d2ke_trace trace
+    const d2ke_problem *problem
+    const double *values
+    const int64_t *offsets
+    const double *center
+    const double *weights
+    int64_t n, m, dim, n_sums, window, center_length
+    bint leaves_out
+    int mode
+    double least
+    int64_t scratch_bytes, table_bytes, steps
+    char *scratch       # of each thread, as what follows
+    uint8_t *tables
+    double *rows
+    int64_t *paths
+    double *sums        # [n_sums][center_length][2][dim]
+
+
+def aligned_sums(PairwiseKernel pairs, const double[:, ::1] values, const int64_t[::1] offsets,
+                 const double[:, ::1] center, const double[::1] weights, int64_t window, int mode,
+                 double least, int n_threads):
+    """Align all series with one, y's first, and add up the vectors on each vector of it.
+
+    `values`, `offsets` and `center` are what is averaged; where the tables are of slopes, these
+    belong to the vectors in their middle. Distances count as `least` at least. Returns sums of
+    weighted vectors and of their weights, (len(center), 2, dim).
+    """
+    cdef AlignedSums work
+    cdef int64_t longest = pairs.problem.x.longest - 1, i, radius = 0
+    work.trace, work.problem, work.leaves_out = pairs.trace, &pairs.problem, pairs.leaves_out
+    work.values, work.offsets, work.center = &values[0, 0], &offsets[0], &center[0, 0]
+    work.n, work.m, work.dim = len(weights), pairs.problem.y.longest - 1, values.shape[1]
+    work.weights, work.window, work.mode, work.least = &weights[0], window, mode, least
+    work.center_length, work.n_sums = len(center), min(work.n, SUMS)
+    for i in range(work.n):
+        radius = max(radius, dtw_radius(window, rows_of(&work, i), work.m))
+    n_threads = worth(n_threads, 8.0 * work.n * longest * min(2 * radius + 1, work.m), work.n_sums)
+    work.scratch_bytes = (pairs.scratch_bytes + 127) // 64 * 64
+    work.table_bytes = longest * ((min(2 * radius + 1, work.m) + 3) // 4)
+    work.steps = longest + work.m
+    scratch = np.full(n_threads * work.scratch_bytes + 64, 0xFF, np.uint8)
+    tables = np.empty(n_threads * work.table_bytes, np.uint8)
+    rows, paths = np.empty(n_threads * work.m), np.empty(2 * n_threads * work.steps, np.int64)
+    sums = np.zeros((work.n_sums, work.center_length, 2, work.dim))
+    cdef uint8_t[::1] scratch_view = scratch, tables_view = tables
+    cdef double[::1] rows_view = rows, sums_view = sums.reshape(-1)
+    cdef int64_t[::1] paths_view = paths
+    work.scratch = <char *> ((<uintptr_t> &scratch_view[0] + 63) & ~<uintptr_t> 63)
+    work.tables, work.rows, work.paths = &tables_view[0], &rows_view[0], &paths_view[0]
+    work.sums = &sums_view[0]
+    run(sums_task, &work, work.n_sums, n_threads)
+    return sums.sum(axis=0)
+
+
+cdef inline int64_t rows_of(const AlignedSums *work, int64_t item) noexcept nogil:
+    return d2ke_length(&work.problem.x, item) - 1
+
+
+cdef void sums_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef AlignedSums *work = <AlignedSums *> context
+    cdef int64_t item
+    for item in range(task * work.n / work.n_sums, (task + 1) * work.n / work.n_sums):
+        add_aligned(work, item, work.sums + 2 * task * work.center_length * work.dim, poll)
+        if d2ke_stopped(poll):
+            return
+
+
+cdef void add_aligned(AlignedSums *work, int64_t item, double *sums,
+                      const d2ke_poll *poll) noexcept nogil:
+    cdef int64_t n = rows_of(work, item), m = work.m, i = n - 1, j = m - 1, k, step, at
+    cdef int64_t dim = work.dim, in_x, in_y
+    cdef int64_t *path = work.paths + 2 * poll.thread * work.steps
+    cdef const double *x
+    cdef const double *y
+    cdef double *sum
+    cdef double weight, square
+    cdef d2ke_problem problem = work.problem[0]
+    cdef d2ke_rows rows
+    memset(&rows, 0, sizeof(d2ke_rows))
+    problem.x.values = (<const double *> problem.x.values
+                        + problem.x.offsets[item] * problem.x.dim)
+    problem.x.longest = n + 1
+    rows.last, rows.columns, rows.radius = n, m, dtw_radius(work.window, n, m)
+    rows.row_bytes = (min(2 * rows.radius + 1, m) + 3) / 4
+    rows.ways = work.tables + poll.thread * work.table_bytes
+    rows.state = work.rows + poll.thread * m
+    for k in range(m):
+        (<double *> rows.state)[k] = INFINITY
+    work.trace(&problem, work.scratch + poll.thread * work.scratch_bytes, &rows, poll)
+    if d2ke_stopped(poll):
+        return
+    at = way_back(rows.ways, rows.row_bytes, rows.radius, 0, &i, &j, path, work.steps,
+                  work.leaves_out)
+    in_x = work.offsets[item] + (work.offsets[item + 1] - work.offsets[item] - n + 1) / 2
+    in_y = (work.center_length - m + 1) / 2
+    for step in range(at, work.steps):
+        i, j = path[2 * step], path[2 * step + 1]
+        if i < 0 or j < 0:
+            continue
+        x, y = work.values + (in_x + i) * dim, work.center + (in_y + j) * dim
+        sum, square = sums + 2 * (in_y + j) * dim, 0
+        if work.mode == 1:
+            for k in range(dim):
+                square += (x[k] - y[k]) * (x[k] - y[k])
+        for k in range(dim):
+            weight = work.weights[item]
+            if work.mode == 2:
+                square = (x[k] - y[k]) * (x[k] - y[k])
+            if work.mode != 0:
+                weight /= max(sqrt(square), work.least)
+            sum[k] += weight * x[k]
+            sum[dim + k] += weight

@@ -117,6 +117,12 @@ D2KE_INLINE vec frechet_cell(elastic_cell at)
     return REAL_(max)(at.ground, least(at));
 }
 
+/* Dynamic time warping, as dtw.h has it, for the way back through tables of many series. */
+D2KE_INLINE vec dtw_euclidean_cell(elastic_cell at)
+{
+    return at.ground + least(at);
+}
+
 /* Dynamic time warping by sums of differences. */
 D2KE_INLINE vec dtw_manhattan_cell(elastic_cell at)
 {

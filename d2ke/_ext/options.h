@@ -74,6 +74,7 @@ enum {
     X(adtw, ELASTIC_SQUARE, ELASTIC_NEVER, ELASTIC_LAST)                                           \
     X(wdtw, ELASTIC_WEIGHTS, ELASTIC_NEVER, ELASTIC_LAST)                                          \
     X(frechet, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)                                          \
+    X(dtw_euclidean, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)                                    \
     X(dtw_manhattan, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
     X(dtw_haversine, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)
 

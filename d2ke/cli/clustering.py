@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer
 from d2ke._base.files import check_writable
-from d2ke.cli.map_picture import check_picture_file, draw, matched
+from d2ke.cli.map_picture import check_picture_file, draw, matched, write_figure
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.options import add_seed, number, positive, session_of
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
@@ -21,7 +21,8 @@ from d2ke.cli.similarities import FORMS, KERNELS, R, Similarities, read_similari
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS, cdsk
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
-from d2ke.models.pictures import Panel, coordinates
+from d2ke.groups.tree_picture import MAX_LEAVES, draw_tree, sample_leaves
+from d2ke.models.pictures import COLOURS, Panel, coordinates
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line
@@ -66,6 +67,12 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
     parser.add_argument(
         "--n-clusters", type=positive, metavar="N", help="default: the number of classes"
     )
+    parser.add_argument(
+        "--tree",
+        metavar="FILE",
+        help="draw the tree of average linkage and the distances in its order here, .png, .pdf or "
+        f".svg; of more than {MAX_LEAVES} objects, of a sample",
+    )
     parser.set_defaults(run=cluster)
     parser = _command(
         commands,
@@ -81,7 +88,7 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
         help="use K labels of each class, drawn by --seed, and measure the accuracy on the other "
         "objects (default: all known labels, or 3 if all are known)",
     )
-    parser.set_defaults(run=propagate)
+    parser.set_defaults(run=propagate, tree=None)
 
 
 def _command(
@@ -151,11 +158,12 @@ def _command(
 
 def _read(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
     """Check the output files first, then get the similarities for a purpose."""
-    if options.picture is not None:
-        check_picture_file(Path(options.picture))
+    for name in ("picture", "tree"):
+        if getattr(options, name) is not None:
+            check_picture_file(Path(getattr(options, name)), name)
     if options.out is not None:
         check_result_file(Path(options.out))
-    names = ("picture", "out", "save_features")
+    names = ("picture", "tree", "out", "save_features")
     results = {name: getattr(options, name) for name in names}
     check_apart(results, {"the input": options.source})
     for file in results.values():
@@ -244,6 +252,13 @@ def cluster(options: argparse.Namespace) -> None:
     if known.any():
         panels.append(Panel("classes", codes, [str(name) for name in classes]))
     _write(options, columns, panels, data, session)
+    if options.tree is not None:
+        some = sample_leaves(data.n, MAX_LEAVES, options.seed)
+        leaves = [f"{i}" if codes[i] < 0 else f"{i}: {classes[codes[i]]}" for i in some]
+        of_leaves = [COLOURS[colours[label] % len(COLOURS)] for label in labels[some]]
+        D = data.distances_of(some)
+        write_figure(Path(options.tree), draw_tree(D, leaves, data.n, colours=of_leaves))
+        session.report(f"tree: {options.tree}")
 
 
 @input_errors()

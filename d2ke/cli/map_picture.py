@@ -18,10 +18,10 @@ from d2ke.models.pictures import Panel, draw_panels, with_legend
 _SUFFIXES = (".png", ".pdf", ".svg")
 
 
-def check_picture_file(file: Path) -> None:
+def check_picture_file(file: Path, name: str = "picture") -> None:
     """Refuse an unknown format, and a machine without matplotlib, before the work."""
     if file.suffix not in _SUFFIXES:
-        raise InputError(f"picture must end in {', '.join(_SUFFIXES)}, got {str(file)!r}")
+        raise InputError(f"{name} must end in {', '.join(_SUFFIXES)}, got {str(file)!r}")
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -44,13 +44,18 @@ def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def draw(file: Path, title: str, places: np.ndarray, panels: Sequence[Panel]) -> None:
-    """Draw the panels side by side; write the picture whole or not at all."""
+    """Draw the panels side by side."""
     from matplotlib.figure import Figure
 
     width = 5.2 if with_legend(panels) else 4.4
     figure = Figure(figsize=(width * len(panels), 4.2), layout="constrained")
     draw_panels(np.atleast_1d(figure.subplots(1, len(panels))).tolist(), places, panels)
     figure.suptitle(title)
+    write_figure(file, figure)
+
+
+def write_figure(file: Path, figure: Any) -> None:
+    """Write a picture whole or not at all."""
     write_file(file, _saved(figure, file.suffix[1:]))
 
 

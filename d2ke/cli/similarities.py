@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
@@ -90,6 +91,18 @@ class Similarities:
             gamma, _ = chosen_gamma(self.distances, None, _GAMMA_SCALE_MAP)
             K = np.exp(-gamma * self.distances)
         return {"K": K, "features": self.features}
+
+    def distances_of(self, some: np.ndarray) -> np.ndarray:
+        """Return the distances of some objects; of similarities, those in the kernel's space."""
+        if self.distances is not None:
+            return self.distances[np.ix_(some, some)]
+        if self.K is None:
+            points = self.points if self.points is not None else self.features
+            assert points is not None
+            return cdist(points[some], points[some])
+        K = self.K[np.ix_(some, some)]
+        squares = np.diag(K)[:, None] + np.diag(K) - 2 * K
+        return np.sqrt(np.maximum(squares, 0))
 
 
 def read_similarities(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:

@@ -159,7 +159,7 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
             )
         kind = row.kind
     try:
-        packed = [_one_object(name, item, kind) for name, item in (("x", x), ("y", y))]
+        packed = [one_object(name, item, kind) for name, item in (("x", x), ("y", y))]
         distance = distance or usual_distance(packed[0].kind)
         return check_pairs(packed[0], packed[1], distance, params, ArgumentNames("align", "x", "y"))
     except (TypeError, ValueError) as error:
@@ -171,7 +171,8 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
         raise type(error)(message) from None
 
 
-def _one_object(name: str, item: Any, kind: str | None) -> Objects:
+def one_object(name: str, item: Any, kind: str | None) -> Objects:
+    """Pack a single object."""
     if not isinstance(item, Objects):
         return pack_items([item], Layout(False, True), name, kind)
     if len(item) != 1:

@@ -92,6 +92,11 @@ def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
 # ---- inputs of the kernels
 
 
+def dtw_euclidean(x: Objects, y: Objects, same: bool, window: int) -> PairwiseKernel:
+    """Prepare DTW by Euclidean distances in float64, of which the way back is known."""
+    return _prepared("dtw_euclidean", (), window, x, y, same)
+
+
 def dtw_manhattan(x: Objects, y: Objects, same: bool, window: int) -> PairwiseKernel:
     """Prepare DTW by sums of differences."""
     return _prepared("dtw_manhattan", (), window, x, y, same)

@@ -14,6 +14,7 @@ except ImportError as error:
 
 from d2ke.estimators.clustering import CDSK
 from d2ke.estimators.features import D2KETransformer, RSMTransformer
+from d2ke.estimators.groups import DistanceHDBSCAN, DistanceKMedoids
 from d2ke.estimators.neighbors import DistanceKNeighborsClassifier, DistanceNeighborsTransformer
 from d2ke.estimators.propagation import LPDSK
 from d2ke.estimators.pseudo_euclidean import PseudoEuclidean
@@ -26,6 +27,8 @@ __all__ = [
     "D2KEClassifier",
     "D2KERegressor",
     "D2KETransformer",
+    "DistanceHDBSCAN",
+    "DistanceKMedoids",
     "DistanceKNeighborsClassifier",
     "DistanceNeighborsTransformer",
     "PseudoEuclidean",

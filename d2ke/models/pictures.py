@@ -29,7 +29,7 @@ _MAX_NUMBERS = 15  # classes with numbers in the picture
 _MAX_POINTS = 5000
 _PARTS = (32, 16, 8, 4, 2)
 # Okabe and Ito's colours and more, distinct with any kind of colour blindness.
-_COLOURS = (
+COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933",
     "#332288", "#000000", "#44AA99", "#DDCC77",
 )  # fmt: skip
@@ -153,7 +153,7 @@ def draw_panels(row: Sequence[Axes], places: np.ndarray, panels: Sequence[Panel]
 
 def with_legend(panels: Sequence[Panel]) -> bool:
     """Return whether there are few enough groups to name them."""
-    return max(len(panel.names) for panel in panels) <= len(_COLOURS)
+    return max(len(panel.names) for panel in panels) <= len(COLOURS)
 
 
 def _places(panel: Panel) -> np.ndarray:
@@ -161,8 +161,8 @@ def _places(panel: Panel) -> np.ndarray:
 
 
 def _colour(place: int, n_colours: int, ordered: bool) -> Any:
-    if n_colours <= len(_COLOURS) and not ordered:
-        return _COLOURS[place]
+    if n_colours <= len(COLOURS) and not ordered:
+        return COLOURS[place]
     from matplotlib import colormaps
 
     return colormaps["viridis" if ordered else "turbo"](place / max(1, n_colours - 1))

@@ -11,6 +11,7 @@ import pytest
 from command_cases import refused
 from interrupt_cases import check_interrupt
 from interrupts import needs_proc
+from scipy.spatial.distance import cdist
 from test_cli import BAR, hide
 
 import d2ke
@@ -301,6 +302,27 @@ def test_picture(capsys, folder, gram, command, n_classes):
     assert pixels[..., :3].std() > 0.05  # something is drawn
 
 
+@pytest.mark.parametrize("form", ["gram", "distances", "points", "features"])
+def test_tree(capsys, folder, gram, form):
+    image = pytest.importorskip("matplotlib.image")
+    points = np.random.default_rng(0).standard_normal((30, 3)) + 5 * GROUPS[:, None]
+    if form == "gram":
+        source = write(gram)
+    else:
+        source = write(cdist(points, points) if form == "distances" else points + 20)
+    lines = done(capsys, "cluster", source, "--as", form, "--n-clusters", 3, "--tree", "tree.png")
+    assert lines[-1] == "tree: tree.png"
+    assert image.imread("tree.png")[..., :3].std() > 0.05
+
+
+def test_distances_of_similarities():
+    Z = np.random.default_rng(0).standard_normal((9, 3))
+    some = np.array([0, 4, 5])
+    wanted = cdist(Z[some], Z[some])
+    for held in ({"K": Z @ Z.T}, {"features": Z}, {"points": Z}, {"distances": cdist(Z, Z)}):
+        assert Similarities("", **held).distances_of(some) == pytest.approx(wanted, abs=1e-7)
+
+
 def test_picture_needs_matplotlib(capsys, monkeypatch, folder, gram):
     hide(monkeypatch, "matplotlib")
     arguments = ["cluster", write(gram), "--n-clusters", "3"]
@@ -429,13 +451,13 @@ def test_wrong_numbers(capsys, option, value):
     assert f"argument {option}: {value!r} is not" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--out", "--picture", "--save-features"])
+@pytest.mark.parametrize("option", ["--out", "--picture", "--tree", "--save-features"])
 def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
     """It is named at once, not after the work."""
-    if option == "--picture":
+    if option in ("--picture", "--tree"):
         pytest.importorskip("matplotlib")
     monkeypatch.setattr("d2ke.cli.similarities.load", lambda *_: pytest.fail("work"))
-    file = tmp_path / "none" / ("c.png" if option == "--picture" else "c.h5")
+    file = tmp_path / "none" / ("c.png" if option in ("--picture", "--tree") else "c.h5")
     assert main(["cluster", "digits", option, str(file)]) == 1
     assert str(tmp_path / "none") in capsys.readouterr().err
 

@@ -20,6 +20,10 @@ PARAMETERS = {
     "unseen_letters='allow' n_threads=None progress=False random_state=None",
     "D2KETransformer": "R=None distance=None distance_params=None blocks=None n_threads=None "
     "progress=False random_state=None",
+    "DistanceHDBSCAN": "min_cluster_size=5 min_samples=None cluster_selection_epsilon=0.0 "
+    "distance=None distance_params=None metric=False n_threads=None progress=False",
+    "DistanceKMedoids": "n_clusters=8 distance=None distance_params=None sample_size=5000 "
+    "n_samples=5 metric=False n_threads=None progress=False random_state=None",
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
     "n_threads=None progress=False",
     "DistanceNeighborsTransformer": "n_neighbors=None radius=None distance=None "

@@ -18,6 +18,8 @@ ESTIMATORS = [
     est.DistanceKNeighborsClassifier(n_threads=1),
     est.DistanceNeighborsTransformer(n_neighbors=1, n_threads=1),
     est.DistanceNeighborsTransformer(radius=2.0, n_threads=1),
+    est.DistanceKMedoids(n_clusters=3, n_threads=1),
+    est.DistanceHDBSCAN(n_threads=1),
     est.CDSK(n_clusters=3, n_threads=1),
     est.LPDSK(n_threads=1),
     est.SimilarityMachineClassifier(n_threads=1),

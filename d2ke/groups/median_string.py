@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Candidates for the median of strings: all single edits of a string."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from d2ke.objects.container import Objects, from_owned
+
+EDITS = ("levenshtein", "osa", "damerau_levenshtein", "indel", "weighted_levenshtein")
+_LETTERS = 1 << 18  # of the candidates at a time
+_PAIRS = 1 << 22  # of these and the objects
+
+
+def edited_strings(center: Objects, n_objects: int) -> Iterator[Objects]:
+    """Return all strings one deletion, insertion or substitution away, some places at a time.
+
+    The letters are those of the alphabet, which is common to the center and to all strings.
+    """
+    code, n_letters = center.values, len(center.alphabet)
+    length, letters = len(code), np.arange(n_letters, dtype=code.dtype)
+    edits = 2 * n_letters + 1
+    places = max(1, min(_LETTERS // (edits * (length + 1)), _PAIRS // (edits * n_objects)))
+    for first in range(0, length + 1, places):
+        insertions = np.arange(first, min(first + places, length + 1))
+        inside = insertions[insertions < length]
+        parts = [_edited(code, insertions, letters, 0)]
+        if len(inside):
+            parts += [_edited(code, inside, letters, 1), _edited(code, inside, letters[:0], 1)]
+        lengths = np.concatenate([np.full(len(part), part.shape[1]) for part in parts])
+        offsets = np.append(0, np.cumsum(lengths))
+        values = np.concatenate([part.ravel() for part in parts])
+        yield from_owned("strings", values, offsets, center.alphabet, center.letters)
+
+
+def _edited(code: np.ndarray, places: np.ndarray, letters: np.ndarray, removed: int) -> np.ndarray:
+    """Remove letters (0 or 1) at each place, and put each of some letters there, or none."""
+    added = min(len(letters), 1)
+    kept = np.arange(len(code) - removed)
+    source = kept + removed * (kept >= places[:, None])
+    out = np.empty((len(places), max(len(letters), 1), len(kept) + added), code.dtype)
+    target = kept + added * (kept >= places[:, None])
+    for k, place in enumerate(places):
+        out[k][:, target[k]] = code[source[k]]
+        if added:
+            out[k][:, place] = letters
+    return out.reshape(out.shape[0] * out.shape[1], out.shape[2])

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A picture of a tree of objects, beside the heat map of their distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import LowLevelCallable
+from scipy.cluster.hierarchy import dendrogram, linkage
+from scipy.spatial.distance import squareform
+
+from d2ke._base.checks import choice, generator, integer
+from d2ke._base.errors import ArgumentError
+from d2ke._base.threads import team_size
+from d2ke.distances.pairs import check_pairs, numbered
+from d2ke.distances.problem import ArgumentNames, PairBlock, Transform
+from d2ke.objects.container import take
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_LEAVES = 80
+_METHODS = ("average", "complete", "single")
+_INCHES = 0.16  # of a leaf
+_LETTERS = 32  # of a name
+
+
+def plot_tree(
+    X: Any,
+    *,
+    distance: str | Callable[..., float] | LowLevelCallable | None = None,
+    names: Sequence[Any] | None = None,
+    method: str = "average",
+    max_leaves: int = MAX_LEAVES,
+    seed: Any = 0,
+    n_threads: int | None = None,
+    **params: Any,
+) -> Figure:
+    """Draw the tree of hierarchical clusters, and all distances in its order.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        n objects, 2 at least.
+    distance : str, callable or scipy.LowLevelCallable
+        As for `distance_matrix`, symmetric.
+    names : sequence of n str, optional
+        By default strings are their own names, and other objects have their numbers. Of a name, up
+        to 32 letters are drawn.
+    method : {"average", "complete", "single"}
+        How two clusters' distance follows from those of their objects, as for
+        ``scipy.cluster.hierarchy.linkage``.
+    max_leaves : int
+        Of more objects, so many are drawn at random.
+    seed : int, SeedSequence or Generator
+        Of that sample.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    **params
+        Parameters of the distance, as for `distance_matrix`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        For its ``savefig``, or for a notebook to show.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `distance_matrix`; a distance that is not symmetric; a parameter out of range.
+    ImportError
+        Without matplotlib, saying how to install it.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> words = ["ant", "aunt", "and", "beetle", "beatle", "beetles", "wasp"]
+    >>> figure = d2ke.plot_tree(words, distance="levenshtein")  # doctest: +SKIP
+    >>> figure.savefig("tree.png")  # doctest: +SKIP
+    """
+    pairs = check_pairs(X, None, distance, params, ArgumentNames("plot_tree"))
+    choice("method", method, _METHODS)
+    n = len(pairs.x)
+    if not pairs.same:
+        raise ArgumentError("distance", f"must be symmetric; {pairs.distance!r} is not")
+    if n < 2:
+        raise ArgumentError("X", f"must have at least 2 objects, got {n}")
+    if names is not None and len(names) != n:
+        raise ArgumentError("names", f"must have {n} names, one for each object; got {len(names)}")
+    if names is None:
+        names = pairs.x if getattr(pairs.x, "letters", "") in ("str", "bytes") else range(n)
+    leaves = sample_leaves(n, integer("max_leaves", max_leaves, 2), seed)
+    if isinstance(pairs.x, list):
+        pairs = numbered(pairs)
+    x, D = take(pairs.x, leaves), np.empty((len(leaves), len(leaves)))
+    pairs.compile(PairBlock(x, x, True)).run(D, team_size(n_threads), None, Transform())
+    return draw_tree(D, [str(names[i]) for i in leaves], n, method)
+
+
+def sample_leaves(n: int, limit: int, seed: Any) -> np.ndarray:
+    """Return the numbers of all objects, or of a sample."""
+    if n <= limit:
+        return np.arange(n)
+    return np.sort(generator(seed).choice(n, limit, replace=False))
+
+
+def draw_tree(
+    D: np.ndarray,
+    names: Sequence[str],
+    n: int,
+    method: str = "average",
+    colours: Sequence[str] | None = None,
+) -> Figure:
+    """Draw the tree of a matrix of distances, of which there are n objects in all."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError(
+            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
+        ) from None
+    n_leaves = len(D)
+    Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
+    side = max(_INCHES * n_leaves, 2.5)
+    names = [name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…" for name in names]
+    widest = 0.08 * max(map(len, names))
+    figure = Figure(figsize=(side + widest + 3.5, side + 0.9), layout="constrained")
+    tree, heat = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, side))
+    drawn = dendrogram(
+        Z, orientation="left", no_labels=True, ax=tree, color_threshold=0,
+        above_threshold_color="#444444",
+    )  # fmt: skip
+    order = drawn["leaves"]
+    tree.spines[["top", "left", "right"]].set_visible(False)
+    tree.set_xlabel("distance")
+    tree.tick_params(axis="y", left=False, labelleft=False)
+    ends = (0, 10 * n_leaves)  # scipy puts leaf k at 10 k + 5
+    shown = heat.imshow(
+        D[np.ix_(order, order)], cmap="viridis", origin="lower", aspect="auto",
+        extent=(*ends, *ends), interpolation="nearest",
+    )  # fmt: skip
+    heat.set(xticks=[], ylim=ends)
+    heat.tick_params(axis="y", left=False, labelleft=False, right=True, labelright=True, length=0)
+    heat.set_yticks(5 + 10 * np.arange(n_leaves), [names[i] for i in order], fontsize=7)
+    for text, i in zip(heat.get_yticklabels(), order, strict=True):
+        text.set_parse_math(False)
+        if colours is not None:
+            text.set_color(colours[i])
+    figure.colorbar(shown, ax=heat, label="distance", location="top", shrink=0.6, aspect=30)
+    if n_leaves < n:
+        figure.suptitle(f"{n_leaves} of {n:,} objects, drawn at random", fontsize=9)
+    return figure
