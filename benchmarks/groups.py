@@ -22,7 +22,7 @@ from scipy.spatial.distance import squareform
 
 import d2ke
 from benchmarks import measure
-from benchmarks.neighbors import gestures, recorded, words
+from benchmarks.neighbors import gestures, names, recorded, words
 from d2ke.groups.faster_pam import faster_pam
 
 GUN_POINT = {"distance": "dtw", "window": 10}
@@ -83,6 +83,64 @@ def medoids(name: str, X: d2ke.Objects, n_threads: int, k: int, **given: Any) ->
     theirs, wanted = timed(lambda: fasterpam(D, np.arange(k, dtype=np.uint64), n_cpu=1))
     loss = D[found].min(axis=0).sum() / wanted.loss
     show(name, len(X), ours, "kmedoids", theirs, f"loss over theirs: {loss:.6f}")
+
+
+def people(n: int, seed: int = 0) -> tuple[dict[str, list[str | None]], np.ndarray]:
+    """Draw dirty names and addresses, and of whom each row is: 0.6 persons a row.
+
+    Letters are replaced, added, lost and swapped, words abbreviated and lost, entries missing.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [name[:9].title() for name in names(12_000)]
+    first, last, streets = drawn[:2000], drawn[2000:8000], drawn[8000:]
+    kinds = ["Street", "Road", "Avenue", "Lane", "Square"]
+    persons = int(0.6 * n)
+    share = 1 / np.arange(1, 6001) ** 0.5
+    given = rng.choice(2000, persons, p=share[:2000] / share[:2000].sum())
+    family = rng.choice(6000, persons, p=share / share.sum())
+    homes = rng.integers(0, [4000, 5, 200], (persons, 3))
+    truth = np.concatenate([np.arange(persons), rng.integers(0, persons, n - persons)])
+    truth = rng.permutation(truth)
+    table: dict[str, list[str | None]] = {"name": [], "address": []}
+    for person in truth.tolist():
+        street, kind, number = homes[person].tolist()
+        name = [first[given[person]], last[family[person]]]
+        address = [str(number + 1), streets[street], kinds[kind]]
+        if rng.random() < 0.1:
+            name[0] = name[0][0] + "."
+        if rng.random() < 0.2:
+            address[2] = address[2][:2] + "."
+        if rng.random() < 0.05:
+            del address[rng.integers(0, 3)]
+        for column, parts in (("name", name), ("address", address)):
+            text: str | None = misspelt(" ".join(parts), rng)
+            table[column].append(None if rng.random() < 0.03 else text)
+    return table, truth
+
+
+def misspelt(text: str, rng: np.random.Generator) -> str:
+    """Change letters: none in half of the texts, else one to three."""
+    for _ in range(rng.choice([0, 1, 2, 3], p=[0.5, 0.3, 0.15, 0.05])):
+        i = int(rng.integers(0, len(text) - 1))
+        letter = chr(97 + int(rng.integers(0, 26)))
+        change = rng.integers(0, 5)
+        if change == 4:
+            text = text.upper() if rng.random() < 0.5 else text.lower()
+        else:
+            middle = (letter, letter + text[i], "", text[i + 1] + text[i])[change]
+            text = text[:i] + middle + text[i + 1 + (change == 3) :]
+    return text
+
+
+def pair_scores(labels: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
+    """Return precision and recall of the pairs of rows that are in one group."""
+
+    def pairs(parts: np.ndarray) -> int:
+        sizes = np.unique(parts, return_counts=True)[1]
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    both = pairs(labels.astype(np.int64) * (truth.max() + 1) + truth)
+    return both / max(pairs(labels), 1), both / pairs(truth)
 
 
 def main() -> None:

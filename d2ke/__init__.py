@@ -61,6 +61,7 @@ from d2ke.files import write_distances, write_features
 from d2ke.groups.dbscan import DBSCANClusters, dbscan
 from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
 from d2ke.groups.kmedoids import MedoidClusters, kmedoids
+from d2ke.groups.linking import Duplicates, Links, dedupe, link
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
@@ -121,6 +122,7 @@ __all__ = [
     "Clustering",
     "D2KEModel",
     "DBSCANClusters",
+    "Duplicates",
     "Explanation",
     "FeatureSelection",
     "HDBSCANClusters",
@@ -133,6 +135,7 @@ __all__ = [
     "KernelError",
     "KernelFeatureMap",
     "LinearModel",
+    "Links",
     "Measure",
     "MedoidClusters",
     "NeighborsInfo",
@@ -172,6 +175,7 @@ __all__ = [
     "d2ke_update",
     "datasets",
     "dbscan",
+    "dedupe",
     "density_error_bound",
     "discriminative_predict",
     "distance_matrix",
@@ -204,6 +208,7 @@ __all__ = [
     "kernel_two_sample_test",
     "kmedoids",
     "knn_predict",
+    "link",
     "lipschitz_constant",
     "load_model",
     "load_search",
