@@ -4,7 +4,8 @@
 ``python -m benchmarks.groups [CASE ...] [--threads 2]``
 
 Words are those of Debian's wamerican-huge or of ``--words``, or drawn names. Times are wall-clock;
-memory is the process's largest. Packages get the matrix of `distance_matrix`, whose time counts.
+memory is the process's largest. Packages get the matrix of `distance_matrix`, whose time counts;
+those of linked records get the table.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import resource
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +145,118 @@ def pair_scores(labels: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
     return both / max(pairs(labels), 1), both / pairs(truth)
 
 
+def records(name: str, drawn: Any, n_threads: int) -> None:
+    """Measure linked records beside splink and, of few rows, dedupe; all get cleaned columns."""
+    table, truth = drawn
+    clean = ("case", "accents", "punctuation")
+
+    def ours(table: Any, _: np.ndarray) -> np.ndarray:
+        radius = {"name": 3, "address": 4}
+        return d2ke.dedupe(table, radius=radius, clean=clean, n_threads=n_threads).labels
+
+    memory = None
+    for called, group in (("d2ke", ours), ("splink", splink), ("dedupe", dedupe_package)):
+        if called == "dedupe" and len(truth) > 20_000:
+            continue
+        try:
+            seconds, labels = timed(lambda group=group: group(table, truth))
+        except ImportError:
+            measure.progress(f"{called} is not installed")
+            continue
+        memory = memory or f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}"
+        precision, recall = pair_scores(labels, truth)
+        result = f"precision {precision:.3f}, recall {recall:.3f}"
+        if called == "d2ke":
+            first = seconds
+            measure.row(name, len(truth), f"{seconds:.2f}", memory, "", "", "", result)
+        else:
+            times = f"{seconds / first:.1f}"
+            measure.row(name, len(truth), "", "", called, f"{seconds:.2f}", times, result)
+
+
+def cleaned(table: dict[str, list[str | None]]) -> dict[str, list[str | None]]:
+    """Return the columns for the peers: small letters, no punctuation."""
+    letters = str.maketrans({".": " "})
+    return {
+        name: [text and " ".join(text.casefold().translate(letters).split()) for text in texts]
+        for name, texts in table.items()
+    }
+
+
+def splink(table: dict[str, list[str | None]], truth: np.ndarray) -> np.ndarray:
+    """Group rows by splink: trained without labels, connected at a probability of 0.95."""
+    import splink.comparison_library as levels
+    from pyarrow import table as arrow
+    from splink import DuckDBAPI, Linker, SettingsCreator, block_on
+
+    rules = [
+        block_on("name"),
+        block_on("address"),
+        block_on("substr(name, 1, 5)", "substr(address, 1, 3)"),
+        block_on("substr(name, -5)", "substr(address, -5)"),
+        block_on("substr(name, 1, 3)", "substr(address, 4, 5)"),
+        block_on("substr(name, -6)", "substr(address, 1, 3)"),
+    ]
+    settings = SettingsCreator(
+        "dedupe_only",
+        [
+            levels.LevenshteinAtThresholds("name", [1, 2, 4]).configure(
+                term_frequency_adjustments=True
+            ),
+            levels.LevenshteinAtThresholds("address", [1, 2, 4]),
+        ],
+        rules,
+    )
+    data = arrow({"unique_id": range(len(truth)), **cleaned(table)})
+    linker = Linker(DuckDBAPI().register(data), settings, log_level=40)
+    training = linker.training
+    training.estimate_probability_two_random_records_match(rules[:2], recall=0.6)
+    training.estimate_u_using_random_sampling(max_pairs=1e6, seed=1)
+    for rule in rules[:2]:
+        training.estimate_parameters_using_expectation_maximisation(rule)
+    found = linker.inference.predict(threshold_match_probability=0.5)
+    clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(
+        found, threshold_match_probability=0.95
+    )
+    rows = clusters.as_record_list()
+    labels = np.empty(len(truth), np.int64)
+    labels[[row["unique_id"] for row in rows]] = np.unique(
+        [row["cluster_id"] for row in rows], return_inverse=True
+    )[1]
+    return labels
+
+
+def dedupe_package(table: dict[str, list[str | None]], truth: np.ndarray) -> np.ndarray:
+    """Group rows by the package dedupe, trained with 500 pairs that match and 500 that do not."""
+    import dedupe
+
+    columns = cleaned(table)
+    data = {
+        i: dict(zip(columns, row, strict=True))
+        for i, row in enumerate(zip(*columns.values(), strict=True))
+    }
+    fields = [dedupe.variables.String(name, has_missing=True) for name in columns]
+    model = dedupe.Dedupe(fields, num_cores=1)
+    order = np.argsort(truth, kind="stable")
+    match = [pair for pair in pairwise(order) if truth[pair[0]] == truth[pair[1]]]
+    rng = np.random.default_rng(0)
+    some = [match[i] for i in rng.permutation(len(match))[:500]]
+    others = rng.integers(0, len(truth), (600, 2))
+    others = others[truth[others[:, 0]] != truth[others[:, 1]]][:500]
+    model.prepare_training(data, sample_size=2000)
+    model.mark_pairs(
+        {
+            "match": [(data[int(i)], data[int(j)]) for i, j in some],
+            "distinct": [(data[int(i)], data[int(j)]) for i, j in others],
+        }
+    )
+    model.train(index_predicates=False)
+    labels = np.empty(len(truth), np.int64)
+    for number, (rows, _) in enumerate(model.partition(data, 0.5)):
+        labels[list(rows)] = number
+    return labels
+
+
 def main() -> None:
     """Measure the cases that are named, or all."""
     parser = measure.parser(__doc__, threads=True)
@@ -157,6 +271,8 @@ def main() -> None:
         "words-hdbscan": (dense, drawn, 10_000, STRINGS),
         "series-hdbscan": (dense, gestures, 5000, GUN_POINT),
         "medoids": (medoids, gestures, 5000, {"k": 20, **GUN_POINT}),
+        "records": (records, people, 20_000, {}),
+        "many-records": (records, people, 200_000, {}),
     }
     measure.header("case", "n", "s", "GB", "beside", "s", "times", "result")
     for name in options.cases or cases:

@@ -123,7 +123,8 @@ def run_dedupe(options: argparse.Namespace) -> None:
         threshold=1.0 if options.threshold is None else options.threshold,
         known=None if options.pairs is None else _read_pairs(Path(options.pairs), ids),
         linkage=options.linkage,
-        **session.computing,
+        n_threads=session.n_threads,
+        progress=session.progress,
     )
     sizes = np.bincount(found.labels)
     summary = (

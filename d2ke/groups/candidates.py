@@ -139,10 +139,11 @@ def compare_tables(
             raise ArgumentError("radius", f"has no radius of the column {name!r}")
     columns = {}
     for name, value in radii.items():
-        for table, called in ((x, names.x), (y, names.y)):
+        for table, argument in ((x, names.x), (y, names.y)):
             if name not in table.columns:
                 held = ", ".join(map(repr, table))
-                raise ArgumentError("radius", f"names the column {name!r}, but {called} has {held}")
+                problem = f"names the column {name!r}, but {argument} has {held}"
+                raise ArgumentError("radius", problem)
         value = positive_number("radius" if value is radius else f"radius[{name!r}]", value)
         called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         own = given.get(name) if isinstance(distance, Mapping) else distance
