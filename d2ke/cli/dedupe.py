@@ -205,10 +205,7 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
             [
                 f"{distances[pair]:.4g}",
                 "yes" if together[pair] else "no",
-                *(
-                    f"{ids[row]}: {object_text(records[int(row)])}"
-                    for row in found.pairs[pair].tolist()
-                ),
+                *(f"{ids[row]}: {_row(records[row])}" for row in found.pairs[pair].tolist()),
             ]
             for pair in nearest[side[nearest]][:_SHOWN].tolist()
         ]
@@ -219,11 +216,19 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
     return result
 
 
+def _row(entries: dict[str, Any]) -> str:
+    """Return the entries of a row, strings whole: what differs may be at the end."""
+    return ", ".join(
+        entry if isinstance(entry, str) else object_text(entry) for entry in entries.values()
+    )
+
+
 def _draw_distances(
     axes: Any, distances: np.ndarray, together: np.ndarray, threshold: float
 ) -> None:
     """Draw how many pairs have a distance, those of one group in colour, and the cut."""
-    bins = np.linspace(0, 3, 61)
+    bins = np.linspace(0, 3, 61) + 1e-9  # a pair at the threshold is left of it
+    bins[0] = 0
     shown = [np.minimum(distances[part], 3) for part in (together, ~together)]
     colours = ["#0072B2", "#BBBBBB"]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
