@@ -230,7 +230,10 @@ def splink(table: dict[str, list[str | None]], truth: np.ndarray) -> np.ndarray:
 
 
 def dedupe_package(table: dict[str, list[str | None]], truth: np.ndarray) -> np.ndarray:
-    """Group rows by the package dedupe, trained with 500 pairs that match and 500 that do not."""
+    """Group rows by the package dedupe, trained with 500 pairs that match and 500 that do not.
+
+    dedupe 3.0.3 needs BTrees < 6.
+    """
     import dedupe
 
     columns = cleaned(table)
