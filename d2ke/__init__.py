@@ -62,6 +62,7 @@ from d2ke.groups.barycenter import Barycenter, barycenter
 from d2ke.groups.dbscan import DBSCANClusters, dbscan
 from d2ke.groups.hdbscan import HDBSCANClusters, hdbscan
 from d2ke.groups.kmedoids import MedoidClusters, kmedoids
+from d2ke.groups.linking import Duplicates, Links, dedupe, link
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.groups.tree_picture import plot_tree
 from d2ke.learners.least_squares import train_least_squares
@@ -124,6 +125,7 @@ __all__ = [
     "Clustering",
     "D2KEModel",
     "DBSCANClusters",
+    "Duplicates",
     "Explanation",
     "FeatureSelection",
     "HDBSCANClusters",
@@ -136,6 +138,7 @@ __all__ = [
     "KernelError",
     "KernelFeatureMap",
     "LinearModel",
+    "Links",
     "Measure",
     "MedoidClusters",
     "NeighborsInfo",
@@ -176,6 +179,7 @@ __all__ = [
     "d2ke_update",
     "datasets",
     "dbscan",
+    "dedupe",
     "density_error_bound",
     "discriminative_predict",
     "distance_matrix",
@@ -208,6 +212,7 @@ __all__ = [
     "kernel_two_sample_test",
     "kmedoids",
     "knn_predict",
+    "link",
     "lipschitz_constant",
     "load_model",
     "load_search",

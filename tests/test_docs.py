@@ -164,7 +164,13 @@ def test_distributed_guide(capsys):
 @pytest.mark.filterwarnings("ignore:Precomputed sparse input was not sorted")
 @pytest.mark.parametrize(
     "page",
-    ["docs/estimators.md", "docs/clustering.md", "docs/groups.md", "docs/neighbors.md"],
+    [
+        "docs/estimators.md",
+        "docs/clustering.md",
+        "docs/groups.md",
+        "docs/linking.md",
+        "docs/neighbors.md",
+    ],
 )
 def test_guides_print_what_they_promise(page, capsys):
     pytest.importorskip("sklearn", minversion="1.6")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from d2ke._base.config import show_config
 from d2ke._version import __version__
 from d2ke.cli.clustering import add_clustering_commands
+from d2ke.cli.dedupe import add_dedupe_command
 from d2ke.cli.models import add_model_commands
 from d2ke.cli.neighbors import add_neighbors_command
 from d2ke.cli.options import add_seed, session_of, threads_parser
@@ -59,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_model_commands(commands, common)
     add_neighbors_command(commands, common)
+    add_dedupe_command(commands, common)
     add_clustering_commands(commands, common)
 
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")

@@ -31,6 +31,10 @@ OPTIONS = {
     "unseen_letters": "--unseen-letters",
     "distance": "--distance",
     "alpha": "--alpha",
+    "radius": "--radius",
+    "clean": "--clean",
+    "threshold": "--threshold",
+    "known": "--pairs",
 }
 
 

@@ -28,6 +28,7 @@ class given(dict):  # noqa: N801 (reads like a call's keywords)
 NAN, INF = np.nan, np.inf
 SERIES = [[0.0, 1.0], [1.0, 2.0, 3.0]]
 WORDS = ["ACGT", "AGT", "TTTT", "CA"]
+PEOPLE = {"name": ["Ada", "Bo"], "age": [36, 41]}
 POINTS = np.array([[0.0, 0.0], [0.1, 0.2], [3.0, 3.0], [3.2, 3.1]])
 K = np.exp(-((POINTS[:, None] - POINTS) ** 2).sum(axis=2))
 BAD_K = K.copy()
@@ -348,6 +349,29 @@ CASES = [
      given(distance="levenshtein", method="ward")),
     (ValueError, ("max_leaves", "1"), d2ke.plot_tree, WORDS,
      given(distance="levenshtein", max_leaves=1)),
+    (ValueError, ("radius", "'town'", "'name'"), d2ke.dedupe, PEOPLE, given(radius={"town": 1})),
+    (ValueError, ("radius", "'town'"), d2ke.dedupe, PEOPLE,
+     given(radius={"name": 1}, distance={"town": "levenshtein"})),
+    (ValueError, ("radius['name']", "0"), d2ke.dedupe, PEOPLE, given(radius={"name": 0})),
+    (ValueError, ("radius", "{}"), d2ke.dedupe, PEOPLE, given(radius={})),
+    (TypeError, ("X['age']", "numbers"), d2ke.dedupe, PEOPLE, given(radius=1)),
+    (ValueError, ("X", "empty"), d2ke.dedupe, {"name": []}, given(radius=1)),
+    (ValueError, ("clean", "'vowels'", "accents"), d2ke.dedupe, WORDS,
+     given(radius=1, clean=["vowels"])),
+    (TypeError, ("clean", "'case'"), d2ke.dedupe, WORDS, given(radius=1, clean="case")),
+    (ValueError, ("threshold", "2"), d2ke.dedupe, WORDS, given(radius=1, threshold=2)),
+    (ValueError, ("linkage", "'ward'"), d2ke.dedupe, WORDS, given(radius=1, linkage="ward")),
+    (ValueError, ("distance", "directed_mhd", "symmetric"), d2ke.dedupe, SERIES,
+     given(radius=1, distance="directed_mhd")),
+    (ValueError, ("known", "shape"), d2ke.dedupe, WORDS, given(radius=1, known=([0, 1], [1]))),
+    (ValueError, ("known", "1 pairs"), d2ke.dedupe, WORDS,
+     given(radius=1, known=([[0, 1]], [2]))),
+    (ValueError, ("known[0]", "9"), d2ke.dedupe, WORDS, given(radius=1, known=([[0, 9]], [1]))),
+    (ValueError, ("known", "matching"), d2ke.dedupe, WORDS,
+     given(radius=1, known=([[0, 1]], [0]))),
+    (ValueError, ("radius", "'age'", "right"), d2ke.link, {"age": ["1"]}, {"name": ["1"]},
+     given(radius={"age": 1})),
+    (TypeError, ("one_to_one", "1"), d2ke.link, WORDS, WORDS, given(radius=1, one_to_one=1)),
     # Embeddings and Gram matrices.
     (TypeError, "gamma", embed),
     (ValueError, ("gamma", "0"), embed, given(gamma=0.0)),

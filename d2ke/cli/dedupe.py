@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of the records of a table that are about the same thing: `d2ke dedupe`."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.files import check_writable
+from d2ke._base.text import object_text
+from d2ke.cli.map_picture import picture
+from d2ke.cli.matrix_files import InputError
+from d2ke.cli.object_files import reported_warnings
+from d2ke.cli.options import parameter, radius, session_of
+from d2ke.cli.report import Section, check_report_file, write_page
+from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
+from d2ke.cli.session import Session
+from d2ke.groups.cleaning import CLEANING
+from d2ke.groups.linking import Duplicates, dedupe
+from d2ke.io.record_files import read_records
+from d2ke.objects.records import Records
+
+_SHOWN = 10  # examples on each side of the cut
+_ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
+
+_DESCRIPTION = """\
+Groups of the rows of a table (.csv, .tsv, .parquet, .feather) that are about the same person or
+thing. A column counts by its radius: its distance is divided by it, and a missing entry counts as
+1. The distance of two rows is the mean over the columns. All pairs in a group are within the
+threshold. The result has a row for each row of the table: its number from 0 (or its id), its
+group, and the example of the group, the row that is nearest to the others.
+"""
+_EXAMPLES = """\
+examples:
+  d2ke dedupe people.csv --columns name,address --radius name=2,address=3 --out groups.csv
+  d2ke dedupe people.csv --columns name --radius 1 --clean case,accents,punctuation \\
+      --ids id --pairs pairs.csv --out groups.csv --report groups.html
+"""
+
+
+def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the subparsers of `d2ke`."""
+    parser = commands.add_parser(
+        "dedupe",
+        parents=[common],
+        help="groups of the rows of a table that are about the same thing",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the table")
+    add("--columns", required=True, metavar="NAME,NAME", help="the compared columns")
+    add(
+        "--radius",
+        required=True,
+        type=_radii,
+        metavar="R",
+        help="the distance that counts as 1: a number for all columns, or NAME=R,NAME=R",
+    )
+    add("--out", required=True, metavar="FILE", help="where to write, .csv, .h5 or .hdf5")
+    add("--distance", metavar="NAME", help="of all columns (default: levenshtein for strings)")
+    add("--clean", metavar="WHAT", help=f"what does not count, of {','.join(CLEANING)}")
+    add("--threshold", type=float, metavar="T", help="largest distance in a group (default 1)")
+    add(
+        "--linkage",
+        choices=["complete", "single"],
+        default="complete",
+        help="single: rows are in one group if small steps lead from one to the other",
+    )
+    add("--ids", metavar="NAME", help="the column of ids, for the result and for --pairs")
+    add(
+        "--pairs",
+        metavar="FILE",
+        help="a table of two ids (or row numbers) and whether they match, 1 or 0: they choose the "
+        "threshold, by the best F1 score",
+    )
+    add("--report", metavar="FILE", help="write a page with the distances and examples, .html")
+    parser.set_defaults(run=run_dedupe)
+
+
+def _radii(text: str) -> float | dict[str, float]:
+    """Return a number, or those of columns."""
+    if "=" not in text:
+        return radius(text)
+    return {name: radius(str(value)) for name, value in map(parameter, text.split(","))}
+
+
+@input_errors()
+def run_dedupe(options: argparse.Namespace) -> None:
+    """Group the rows of a table, and write their groups.
+
+    Raises
+    ------
+    InputError
+        A file or an argument is unusable.
+    ImportError
+        A package that the report needs is missing.
+    """
+    out, session = Path(options.out), session_of(options)
+    check_result_file(out)
+    if options.report is not None:
+        check_report_file(Path(options.report))
+    inputs = {"the table": options.file}
+    if options.pairs is not None:
+        inputs["pairs"] = options.pairs
+    results = {"out": options.out, "report": options.report}
+    check_apart(results, inputs)
+    for file in filter(None, results.values()):
+        check_writable(Path(file))
+    names = options.columns.split(",")
+    records, ids = _read(options, names, session)
+    radii = options.radius
+    found = dedupe(
+        records,
+        radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
+        distance=dict.fromkeys(names, options.distance),
+        clean=options.clean.split(",") if options.clean else (),
+        threshold=1.0 if options.threshold is None else options.threshold,
+        known=None if options.pairs is None else _read_pairs(Path(options.pairs), ids),
+        linkage=options.linkage,
+        n_threads=session.n_threads,
+        progress=session.progress,
+    )
+    sizes = np.bincount(found.labels)
+    summary = (
+        f"{len(records)} rows, {len(found.pairs)} pairs within a radius. ",
+        f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
+        f"; threshold {found.threshold:.4g}, largest group {sizes.max()}.",
+    )
+    session.report("".join(summary))
+    numbers = {"group": found.labels, "example": ids[found.examples][found.labels]}
+    write_columns(out, {"row" if options.ids is None else options.ids: ids} | numbers)
+    session.report(f"groups: {options.out}")
+    if options.report is not None:
+        title = f"Groups of {Path(options.file).name}"
+        write_page(Path(options.report), title, summary, _sections(records, ids, found))
+        session.report(f"report: {options.report}")
+
+
+def _read(
+    options: argparse.Namespace, names: list[str], session: Session
+) -> tuple[Records, np.ndarray]:
+    """Read the columns as text, and the ids or numbers of the rows."""
+    every = names if options.ids in (None, *names) else [*names, options.ids]
+    with reported_warnings(session):
+        records = read_records(options.file, every, kinds=dict.fromkeys(every, "strings")).objects
+    session.report(f"{Path(options.file).name}: {str(records)[1:-1]}")
+    if options.ids is None:
+        return records, np.arange(len(records))
+    column = records[options.ids]
+    if column.missing.any():
+        raise InputError(f"ids (--ids) has no entry in row {column.missing.argmax()}")
+    ids = np.array([str(entry) for entry in column.values])
+    if len(np.unique(ids)) < len(ids):
+        raise InputError(f"ids (--ids): the column {options.ids!r} has equal entries")
+    return Records({name: records[name] for name in names}), ids
+
+
+def _read_pairs(file: Path, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Read pairs of ids and whether they match; the first line is a header."""
+    rows = {str(name): row for row, name in enumerate(ids.tolist())}
+    pairs, match = [], []
+    with file.open(newline="", encoding="utf-8-sig") as stream:
+        for line, fields in enumerate(csv.reader(stream), 1):
+            if line == 1 or not fields:
+                continue
+            answer = _ANSWERS.get(fields[-1].strip().lower())
+            if len(fields) != 3 or answer is None:
+                raise InputError(f"{file}, line {line}: two ids and 1 or 0 are needed")
+            for name in fields[:2]:
+                if name not in rows:
+                    raise InputError(f"{file}, line {line}: the table has no row {name!r}")
+            pairs.append([rows[name] for name in fields[:2]])
+            match.append(answer)
+    return np.array(pairs, np.int64).reshape(-1, 2), np.array(match, bool)
+
+
+def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Section]:
+    """Show the distances, the cut, and pairs next to it on both sides."""
+    distances, threshold = found.distances, found.threshold
+    i, j = found.pairs.T
+    together = found.labels[i] == found.labels[j]
+    nearest = np.argsort(np.abs(distances - threshold), kind="stable")
+    inside = distances <= threshold
+    sides = (
+        ("Nearest to the cut, below it", inside),
+        ("Nearest to the cut, above it", ~inside),
+    )
+    result = [
+        Section(
+            "Distances",
+            "Pairs of rows that are within the radius of at least one column, by their distance. "
+            "Where the threshold is well chosen, few pairs are near it.",
+            "histogram of the distances of pairs, and the threshold",
+            picture((5.5, 3.2), _draw_distances, distances, together, threshold),
+        )
+    ]
+    for heading, side in sides:
+        rows = [
+            [
+                f"{distances[pair]:.4g}",
+                "yes" if together[pair] else "no",
+                *(f"{ids[row]}: {_row(records[row])}" for row in found.pairs[pair].tolist()),
+            ]
+            for pair in nearest[side[nearest]][:_SHOWN].tolist()
+        ]
+        columns = ["distance", "one group", "row", "other row"] if rows else []
+        result.append(
+            Section(heading, "" if rows else "There are none.", columns=columns, rows=rows)
+        )
+    return result
+
+
+def _row(entries: dict[str, Any]) -> str:
+    """Return the entries of a row, strings whole: what differs may be at the end."""
+    return ", ".join(
+        entry if isinstance(entry, str) else object_text(entry) for entry in entries.values()
+    )
+
+
+def _draw_distances(
+    axes: Any, distances: np.ndarray, together: np.ndarray, threshold: float
+) -> None:
+    """Draw how many pairs have a distance, those of one group in colour, and the cut."""
+    bins = np.linspace(0, 3, 61) + 1e-9  # a pair at the threshold is left of it
+    bins[0] = 0
+    shown = [np.minimum(distances[part], 3) for part in (together, ~together)]
+    colours = ["#0072B2", "#BBBBBB"]
+    axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
+    axes.axvline(threshold, color="#D55E00", label="threshold")
+    axes.set(xlabel="distance (3: or more)", ylabel="pairs", yscale="symlog")
+    axes.legend(frameon=False, fontsize=8)

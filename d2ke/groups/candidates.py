@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs of records that are near in at least one column, and their distances over all columns.
+
+A column counts by its radius: its distances are divided by it, and a missing entry counts as 1. The
+distance of two records is the mean over the columns. Where it is at most 1, at least one column is
+within its radius: the search of each column finds all these pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from d2ke._base.checks import positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.progress import progress_bar
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import DISTANCES, ArgumentNames, PairBlock, PairwiseProblem
+from d2ke.distances.registry import usual_distance
+from d2ke.groups.cleaning import check_cleaning, clean_column
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import WithinLists, check_graph
+from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.strategies import choose_strategy
+from d2ke.objects.container import Objects, take
+from d2ke.objects.record_packing import is_table, pack_records
+from d2ke.objects.records import Column, Records
+
+_BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
+_ONE = "item"  # the column of a list of objects
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedColumn:
+    """A column of both sides: the problem of the entries that are there, and its radius."""
+
+    x: Column
+    y: Column
+    pairs: PairwiseProblem
+    radius: float
+
+    def near(self, n_threads: int, progress: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers and the distances of the pairs within the radius.
+
+        The number of a pair is row * m + column; of one table only row < column counts.
+        """
+        pairs, same = self.pairs, self.y is self.x
+        lists = WithinLists(pairs.shape, self.radius)
+        search = NeighborSearch(pairs, same, same, None, self.radius, n_threads)
+        with progress_bar(progress, "candidates") as report:
+            search = replace(search, report=report)
+            choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
+        graph = lists.result(pairs.dtype)
+        rows = np.repeat(self.x.rows, np.diff(graph.indptr))
+        columns = self.y.rows[graph.indices]
+        once = rows < columns if same else slice(None)
+        return rows[once] * len(self.y) + columns[once], graph.data[once]
+
+    def distances(
+        self, i: np.ndarray, j: np.ndarray, n_threads: int, order: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the distances of some pairs over the radius; 1 where an entry is missing.
+
+        Rows next to each other in `order` are likely to share columns.
+        """
+        result = np.ones(len(i))
+        there = np.flatnonzero(~(self.x.missing[i] | self.y.missing[j]))
+        if order is not None:
+            there = there[np.lexsort((i[there], order[i[there]]))]
+        rows = np.searchsorted(self.x.rows, i[there])
+        columns = np.searchsorted(self.y.rows, j[there])
+        x, y = self.pairs.x, self.pairs.y
+        cheap = isinstance(x, Objects) and x.kind == "strings"
+        starts = (
+            np.arange(0, len(there), _BLOCK) if cheap else np.unique(rows, return_index=True)[1]
+        )
+        for part in np.split(np.arange(len(there)), starts[1:]) if len(there) else ():
+            (top, row), (left, column) = (
+                np.unique(side[part], return_inverse=True) for side in (rows, columns)
+            )
+            D = np.empty((len(top), len(left)), self.pairs.dtype)
+            block = PairBlock(take(x, top), take(y, left))
+            self.pairs.compile(block).run(D, 1 if cheap else n_threads, None, DISTANCES)
+            result[there[part]] = D[row, column] / self.radius
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedTables:
+    """The compared columns of one or two tables of n and m rows."""
+
+    columns: Mapping[str, ComparedColumn]
+    shape: tuple[int, int]
+    n_threads: int
+
+    def distances(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Return the distances of some pairs of records."""
+        parts = [column.distances(i, j, self.n_threads) for column in self.columns.values()]
+        return np.mean(parts, axis=0)
+
+    def candidates(self, progress: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pairs that are within the radius of a column, sorted, and their distances."""
+        n, m = self.shape
+        found = [column.near(self.n_threads, progress) for column in self.columns.values()]
+        numbers = np.unique(np.concatenate([part for part, _ in found]))
+        check_graph(len(numbers))
+        i, j = np.divmod(numbers, m)
+        links = sparse.coo_array((np.ones(len(i), np.int8), (i, n + j)), shape=(n + m, n + m))
+        order = connected_components(links, directed=False)[1]
+        total = np.zeros(len(i))
+        for column, (near, values) in zip(self.columns.values(), found, strict=True):
+            known = np.isin(numbers, near, assume_unique=True)
+            place = np.argsort(near)
+            part = np.empty(len(i))
+            part[known] = values[place] / column.radius
+            part[~known] = column.distances(i[~known], j[~known], self.n_threads, order)
+            total += part
+        return np.column_stack([i, j]), total / len(found)
+
+
+def compare_tables(
+    names: ArgumentNames, X: Any, Y: Any, radius: Any, distance: Any, clean: Any, n_threads: int
+) -> ComparedTables:
+    """Check the tables, the columns that have a radius, and their distances."""
+    steps = check_cleaning(clean)
+    x = _table(X, names.x)
+    y = x if Y is None else _table(Y, names.y)
+    given = distance if isinstance(distance, Mapping) else {}
+    radii = radius if isinstance(radius, Mapping) else dict.fromkeys(given or x, radius)
+    if not radii:
+        raise ArgumentError("radius", "must have a radius of at least one column, got {}")
+    for name in given:
+        if name not in radii:
+            raise ArgumentError("radius", f"has no radius of the column {name!r}")
+    columns = {}
+    for name, value in radii.items():
+        for table, argument in ((x, names.x), (y, names.y)):
+            if name not in table.columns:
+                held = ", ".join(map(repr, table))
+                problem = f"names the column {name!r}, but {argument} has {held}"
+                raise ArgumentError("radius", problem)
+        value = positive_number("radius" if value is radius else f"radius[{name!r}]", value)
+        called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
+        own = given.get(name) if isinstance(distance, Mapping) else distance
+        columns[name] = _compare(x[name], y[name], own, value, called, steps)
+    return ComparedTables(columns, (len(x), len(y)), n_threads)
+
+
+def _table(X: Any, name: str) -> Records:
+    records = pack_records(X if is_table(X) else {_ONE: X}, name=name)
+    if not len(records):
+        raise ArgumentError(name, "is empty: at least one record is needed")
+    return records
+
+
+def _compare(
+    x: Column, y: Column, distance: Any, radius: float, names: ArgumentNames, steps: frozenset[str]
+) -> ComparedColumn:
+    same = y is x
+    x = clean_column(x, steps)
+    y = x if same else clean_column(y, steps)
+    for column, called in ((x, names.x), (y, names.y)):
+        if not isinstance(column.values, Objects):
+            raise ArgumentTypeError(
+                called,
+                f"holds {column.kind}, but strings, series and sets are compared; give numbers "
+                "and categories as text",
+            )
+    own, params = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
+    own = usual_distance(x.kind) if own is None else own
+    pairs = check_pairs(x.values, None if same else y.values, own, params, names)
+    if same and not pairs.same:
+        raise ArgumentError(
+            "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
+        )
+    return ComparedColumn(x, y, pairs, radius)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`d2ke dedupe`: groups in a file, the cut from known pairs, and the report."""
+
+import csv
+
+import pytest
+
+from d2ke.cli.main import main
+
+TABLE = """\
+id,name,address,year
+a1,Anna Lee,Main St. 5,1970
+a2,ANA LEE,main st 5,1970
+b1,Jon Smith,Elm Rd 1,1981
+b2,John Smith,,1981
+c1,Bo Ek,Elm Rd 7,1990
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "people.csv").write_text(TABLE)
+    return tmp_path / "people.csv"
+
+
+def run(table, *words):
+    common = "--columns", "name,address", "--radius", "name=2,address=3", "--threads", "1"
+    out = table.with_name("groups.csv")
+    status = main(["dedupe", str(table), *common, "--out", str(out), *map(str, words)])
+    return status, list(csv.reader(out.read_text().splitlines())) if out.exists() else None
+
+
+def test_groups_and_report(table, capsys):
+    report = table.with_name("groups.html")
+    status, rows = run(table, "--clean", "case,punctuation", "--ids", "id", "--report", report)
+    assert status == 0
+    assert rows == [
+        ["id", "group", "example"],
+        ["a1", "0", "a1"],
+        ["a2", "0", "a1"],
+        ["b1", "1", "b1"],
+        ["b2", "1", "b1"],
+        ["c1", "2", "c1"],
+    ]
+    text = capsys.readouterr().out
+    assert "5 records: name (strings), address (strings, 1 missing)" in text
+    assert "3 groups, 2 of more than one row; threshold 1, largest group 2." in text
+    page = report.read_text()
+    assert "Groups of people.csv" in page
+    assert "data:image/png" in page
+    assert "a2: ANA LEE, main st 5" in page
+
+
+def test_row_numbers_and_numbers_as_text(table):
+    status, rows = run(table, "--columns", "name,year", "--radius", "2", "--linkage", "single")
+    assert status == 0
+    assert rows[0] == ["row", "group", "example"]
+    assert rows[4] == ["3", "2", "2"]
+
+
+def test_known_pairs_choose_the_cut(table, capsys):
+    pairs = table.with_name("pairs.csv")
+    pairs.write_text("left,right,match\na1,a2,yes\nb1,c1,0\nb1,b2,0\n")
+    words = "--clean", "case,punctuation", "--ids", "id", "--pairs", pairs
+    status, rows = run(table, *words)
+    assert status == 0
+    assert "threshold 0.5, largest group 2" in capsys.readouterr().out
+    assert [row[1] for row in rows[1:]] == ["0", "0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--columns", "name,town"], "town"),
+        (["--columns", "name"], "radius (--radius) names the column 'address'"),
+        (["--columns", "name,address,year"], "radius (--radius) has no radius of the column"),
+        (["--radius", "0"], "radius"),
+        (["--clean", "case,umlauts"], "clean (--clean)"),
+        (["--threshold", "2"], "threshold (--threshold) is 2"),
+        (["--ids", "year"], "has equal entries"),
+        (["--out", "groups.txt"], "out must end in"),
+        (["--distance", "editt"], "distance"),
+        (["--report", "report.pdf"], "report must end in"),
+    ],
+)
+def test_wrong_options(table, capsys, words, message):
+    status, _ = run(table, *words)
+    assert status != 0
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a,b,match\n0,9,1\n", "line 2: the table has no row '9'"), ("a,b\n0,1\n", "line 2: two ids")],
+)
+def test_wrong_pairs(table, capsys, text, message):
+    pairs = table.with_name("pairs.csv")
+    pairs.write_text(text)
+    assert run(table, "--pairs", pairs)[0] != 0
+    assert message in capsys.readouterr().err
+
+
+def test_radius_is_needed(table, capsys):
+    with pytest.raises(SystemExit):
+        main(["dedupe", str(table), "--columns", "name", "--out", "groups.csv"])
+    assert "--radius" in capsys.readouterr().err
