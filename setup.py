@@ -9,6 +9,7 @@ D2KE_ABI3=1 makes one wheel for Python 3.11 and all later ones (not free-threade
 """
 
 import os
+import platform
 import subprocess
 import sys
 import sysconfig
@@ -30,6 +31,9 @@ CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
 
 # The limited API of Python 3.11, the first with the buffers that memory views need.
 ABI3 = os.environ.get("D2KE_ABI3") == "1" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+# _PYTHON_HOST_PLATFORM names the platform that a cross-compiler compiles for.
+CROSS = not sysconfig.get_platform().endswith(platform.machine())
 
 SANITIZE = os.environ.get("D2KE_SANITIZE", "")
 # AddressSanitizer sees what the checks left out would see; with them, and with checks in
@@ -63,7 +67,10 @@ int main(void)
 
 
 def openmp_flags(compiler):
-    """Find flags with which an OpenMP program compiles, links and runs; ([], []) if none do."""
+    """Find flags with which an OpenMP program compiles, links and runs; ([], []) if none do.
+
+    A program for another processor is not run.
+    """
     if os.environ.get("D2KE_NO_OPENMP") == "1":
         return [], []
     candidates = [(["-fopenmp"], ["-fopenmp"])]
@@ -79,7 +86,7 @@ def openmp_flags(compiler):
                 )
                 program = str(Path(folder, "probe"))
                 compiler.link_executable(objects, program, extra_postargs=link_flags)
-                if subprocess.run([program], timeout=60).returncode == 0:
+                if CROSS or subprocess.run([program], timeout=60).returncode == 0:
                     return compile_flags, link_flags
             except (CompileError, LinkError, OSError, subprocess.SubprocessError):
                 continue

@@ -43,6 +43,7 @@ PAGES = {
     "changelog": "CHANGELOG.md",
     "contributing": "CONTRIBUTING.md",
     "data": "data/README.md",
+    "security": "SECURITY.md",
 }
 _SHOWN = {path: page for page, path in PAGES.items()} | {"README.md": "index"}
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")

@@ -277,8 +277,8 @@ def anchors(path):
 
 def written_pages():
     """Return the pages that people write; others are made from docstrings and examples."""
-    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    pages += [ROOT / "data/README.md", ROOT / "benchmarks/README.md"]
+    names = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+    pages = [ROOT / name for name in (*names, "data/README.md", "benchmarks/README.md")]
     made = {"_build", "gallery_pages", "generated"}
     return pages + [page for page in (ROOT / "docs").rglob("*.md") if not made & {*page.parts}]
 
@@ -315,4 +315,6 @@ def test_anchors_are_those_of_github(tmp_path):
 
 def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {d2ke.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    recipe = (ROOT / "conda/recipe/meta.yaml").read_text()
+    assert f'{{% set version = "{d2ke.__version__}" %}}' in recipe
     assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == d2ke.__version__

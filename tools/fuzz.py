@@ -2,13 +2,13 @@
 """Throw random inputs at d2ke and see that it computes or refuses: ``python tools/fuzz.py all``.
 
     python tools/fuzz.py distances --count 1000000       # inputs: pairs of objects
-    python tools/fuzz.py models --seconds 60 --jobs 2    # or for a while
-    python tools/fuzz.py models --seed 4711 --here       # one batch again, in this process
+    python tools/fuzz.py options --seconds 60 --jobs 2    # or for a while
+    python tools/fuzz.py options --seed 4711 --here       # one batch again, in this process
     python tools/fuzz.py compiled --seconds 60           # all that compiled code computes
 
 A batch has a seed and is the same whenever it is made. Batches run in child processes, which a
 crash or a hang ends; whatever is wrong is kept in the folder of findings, one JSON file for each
-seed.
+seed. Files are for ``tools/fuzzers``.
 """
 
 from __future__ import annotations
@@ -25,19 +25,17 @@ import tempfile
 import time
 import traceback
 import warnings
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(Path.cwd()), str(ROOT / "tests" / "io" / "mat"), str(ROOT), str(ROOT / "tools")]
+sys.path[:0] = [str(Path.cwd()), str(ROOT), str(ROOT / "tools")]
 
-import mat_fuzz  # noqa: E402
 from fuzz_kernels import (  # noqa: E402
     expect,
     fuzz_coresets,
@@ -126,53 +124,6 @@ def item(rng):
     return choices[rng.integers(len(choices))]()
 
 
-# ---- files
-
-
-@cache
-def model_files():
-    """Return the contents of files of models: two ways to hold rows, and none."""
-    rows, y = np.arange(12.0).reshape(6, 2), ["a", "b", "c"] * 2
-    models = (
-        d2ke.train(y, rows),
-        d2ke.svmtrain(y, rows, "-t 2"),
-        d2ke.svmtrain(y, sparse.csr_array(rows), "-t 0"),
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [Path(folder, f"{i}.npz") for i in range(len(models))]
-        for path, model in zip(paths, models, strict=True):
-            d2ke.save_model(path, model)
-        return [path.read_bytes() for path in paths]
-
-
-def fuzz_models(seed):
-    """Damaged models of classifiers, 50 in each batch."""
-    rng = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "damaged.npz")
-        for _ in range(50):
-            damage = rng.choice([remade, mat_fuzz.damaged])
-            path.write_bytes(damage(rng.choice(model_files()), rng))
-            try:
-                d2ke.load_model(path)
-            except ValueError as error:
-                expect(str(path) in str(error), f"the message does not name the file: {error}")
-    return 50
-
-
-def remade(content, rng):
-    """Damage one array of a model, in an archive whose check sums are right."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    name = rng.choice(sorted(parts))
-    parts[name] = mat_fuzz.damaged(parts[name], rng)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, part in parts.items():
-            archive.writestr(name, part)
-    return out.getvalue()
-
-
 # ---- options
 
 FLAGS = "sctdgrnpemhwbvqBRCMPLz"
@@ -241,7 +192,6 @@ BATCHES = {
     "kernels": (fuzz_kernel_distance, 4),
     "coresets": (fuzz_coresets, 4),
     "pack": (fuzz_pack, 2),
-    "models": (fuzz_models, 2),
     "options": (fuzz_options, 2),
     "crash": (fuzz_crash, 0),
 }

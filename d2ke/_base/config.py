@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from d2ke._base.threads import forked, team_size
 from d2ke._ext import isa, omp
 from d2ke._version import __version__
 
-_DEPENDENCIES = ("numpy", "scipy", "liblinear-official", "libsvm-official", "h5py")
+_DEPENDENCIES = ("numpy", "scipy", "h5py", "liblinear-official", "libsvm-official")
 
 
 def configuration() -> dict[str, str]:
@@ -23,7 +23,12 @@ def configuration() -> dict[str, str]:
         "threads": f"{team_size(None)}" + (" (a forked process)" if forked() else ""),
         "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
     }
-    return rows | {name: version(name) for name in _DEPENDENCIES}
+    for name in _DEPENDENCIES:
+        try:
+            rows[name] = version(name)
+        except PackageNotFoundError:
+            rows[name] = 'not installed: pip install "d2ke[svm]"'
+    return rows
 
 
 def show_config() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,26 +69,31 @@ class FeatureFile:
             raise ValueError(f"{self.path} is not a features file: another program wrote it")
         self._file = h5py.File(self.path, "r")
         try:
-            self._Z = self._file["Z"]
-            self.shape: tuple[int, int] = self._Z.shape
-            self.dtype: np.dtype = self._Z.dtype
-            self.parameters: dict[str, Any] = lists_to_tuples(get_json(self._file, "parameters"))
-            self.versions: dict[str, Any] = get_json(self._file, "versions")
-            self.record: dict[str, Any] = {}
-            if "record" in self._file:
-                self.record = get_json(self._file, "record")
-            if self.versions["format"] > VERSION:
-                raise ValueError(
-                    f"version {self.versions['format']} of the format; this d2ke ({__version__}) "
-                    f"reads {VERSION}, a newer d2ke is needed"
-                )
-            if "done" in self._file and self._file["done"][()] < len(self):
-                raise ValueError(f"it is not complete, {_TO_COMPLETE}")
-        except BaseException as error:
+            with _damage_of(self.path):
+                self._read_parts()
+        except BaseException:
             self.close()
-            if isinstance(error, (AttributeError, KeyError, TypeError, ValueError)):
-                raise ValueError(f"{self.path} cannot be read: {error}") from error
             raise
+
+    def _read_parts(self) -> None:
+        """Read all but features, labels and objects."""
+        self._Z = self._file["Z"]
+        self.shape: tuple[int, int] = self._Z.shape
+        self.dtype: np.dtype = self._Z.dtype
+        if len(self.shape) != 2 or self.dtype not in (np.float32, np.float64):
+            raise ValueError(f"Z has the shape {self.shape} and holds {self.dtype}")
+        self.parameters: dict[str, Any] = lists_to_tuples(get_json(self._file, "parameters"))
+        self.versions: dict[str, Any] = get_json(self._file, "versions")
+        self.record: dict[str, Any] = {}
+        if "record" in self._file:
+            self.record = get_json(self._file, "record")
+        if self.versions["format"] > VERSION:
+            raise ValueError(
+                f"version {self.versions['format']} of the format; this d2ke ({__version__}) "
+                f"reads {VERSION}, a newer d2ke is needed"
+            )
+        if "done" in self._file and self._file["done"][()] < len(self):
+            raise ValueError(f"it is not complete, {_TO_COMPLETE}")
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -128,16 +134,29 @@ class FeatureFile:
         rows = as_slice("rows", rows)
         if "labels" not in self._file:
             return None
-        labels = self._file["labels"][rows]
-        if "classes" not in self._file:
-            return labels
-        classes = self._file["classes"]
-        return get_text(classes).astype(classes.attrs["dtype"])[labels]
+        with _damage_of(self.path):
+            labels = self._file["labels"][rows]
+            if "classes" not in self._file:
+                return labels
+            if labels.min(initial=0) < 0:
+                raise ValueError("labels has negative codes of classes")
+            classes = self._file["classes"]
+            return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None where none were saved."""
         columns = as_slice("columns", columns)
-        return get_objects(self._file["omega"])[columns] if "omega" in self._file else None
+        with _damage_of(self.path):
+            return get_objects(self._file["omega"])[columns] if "omega" in self._file else None
+
+
+@contextmanager
+def _damage_of(path: Path) -> Iterator[None]:
+    """Name the file in errors of its contents."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
 
 
 def as_slice(name: str, part: slice | None) -> slice:

@@ -134,6 +134,8 @@ def train(
         unknown or out of range, or a features file is damaged.
     OSError
         If a features file cannot be opened.
+    ImportError
+        If LIBLINEAR is not installed; it comes with the extra ``d2ke[svm]``.
 
     Warns
     -----
@@ -298,11 +300,7 @@ def _signs(codes: np.ndarray, code: int) -> np.ndarray:
 
 def library() -> Any:
     """Return the module of LIBLINEAR's interface."""
-    # Imported at the first use: liblinear imports numba wherever that is installed, which takes
-    # longer than all of this package.
-    from liblinear import liblinear
-
-    return liblinear
+    return solver_calls.interface("liblinear.liblinear")
 
 
 def native_problem(

@@ -108,6 +108,8 @@ def svmtrain(
         If `K` is not square (``-t 4``), is asymmetric by more than 1e-5 of its largest
         magnitude, or exceeds float32 (LIBSVM's cache); if a value is not finite, lengths
         differ, there is only one class, or an option is unknown or out of range.
+    ImportError
+        If LIBSVM is not installed; it comes with the extra ``d2ke[svm]``.
 
     Warns
     -----
@@ -236,11 +238,7 @@ def cache_bytes(n: int, megabytes: float = 100.0) -> int:
 
 def library() -> Any:
     """Return the module of LIBSVM's interface."""
-    # Imported at the first use: libsvm imports numba wherever that is installed, which takes
-    # longer than all of this package.
-    from libsvm import svm
-
-    return svm
+    return solver_calls.interface("libsvm.svm")
 
 
 def native_problem(

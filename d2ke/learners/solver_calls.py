@@ -15,6 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from d2ke._base.signals import TICK
@@ -40,6 +41,21 @@ def _collect(text: bytes) -> None:
 
 # Kept alive here: C holds only its address.
 PRINT_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_collect)
+
+
+def interface(module: str) -> Any:
+    """Import LIBLINEAR's or LIBSVM's Python interface, or say how to install it.
+
+    Imported at the first use: both import numba wherever that is installed, which takes longer
+    than all of this package.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{module.split('.')[0].upper()} cannot be loaded ({error}); it comes as source and "
+            'needs a C++ compiler: pip install "d2ke[svm]"'
+        ) from None
 
 
 def run(

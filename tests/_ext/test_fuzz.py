@@ -66,7 +66,7 @@ print(json.dumps([name for name, done in called.items() if not done]))
 
 
 COMMANDS = [
-    *("distances", "kernels", "coresets", "pack", "models", "options"),
+    *("distances", "kernels", "coresets", "pack", "options"),
 ]
 FIRST = f"""
 import sys, traceback

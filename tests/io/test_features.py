@@ -416,3 +416,28 @@ def test_other_hdf5_files(file, change, message):
         change(store)
     with pytest.raises((ValueError, TypeError, KeyError), match=message):
         load_features(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("labels", np.array([0, -1, 0])),
+        ("labels", np.array([0, 7, 0])),
+        ("classes", np.arange(2.0)),
+        ("omega/offsets", np.array([0, 9, 1])),
+        ("omega/values", None),
+        ("Z", np.ones(3)),
+        ("Z", np.ones((3, 2), np.int64)),
+    ],
+)
+def test_damaged_parts_are_refused_with_the_files_name(name, content, tmp_path):
+    path = tmp_path / "damaged.h5"
+    save_features(path, np.ones((3, 2)), labels=["a", "b", "a"], omega=["ACGT", "AG"])
+    with h5py.File(path, "r+") as file:
+        attributes = dict(file[name].attrs)
+        del file[name]
+        if content is not None:
+            file[name] = content
+            file[name].attrs.update(attributes)
+    with pytest.raises(ValueError, match=r"damaged\.h5 cannot be read"):
+        load_features(path)
