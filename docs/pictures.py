@@ -16,6 +16,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import LogLocator
 from scipy.special import softmax
 
 import d2ke
@@ -23,7 +24,7 @@ from d2ke.models.calibration import reliability
 
 HERE = Path(__file__).parent / "start"
 PAPER = {"dpi": 80, "facecolor": "white", "metadata": {"Software": None}}
-TWO = {"figsize": (9, 3.4), "layout": "constrained"}
+TWO = {"figsize": (9, 3.4), "layout": "constrained", "gridspec_kw": {"wspace": 0.08}}
 COLOURS = plt.get_cmap("tab10").colors
 
 
@@ -183,6 +184,9 @@ def numbers(D, y, train, test):
     right.loglog(sizes[:-1], error, marker="o", label="measured")
     right.loglog(sizes[:-1], error[0] * np.sqrt(sizes[0] / sizes[:-1]), "--", label="1 / sqrt(R)")
     right.set(title="largest difference of two kernels", xlabel="R")
+    right.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("")
     right.legend()
     save(figure, "R.png")
 
