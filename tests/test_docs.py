@@ -99,11 +99,13 @@ def run_page(parts, capsys):
             assert float(line.split()[0]) == near
 
 
-def test_distances_guide():
+def test_distances_guide(capsys):
     pytest.importorskip("numba")
     names = {}
     for code in blocks("docs/distances.md"):
         exec(code, names)
+        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        assert capsys.readouterr().out.splitlines() == promised
     assert names["D"].shape == (2, 2)
     assert names["D"][0, 1] == pytest.approx(2**0.5)
     assert names["chosen"].parameters == {"distance": "dtw (window 3)", "k": 7}
