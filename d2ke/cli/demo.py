@@ -267,7 +267,7 @@ def _one_prediction(split: Split) -> list[str]:
         f"A model was trained on {len(X)} DNA strings. It has not seen this one:",
         f"  {x}",
         f"true class: {split.y_test[0]}; predicted: {why.label}, with probability {P[0].max():.2f}",
-        f"What speaks most for {why.label}: pieces of training strings that are near to this one,",
+        f"These pieces of training strings are near to it, and speak most for {why.label}:",
         *(
             f"  {object_text(one['object'])} ({one['block']}), edit distance {one['distance']:g}"
             for one in pieces
