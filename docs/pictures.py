@@ -16,6 +16,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import LogLocator
 from scipy.special import softmax
 
 import d2ke
@@ -23,7 +24,7 @@ from d2ke.models.calibration import reliability
 
 HERE = Path(__file__).parent / "start"
 PAPER = {"dpi": 80, "facecolor": "white", "metadata": {"Software": None}}
-TWO = {"figsize": (9, 3.4), "layout": "constrained"}
+TWO = {"figsize": (9, 3.4), "layout": "constrained", "gridspec_kw": {"wspace": 0.08}}
 COLOURS = plt.get_cmap("tab10").colors
 
 
@@ -45,7 +46,7 @@ def overview():
     omega = d2ke.random_segments(256, X, length=(3, 12), seed=0)
     D = d2ke.distance_matrix(X, omega, "dtw")
     Z = d2ke.d2ke_features(D, gamma=1 / np.median(D))
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
+    figure, (left, middle, right) = plt.subplots(1, 3, **(TWO | {"figsize": (11, 3.2)}))
     rows = np.concatenate([np.flatnonzero(y == speaker)[:3] for speaker in range(3)])
     for shift, i in enumerate(rows):
         left.plot(X[i][:, 0] + 1.2 * shift, color=COLOURS[y[i]], linewidth=1.5)
@@ -110,14 +111,14 @@ def families():
     y[14] += 3.0  # an outlier
     rng = np.random.default_rng(0)
     cloud, other = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) * 0.8 + [2.2, 0.6]
-    figure, axes = plt.subplots(2, 4, figsize=(13, 5.6), layout="constrained")
+    figure, axes = plt.subplots(2, 4, **(TWO | {"figsize": (13, 5.6)}))
     for ax, (title, name, options) in zip(
         axes.flat,
         (
             ("dtw: warps freely", "dtw", {}),
             ("msm: each step costs c", "msm", {"c": 0.5}),
-            ("erp: leaves values out, at their size", "erp", {}),
-            ("lcss: ignores what is not within epsilon", "lcss", {"epsilon": 0.3}),
+            ("erp: leaves values out", "erp", {}),
+            ("lcss: only pairs within epsilon", "lcss", {"epsilon": 0.3}),
             ("frechet: the worst pair alone", "frechet", {}),
         ),
         strict=False,
@@ -183,6 +184,9 @@ def numbers(D, y, train, test):
     right.loglog(sizes[:-1], error, marker="o", label="measured")
     right.loglog(sizes[:-1], error[0] * np.sqrt(sizes[0] / sizes[:-1]), "--", label="1 / sqrt(R)")
     right.set(title="largest difference of two kernels", xlabel="R")
+    right.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("")
     right.legend()
     save(figure, "R.png")
 

@@ -99,11 +99,13 @@ def run_page(parts, capsys):
             assert float(line.split()[0]) == near
 
 
-def test_distances_guide():
+def test_distances_guide(capsys):
     pytest.importorskip("numba")
     names = {}
     for code in blocks("docs/distances.md"):
         exec(code, names)
+        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        assert capsys.readouterr().out.splitlines() == promised
     assert names["D"].shape == (2, 2)
     assert names["D"][0, 1] == pytest.approx(2**0.5)
     assert names["chosen"].parameters == {"distance": "dtw (window 3)", "k": 7}
@@ -119,10 +121,12 @@ def test_lines_of_a_new_distance():
     assert re.sub(r"^\+", "", cell, flags=re.M) in (ROOT / "d2ke/_ext/elastic_cells.h").read_text()
 
 
-def test_string_distances_guide():
+def test_string_distances_guide(capsys):
     names = {}
     for code in blocks("docs/string_distances.md"):
         exec(code, names)
+        promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        assert capsys.readouterr().out.splitlines() == promised
     assert names["swaps"].tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
     assert names["edits"][0, 1] == 2
     assert names["scanned"].tolist() == [[0.4, 1.0], [0.2, 1.0]]

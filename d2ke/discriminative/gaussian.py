@@ -87,7 +87,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     X : array_like, shape (n, d)
         Points, at least two of them different.
     n_neighbors : int
-        The rank of the neighbour, >= 1; the farthest object where there are fewer.
+        The rank of the neighbour, >= 1. With fewer objects, the farthest one is used.
 
     Returns
     -------

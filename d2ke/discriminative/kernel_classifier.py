@@ -38,7 +38,7 @@ class KernelClassifier:
     lam : float
         Its weight of the quadratic term.
     coef : ndarray of float64, shape (n, n_classes) or (R, n_classes)
-        Scores are similarities to the training objects (or features) times these.
+        Scores are the similarities to the training objects (or the features) times `coef`.
     from_features : bool
         Whether it was trained on features.
     """
@@ -79,8 +79,8 @@ def kernel_classifier_fit(
     features : array_like, shape (n, R), optional
         In place of K: features Z, as of `d2ke_embed`, for K = Z Z', which is never formed.
     lam : float, optional
-        Weight of the quadratic term, > 0; default n / 2. At values of the order of 1 nearly all
-        the weight falls on few objects.
+        Weight of the quadratic term, > 0; default n / 2. With values near 1, nearly all weight is
+        on few objects.
     similarity : {"psd", "general"}
         "general": K may be indefinite, and |K| takes its place in the quadratic term.
     risk : {"margin", "ise"}

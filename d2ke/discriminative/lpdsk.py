@@ -31,11 +31,11 @@ class Propagation:
     Attributes
     ----------
     labels : ndarray of shape (n,)
-        The known labels, unchanged, and computed ones for the other objects; the marker of
-        unknown labels stays where no labelled object was reached.
+        The known labels, and the computed labels of the other objects. Objects that reach no
+        labelled object keep the marker of unknown labels.
     scores : ndarray of float64, shape (n, n_classes)
         The harmonic function: non-negative rows with sum 1, or zeros for objects that were not
-        reached. With `balance`, the largest is not always the label's.
+        reached. With `balance`, the label is not always the class of the largest score.
     classes : ndarray of shape (n_classes,)
         The distinct labels in sorted order, one for each column of `scores`.
     reached : ndarray of bool, shape (n,)
@@ -47,8 +47,8 @@ class Propagation:
     lam : float
         The weight of its quadratic term.
     h : float or None
-        The width of the Gaussian kernel; where it was chosen, the common width, which most
-        objects have, or the h of exp(-d / h). None for K and features.
+        The width of the Gaussian kernel. If it was chosen: the width that most objects have, or the
+        h of exp(-d / h). None for K and features.
     trained : Trained
         For `discriminative_predict`: the arguments, not copied, and the widths.
     """
@@ -95,8 +95,8 @@ def lpdsk(
     y : sequence of length n
         Labels of any one type, with `unknown` where they are not known; they are never changed.
     points : array_like, shape (n, d), optional
-        In place of K: vectors, for the similarities of near neighbours with widths that are
-        chosen, or with `h` for the Gaussian kernel of `gaussian_gram`.
+        In place of K: vectors. Without `h`, K are the similarities of near neighbours; with `h`,
+        the Gaussian kernel of `gaussian_gram`.
     distances : array_like, shape (n, n), optional
         In place of K: symmetric distances, as of `distance_matrix`, for the same as points.
     features : array_like, shape (n, R), optional
@@ -119,8 +119,8 @@ def lpdsk(
         As for `cdsk`.
     balance : bool
         Compare the scores of each class relative to their sum over the objects (class mass
-        normalisation for equally large classes); False for the scores as they are, of which a few
-        labels under a wide kernel leave one class the largest everywhere.
+        normalisation for equally large classes); With False the scores are compared as they are.
+        With few labels and a wide kernel, one class can then win everywhere.
     max_iter : int, optional
         Maximum number of rounds, >= 1; it stops earlier when the labels do not change. Default
         10, or 1 with chosen widths, where later rounds lost accuracy in our measurements.

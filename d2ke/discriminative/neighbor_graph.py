@@ -173,10 +173,10 @@ def neighbor_similarities(
 ) -> csr_array:
     """Compute the similarities of near neighbours as a sparse matrix.
 
-    K_ij = exp(-d_ij^2 / (2 w_i w_j)), at least 1e-6, where i is one of the nearest neighbours of
-    j, or j of i, and on the diagonal; else 0. The width w_i is h, or half the distance to the
-    third neighbour if that is more: nearly all objects have one width, and outliers a wider one,
-    so that they stay connected.
+    K_ij = exp(-d_ij^2 / (2 w_i w_j)), at least 1e-6, where i is one of the nearest neighbours of j,
+    or j of i, and on the diagonal; else 0. The width w_i is the larger of h and half the distance
+    to the third neighbour. Nearly all objects have width h. Outliers have a larger one, so that
+    they stay connected.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def neighbor_similarities(
     n_neighbors : int
         Neighbours of each object, >= 1; n - 1 where there are fewer.
     h : float, optional
-        The common width, > 0; default the value that 90 % of the local widths are not above.
+        The common width, > 0. Default: the 90 % quantile of the local widths.
 
     Returns
     -------

@@ -26,8 +26,8 @@ def discriminative_predict(
 ) -> NDArray[Any]:
     """Predict the clusters or labels of new objects.
 
-    It is the kernel classifier of the weights and labels that were computed: the label with the
-    largest sum of alpha_i K(x, x_i) over the objects i that have it.
+    The kernel classifier of the computed weights and labels: it predicts the label with the largest
+    sum of alpha_i K(x, x_i) over the objects i with this label.
 
     Parameters
     ----------

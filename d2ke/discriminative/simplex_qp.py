@@ -57,9 +57,9 @@ def simplex_qp(
 ) -> SimplexSolution:
     """Minimise alpha'H alpha / 2 + f'alpha over the simplex.
 
-    Each step moves weight between two coordinates, to the one of least gradient from the one
-    that promises the largest decrease, by an exact line search. No step increases the objective,
-    even where H is indefinite; the result is then a stationary point.
+    Each step moves weight to the coordinate of least gradient, from the one with the largest
+    predicted decrease, by an exact line search. No step increases the objective, even where H is
+    indefinite; the result is then a stationary point.
 
     Parameters
     ----------
@@ -70,8 +70,7 @@ def simplex_qp(
     start : array_like, shape (n,), optional
         First point, on the simplex; default 1/n everywhere.
     tol : float
-        Gap to reach, in units of the gradient's spread max g - min g at alpha = 1/n (1 where that
-        is 0).
+        Gap to reach, in units of max g - min g at alpha = 1/n (1 if that is 0).
     max_steps : int, optional
         Most steps, each O(n); default 1000 n.
 

@@ -80,7 +80,7 @@ def align(
     Returns
     -------
     Alignment
-        The distance, with the bits of `distance_matrix`, and the pairs of places with their costs.
+        The distance, exactly as in `distance_matrix`, and the matched positions with their costs.
 
     Raises
     ------

@@ -29,11 +29,11 @@ class Operations:
     Attributes
     ----------
     op : ndarray of str, shape (k,)
-        "equal", "replace", "delete", "insert" or "transpose". Of two letters that change places
-        each has an operation, and what is edited between them stands between these.
+        "equal", "replace", "delete", "insert" or "transpose". A transposition is two operations,
+        one for each letter; edits between the two letters are listed between them.
     i, j : ndarray of int64, shape (k,)
-        The letter of x and the letter of y; of an insertion, i is the letter of x before which
-        y[j] is inserted, and of a deletion, j is the place in y where x[i] would be.
+        Positions of the letters in x and in y. For an insertion, y[j] is inserted before x[i]. For
+        a deletion, j is the position in y where x[i] would be.
     """
 
     op: np.ndarray
@@ -81,18 +81,18 @@ class Alignment:
     distance : str
         The distance's name.
     params : dict
-        Its parameters, as they were written.
+        Its parameters, as they were passed.
     x, y : ndarray, str or bytes
         The two objects.
     value : float
-        The distance, with the bits that `distance_matrix` has.
+        The distance, exactly as in `distance_matrix`.
     pairs : ndarray of int64, shape (k, 2)
-        Places in x and in y that belong together. Series: the cells of the path, in order;
-        of ``"window"`` the vectors of x at the nearest place.
-        Operations: the letters (or vectors) of each, -1 where there is none; crossed letters with
-        those that they become. ``"jaccard"``: the first places of each letter. ``"emd"``: from
-        where to where something goes. Sets: each vector of x and the nearest one of y, then, if the
-        distance is not directed, the nearest vector of x to each one of y.
+        Matched positions in x and in y. Series: the cells of the path, in order; of ``"window"``
+        the vectors of x at the nearest place. Operations: the letters (or vectors) of each, -1
+        where there is none; transposed letters with those that they become. ``"jaccard"``: the
+        first places of each letter. ``"emd"``: the vectors between which weight moves. Sets: each
+        vector of x and the nearest one of y, then, if the distance is not directed, the nearest
+        vector of x to each one of y.
     costs : ndarray, shape (k,)
         The ground distance of each pair (squared with ``ground="sqeuclidean"``), or what each step
         or operation adds; ``"lcss"``: -1 for a pair. float32 for ``"dtw"`` of such series.

@@ -41,9 +41,9 @@ def distance_matrix(
     X : Objects or what `pack` takes; Records or what `pack_records` takes
         n objects, or n records of several columns.
     Y : Objects or what `pack` takes, optional
-        m objects or records; None stands for X itself, and then d(x, y) = d(y, x) is used
-        to compute each pair once (not for the directed distances, nor for
-        ``"levenshtein"`` with mode "prefix" or "infix" or costs that differ by direction).
+        m objects or records. None stands for X itself: each pair is computed once, since d(x, y) =
+        d(y, x) (not for directed distances, for ``"levenshtein"`` with another mode than "global",
+        or for costs that differ by direction).
     distance : str, callable, scipy.LowLevelCallable or dict
         - of records a dict with the distance of each compared column, or a tuple of the distance
           and its parameters: ``{"name": "osa", "track": ("dtw", {"window": 9})}``; of numbers
@@ -98,9 +98,8 @@ def distance_matrix(
     Returns
     -------
     ndarray, shape (n, m)
-        float32 if X and Y both hold float32 vectors, else (and of records) float64; `out` if
-        given. The same bits for any number of threads and for any subset of
-        rows and columns.
+        float32 if X and Y are float32 vectors, else (and for records) float64; `out` if given. The
+        values depend neither on the number of threads nor on the other rows and columns.
 
     Raises
     ------

@@ -178,7 +178,7 @@ def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[st
 
 
 def column_weights(X: Any, *, distance: Mapping[str, Any], seed: int = 0) -> dict[str, float]:
-    """Return weights with which each column has about the same part in the distance of records.
+    """Return weights that give each column about the same influence on the distance of records.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def column_weights(X: Any, *, distance: Mapping[str, Any], seed: int = 0) -> dic
     Returns
     -------
     dict of str to float
-        For ``weights=``. With the default seed, those that `distance_matrix`, `nearest` and
-        `within` use for X, or for the records of their Y, where none are given.
+        Pass it as ``weights=``. With the default seed, these are the default weights of
+        `distance_matrix`, `nearest` and `within` for X, or for the records of their Y.
 
     Raises
     ------

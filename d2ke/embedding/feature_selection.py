@@ -25,11 +25,11 @@ class FeatureSelection:
     indices : ndarray of int64, shape (r,)
         The kept columns of the pool, ascending; r <= R.
     weights : ndarray of float64, shape (r,)
-        The factor of each; the sum of their squares is N.
+        The factor of each column. The sum of their squares is N.
     q : ndarray of float64, shape (N,)
         The distribution over the pool that aligns best, sum 1.
     alignment : ndarray of float64, shape (N,)
-        Of each column with the labels, >= 0: what q maximises the mean of.
+        The alignment of each column with the labels, >= 0. q maximises its mean.
     """
 
     indices: np.ndarray
@@ -82,17 +82,17 @@ def select_features(
     R : int
         Columns to keep, 1 to N.
     rho : float
-        Divergence allowed, >= 0: 0 for equal weights, more for weights on fewer
-        columns; all weight is on the best column from N - 1 on.
+        Maximum divergence, >= 0. 0 gives equal weights, larger values concentrate the weights on
+        fewer columns. From N - 1 on, all weight is on the best column.
     keep : {"best", "sample"}
         ``"best"``: the R columns of largest q (of equals, those better aligned, then
         the first), with weights by q. ``"sample"``: R draws from q with replacement,
         as in the paper, each with the same weight. Either may give fewer than R
         columns: where a large rho leaves q at 0, or draws repeat.
     centre : bool
-        Subtract the mean of each column first, which is the same as centring
-        labels or kernel. Features of distances have large means, whose alignment
-        says nothing but how unequal the classes are.
+        Subtract the mean of each column first, which is the same as centring labels or kernel.
+        Features of distances have large means, and the alignment of a mean depends only on the
+        sizes of the classes.
     seed : int, SeedSequence or Generator
         For ``keep="sample"``, and needed there.
 

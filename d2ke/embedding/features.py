@@ -52,8 +52,8 @@ def d2ke_embed(
     gamma : float
         Inverse scale of the distance, > 0; needed for ``link="exp"`` only.
     link : {"exp", "distance"}
-        ``"exp"``: the paper's features. ``"distance"``: d(x_i, omega_j) /
-        sqrt(R), as the authors' code for time series has it.
+        ``"exp"``: the paper's features. ``"distance"``: d(x_i, omega_j) / sqrt(R), as in the
+        authors' code for time series.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     out : ndarray of float32 or float64, shape (n, R), optional
@@ -68,9 +68,8 @@ def d2ke_embed(
     Returns
     -------
     ndarray, shape (n, R)
-        float32 if X and omega both hold float32 vectors, else float64; the same
-        bits for any number of threads, and the same as `d2ke_features` gives
-        from the distance matrix.
+        float32 if X and omega are float32 vectors, else float64. The result does not depend on the
+        number of threads, and equals `d2ke_features` of the distance matrix.
 
     Raises
     ------
@@ -151,9 +150,9 @@ def d2ke_features(
 ) -> NDArray[np.floating[Any]]:
     """Compute features from a ready matrix of distances to random objects.
 
-    Distances are costly and features cheap: one D serves every gamma, and its
-    first R' columns, ``D[:, :R']``, serve every R' <= R.  D is not copied, so that
-    with one `out` for all of them any number of gammas takes the memory of one.
+    Distances are expensive and features cheap. One D can be used for every gamma, and its first R'
+    columns, ``D[:, :R']``, for every R' <= R. D is not copied. With the same `out` in each call,
+    any number of gammas needs the memory of one.
 
     Parameters
     ----------
@@ -234,8 +233,8 @@ def rsm_embed(
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to representatives: the representative-set method.
 
-    The baseline RSM of the paper; it differs from D2KE in where the R objects
-    come from (see `representatives`), and the formula is the same.
+    This is the baseline RSM of the paper. The formula is that of D2KE, with R training objects (see
+    `representatives`) in place of random ones.
 
     Parameters
     ----------

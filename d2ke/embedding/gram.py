@@ -35,10 +35,9 @@ def d2ke_gram(
 ) -> NDArray[np.floating[Any]]:
     """Compute the Gram matrix of the D2KE kernel, as random objects estimate it.
 
-    K[i, j] = sum_r exp(-gamma (d(x_i, omega_r) + d(y_j, omega_r))) / R: the
-    product of the features of `d2ke_embed`, positive semidefinite for any
-    distance. For a linear model the features themselves are the better input;
-    this is for methods that want a kernel.
+    K[i, j] = sum_r exp(-gamma (d(x_i, omega_r) + d(y_j, omega_r))) / R: the product of the features
+    of `d2ke_embed`, positive semidefinite for any distance. Linear models should use the features.
+    This matrix is for methods that need a kernel.
 
     Parameters
     ----------
@@ -112,8 +111,8 @@ def dsk_gram(
 ) -> NDArray[np.floating[Any]]:
     """Substitute distances into a kernel: the baselines DSK_RBF and DSK_ND.
 
-    For a general distance the result is indefinite; LIBSVM takes it all the
-    same, as the paper does, or its spectrum is repaired.
+    For a general distance the result is indefinite. LIBSVM accepts it all the same, as in the
+    paper. `repair` makes it positive semidefinite.
 
     Parameters
     ----------
@@ -126,9 +125,9 @@ def dsk_gram(
     beta : float
         Exponent, > 0; 2 in the paper.
     repair : {"clip", "flip", "shift"} or SpectrumRepair, optional
-        A name: of the training objects' own D, whose Gram matrix becomes
-        positive semidefinite. For the rows of other objects, the
-        `SpectrumRepair` that was fitted to the training objects' Gram matrix.
+        A name if D has the distances among the training objects: their Gram matrix becomes positive
+        semidefinite. For the rows of other objects, the `SpectrumRepair` that was fitted to that
+        matrix.
 
     Returns
     -------

@@ -21,7 +21,7 @@ ERRORS = ("max", "rms", "relative", "centred")
 class KernelBootstrap:
     """Errors of a kernel's estimate by R random features, from resampled features.
 
-    Each is exceeded with probability delta, as far as the features at hand can tell.
+    Each error is exceeded with an estimated probability of delta.
 
     Attributes
     ----------
@@ -30,16 +30,16 @@ class KernelBootstrap:
     rms : float
         Root mean square of k~ - k over all pairs.
     relative : float
-        The latter in units of the root mean square of k.
+        `rms` divided by the root mean square of k.
     centred : float
-        The same, of both matrices less their row and column means: what a model with a bias
-        sees. nan where no two objects differ.
+        As `relative`, for the centred matrices: row and column means are subtracted. Only this
+        error matters for a model with a bias. nan if all objects are equal.
     delta : float
         Probability of larger errors.
     n_features : int
         R.
     n_objects : int
-        Objects, among which all pairs are looked at.
+        Number of objects, of which all pairs are compared.
     """
 
     max: float
@@ -83,11 +83,10 @@ def bootstrap_kernel_error(
 ) -> KernelBootstrap:
     """Tell from features alone how far their kernel is from the expected one.
 
-    R features drawn with replacement from the R at hand are to these what these are to
-    p(omega). The differences of the resampled kernels from the kernel at hand have the
-    distribution of its own error: the bootstrap. The quantiles at 1 - delta are returned, and
-    with them the numbers of features for any eps, to be seen beside the proven
-    `features_needed`.
+    This is the bootstrap: R features are drawn with replacement from the R given ones, many times.
+    The differences of the resampled kernels from the given kernel are distributed as its error. The
+    result has their quantiles at 1 - delta, and the number of features for any eps. Compare it with
+    `features_needed`, the proven number.
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def bootstrap_kernel_error(
     n_resamples : int
         How often to resample, at least 1 / delta.
     max_objects : int
-        Of more objects, that many at random.
+        If there are more objects, use a random sample of this size.
     seed : int or numpy.random.Generator
         Of the resampled features and objects.
     n_threads : int, optional

@@ -34,24 +34,23 @@ class KernelError:
     sizes : ndarray of int64, shape (m,)
         Values of R, ascending.
     n_blocks : ndarray of int64, shape (m,)
-        For each R, on how many disjoint blocks of R features the errors were measured.
+        For each R, the number of disjoint blocks of R features that were measured.
     max_mean, max_sd : ndarray of float64, shape (m,)
         Mean and standard deviation over the blocks of max |k~ - k|; the deviation is
         nan for a single block.
     rms_mean, rms_sd : ndarray of float64, shape (m,)
         The same for the root mean square of k~ - k over all pairs of objects.
     expected_rms : ndarray of float64, shape (m,)
-        sqrt(mean Var[phi(x) phi(y)] / R), with the variance over the features
-        estimated from all of them: what theory expects without knowing the kernel.
-        It is the root of an expected square, so that ``rms_mean`` lies below it, the
-        more the further ``rms_sd`` is from 0.
+        sqrt(mean Var[phi(x) phi(y)] / R), with the variance over the features estimated from all of
+        them: the error that theory predicts without a reference kernel. It is the root of a mean
+        square, so ``rms_mean`` is below it, by more if ``rms_sd`` is large.
     relative_mean, relative_sd : ndarray of float64, shape (m,)
         The root mean square error in units of that of the kernel's values.
     centred_mean, centred_sd : ndarray of float64, shape (m,), or None
-        With centred=True: the same once row and column means are subtracted from both
-        matrices, which is all that a model with a bias sees. Where gamma is small, all kernel
-        values are near 1, and a small error may yet hide all that tells objects apart. nan
-        where no two objects differ.
+        With centred=True: the same once row and column means are subtracted from both matrices,
+        since a model with a bias uses only these. If gamma is small, all kernel values are near 1,
+        and even a small error can be larger than the differences between objects. nan if all
+        objects are equal.
     """
 
     sizes: np.ndarray
@@ -79,9 +78,9 @@ def kernel_error(
 ) -> KernelError:
     """Measure how far random features are from a reference kernel, for several R.
 
-    Features of independent random objects are independent columns, so that every
-    block of r of them, scaled by sqrt(R / r), is an estimate of its own. From
-    disjoint blocks come the mean error of r features and its error bar.
+    Features of independent random objects are independent columns. So every block of r columns,
+    scaled by sqrt(R / r), gives a separate estimate of the kernel. Disjoint blocks give the mean
+    error of r features and its standard deviation.
 
     Parameters
     ----------
@@ -90,15 +89,14 @@ def kernel_error(
     gram : ndarray, shape (n, n)
         The kernel of the objects, where it is known.
     features : ndarray, shape (n, R_reference)
-        In place of `gram`: features of the same objects for other random objects,
-        independent of those of Z and many more. Their own error adds to the
-        measured one, R / R_reference of its square. Their product is never held
-        as a whole.
+        In place of `gram`: features of the same objects for other random objects, independent of
+        those of Z and many more. Their own error increases the square of the measured error by a
+        fraction R / R_reference. Their product is never stored completely.
     sizes : sequence of int, optional
         Values of R to measure, from 1 to that of Z. Default: the powers of 2, and
         that of Z.
     max_blocks : int
-        Most blocks to take for one R, the first ones.
+        Maximum number of blocks for one R; the first ones are used.
     centred : bool
         True: measure the error of the centred kernel too, in twice the time.
     n_threads : int, optional

@@ -77,9 +77,9 @@ class PseudoEuclideanEmbedding:
 def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     """Embed objects linearly by their distances to each other: the baseline GDK_LED.
 
-    The centred matrix B = -J D^2 J / 2 has the inner products that a Euclidean D
-    would come from. In general some of its eigenvalues are negative; the R
-    largest ones in modulus are kept, and X = Q |Lambda|^(1/2).
+    For a Euclidean D, the centred matrix B = -J D^2 J / 2 has the inner products of the points. In
+    general some of its eigenvalues are negative. The R eigenvalues of largest modulus are kept, and
+    X = Q |Lambda|^(1/2).
 
     Parameters
     ----------

@@ -26,10 +26,10 @@ _LARGE = 1500  # rows of matrices whose product may take a second
 class SpectrumRepair:
     """A repair that makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
 
-    Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all
-    eigenvalues are raised until none is negative ("shift"). Rows of new objects
-    undergo the same linear map as the rows of the training objects; a shift
-    changes only how similar an object is to itself, so it leaves them as they are.
+    Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all eigenvalues are
+    raised until none is negative ("shift"). Rows of new objects are transformed by the same linear
+    map as those of the training objects. A shift changes only the diagonal, so it does not change
+    them.
 
     Attributes
     ----------

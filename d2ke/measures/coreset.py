@@ -21,12 +21,12 @@ from d2ke.measures.random_fourier import centred, frequencies, transforms
 
 @dataclass(frozen=True, eq=False)
 class KernelCoreset:
-    """Points of a measure that stand for all of it.
+    """A few weighted points of a measure that approximate it.
 
     Attributes
     ----------
     indices : ndarray of int64, shape (m,)
-        Which points; distinct if all points have the same weight.
+        Indices of the points; distinct if all points have the same weight.
     weights : ndarray of float64, shape (m,)
         Their weights: W/m each, with the sign that the point had; of curves and
         surfaces, the lengths of their vectors.
@@ -37,14 +37,14 @@ class KernelCoreset:
     distance_method : str or None
         "exact", or "rff" for an estimate from 4096 random frequencies.
     standard_error : float or None
-        Of an estimated `distance`.
+        Standard error of an estimated `distance`.
     bound : float or None
-        D_K is at most this, proven without evaluating it; with probability
-        1 - delta where the method draws at random. None for herding.
+        Proven upper bound on D_K; for random methods it holds with probability 1 - delta. None for
+        herding.
     delta : float
         See `bound`.
     total : float
-        W, the sum of the absolute weights: the scale on which to judge D_K.
+        W, the sum of the absolute weights. Compare D_K with it.
     method : str
         How the points were chosen.
     kernel : str
@@ -112,22 +112,22 @@ def kernel_coreset(
         of points that make the distance smaller. "auto": "sorted" for d = 1, else
         "thinning" up to m min(n, 16 m) = 1e9 (m = 8000), and "halving" beyond.
     eps : float, optional
-        Instead of m: D_K <= eps W is measured, and the size is the smallest for which it
-        holds, by doubling and bisection. "random", and any method with evaluate=False, take
-        what is proven without measuring: as many points as random ones need with
-        probability 1 - delta, (1 + sqrt(ln(1/delta)))^2 / eps^2 in any dimension, or with
-        weights of both signs and for shapes (1 + sqrt(2 ln(1/delta)))^2 / eps^2; for
-        "sorted", as many as its own bound needs if they are fewer.
+        Instead of m: the smallest size with a measured D_K <= eps W is searched by doubling and
+        bisection. "random", and any method with evaluate=False, use a proven size instead. This is
+        the number of points that random ones need with probability 1 - delta, (1 +
+        sqrt(ln(1/delta)))^2 / eps^2 in any dimension, or with weights of both signs and for shapes
+        (1 + sqrt(2 ln(1/delta)))^2 / eps^2; for "sorted", as many as its own bound needs if they
+        are fewer.
     delta : float, optional
         Probability with which `eps` and `bound` may be missed; 0.01 by default.
     seed : int or numpy.random.Generator
-        Of all random choices.
+        Seed of all random choices.
     n_threads : int, optional
         Threads; None for all that this process may use. The result does not
         depend on it.
     evaluate : bool
-        False: do not compute the distance, which for many points takes longer than
-        the choice. With `eps`, the size is then the proven one.
+        False: do not compute the distance. For many points it takes longer than the choice. With
+        `eps`, the proven size is used.
 
     Returns
     -------

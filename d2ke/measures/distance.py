@@ -31,7 +31,7 @@ class KernelDistanceInfo:
     method : str
         "exact", "dualtree", "wspd", "fourier", "rff", "ifgt", or "closed form".
     reason : str
-        Why this method.
+        Why this method was used.
     kernel : str
         The kernel.
     sigma : float or None
@@ -45,14 +45,13 @@ class KernelDistanceInfo:
         computation proved it; for a random method it holds with probability
         1 - delta; for exact methods a bound of the rounding.
     standard_error : float or None
-        Of a random method: the estimated standard error of `squared`, which is
-        usually far below `bound`.
+        Estimated standard error of `squared` for a random method. It is usually far below `bound`.
     discretisation : float
         Bound on what replacing curves and surfaces by their samples adds to the
         error of `value`; with probability 1 - delta (delta or 0.01) where these are
         random, once for each such shape. nan for shapes under a kernel without scale.
     counts : dict of str to int
-        What was counted: distinct points, pairs of points or boxes, features.
+        Numbers of distinct points, of pairs of points or boxes, and of features.
     """
 
     value: float
@@ -135,8 +134,8 @@ def kernel_distance(
         The kernel's scale; "median" is the median distance between the distinct
         points of both (of a sample of 1000); 1 where all points are equal.
     weights_p, weights_q : array_like of shape (n,), optional
-        Weights, of any sign; they need not sum to 1. Default: 1 each, so that a
-        repeated point counts twice; pass ``np.full(n, 1 / n)`` for distributions.
+        Weights, of any sign; they need not sum to 1. Default: 1 each, so a repeated point counts
+        twice. Pass ``np.full(n, 1 / n)`` for distributions.
     kernel : {"gaussian", "laplace", "linear", "trivial"} or callable
         exp(-|p-q|^2 / (2 sigma^2)); exp(-|p-q| / sigma); <p, q>, with which the
         distance is that of the weighted sums; 1 for equal points and else 0. Or a function
@@ -144,15 +143,13 @@ def kernel_distance(
         points (n, d) and (m, d); all pairs are evaluated. For ellipses in place of balls see
         `kernel_coordinates`.
     method : {"auto", "exact", "dualtree", "wspd", "fourier", "rff", "ifgt"}
-        "exact": all pairs. "dualtree": boxes of points, adaptive; good for narrow
-        kernels in up to 3 dimensions. "wspd": well-separated pairs, the paper's
-        Theorem 3.1 (Gaussian only), for study: at sizes that can be computed its pairs
-        are almost all pairs of points, and it is slower than "exact" (see Notes).
-        "fourier": Fourier series of the repeated kernel (Gaussian only); all but narrow
-        kernels in up to 4 dimensions. "rff": random
-        Fourier features; any dimension, any size. "ifgt": Taylor features (Gaussian
-        only); wide kernels in more dimensions.
-        "auto": the cheapest by an estimate, never "wspd"; exact without `eps`.
+        "exact": all pairs. "dualtree": boxes of points, adaptive; good for narrow kernels in up to
+        3 dimensions. "wspd": well-separated pairs, Theorem 3.1 of the paper (Gaussian only). At all
+        practical sizes its pairs are almost all pairs of points, and it is slower than "exact" (see
+        Notes). "fourier": Fourier series of the repeated kernel (Gaussian only); all but narrow
+        kernels in up to 4 dimensions. "rff": random Fourier features; any dimension, any size.
+        "ifgt": Taylor features (Gaussian only); wide kernels in more dimensions. "auto": the
+        cheapest by an estimate, never "wspd"; exact without `eps`.
     eps : float, optional
         Accuracy: the error of D_K^2 is at most eps W^2, where W is the mean of the
         total measures (sums of absolute weights) of P and Q. Needed by all methods

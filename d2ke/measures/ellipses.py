@@ -14,12 +14,12 @@ from d2ke.measures.measure import Measure, as_measure
 
 
 def kernel_coordinates(P: Any, covariance: Any) -> Measure:
-    """Move points to coordinates in which an anisotropic kernel is the isotropic one.
+    """Transform points so that an anisotropic kernel becomes isotropic.
 
     The kernel exp(-(p - q)' C^-1 (p - q) / 2) of a covariance matrix C is the Gaussian kernel with
-    sigma = 1 of L^-1 p and L^-1 q, where C = L L'. So every function of the kernel distance takes
-    ellipses, with every method and guarantee: distances, norms, coresets, features, neighbours.
-    The Laplace kernel becomes exp(-sqrt((p - q)' C^-1 (p - q))).
+    sigma = 1 of L^-1 p and L^-1 q, where C = L L'. So all functions of the kernel distance support
+    ellipses, with all methods and guarantees. The Laplace kernel becomes
+    exp(-sqrt((p - q)' C^-1 (p - q))).
 
     Parameters
     ----------

@@ -41,13 +41,13 @@ class KernelFeatureMap:
     kind : str
         The kind of measures that it maps.
     channels : int
-        Numbers that each point of these carries.
+        Number of values at each point.
     omega : ndarray of shape (d, n_features / 2 / channels), or None
         Frequencies of random features.
     degree : int or None
         Degree of Taylor features.
     radius : float or None
-        Greatest distance from the centre of points that can be mapped; None: any.
+        Maximum distance from the centre of points that can be mapped; None for no limit.
     eps : float or None
         The accuracy it was made for.
     """
@@ -142,8 +142,8 @@ def kernel_feature_map(
     Parameters
     ----------
     sets : sequence of arrays of shape (n_i, d), or of Measure
-        The sets to be mapped: their places and their number decide the map. It can
-        map others of the same kind afterwards.
+        The sets to be mapped. Their positions and their number determine the map. It can map other
+        sets of the same kind later.
     sigma : float or "median"
         The kernel's scale, as for `kernel_distance`.
     weights : sequence of arrays of shape (n_i,), optional
@@ -163,12 +163,10 @@ def kernel_feature_map(
         Probability with which random features may miss this for some pair; 0.01 by
         default.
     uniform : bool
-        True: `eps` holds for all sets within the ball around these at once, however
-        many there are, also for sets not seen yet; this takes more random features
-        (Gaussian kernel only). With Taylor features it holds in any case.
+        True: `eps` holds for all sets in the ball around these sets, also for new ones. This needs
+        more random features (Gaussian kernel only). For Taylor features it is always true.
     seed : int or numpy.random.Generator
-        Of random features; more features from the same seed begin with the same
-        frequencies.
+        Seed of random features. More features from the same seed begin with the same frequencies.
 
     Returns
     -------

@@ -24,10 +24,10 @@ class Measure:
     Attributes
     ----------
     points : ndarray of float64, shape (n, d)
-        Where the samples are.
+        Positions of the samples.
     vectors : ndarray of float64, shape (n, r)
-        What they carry: one weight (r = 1), a tangent or a normal (r = d), or the
-        r = d(d+1)/2 entries of an unoriented one.
+        Values at the samples: a weight (r = 1), a tangent or a normal (r = d), or the r = d(d+1)/2
+        entries of an unoriented one.
     kind : str
         "points", "curve", "surface", "unoriented curve" or "unoriented surface"; only
         measures of one kind are compared.

@@ -82,15 +82,15 @@ def kernel_two_sample_test(
         As for `kernel_distance`; or a function ``kernel(X, Y)`` that returns the matrix of
         kernel values of two lists of objects, positive semidefinite; `sigma` has no meaning then.
     n_permutations : int
-        Number of random divisions. If there are no more in all, all of them are evaluated,
-        and the p-value is not random.
+        Number of random divisions. If there are not more divisions in total, all of them are
+        evaluated, and the p-value is not random.
     n_groups : int, optional
         Divide the pooled points into that many groups of one size, each within a sample, and
         permute groups, not points: memory is linear, each pair of points is evaluated once,
         and the level is as exact; points left over, fewer than a group in each sample, are
         not used. 32 are enough for p-values of 0.01. For points, not for a function as kernel.
     seed : int or numpy.random.Generator
-        Of the groups and the divisions.
+        Seed of the groups and the divisions.
     n_threads : int, optional
         Threads for the groups' pairs; None for all that this process may use. The result does
         not depend on it.
@@ -229,8 +229,8 @@ def features_two_sample_test(
 ) -> TwoSampleTest:
     """Test whether two samples of any objects come from one distribution, by features.
 
-    The kernel is that of the features' inner products. Time and memory are linear in the number
-    of objects.
+    The kernel is the inner product of features. Time and memory are linear in the number of
+    objects.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ class Search:
     tried : tuple of (dict, float)
         Every setting with its accuracy, in the order tried.
     info : dict
-        How it was searched: method, distance with its parameters, grid, number of objects and
-        folds, seed, seconds.
+        The method, the distance with its parameters, grid, number of objects and folds, seed,
+        seconds.
 
     Examples
     --------

@@ -45,8 +45,8 @@ def search(
 ) -> Search:
     """Choose the parameters of a method on training objects by stratified k-fold cross-validation.
 
-    Distances are computed once for each p(omega), the distribution of the random objects omega;
-    every gamma, scaling, R (the first columns), C and fold is derived from them.
+    The distances are computed once for each p(omega), the distribution of the random objects omega.
+    They are used for every gamma, scaling, R (the first columns), C and fold.
 
     Parameters
     ----------
@@ -61,18 +61,17 @@ def search(
         vector machines with the kernels of `dsk_gram`. ``"gdk_led"``: linear classifiers on the
         pseudo-Euclidean embedding.
     distance : str, callable, scipy.LowLevelCallable, or a list of distances
-        As for `distance_matrix`. Of several, each is searched like one, and the best is chosen:
-        ``parameters["distance"]`` names it. In a list, ``("dtw", {"window": 10})`` is a distance
-        with parameters of its own.
+        As for `distance_matrix`. Each distance of a list is searched, and the best one is chosen:
+        ``parameters["distance"]``. In a list, ``("dtw", {"window": 10})`` is a distance with
+        parameters.
     sampler : callable
-        For ``"d2ke"``: ``sampler(R, seed=seed, **parameters)`` draws R random objects, of which
-        the first ones do not depend on R. Examples are
-        ``functools.partial(d2ke.random_strings, alphabet="ACGT")`` and
-        ``functools.partial(d2ke.markov_strings, X=X)``. A sampler made from X knows the objects
-        of the left-out folds, but not their labels.
+        For ``"d2ke"``: ``sampler(R, seed=seed, **parameters)`` draws R random objects. The first
+        ones must not depend on R. Examples are ``functools.partial(d2ke.random_strings,
+        alphabet="ACGT")`` and ``functools.partial(d2ke.markov_strings, X=X)``. A sampler made from
+        X uses the objects of the left-out folds, but not their labels.
     grid : mapping of str to sequence, optional
-        Values to try, in all combinations; other parameters have defaults. Each value of a range
-        is a range: ``{"length": [(2, 20), (2, 50)]}``.
+        Values to try, in all combinations. Other parameters have defaults. For a parameter that is
+        a range, each value is a range: ``{"length": [(2, 20), (2, 50)]}``.
 
         - ``"d2ke"``: the sampler's parameters, such as ``length`` and ``sigma``, and those of
           ``"rsm"``
@@ -83,30 +82,29 @@ def search(
         - ``"dsk_rbf"``: ``gamma``, ``C``; ``"dsk_nd"``: ``beta``, ``C``
         - ``"gdk_led"``: ``R``, ``C``, ``loss``
 
-        Settings are compared by the squared loss, for which all C and folds follow from one
-        eigendecomposition. The best one is then tried with the squared hinge loss and a few C on
-        either side of its own, and the better loss is chosen; by default only where that can pay,
-        with 4 training objects or more for each feature. ``grid={"loss": ["squared",
-        "squared_hinge"]}`` tries both in any case.
+        Settings are compared with the squared loss: one eigendecomposition gives the results of all
+        C and folds. The best setting is then tried with the squared hinge loss and a few values of
+        C around its own, and the better loss is chosen. By default this is done only with at least
+        4 training objects for each feature. ``grid={"loss": ["squared", "squared_hinge"]}`` tries
+        both in any case.
 
         ``gamma_scale`` instead of ``gamma`` is in units of 1 / (median distance), for
         ``"dsk_rbf"`` of 1 / (median distance)^2. ``C_scale`` instead of ``C``, for ``"dsk_nd"``
         and ``"gdk_led"``, is in units of 1 / (median distance)^beta, and of 1 / (mean squared
         length of the vectors).
     within : ndarray, path or FeatureFile, optional
-        Known distances: among the training objects, shape (n, n); for ``"d2ke"`` and ``"rsm"`` to
-        random objects, shape (n, R), of which ``grid["R"]`` takes the first columns. X, the
-        distance and the sampler are not needed then. ``"d2ke"``, ``"rsm"`` and
-        ``"knn"`` read a file by blocks; the other methods read all of it into memory.
+        Precomputed distances: among the training objects, shape (n, n); for ``"d2ke"`` and
+        ``"rsm"`` to random objects, shape (n, R). ``grid["R"]`` selects the first columns. X, the
+        distance and the sampler are then not needed. ``"d2ke"``, ``"rsm"`` and ``"knn"`` read a
+        file by blocks; the other methods read all of it into memory.
     checkpoint : path, optional
-        For ``"d2ke"`` and ``"rsm"``: a folder in which distances and results are kept as they are
-        ready. The same call resumes a killed one; a call with other arguments is refused. A Python
-        distance needs an attribute ``version`` for that. Each of several distances has a folder of
-        its own within.
+        For ``"d2ke"`` and ``"rsm"``: a folder for finished distances and results. After a kill, the
+        same call resumes; a call with other arguments is refused. A Python distance needs an
+        attribute ``version``. Each of several distances has its own subfolder.
     n_folds : int
         Number of folds, 2 to n.
     seed : int
-        Of the folds and of the random objects.
+        Seed of the folds and of the random objects.
     n_threads : int, optional
         Threads; None for all that this process may use.
     progress : bool

@@ -41,7 +41,7 @@ class Explanation:
     decision : float
         The decision value for it; for two classes, positive in favour of the label.
     offset : float
-        The part of it that every object has.
+        The part of it that is the same for every object.
     blocks : dict of str to float
         What each block adds to the decision; with `offset` they sum to it.
     omegas : tuple of dict
@@ -146,9 +146,9 @@ def d2ke_explain(
 ) -> Explanation:
     """Name the blocks, random objects and training objects that speak most for a prediction.
 
-    The decision value is a sum over features, weight times standardised feature. So each random
-    object has a share, and each block the sum of its shares. In series, windows have places, and
-    so each step has a share too: see docs/windows.md and `Explanation.plot`.
+    The decision value is a sum over features of weight times standardised feature. So each random
+    object contributes a share, and each block the sum of its shares. Windows have places in a
+    series, so each step has a share too: see docs/windows.md and `Explanation.plot`.
 
     Parameters
     ----------
@@ -159,8 +159,8 @@ def d2ke_explain(
     limit : int, default 10
         How many random objects, windows, and training objects, are named.
     training_object : int, optional
-        The place of x among the training objects, if it is one of them. Random objects that were
-        taken from x itself then count as they did in training, as far as the nearest other object.
+        The index of x among the training objects, if it is one of them. Random objects that were
+        taken from x are then treated as in training: at the distance of the nearest other object.
 
     Returns
     -------

@@ -46,8 +46,9 @@ def d2ke_predict(
     probability : bool
         Return probabilities in the place of decision values; of classes only.
     unseen_letters : {"allow", "refuse"}
-        What to do with a letter that no training string has: let it differ from every letter of
-        the model, with a warning that says how many strings have some, or raise an error.
+        What to do with letters that occur in no training string. "allow": they differ from every
+        letter of the model, and a warning says how many strings have some. "refuse": raise an
+        error.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool
@@ -76,8 +77,8 @@ def d2ke_predict(
     Warns
     -----
     UserWarning
-        If strings have letters that no training string has, or objects are far from all random
-        objects: of such, all get nearly the same prediction.
+        If strings have letters that occur in no training string. If objects are far from all random
+        objects: these all get nearly the same prediction.
 
     Notes
     -----
@@ -176,7 +177,7 @@ def d2ke_transform(
     Returns
     -------
     ndarray of float32, shape (n, R)
-        Standardised features, divided by sqrt(R); their inner products are the model's kernel.
+        Standardised features, divided by sqrt(R). Their inner products are the kernel of the model.
         Column j is called ``model.feature_names()[j]``.
 
     Raises

@@ -61,14 +61,14 @@ def d2ke_train(
 ) -> D2KEModel:
     """Train a model that predicts the labels of objects from their distances to random objects.
 
-    Every block of the model is a D2KE kernel: a view of the objects, a distance, random objects
-    drawn from the training objects. Features of all blocks side by side, standardised, go to a
-    linear model with the squared loss. Nothing needs to be chosen: each kind of objects has one
-    recipe of blocks (of series windows, see docs/windows.md, and the whole course), gamma comes
-    from the median distance to each random object, and C and the shares of families of blocks from
-    the squared error of predictions for training objects that are left out. With four times as many
-    objects as features, or more, the squared hinge loss is tried too, and taken if it is clearly
-    better on every fifth object.
+    A model consists of blocks. Each block is a D2KE kernel: a view of the objects, a distance, and
+    random objects drawn from the training objects. The features of all blocks are standardised and
+    concatenated, and a linear model with the squared loss is trained on them. No parameter needs to
+    be chosen. Each kind of objects has a default set of blocks: for series, windows (see
+    docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
+    and the shares of families of blocks are chosen by the squared error of leave-one-out
+    predictions. If there are at least four times as many objects as features, the squared hinge
+    loss is tried too. It is used if it is clearly better on every fifth object.
 
     Parameters
     ----------
@@ -96,22 +96,21 @@ def d2ke_train(
         records, which share a given R. By default, models of more than 4096 objects have at most
         4096. Scores of pieces of strings, one for each class, are besides.
     task : {"classification", "regression"}, optional
-        What y is, where it can be either. A regression takes text that is all numbers, too.
+        What to do if y can be either. A regression also accepts numbers as text.
     class_weight : "balanced" or dict, optional
-        What objects of each class count; classes that are not named count 1. With "balanced" all
-        classes count the same, however many objects they have; probabilities, the accuracy of
-        ``print(model)`` and its largest class are then those of equally frequent classes. Not for
-        several labels an object.
+        Weights of the classes; 1 for classes that are not named. With "balanced" all classes have
+        the same total weight. Probabilities, and the accuracy and the largest class of
+        ``print(model)``, then assume equally frequent classes. Not for several labels an object.
     sample_weight : sequence of n numbers >= 0, optional
-        What each object counts in the squared errors, in scores and in probabilities; objects of
-        weight 0 are left out. Weights of classes multiply them, and only ratios matter. With
+        Weights of the objects in the squared errors, scores and probabilities. The weights of the
+        classes multiply them, and only ratios matter. Objects of weight 0 are left out. With
         weights the hinge loss is not tried.
     groups : sequence of length n, optional
-        What objects belong together, such as the person of each recording: C, shares, accuracy and
-        probabilities come from predictions by models without any object of the group, so that
+        The group of each object, such as the person of each recording. C, shares, accuracy and
+        probabilities are then based on predictions by models without the group of the object, so
         they hold for objects of new groups. The hinge loss is not tried.
     seed : int, SeedSequence or Generator, default 0
-        Where the randomness comes from. Equal seeds give equal models, up to rounding.
+        Seed of the random objects. Equal seeds give equal models, up to rounding.
     keep_sums : bool
         Keep the sums of products of features in the model, R^2 numbers, so that `d2ke_update` can
         add objects. The squared hinge loss, which has no such sums, is not tried. Not with weights.

@@ -149,7 +149,7 @@ SMALL_DEMO = """
 import sys
 from d2ke.cli import demo
 from d2ke.cli.main import main
-demo.R = demo.SEARCH_R = 64
+demo.R = demo.SEARCH_R = demo._SHOWN_R = 64
 sys.exit(main())
 """
 
@@ -166,22 +166,21 @@ def test_demo(tmp_path):
         timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    header, rule, *rows, saved, last = done.stdout.splitlines()
-    assert "accuracy" in header
-    assert "seconds" in header
+    prediction, table, last = re.fullmatch(
+        r"(A model was trained.*\n)\n(data .*\n)\n(accuracy against.*)", done.stdout, re.S
+    ).groups()
+    assert re.search(r"true class: (\w+); predicted: \1, with probability [01]\.\d\d\n", prediction)
+    assert 1 <= len(re.findall(r"^  [ACGT.]+.*, edit distance \d+$", prediction, re.M)) <= 3
+    assert prediction.endswith("957 of 957 predicted labels are the same.\n")
+    header, rule, *rows = table.splitlines()
+    assert header.split() == ["data", "method", "accuracy", "%", "seconds"]
     assert set(rule) == {"-"}
     names = ["D2KE of views", "D2KE", "RSM", "KNN", "DSK_RBF"]
-    found = [
-        re.search(rf" ({'|'.join(names)}) +(\d+\.\d\d) +(\d+\.\d\d)  (.+)", row) for row in rows
-    ]
+    found = [re.search(rf" ({'|'.join(names)}) +(\d+\.\d\d) +\d+\.\d\d$", row) for row in rows]
     assert [row[1] for row in found] == names * 3
     assert all(60 < float(row[2]) <= 100 for row in found)
-    assert all(re.search(r"\bk \d+", row[4]) for row in found if row[1] == "KNN")
-    n_test = re.fullmatch(
-        r"a model of 300 objects, saved \(0\.\d MB\) and loaded: (\d+) of (\d+) .*", saved
-    )
-    assert n_test[1] == n_test[2] == "957"
     assert str(figure) in last
+    assert "d2ke train FILE.csv" in last
     assert not BAR.search(done.stdout)
     assert os.listdir(tmp_path) == ["picture.png"]
     assert figure.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
