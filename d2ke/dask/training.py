@@ -25,9 +25,9 @@ from d2ke.models import train
 from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import ROWS, has_pieces, piece_scores
+from d2ke.models.piece_scores import ROWS
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
-from d2ke.models.recipes import default_blocks, feature_limit
+from d2ke.models.recipes import default_blocks, feature_limit, has_pieces, piece_scores
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import Objects, concatenate

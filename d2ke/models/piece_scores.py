@@ -11,16 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from d2ke.models.blocks import Block, take
-from d2ke.models.samplers import counted_pieces, select_pieces
 from d2ke.models.targets import Target
 from d2ke.models.views import FITTED, mark_ends
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, from_owned, offsets_of
 
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _PIECES = 1 << 18
-_CLASSES = 64  # of more, each score costs too much
 _FOLDS = 5
 _FEW = 4096  # strings: of more, one fold chooses C
 _COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
@@ -123,39 +120,14 @@ class PieceScores:
         return _levels(self.omega)
 
 
-def has_pieces(blocks: Sequence[Block], k: int) -> bool:
-    """Return whether a recipe has pieces, and its k targets are few enough for scores."""
-    return k <= _CLASSES and any(block.family == "pieces" for block in blocks)
-
-
-def piece_scores(
-    blocks: Sequence[Block],
-    X: Any,
-    target: Target,
-    rows: np.ndarray,
-    entropy: Any,
-    R: int | None,
-) -> tuple[Block | PieceScores, ...]:
-    """Return the recipe of strings with scores of pieces instead of its pieces.
-
-    X are training strings, the rows `rows` of all. The other blocks have all of a given R.
-    """
-    others = [block for block in blocks if block.family != "pieces"]
-    if R is not None:
-        factor = R / sum(block.R for block in others)
-        others = [block.resized(max(1, int(factor * block.R))) for block in others]
-    scores = _fit(X, target, rows, entropy)
-    return (*others, *([] if scores is None else [scores]))
-
-
-def _fit(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> PieceScores | None:
+def fit_scores(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> PieceScores | None:
     """Fit scores to training strings; None where no piece tells strings from each other."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
     if X.lengths.sum() > _LETTERS:
         order = rng.permutation(len(X))
         within = np.cumsum(X.lengths[order]) <= _LETTERS
         chosen = np.sort(order[: max(2, np.count_nonzero(within))])
-        X, target, rows = take(X, chosen), target[chosen], rows[chosen]
+        X, target, rows = X[chosen], target[chosen], rows[chosen]
     marks = FITTED[mark_ends](X)
     marked = mark_ends(X, **marks)
     count, place, length = counted_pieces(marked, 6)
@@ -248,6 +220,35 @@ class _SparseRidge:
         rows = roots * a
         weights = S.T @ rows - np.outer(centre, rows.sum(axis=0))
         return scale * weights.astype(np.float64)
+
+
+def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count in how many strings each piece of up to `longest` letters is, by length and letters.
+
+    Return the counts, where in the letters of X a piece begins, and its length.
+    """
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
+    base = int(X.values.max(initial=0)) + 1
+    ranks, starts = np.zeros(len(owner), np.int64), np.arange(len(owner))
+    counts, places, lengths = [], [], []
+    for length in range(1, longest + 1):
+        starts = starts[left[starts] >= length]
+        # The rank of a piece among those of its length stands for it, so that no code overflows.
+        codes = ranks[starts] * base + X.values[starts + length - 1]
+        _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
+        found = np.unique(ranks[starts] * len(X) + owner[starts]) // max(len(X), 1)
+        counts.append(np.bincount(found, minlength=len(firsts)))
+        places.append(starts[firsts])
+        lengths.append(np.full(len(firsts), length))
+    return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
+
+
+def select_pieces(X: Objects, place: np.ndarray, lengths: np.ndarray) -> Objects:
+    """Return pieces of strings by where they begin in the letters of X, and their lengths."""
+    offsets = offsets_of(lengths)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place, lengths)
+    return from_owned(X.kind, X.values[within], offsets, X.alphabet, X.letters)
 
 
 def _levels(pieces: Objects) -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,9 @@ import numpy as np
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, Block
+from d2ke.models.piece_scores import PieceScores, fit_scores
 from d2ke.models.samplers import MIXED, noise, pieces, resampled, segments, shares, training_objects
+from d2ke.models.targets import Target
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 
@@ -26,6 +28,7 @@ _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _DESCRIPTOR = 16  # values of a vector, at least
 _PIECES = 4096  # of strings, besides the features of the other blocks
+_CLASSES = 64  # of more, each score of pieces costs too much
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
 
 
@@ -77,6 +80,31 @@ def default_blocks(
     if row.kind == "series":
         return _series(row.name, parameters, R or default_size("series", n))
     return _sets(X, row.name, parameters, R)
+
+
+def has_pieces(blocks: Sequence[Block], k: int) -> bool:
+    """Return whether a recipe has pieces, and its k targets are few enough for scores."""
+    return k <= _CLASSES and any(block.family == "pieces" for block in blocks)
+
+
+def piece_scores(
+    blocks: Sequence[Block],
+    X: Any,
+    target: Target,
+    rows: np.ndarray,
+    entropy: Any,
+    R: int | None,
+) -> tuple[Block | PieceScores, ...]:
+    """Return the recipe of strings with scores of pieces instead of its pieces.
+
+    X are training strings, the rows `rows` of all. The other blocks have all of a given R.
+    """
+    others = [block for block in blocks if block.family != "pieces"]
+    if R is not None:
+        factor = R / sum(block.R for block in others)
+        others = [block.resized(max(1, int(factor * block.R))) for block in others]
+    scores = fit_scores(X, target, rows, entropy)
+    return (*others, *([] if scores is None else [scores]))
 
 
 def _name(distance: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
+from d2ke.models.piece_scores import counted_pieces, select_pieces
 from d2ke.models.windows import windows as windows  # of series, a sampler like the others
 from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights
 from d2ke.objects.fitted_objects import cut_segments
@@ -133,35 +134,6 @@ def pieces(R: int, X: Objects, *, longest: int = 6, seed: Any) -> Objects:
     kept = kept[rng.permutation(len(kept))]
     kept = kept[np.argsort(-count[kept] * (len(X) - count[kept]), kind="stable")[:R]]
     return select_pieces(X, place[kept], drawn[kept])
-
-
-def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count in how many strings each piece of up to `longest` letters is, by length and letters.
-
-    Return the counts, where in the letters of X a piece begins, and its length.
-    """
-    owner = np.repeat(np.arange(len(X)), X.lengths)
-    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
-    base = int(X.values.max(initial=0)) + 1
-    ranks, starts = np.zeros(len(owner), np.int64), np.arange(len(owner))
-    counts, places, lengths = [], [], []
-    for length in range(1, longest + 1):
-        starts = starts[left[starts] >= length]
-        # The rank of a piece among those of its length stands for it, so that no code overflows.
-        codes = ranks[starts] * base + X.values[starts + length - 1]
-        _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
-        found = np.unique(ranks[starts] * len(X) + owner[starts]) // max(len(X), 1)
-        counts.append(np.bincount(found, minlength=len(firsts)))
-        places.append(starts[firsts])
-        lengths.append(np.full(len(firsts), length))
-    return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
-
-
-def select_pieces(X: Objects, place: np.ndarray, lengths: np.ndarray) -> Objects:
-    """Return pieces of strings by where they begin in the letters of X, and their lengths."""
-    offsets = offsets_of(lengths)
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place, lengths)
-    return from_owned(X.kind, X.values[within], offsets, X.alphabet, X.letters)
 
 
 def noise(

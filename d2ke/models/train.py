@@ -26,9 +26,9 @@ from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, input_kinds
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import ROWS, has_pieces, piece_scores
+from d2ke.models.piece_scores import ROWS
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
-from d2ke.models.recipes import default_blocks, feature_limit
+from d2ke.models.recipes import default_blocks, feature_limit, has_pieces, piece_scores
 from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
 from d2ke.models.several_labels import LabelCalibration, indicators
 from d2ke.models.shares import COSTS

@@ -12,7 +12,7 @@ from test_pieces import words
 
 import d2ke
 from d2ke.models import piece_scores, plan, recipes
-from d2ke.models.piece_scores import PieceScores, _fit
+from d2ke.models.piece_scores import PieceScores, fit_scores
 from d2ke.models.targets import Target
 
 
@@ -20,7 +20,7 @@ def fit(y, X, **options):
     target = Target.of(y, None).weighted(None, options.pop("weights", None))
     if "groups" in options:
         target = target.grouped(options["groups"])
-    return _fit(d2ke.pack(X), target, np.arange(len(X)), 0), target
+    return fit_scores(d2ke.pack(X), target, np.arange(len(X)), 0), target
 
 
 def text_of(block, index):
