@@ -27,7 +27,7 @@ from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
-from d2ke.models.recipes import default_blocks, feature_limit, has_pieces, piece_scores
+from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import Objects, concatenate
@@ -273,7 +273,7 @@ def _plan(
     limit = feature_limit(blocks, R, n)
     recipe = blocks or default_blocks(objects, distance, params, R, n)
     chosen: Sequence[AnyBlock] = recipe
-    if blocks is None and has_pieces(recipe, target.k):
+    if blocks is None and scores_pieces(recipe, n, target.k):
         chosen = piece_scores(recipe, strings.objects, strings.target, scored, entropy, R)
     size = sum(map(attrgetter("R"), chosen))
     train.check_size(n, min(size, limit or size), target.k)

@@ -19,6 +19,7 @@ ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _PIECES = 1 << 18
 _FOLDS = 5
+_POWER = 0.25  # of the standard deviations that features are divided by
 _FEW = 4096  # strings: of more, one fold chooses C
 _COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
 _TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
@@ -30,8 +31,8 @@ class PieceScores:
 
     A score is the decision of a ridge on sparse features, one for each piece of 1 to 6 letters that
     at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
-    infinity, which is 1 if the piece occurs and else 0. Each feature is divided by the square root
-    of its standard deviation. The ridge is solved by conjugate gradients. The scores of a training
+    infinity, which is 1 if the piece occurs and else 0. Each feature is divided by its standard
+    deviation to the power 1/4. The ridge is solved by conjugate gradients. The scores of a training
     string are those of a ridge without its fold of five, so that the model that has them as
     features does not trust them too much.
 
@@ -140,8 +141,8 @@ def fit_scores(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> Pi
     deviation = np.sqrt(share * (1 - share))
     if not deviation.any():
         return None
-    unit = np.divide(1, np.sqrt(deviation), out=np.zeros(len(kept)), where=deviation > 0)
-    unit /= np.sqrt(deviation.sum())  # so that rows have the mean square 1
+    unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
+    unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
     S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
     ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), target, rng)
     C, hidden = ridge.left_out()

@@ -28,6 +28,7 @@ _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _DESCRIPTOR = 16  # values of a vector, at least
 _PIECES = 4096  # of strings, besides the features of the other blocks
+_SCORED = 512  # strings: of fewer, those without a fold say too little of the pieces
 _CLASSES = 64  # of more, each score of pieces costs too much
 _LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
 
@@ -82,9 +83,9 @@ def default_blocks(
     return _sets(X, row.name, parameters, R)
 
 
-def has_pieces(blocks: Sequence[Block], k: int) -> bool:
-    """Return whether a recipe has pieces, and its k targets are few enough for scores."""
-    return k <= _CLASSES and any(block.family == "pieces" for block in blocks)
+def scores_pieces(blocks: Sequence[Block], n: int, k: int) -> bool:
+    """Return whether pieces get scores: those of many strings with few targets do."""
+    return n >= _SCORED and k <= _CLASSES and any(block.family == "pieces" for block in blocks)
 
 
 def piece_scores(

@@ -28,7 +28,7 @@ from d2ke.models.inputs import InputKind, input_kinds
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
-from d2ke.models.recipes import default_blocks, feature_limit, has_pieces, piece_scores
+from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
 from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
 from d2ke.models.several_labels import LabelCalibration, indicators
 from d2ke.models.shares import COSTS
@@ -94,7 +94,8 @@ def d2ke_train(
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for
         sets and as many for centred ones, and 512 for a Python function; for each column of
         records, which share a given R. By default, models of more than 4096 objects have at most
-        4096. Scores of pieces of strings, one for each class, are besides.
+        4096. Besides, strings have a score of their pieces for each class, or, fewer than 512, 4096
+        pieces.
     task : {"classification", "regression"}, optional
         What to do if y can be either. A regression also accepts numbers as text.
     class_weight : "balanced" or dict, optional
@@ -206,7 +207,7 @@ def d2ke_train(
         chosen = record_blocks(sample, by_column, blocks, R, n)
     else:
         chosen = blocks or default_blocks(sample, distance, params, R, n)
-        if blocks is None and has_pieces(chosen, target.k):
+        if blocks is None and scores_pieces(chosen, n, target.k):
             scored = sample_rows(n, entropy, ROWS)
             chosen = piece_scores(chosen, take(objects, scored), target[scored], scored, entropy, R)
     size = sum(map(attrgetter("R"), chosen))

@@ -148,7 +148,7 @@ def test_float32_products_differ_by_rounding(data, small, monkeypatch):
 
 def test_the_error_names_the_largest_R(data, monkeypatch):
     monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 5 * 10**7)
-    with pytest.raises(MemoryError, match=r"R = 5001 features .* largest R that fits is about 1"):
+    with pytest.raises(MemoryError, match=r"R = 4998 features .* largest R that fits is about 1"):
         d2ke.d2ke_train(*data, R=5000)
 
 
