@@ -14,7 +14,6 @@ import resource
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +173,7 @@ def pair_scores(labels: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
 
 
 def records(name: str, drawn: Any, n_threads: int) -> None:
-    """Measure linked records beside splink and, of few rows, dedupe; all get cleaned columns."""
+    """Measure linked records beside splink, which gets cleaned columns."""
     table, truth = drawn
     clean = ("case", "accents", "punctuation")
 
@@ -183,9 +182,7 @@ def records(name: str, drawn: Any, n_threads: int) -> None:
         return d2ke.dedupe(table, radius=radius, clean=clean, n_threads=n_threads).labels
 
     memory = None
-    for called, group in (("d2ke", ours), ("splink", splink), ("dedupe", dedupe_package)):
-        if called == "dedupe" and len(truth) > 20_000:
-            continue
+    for called, group in (("d2ke", ours), ("splink", splink)):
         try:
             seconds, labels = timed(lambda group=group: group(table, truth))
         except ImportError:
@@ -203,7 +200,7 @@ def records(name: str, drawn: Any, n_threads: int) -> None:
 
 
 def cleaned(table: dict[str, list[str | None]]) -> dict[str, list[str | None]]:
-    """Return the columns for the peers: small letters, no punctuation."""
+    """Return the columns for splink: small letters, no punctuation."""
     letters = str.maketrans({".": " "})
     return {
         name: [text and " ".join(text.casefold().translate(letters).split()) for text in texts]
@@ -254,40 +251,6 @@ def splink(table: dict[str, list[str | None]], truth: np.ndarray) -> np.ndarray:
         return float(hmean(pair_scores(labels, truth)))
 
     return max(map(labels, [0.1, 0.3, 0.5, 0.8, 0.95, 0.99]), key=f1)
-
-
-def dedupe_package(table: dict[str, list[str | None]], truth: np.ndarray) -> np.ndarray:
-    """Group rows by the package dedupe, trained with 500 pairs that match and 500 that do not.
-
-    dedupe 3.0.3 needs BTrees < 6.
-    """
-    import dedupe
-
-    columns = cleaned(table)
-    data = {
-        i: dict(zip(columns, row, strict=True))
-        for i, row in enumerate(zip(*columns.values(), strict=True))
-    }
-    fields = [dedupe.variables.String(name, has_missing=True) for name in columns]
-    model = dedupe.Dedupe(fields, num_cores=1)
-    order = np.argsort(truth, kind="stable")
-    match = [pair for pair in pairwise(order) if truth[pair[0]] == truth[pair[1]]]
-    rng = np.random.default_rng(0)
-    some = [match[i] for i in rng.permutation(len(match))[:500]]
-    others = rng.integers(0, len(truth), (600, 2))
-    others = others[truth[others[:, 0]] != truth[others[:, 1]]][:500]
-    model.prepare_training(data, sample_size=2000)
-    model.mark_pairs(
-        {
-            "match": [(data[int(i)], data[int(j)]) for i, j in some],
-            "distinct": [(data[int(i)], data[int(j)]) for i, j in others],
-        }
-    )
-    model.train()
-    labels = np.empty(len(truth), np.int64)
-    for number, (rows, _) in enumerate(model.partition(data, 0.5)):
-        labels[list(rows)] = number
-    return labels
 
 
 def main() -> None:

@@ -6,7 +6,9 @@
 
 The first: nanoseconds a place and window of `_ext.windows.window_distances` (minimum, near minimum
 and count), groups of 8 windows of 9 values. The numba loop has one thread: means and deviations
-once for the windows of a group, products of each, the same three numbers in the same pass.
+once for the windows of a group, products of each, the same three numbers in the same pass. stumpy's
+`mass` gives the distances to all places; it gets each window of a sample, the series without the
+steps that a dilation leaves out, and its time includes the minimum.
 
 The second: the 10 nearest windows of a random walk to a noisy piece of it. stumpy's `match` and
 d2ke find the same places, or the run ends with an error. Times are of the process: all threads.
@@ -112,10 +114,33 @@ def numba_loop() -> Any:
     return loop
 
 
+def mass_loop(values: np.ndarray, steps: int, windows: np.ndarray, dilations: np.ndarray,
+              normalize: bool) -> Any:  # fmt: skip
+    """Return a call of stumpy's `mass` for the first series; None where it is not installed."""
+    try:
+        import stumpy
+    except ImportError:
+        return None
+    series = values[0, :steps].astype(np.float64)
+
+    def call() -> np.ndarray:
+        found = np.full(len(windows), np.inf)
+        for w, window in enumerate(windows.astype(np.float64)):
+            dilation = dilations[w // GROUP]
+            for phase in range(dilation):
+                away = stumpy.mass(window, series[phase::dilation], normalize=normalize)
+                found[w] = min(found[w], away.min() / np.sqrt(LENGTH))
+        return found
+
+    return call
+
+
 def kernel(threads: int, repeat: int) -> None:
     """Print the table of the kernel."""
     loop = numba_loop()
-    measure.header("steps", "windows", "numba ns", "d2ke ns", "times", f"{threads} threads ns")
+    measure.header(
+        "steps", "windows", "mass ns", "numba ns", "d2ke ns", "times", f"{threads} threads ns"
+    )
     for steps in (150, 500, 1000, 5000):
         for normalize in (True, False):
             arguments = problem(steps, normalize)
@@ -125,7 +150,15 @@ def kernel(threads: int, repeat: int) -> None:
             many, _ = measure.least(
                 partial(window_distances, *arguments, threads), repeat, time.perf_counter
             )
-            shown, times = "", ""
+            shown, times, mass = "", "", ""
+            some = 3 * GROUP  # windows of each dilation
+            windows = arguments[2].reshape(-1, LENGTH)[:some]
+            call = mass_loop(arguments[0], steps, windows, arguments[5], normalize)
+            if call is not None:
+                call()  # compiles
+                theirs, wanted = measure.least(call, repeat)
+                np.testing.assert_allclose(found[0, :some], wanted, rtol=1e-3, atol=1e-4)
+                mass = f"{1e9 * theirs / float(GROUP * (steps - reach[:3]).sum()):.1f}"
             if loop is not None:
                 values, _, windows, _, _, dilations, *_ = arguments
                 given = (windows.reshape(-1, LENGTH), dilations, *arguments[8:])
@@ -137,7 +170,7 @@ def kernel(threads: int, repeat: int) -> None:
                 shown, times = f"{1e9 * theirs / pairs:.2f}", f"{theirs / own:.1f}"
             kind = "normalised" if normalize else "as they are"
             ours, all_threads = (f"{1e9 * taken / pairs:.3f}" for taken in (own, many))
-            measure.row(steps, kind, shown, ours, times, all_threads)
+            measure.row(steps, kind, mass, shown, ours, times, all_threads)
 
 
 def search(steps: int, repeat: int, threads: int) -> None:

@@ -25,6 +25,7 @@ def fuzz(*arguments):
 # What is called without data, or by compiled code, which holds it itself.
 NO_KERNELS = {
     *("isa.select", "isa.selected", "isa.supported", "isa.vector_bytes", "pairwise.by_length"),
+    "elastic.inputs",
     *("omp.max_threads", "omp.version", "frozen.freeze", "frozen.is_frozen"),
 }
 # What other tests try with random inputs: alignments, neighbours, programs, functions of users.
