@@ -108,14 +108,6 @@ class PieceScores:
         marked = mark_ends(X, **self.marks)
         return _occurrences(marked, self.omega, self._levels)
 
-    @property
-    def is_sorted(self) -> bool:
-        """Whether the pieces and the rows are in order, and prefixes of pieces are pieces."""
-        known = np.concatenate([np.diff(level) > 0 for level in self._levels])
-        lengths, offsets = self.omega.lengths, self.omega.offsets
-        ordered = (np.diff(lengths) >= 0).all() and (np.diff(self.rows) > 0).all()
-        return bool(known.all() and ordered and lengths[0] == 1 and len(offsets))
-
     @cached_property
     def _levels(self) -> list[np.ndarray]:
         return _levels(self.omega)

@@ -174,19 +174,3 @@ def test_saved_models_have_the_same_probabilities(tmp_path):
     one, other = (d2ke.d2ke_predict(None, X, m, probability=True)[2] for m in (model, again))
     assert one.tobytes() == other.tobytes()
     assert str(again) == str(model)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("scale", -1.0), ("scale", np.nan), ("values", np.full(90, 3)), ("offsets", np.zeros(2)),
-     ("decisions", np.zeros((90, 2), np.float32))],
-)  # fmt: skip
-def test_damaged_calibrations_are_refused(name, value, tmp_path):
-    h5py = pytest.importorskip("h5py")
-    y, X = strings(90)
-    d2ke.save_model(tmp_path / "m.h5", d2ke.d2ke_train(y, X, R=32))
-    with h5py.File(tmp_path / "m.h5", "a") as store:
-        del store["calibration"][name]
-        store["calibration"][name] = value
-    with pytest.raises(ValueError, match="damaged"):
-        d2ke.load_model(tmp_path / "m.h5")

@@ -4,7 +4,6 @@
 import io
 import warnings
 
-import h5py
 import numpy as np
 import pytest
 
@@ -275,33 +274,3 @@ def test_explanation(trained):
         d2ke.d2ke_explain("Ada", model)
     with pytest.raises(ValueError, match="x must be one record, got 300"):
         d2ke.d2ke_explain(records, model)
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda store: store.attrs.__setitem__("kind", "strings"),
-        lambda store: store.__delitem__("input1"),
-        lambda store: store["input1"].attrs.__setitem__("name", "name"),
-        lambda store: store["block0"].attrs.__setitem__("column", "other"),
-        lambda store: store["block0"].__delitem__("fill"),
-        lambda store: store[_plain(store)].attrs.__setitem__("plain", "pickles"),
-        lambda store: store[_plain(store)].attrs.__setitem__("sd", 0.0),
-        lambda store: store[_plain(store)].attrs.__setitem__("column", "name"),
-    ],
-)
-def test_damaged_files(trained, spoil):
-    file = io.BytesIO()
-    d2ke.save_model(file, trained[2])
-    with h5py.File(file, "r+") as store:
-        spoil(store)
-    with pytest.raises(ValueError, match="is damaged"):
-        d2ke.load_model(io.BytesIO(file.getvalue()))
-
-
-def _plain(store):
-    """Name the block of numbers or of categories."""
-    return next(
-        name for name, group in store.items()
-        if group.attrs.get("plain") in ("near numbers", "categories")
-    )  # fmt: skip

@@ -164,19 +164,6 @@ def test_refused():
         d2ke.d2ke_update(None, ["ab"], model)
 
 
-def test_damaged_sums_are_refused(tmp_path):
-    import h5py
-
-    y, X = labels_of("two", 40)
-    path = tmp_path / "m.h5"
-    d2ke.save_model(path, d2ke.d2ke_train(y, X, R=8, keep_sums=True))
-    with h5py.File(path, "a") as store:
-        del store["sums/products"]
-        store["sums/products"] = np.eye(3)
-    with pytest.raises(ValueError, match=r"is damaged: products must have shape"):
-        d2ke.load_model(path)
-
-
 @pytest.mark.parametrize("weights", [{"class_weight": "balanced"}, {"sample_weight": [1.0] * 20}])
 def test_sums_go_without_weights(weights):
     (name,) = weights

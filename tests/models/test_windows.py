@@ -134,12 +134,8 @@ def test_windows_of_a_damaged_file_are_refused(model, name, value):
     file = io.BytesIO()
     d2ke.save_model(file, model[0])
     with h5py.File(file, "r+") as store:
-        group = next(
-            store[key]["windows"]
-            for key in store
-            if key.startswith("block")
-            if "windows" in store[key]
-        )
+        blocks = store["model/blocks"].values()
+        group = next(one["omega"] for one in blocks if one["omega"].attrs.get("class") == "Windows")
         group[name][0] = value
     with pytest.raises(d2ke.ArgumentError, match="damaged"):
         d2ke.load_model(io.BytesIO(file.getvalue()))
