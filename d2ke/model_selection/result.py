@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
 _FORMAT = "d2ke search"
 _SHOWN = 5  # settings in print
-_HDF5 = (".h5", ".hdf5")
 
 
 @dataclass(frozen=True)
@@ -82,12 +78,11 @@ class Search:
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a ``.json`` file, or to a ``.h5`` or ``.hdf5`` file; see `load_search`.
+        """Write to a JSON file, which `load_search` reads, and MATLAB's `jsondecode`.
 
         An existing file is replaced when the new one is complete.
         """
         path = file_path("path", path)
-        kind = _kind(path)
         record = {
             "format": _FORMAT,
             "version": __version__,
@@ -97,13 +92,7 @@ class Search:
             "info": self.info,
         }
         text = json.dumps(record, indent=2, default=_plain)
-        if kind == "json":
-            write_file(path, (text + "\n").encode())
-        else:
-            content = io.BytesIO()  # libhdf5 crashes where a disk is full
-            with h5py.File(content, "w") as store:
-                _write_hdf5(store, json.loads(text))
-            write_file(path, content.getvalue())
+        write_file(path, (text + "\n").encode())
 
     def plot(self) -> Figure:
         """Draw the best accuracy reached with each value of each parameter.
@@ -152,7 +141,7 @@ def load_search(path: str | os.PathLike[str]) -> Search:
     Parameters
     ----------
     path : path
-        A file that ends in ``.json``, ``.h5`` or ``.hdf5``.
+        The file.
 
     Returns
     -------
@@ -177,12 +166,8 @@ def load_search(path: str | os.PathLike[str]) -> Search:
     """
     path = file_path("path", path)
     try:
-        if _kind(path) == "json":
-            with open_file(path) as stream:
-                record = json.loads(stream.read())
-        else:
-            with open_file(path) as stream, h5py.File(stream, "r") as file:
-                record = _read_hdf5(file)
+        with open_file(path) as stream:
+            record = json.loads(stream.read())
         if record["format"] != _FORMAT:
             raise ValueError(f"its format is {record['format']!r}")
         return Search(
@@ -204,14 +189,6 @@ def printable(value: Any) -> Any:
     return value if isinstance(value, (str, int, float)) or value is None else repr(value)
 
 
-def _kind(path: Path) -> str:
-    if path.suffix == ".json":
-        return "json"
-    if path.suffix in _HDF5:
-        return "hdf5"
-    raise ValueError(f"path must end in .json, .h5 or .hdf5, got {str(path)!r}")
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
@@ -221,29 +198,3 @@ def _plain(value: Any) -> Any:
 def _restored(values: Mapping[str, Any]) -> dict[str, Any]:
     """Turn ranges from lists back into tuples."""
     return {name: lists_to_tuples(value) for name, value in values.items()}
-
-
-def _write_hdf5(file: h5py.File, record: dict[str, Any]) -> None:
-    """Write the accuracies and settings that were tried as two columns, the settings as JSON."""
-    tried = record.pop("tried")
-    group = file.create_group("tried")
-    group["accuracy"] = np.array([accuracy for _, accuracy in tried], dtype=np.float64)
-    settings = [json.dumps(values) for values, _ in tried]
-    group.create_dataset("parameters", data=settings, dtype=h5py.string_dtype())
-    file.attrs["accuracy"] = record.pop("accuracy")
-    for name, value in record.items():
-        file.attrs[name] = value if isinstance(value, str) else json.dumps(value)
-
-
-def _read_hdf5(file: h5py.File) -> dict[str, Any]:
-    record = {name: file.attrs[name] for name in ("format", "accuracy")}
-    for name in ("parameters", "info"):
-        record[name] = json.loads(file.attrs[name])
-    tried = file["tried"]
-    settings = tried["parameters"].asstr()[()]
-    accuracies = tried["accuracy"][()]
-    record["tried"] = [
-        (json.loads(values), float(accuracy))
-        for values, accuracy in zip(settings, accuracies, strict=True)
-    ]
-    return record

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models to files and back: those of objects as HDF5, linear ones and SVMs as archives.
+"""Models to HDF5 files and back.
 
-A model of objects is written by its structure. A dataclass is a group: its arrays are datasets of
+A model is written by its structure. A dataclass is a group: its arrays are datasets of
 their names, the dataclasses in it groups, and all else is one JSON text, ``fields``. Loading makes
 arrays, text and the classes that are listed here, and runs no code that a file brings along.
 """
@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
+from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base.checks import file_path
@@ -26,10 +27,9 @@ from d2ke._base.files import atomic_write, open_file
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.hdf5 import SIGNATURE, get_objects, get_text, put_json, put_objects, put_text
-from d2ke.learners import persistence as linear_models
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.learners.svm_model import SVMModel
+from d2ke.learners.svm_model import SVMKernel, SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind
@@ -42,14 +42,15 @@ from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
 
-_FORMAT, _VERSION = "d2ke model of objects", 1
+_FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     one.__name__: one
     for one in (
         Calibration, D2KEModel, FittedBlock, InputKind, KnownObjects, LabelCalibration,
-        LinearModel, PieceScores, PlainBlock, RidgeSums, Scaling, Windows,
+        LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Windows,
     )
 }  # fmt: skip
+_SPARSE = ("data", "indices", "indptr")
 _DAMAGED = (AttributeError, IndexError, KeyError, OSError, RecursionError, TypeError, ValueError)
 
 
@@ -92,10 +93,7 @@ def save_model(
             "model",
             f"must be a D2KEModel, a LinearModel or an SVMModel, got {type(model).__name__}{hint}",
         )
-    if not isinstance(model, D2KEModel):
-        linear_models.save_model(file, model)
-        return
-    for block in model.blocks:
+    for block in model.blocks if isinstance(model, D2KEModel) else ():
         if callable(block.distance):
             raise TypeError(
                 f"the distance of block {block.name!r} is a function of your own, and files hold "
@@ -144,7 +142,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
     >>> d2ke.load_model(io.BytesIO(b"something else"))
     Traceback (most recent call last):
         ...
-    d2ke.ArgumentError: file is not a model saved by d2ke: save_model writes HDF5 and .npz
+    d2ke.ArgumentError: file is not a model saved by d2ke, which is an HDF5 file
     """
     if hasattr(file, "read"):
         return _read("file", file)
@@ -158,9 +156,7 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
     front = stream.read(len(SIGNATURE))
     stream.seek(start)
     if front != SIGNATURE:
-        return (
-            linear_models.load_model(stream) if name == "file" else linear_models.load_model(name)
-        )
+        raise ArgumentError(name, "is not a model saved by d2ke, which is an HDF5 file")
     try:
         store = h5py.File(io.BytesIO(stream.read()), "r")
     except OSError as error:
@@ -173,7 +169,10 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
             raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
         try:
             model = _get(store["model"])
-            _check(model)
+            if isinstance(model, D2KEModel):
+                _check(model)
+            elif not isinstance(model, (LinearModel, SVMModel)):
+                raise ValueError(f"it holds a {type(model).__name__}")
         except _DAMAGED as error:
             raise ArgumentError(name, f"is damaged: {error}") from error
     return model
@@ -192,6 +191,11 @@ def _put(group: h5py.Group, name: str, value: Any) -> None:
         group[name] = value
     elif isinstance(value, Objects):
         put_objects(group.create_group(name), value)
+    elif sparse.issparse(value):
+        part = group.create_group(name)
+        part.attrs["class"], part.attrs["shape"] = "csr_array", value.shape
+        for key in _SPARSE:
+            part[key] = getattr(value, key)
     else:
         part = group.create_group(name)
         part.attrs["class"] = type(value).__name__
@@ -216,7 +220,7 @@ def _has_group(value: Any) -> bool:
     if isinstance(value, (tuple, Mapping)):
         parts = list(value.values()) if isinstance(value, Mapping) else value
         return len(parts) > 0 and is_dataclass(parts[0])
-    return isinstance(value, (np.ndarray, Objects)) or is_dataclass(value)
+    return isinstance(value, (np.ndarray, Objects, sparse.csr_array)) or is_dataclass(value)
 
 
 def _get(item: h5py.Group | h5py.Dataset) -> Any:
@@ -229,6 +233,9 @@ def _get(item: h5py.Group | h5py.Dataset) -> Any:
         return value
     if "class" not in item.attrs:
         return get_objects(item)
+    if item.attrs["class"] == "csr_array":
+        parts = tuple(_get(item[key]) for key in _SPARSE)
+        return sparse.csr_array(parts, shape=item.attrs["shape"])
     values = {name: _get(item[name]) for name in item if name != "fields"}
     if "fields" in item:
         values |= json.loads(get_text(item["fields"]).item(), object_hook=_from_json)
@@ -249,6 +256,8 @@ def _as_json(value: Any) -> Any:
         return {"dtype": [value.str]}
     if isinstance(value, bytes):
         return {"bytes": list(value)}
+    if isinstance(value, SVMKernel):
+        return {"SVMKernel": list(value)}
     if isinstance(value, tuple):
         return {"tuple": [_as_json(part) for part in value]}
     if callable(value):
@@ -279,6 +288,7 @@ _MAKERS = {
     "array": lambda part: np.array(part[1], part[0]),
     "dtype": lambda part: np.dtype(*part),
     "bytes": bytes,
+    "SVMKernel": lambda part: SVMKernel(*part),
     "tuple": tuple,
     "view": lambda part: _view(*part),
     "mapping": dict,

@@ -3,7 +3,6 @@
 
 import copy
 import dataclasses
-import io
 from fractions import Fraction
 
 import numpy as np
@@ -44,13 +43,7 @@ def test_results_compare_by_identity(result):
 
 
 def test_labels_beyond_unicode_are_refused():
-    file = io.BytesIO()
-    d2ke.save_model(file, d2ke.train(["a", "b"] * 6, K))
-    with np.load(io.BytesIO(file.getvalue())) as archive:
-        entries = {name: archive[name] for name in archive.files}
-    entries["classes"].view(np.uint32)[-1] = 0x110000
-    file = io.BytesIO()
-    np.savez(file, **entries)
-    file.seek(0)
+    classes = np.array(["a", "b"])
+    classes.view(np.uint32)[-1] = 0x110000
     with pytest.raises(ValueError, match=r"classes have letters beyond U\+10FFFF"):
-        d2ke.load_model(file)
+        dataclasses.replace(d2ke.train(["a", "b"] * 6, K), classes=classes)

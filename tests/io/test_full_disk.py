@@ -41,9 +41,8 @@ OF_OBJECTS = d2ke.d2ke_train(
 WRITERS = {
     "features.h5": lambda path: save_features(path, X),
     "compressed.h5": lambda path: save_features(path, X, compression="gzip"),
-    "search.h5": SEARCH.save,
     "search.json": SEARCH.save,
-    "model.npz": lambda path: save_model(path, MODEL),
+    "model.h5": lambda path: save_model(path, MODEL),
     "objects.h5": lambda path: save_model(path, OF_OBJECTS),
     "v7.mat": mat("5", True),
     "v6.mat": mat("5", False),
@@ -84,6 +83,5 @@ def test_the_same_writers_where_there_is_room(tmp_path):
         content = load_mat(tmp_path / name)
         np.testing.assert_array_equal(content["b"], X)
         np.testing.assert_array_equal(content["a"][0, 0], X)
-    for name in ("search.h5", "search.json"):
-        assert load_search(tmp_path / name) == SEARCH
-    np.testing.assert_array_equal(load_model(tmp_path / "model.npz").weights, MODEL.weights)
+    assert load_search(tmp_path / "search.json") == SEARCH
+    np.testing.assert_array_equal(load_model(tmp_path / "model.h5").weights, MODEL.weights)

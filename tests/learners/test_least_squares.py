@@ -12,12 +12,12 @@ from reference import ridge
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import d2ke
 from d2ke._base.blas import one_blas_thread, square
 from d2ke.learners import least_squares
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel, predict
-from d2ke.learners.persistence import load_model, save_model
 from d2ke.learners.ridge import RidgeSums
 from d2ke.model_selection.cross_validation import cross_validate
 from d2ke.model_selection.folds import stratified_folds
@@ -204,8 +204,8 @@ def test_saved_and_loaded(tmp_path, k):
         model = train_least_squares(labels, Z, 0.7)
         assert isinstance(model, LinearModel)
         assert model.solver == 11
-        save_model(tmp_path / "model.npz", model)
-        loaded = load_model(tmp_path / "model.npz")
+        d2ke.save_model(tmp_path / "model.h5", model)
+        loaded = d2ke.load_model(tmp_path / "model.h5")
         assert loaded.weights.tobytes() == model.weights.tobytes()
         assert loaded.bias.tobytes() == model.bias.tobytes()
         close(loaded, model)

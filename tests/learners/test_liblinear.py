@@ -2,12 +2,11 @@
 """LIBLINEAR fed from arrays: equal to its own Python route, and free of that route's traps."""
 
 import ctypes
-import io
 import itertools
-import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,10 +17,10 @@ from scipy import optimize, sparse
 from scipy.special import expit
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 
+import d2ke
 from d2ke.learners import solver_nodes
 from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel, predict
-from d2ke.learners.persistence import load_model, save_model
 
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7)
 RANDOM = (1, 3, 4, 5, 6, 7)
@@ -562,8 +561,8 @@ def test_save_and_load(tmp_path, names, options):
     X, codes = blobs()
     model = train(np.array(names)[codes], X, options)
     path = tmp_path / "model.with.any.name"
-    save_model(path, model)
-    loaded = load_model(path)
+    d2ke.save_model(path, model)
+    loaded = d2ke.load_model(path)
     assert sorted(os.listdir(tmp_path)) == ["model.with.any.name"]
     assert isinstance(loaded, LinearModel)
     np.testing.assert_array_equal(loaded.weights, model.weights)
@@ -572,19 +571,8 @@ def test_save_and_load(tmp_path, names, options):
     assert (loaded.solver, loaded.options) == (model.solver, options)
     np.testing.assert_array_equal(predict(None, X, loaded)[2], predict(None, X, model)[2])
     again = tmp_path / "again"
-    save_model(str(again), loaded)
+    d2ke.save_model(str(again), loaded)
     assert again.read_bytes() == path.read_bytes()
-
-
-def test_damaged_files(tmp_path):
-    X, codes = blobs()
-    path = tmp_path / "model"
-    save_model(path, train(codes, X))
-    whole = path.read_bytes()
-    for damaged in (b"", b"nonsense", whole[:100], whole[:-30], whole[200:]):
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="model is not a model saved by d2ke"):
-            load_model(path)
 
 
 @pytest.mark.parametrize(
@@ -596,26 +584,12 @@ def test_damaged_files(tmp_path):
         {"classes": np.array([2, 1, 0])},
         {"bias": np.zeros(2)},
         {"solver": 12},
-        {"extra": np.zeros(2)},
-        {"header": np.array('{"format": "other"}')},
-        {"header": np.array('{"format": "d2ke model", "version": 2, "kind": "LinearModel"}')},
-        {"header": np.array('{"format": "d2ke model", "version": 1, "kind": "Popen"}')},
     ],
 )
-def test_inconsistent_files(change):
+def test_inconsistent_parts(change):
     X, codes = blobs()
-    file = io.BytesIO()
-    save_model(file, train(codes, X))
-    file.seek(0)
-    entries = {**np.load(file), **change}
-    if "solver" in entries:
-        header = json.loads(entries["header"].item()) | {"solver": entries.pop("solver")}
-        entries["header"] = np.array(json.dumps(header))
-    file = io.BytesIO()
-    np.savez(file, **entries)
-    file.seek(0)
-    with pytest.raises(ValueError, match="is not a model saved by d2ke"):
-        load_model(file)
+    with pytest.raises(ValueError, match="must"):
+        replace(train(codes, X), **change)
 
 
 @pytest.mark.parametrize("classes", [np.arange(2), None])

@@ -6,16 +6,17 @@ import io
 import itertools
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import optimize, sparse
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 
+import d2ke
 from d2ke._base import arrays
 from d2ke.learners import solver_nodes
 from d2ke.learners.libsvm import svmtrain
-from d2ke.learners.persistence import load_model, save_model
 from d2ke.learners.svm_model import SVMModel, svmpredict
 
 
@@ -363,9 +364,9 @@ def test_save_and_load(iris, options, form):
     y = y if "-s" in options else np.array(["x", "a", "m"])[y]
     model = svmtrain(y, data, options)
     file = io.BytesIO()
-    save_model(file, model)
+    d2ke.save_model(file, model)
     file.seek(0)
-    loaded = load_model(file)
+    loaded = d2ke.load_model(file)
     assert isinstance(loaded, SVMModel)
     assert (loaded.kernel, loaded.options) == (model.kernel, options)
     assert sparse.issparse(loaded.vectors) == sparse.issparse(model.vectors)
@@ -384,18 +385,9 @@ def test_save_and_load(iris, options, form):
         {"n_support": np.array([4, -1, 0])},
         {"rho": np.zeros(2)},
         {"coef": np.zeros((1, 3))},
-        {"vectors.data": np.ones(1), "vectors.indices": np.array([7]),
-         "vectors.indptr": np.array([0, 1, 1, 1])},
         {"vectors": np.ones((3, 3))},
     ],
 )  # fmt: skip
-def test_inconsistent_files(change):
-    file = io.BytesIO()
-    save_model(file, svmtrain([0, 1, 2], np.eye(3)))
-    file.seek(0)
-    entries = {**np.load(file), **change}
-    file = io.BytesIO()
-    np.savez(file, **entries)
-    file.seek(0)
-    with pytest.raises(ValueError, match="is not a model saved by d2ke"):
-        load_model(file)
+def test_inconsistent_parts(change):
+    with pytest.raises(ValueError, match="must"):
+        replace(svmtrain([0, 1, 2], np.eye(3)), **change)

@@ -1,42 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear models and support vector machines in .npz files: `load_model`."""
+"""Models in HDF5: `load_model` of a whole file with one dataset or attribute replaced."""
 
-import io
 import tempfile
-import zipfile
 from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["d2ke.learners"]):
-    from d2ke import load_model, save_model, train
+with atheris.instrument_imports(include=["d2ke.models", "d2ke.io", "d2ke.objects"]):
+    from d2ke import d2ke_train, load_model, save_model
 
-import numpy as np
-from readers import fuzz
+from readers import SEEDS, fuzz, part_of
 
-
-def parts():
-    """Return the files in the archive of a model."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.npz")
-        rows = np.arange(12.0).reshape(6, 2)
-        save_model(path, train(["a", "b", "c"] * 2, rows, "-s 2", solver="block"))
-        with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
-
-
-PARTS = parts()
-NAMES = sorted(PARTS)
-
-
-def write(path, data):
-    """Replace one part, chosen by the first byte: the archive's check sums are right."""
-    name = NAMES[data[0] % len(NAMES)] if data else NAMES[0]
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for each, part in (PARTS | {name: data[1:]}).items():
-            archive.writestr(each, part)
-    path.write_bytes(out.getvalue())
-
-
-fuzz(load_model, ".npz", [bytes([i]) + PARTS[name] for i, name in enumerate(NAMES)], write)
+WHOLE = Path(tempfile.mkdtemp(prefix="d2ke-fuzz-"), "whole.h5")
+save_model(WHOLE, d2ke_train(["a", "b"] * 9, ["aab", "bba"] * 9, R=16))
+fuzz(load_model, ".h5", SEEDS, part_of(WHOLE))

@@ -10,6 +10,7 @@ read, or refused by one of the errors that its reader documents; any other excep
 """
 
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -17,6 +18,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import atheris
+import h5py
+import numpy as np
+
+TYPES = ["u1", "i4", "i8", "u8", "f4", "f8", "S3", "S8", "?"]
+SEEDS = [bytes(range(i, i + 40)) for i in range(0, 200, 40)]  # for `part_of`
 
 
 def fuzz(
@@ -42,3 +48,36 @@ def fuzz(
     inputs = [] if any(os.path.exists(word) for word in sys.argv[1:]) else [str(corpus)]
     atheris.Setup([*sys.argv, *inputs], test_one_input)
     atheris.Fuzz()
+
+
+def part_of(whole: Path) -> Callable[[Path, bytes], None]:
+    """Return a function that writes an HDF5 file with one dataset or attribute replaced.
+
+    The container is h5py's; what is tried is what d2ke makes of its contents.
+    """
+
+    def write(path: Path, data: bytes) -> None:
+        given = atheris.FuzzedDataProvider(data)
+        shutil.copy(whole, path)
+        with h5py.File(path, "r+") as file:
+            names: list[str] = []
+            file.visit(names.append)
+            holder = file[given.PickValueInList(["/", *names])]
+            dtype = np.dtype(given.PickValueInList(TYPES))
+            attribute = given.ConsumeBool()
+            columns = given.ConsumeIntInRange(0, 3)
+            content = given.ConsumeBytes(given.remaining_bytes())
+            values = np.frombuffer(
+                content[: len(content) // dtype.itemsize * dtype.itemsize], dtype
+            )
+            if columns and values.size:
+                values = values[: values.size // columns * columns].reshape(-1, columns)
+            if attribute:
+                name = next(iter(holder.attrs), "format")
+                holder.attrs[name] = values[:100]
+            elif holder.name != "/":
+                place = holder.name
+                del file[place]
+                file[place] = values
+
+    return write
