@@ -45,7 +45,11 @@ def label_array(name: str, y: Any) -> np.ndarray:
         try:
             labels = np.asarray(values)
         except ValueError:
-            raise ArgumentError(name, "must be one-dimensional, got a nested sequence") from None
+            raise ArgumentError(
+                name,
+                "must be one-dimensional, got a nested sequence; several labels an object are a "
+                "matrix of 0 and 1, as MultiLabelBinarizer of scikit-learn makes them",
+            ) from None
         if not values:
             labels = labels.astype(np.int64)
         if labels.ndim == 1:
@@ -114,6 +118,15 @@ def encode_classes(name: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
+def nested_rows(y: Any) -> np.ndarray | None:
+    """Return a matrix, or a list of rows of equal length, as an array; None for anything else."""
+    if isinstance(y, (list, tuple)) and len(y) and isinstance(y[0], (list, tuple)):
+        if len({len(row) if isinstance(row, (list, tuple)) else -1 for row in y}) > 1:
+            return None
+        y = np.asarray(y)
+    return y if isinstance(y, np.ndarray) and y.ndim == 2 else None
+
+
 def refuse_swapped(y: Any, X: Any) -> None:
     """Refuse objects as y where X looks like labels: few values, each of one number or word."""
     if hasattr(y, "columns"):  # a data frame of several labels, which iterates over names
@@ -129,7 +142,7 @@ def refuse_swapped(y: Any, X: Any) -> None:
             return
     elif not hasattr(first, "__len__") or len(first) < 2:
         return
-    elif isinstance(y, np.ndarray) and y.ndim == 2 and np.isin(y, (0, 1)).all():
+    elif (rows := nested_rows(y)) is not None and np.isin(rows, (0, 1)).all():
         return  # several labels an object
     try:
         values = set(X.tolist() if hasattr(X, "tolist") else X)

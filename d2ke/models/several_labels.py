@@ -22,7 +22,9 @@ def indicators(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
     """
     frame = hasattr(y, "columns") and hasattr(y, "to_numpy")
     if not frame and not isinstance(y, np.ndarray):
-        return None
+        y = labels.nested_rows(y)
+        if y is None:
+            return None
     values = y.to_numpy() if frame else y
     if values.ndim != 2 or values.shape[1] < 2:
         return None

@@ -120,6 +120,16 @@ def test_names_of_a_frame_and_files(model):
     assert {one.label for one in d2ke.d2ke_telling(named)} == set(frame.columns)
 
 
+def test_lists_of_rows_are_matrices():
+    y, X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5, ["abab", "aabb", "ababab", "aaabbb"] * 5
+    options = {"blocks": BLOCKS}
+    one, other = (d2ke.d2ke_train(labels, X, **options) for labels in (y, np.array(y)))
+    assert one.multilabel
+    np.testing.assert_array_equal(one.confusion, other.confusion)
+    with pytest.raises(ValueError, match="nested sequence; several labels an object are a matrix"):
+        d2ke.d2ke_train([["a"], ["a", "b"], [], ["b"]] * 5, X, **options)
+
+
 def test_many_labels():
     rng = np.random.default_rng(1)
     X = ["".join(rng.choice(list("abcdefgh"), 6)) for _ in range(60)]
