@@ -8,8 +8,7 @@ import os
 import stat
 import tempfile
 import uuid
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -53,14 +52,6 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
             reason = os.strerror(error.errno)
             raise OSError(error.errno, f"{path} was not written: {reason}") from error
         raise
-
-
-def write_arrays(stream: BinaryIO, arrays: Mapping[str, Any]) -> None:
-    """Write arrays as `numpy.savez` does, whose archive some versions leave open on a full disk."""
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, values in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.asanyarray(values), allow_pickle=False)
 
 
 def write_file(path: Path, content: bytes | memoryview) -> None:

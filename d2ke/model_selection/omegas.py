@@ -184,7 +184,7 @@ def _distances(
 ) -> np.ndarray | RowSource:
     if call.within is not None:
         return call.within
-    part = None if kept is None else kept.arrays(("distances", position), ["D"])
+    part = None if kept is None else kept.arrays(("distances", position))
     if part is not None:
         return part["D"]
     D = call.distances(_drawn(call, omega))

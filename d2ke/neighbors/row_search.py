@@ -55,7 +55,7 @@ def search_by_rows(
     starts, blocks = kept.numbers("rows"), []
     first, count, entries = 0, min(_FIRST_ROWS, _MAX_ROWS), 0
     while first < n:
-        part = kept.arrays(("rows", first), RowNeighbors._fields) if first in starts else None
+        part = kept.arrays(("rows", first)) if first in starts else None
         if part is not None:
             found = RowNeighbors(**part)
         else:

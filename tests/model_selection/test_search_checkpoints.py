@@ -373,10 +373,6 @@ def test_results_that_are_kept_are_not_computed_again(tmp_path, monkeypatch):
         monkeypatch.setattr(candidates, name, None)
     monkeypatch.setattr(omegas, "fill_array", None)
     assert search(y, X, checkpoint=tmp_path, **HOW | {"n_threads": 1}) == known
-    monkeypatch.undo()
-    (tmp_path / "squared-hinge.json").write_text("{")
-    with pytest.warns(RuntimeWarning, match=r"squared-hinge\.json is damaged"):
-        assert search(y, X, checkpoint=tmp_path, **HOW) == known
 
 
 def test_one_search_at_a_time(tmp_path, monkeypatch):

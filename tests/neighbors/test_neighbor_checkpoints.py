@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours whose blocks of rows are kept in a checkpoint: kills, damage, other calls."""
+"""Neighbours whose blocks of rows are kept in a checkpoint: kills, other calls."""
 
 import os
 import subprocess
@@ -125,16 +125,6 @@ def test_another_version_of_d2ke_is_refused(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=r"d2ke was .* and is '9\.9'"):
             d2ke.nearest(STRINGS, checkpoint=tmp_path, **HOW)
     check_resumed(tmp_path, 150)
-
-
-def test_damaged_rows_are_computed_anew(tmp_path):
-    interrupted(tmp_path, 150)
-    for name, n_bytes in (("rows_0.npz", -3), ("rows_7.npz", 0)):
-        path = tmp_path / name
-        path.write_bytes(path.read_bytes()[:n_bytes])
-    with pytest.warns(RuntimeWarning, match=r"rows_\d\.npz is damaged"):
-        check_resumed(tmp_path, 200)
-    d2ke.nearest(STRINGS, checkpoint=tmp_path, **HOW)  # warns no more
 
 
 def test_a_python_distance_needs_a_version(tmp_path):
