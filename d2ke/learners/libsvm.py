@@ -231,11 +231,6 @@ def _gram(name: str, values: Any) -> np.ndarray:
     return gram
 
 
-def cache_bytes(n: int, megabytes: float = 100.0) -> int:
-    """Return what LIBSVM's cache takes at most, for rows of n kernel values."""
-    return int(min(max(megabytes * (1 << 20), 8 * n), 4 * n * n))
-
-
 def library() -> Any:
     """Return the module of LIBSVM's interface."""
     return solver_calls.interface("libsvm.svm")
