@@ -62,8 +62,13 @@ def test_the_start_has_the_readme_s_lines():
     assert blocks("docs/index.md") == [first]
 
 
-def test_the_first_lines_of_models(capsys):
-    run_page(blocks("docs/models.md")[:1], capsys)
+@pytest.mark.parametrize("n", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_models_guide(n, capsys, tmp_path, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    run_page(blocks("docs/models.md")[:n], capsys)
+    pyplot.close("all")
 
 
 def test_sets_guide(capsys):
@@ -90,13 +95,13 @@ def run_page(parts, capsys):
         exec(code, names)
         if "print(" not in re.sub("  #.*", "", code):
             continue
-        promised = re.findall(r"^print\(.*# ([\d.]+)( %)?", code, re.M)
+        promised = re.findall(r"^print\(.*# \(?([\d.]+)( %)?", code, re.M)
         assert promised
         printed = capsys.readouterr().out.splitlines()
         for line, (number, percent) in zip(printed, promised, strict=True):
             # Rounding differs among processors, and a test object may fall on the other side.
             near = pytest.approx(float(number), abs=0.5 if percent else 0.02)
-            assert float(line.split()[0]) == near
+            assert float(re.match(r"\(?([\d.]+)", line)[1]) == near
 
 
 def test_distances_guide(capsys):
