@@ -235,7 +235,10 @@ def test_umap_takes_the_neighbours():
 
 
 def test_matlab_guide_draws(capsys):
-    exec(blocks("docs/matlab.md")[0], {})
+    drawn, sampled = blocks("docs/matlab.md")[:2]
+    exec(drawn, {})
+    assert capsys.readouterr().out == re.search(r"print\(.*# (.*\n)", drawn)[1]
+    exec(sampled, {})
 
 
 @pytest.mark.slow
