@@ -67,7 +67,10 @@ def test_models_guide(n, capsys, tmp_path, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
-    run_page(blocks("docs/models.md")[:n], capsys)
+    model = run_page(blocks("docs/models.md")[:n], capsys)["model"]
+    lines = [re.sub(r"\d+\.\d+", "#", line) for line in str(model).splitlines()]
+    for line in shown("docs/models.md").splitlines():
+        assert line == "  ..." or re.sub(r"\d+\.\d+", "#", line) in lines
     pyplot.close("all")
 
 
@@ -102,6 +105,7 @@ def run_page(parts, capsys):
             # Rounding differs among processors, and a test object may fall on the other side.
             near = pytest.approx(float(number), abs=0.5 if percent else 0.02)
             assert float(re.match(r"\(?([\d.]+)", line)[1]) == near
+    return names
 
 
 def test_distances_guide(capsys):
@@ -192,12 +196,46 @@ def test_guides_print_what_they_promise(page, capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
-def test_windows_guide():
+def shown(name):
+    """Return what a page shows as printed text."""
+    return "".join(re.findall(r"^```text\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S))
+
+
+def assert_near(printed, promised):
+    """Compare texts; numbers with a point may differ a little, by the rounding of BLAS."""
+    number = r"\d+\.\d*"
+    assert re.sub(number, "#", printed) == re.sub(number, "#", promised)
+    near = pytest.approx([float(one) for one in re.findall(number, promised)], rel=0.1, abs=0.02)
+    assert [float(one) for one in re.findall(number, printed)] == near
+
+
+def test_the_first_prediction_of_the_demo():
+    from d2ke.cli import demo
+
+    lines = demo._one_prediction(demo.Split.of("splice", 0, {}))
+    assert_near("\n".join(lines[2:7]) + "\n", shown("docs/start/first_minute.md"))
+
+
+@pytest.mark.slow
+def test_decisions_guide(capsys):
+    names = {}
+    first, importance, novelty = blocks("docs/decisions.md")
+    for code, promised in (
+        (first, "".join(re.findall(r"^print\(.*  # (.*\n)", first, re.M))),
+        (importance, shown("docs/decisions.md")),
+        (novelty, "[ True]\n"),
+    ):
+        exec(code, names)
+        assert_near(capsys.readouterr().out, promised)
+
+
+def test_windows_guide(capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     names = {}
     for code in blocks("docs/windows.md"):
         exec(code, names)
+    assert_near(capsys.readouterr().out, shown("docs/windows.md") + "600\n")
     assert names["why"].steps.shape == names["X"][names["test"][0]].shape
     assert 1 <= len(names["axes"].lines) <= 3
     pyplot.close("all")
