@@ -229,6 +229,22 @@ def test_decisions_guide(capsys):
         assert_near(capsys.readouterr().out, promised)
 
 
+@pytest.mark.slow
+def test_columns_guide(capsys):
+    names = {}
+    for code, promised in zip(blocks("docs/columns.md"), ("93.3 %\n", "[1 0 1]\n"), strict=True):
+        exec(code, names)
+        assert_near(capsys.readouterr().out, promised)
+
+
+def test_mat_guide(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [code] = blocks("docs/mat_io.md")
+    exec(code, {})
+    promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+    assert capsys.readouterr().out.splitlines() == promised
+
+
 def test_windows_guide(capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
