@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models to files and back: a plain .npz of arrays and one JSON header; no pickle.
 
-Loading reads numbers and text only and never runs code from a file. The constructor of the model
-checks that the parts fit together.
+Loading reads numbers and text only: it never runs code that a file brings along, and the model's
+own constructor checks that the parts fit together.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _read(name: str, handle: BinaryIO) -> LinearModel | SVMModel:
 
 
 def _check_sizes(handle: BinaryIO) -> None:
-    """Refuse arrays that claim more than their bytes in the file, before memory is allocated."""
+    """Refuse arrays that claim more than their bytes in the file, before any is made."""
     npy = np.lib.format
     read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     with zipfile.ZipFile(handle) as archive:
