@@ -151,4 +151,4 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "needs": [], "benchmarks": []}  # pages without pages below them

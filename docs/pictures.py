@@ -216,7 +216,9 @@ def decisions():
     sets = [d2ke.predict_set(X, model, alpha=1 - level) for level in levels]
     right.plot(levels, [S[np.arange(len(X)), codes].mean() for S in sets], marker="o")
     right.plot([0.8, 1], [0.8, 1], ":", color="0.5")
+    ticks = [0.8, 0.85, 0.9, 0.95, 1]
     right.set(title="how often the true class is in the set", xlabel="1 - alpha")
+    right.set(xticks=ticks, yticks=ticks)
     save(figure, "decisions.png")
     for level, S in ((levels[k], sets[k]) for k in (10, 15, 19)):
         shares = np.bincount(S.sum(axis=1), minlength=4) / len(S)

@@ -62,8 +62,16 @@ def test_the_start_has_the_readme_s_lines():
     assert blocks("docs/index.md") == [first]
 
 
-def test_the_first_lines_of_models(capsys):
-    run_page(blocks("docs/models.md")[:1], capsys)
+@pytest.mark.parametrize("n", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_models_guide(n, capsys, tmp_path, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    model = run_page(blocks("docs/models.md")[:n], capsys)["model"]
+    lines = [re.sub(r"\d+\.\d+", "#", line) for line in str(model).splitlines()]
+    for line in shown("docs/models.md").splitlines():
+        assert line == "  ..." or re.sub(r"\d+\.\d+", "#", line) in lines
+    pyplot.close("all")
 
 
 def test_sets_guide(capsys):
@@ -90,13 +98,14 @@ def run_page(parts, capsys):
         exec(code, names)
         if "print(" not in re.sub("  #.*", "", code):
             continue
-        promised = re.findall(r"^print\(.*# ([\d.]+)( %)?", code, re.M)
+        promised = re.findall(r"^print\(.*# \(?([\d.]+)( %)?", code, re.M)
         assert promised
         printed = capsys.readouterr().out.splitlines()
         for line, (number, percent) in zip(printed, promised, strict=True):
             # Rounding differs among processors, and a test object may fall on the other side.
             near = pytest.approx(float(number), abs=0.5 if percent else 0.02)
-            assert float(line.split()[0]) == near
+            assert float(re.match(r"\(?([\d.]+)", line)[1]) == near
+    return names
 
 
 def test_distances_guide(capsys):
@@ -187,12 +196,62 @@ def test_guides_print_what_they_promise(page, capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
-def test_windows_guide():
+def shown(name):
+    """Return what a page shows as printed text."""
+    return "".join(re.findall(r"^```text\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S))
+
+
+def assert_near(printed, promised):
+    """Compare texts; numbers with a point may differ a little, by the rounding of BLAS."""
+    number = r"\d+\.\d*"
+    assert re.sub(number, "#", printed) == re.sub(number, "#", promised)
+    near = pytest.approx([float(one) for one in re.findall(number, promised)], rel=0.1, abs=0.02)
+    assert [float(one) for one in re.findall(number, printed)] == near
+
+
+def test_the_first_prediction_of_the_demo():
+    from d2ke.cli import demo
+
+    lines = demo._one_prediction(demo.Split.of("splice", 0, {}))
+    assert_near("\n".join(lines[2:7]) + "\n", shown("docs/start/first_minute.md"))
+
+
+@pytest.mark.slow
+def test_decisions_guide(capsys):
+    names = {}
+    first, importance, novelty = blocks("docs/decisions.md")
+    for code, promised in (
+        (first, "".join(re.findall(r"^print\(.*  # (.*\n)", first, re.M))),
+        (importance, shown("docs/decisions.md")),
+        (novelty, "[ True]\n"),
+    ):
+        exec(code, names)
+        assert_near(capsys.readouterr().out, promised)
+
+
+@pytest.mark.slow
+def test_columns_guide(capsys):
+    names = {}
+    for code, promised in zip(blocks("docs/columns.md"), ("93.3 %\n", "[1 0 1]\n"), strict=True):
+        exec(code, names)
+        assert_near(capsys.readouterr().out, promised)
+
+
+def test_mat_guide(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [code] = blocks("docs/mat_io.md")
+    exec(code, {})
+    promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+    assert capsys.readouterr().out.splitlines() == promised
+
+
+def test_windows_guide(capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     names = {}
     for code in blocks("docs/windows.md"):
         exec(code, names)
+    assert_near(capsys.readouterr().out, shown("docs/windows.md") + "600\n")
     assert names["why"].steps.shape == names["X"][names["test"][0]].shape
     assert 1 <= len(names["axes"].lines) <= 3
     pyplot.close("all")
@@ -230,7 +289,10 @@ def test_umap_takes_the_neighbours():
 
 
 def test_matlab_guide_draws(capsys):
-    exec(blocks("docs/matlab.md")[0], {})
+    drawn, sampled = blocks("docs/matlab.md")[:2]
+    exec(drawn, {})
+    assert capsys.readouterr().out == re.search(r"print\(.*# (.*\n)", drawn)[1]
+    exec(sampled, {})
 
 
 @pytest.mark.slow

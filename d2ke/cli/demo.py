@@ -169,7 +169,7 @@ _OWN_FILE = """
 For your own file, with a column of objects and a column of labels:
   d2ke train FILE.csv --out model.h5 --report report.html
   d2ke predict model.h5 NEW.csv --out labels.csv
-d2ke train --help lists the options, docs/models.md the formats of files."""
+d2ke train --help lists the options, docs/command.md the formats of files."""
 
 # Okabe and Ito's colours, which are distinct with any kind of colour blindness.
 METHODS = {

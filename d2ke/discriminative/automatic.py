@@ -54,8 +54,8 @@ def clusters(
 def balanced(codes: np.ndarray, c: int) -> bool:
     """Return whether the effective number of clusters is at least about half of c.
 
-    The effective number is the exponential of the entropy of the clusters' shares. A few outliers
-    as a cluster of their own are a fault among few clusters, but not among many.
+    The effective number is the exponential of the entropy of the clusters' shares. A cluster of a
+    few outliers is a fault among few clusters, but not among many.
     """
     shares = np.bincount(codes, minlength=c) / len(codes)
     shares = shares[shares > 0]
@@ -103,8 +103,8 @@ def choose_widths_by_labels(
 ) -> Widths:
     """Choose neighbours and widths by leaving out each labelled object.
 
-    `marks` has the position of each object's class, or -1 for unknown labels. Where each class
-    has only one label, nothing can be left out, and the first candidate is chosen.
+    `marks` has the position of each object's class, or -1 for unknown labels. If each class has
+    only one label, nothing can be left out, and the first candidate is chosen.
     """
     n = len(marks)
     first = int(np.clip(round(n / (_SHARE * c)), *_BOUNDS))
@@ -150,11 +150,10 @@ def reorder_widths(source: KernelInput, widths: Widths) -> Widths:
 def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance: bool) -> float:
     """Return the accuracy of labelled objects that are left out in turn.
 
-    One object of each class is left out at a time: if only one object were, its class would have
-    fewer labels than the others, and wide kernels would always be wrong. The graph is reduced
-    once to effective conductances between labelled objects; the scores of those left out are the
-    harmonic function of these. With `balance`, scores are relative to their sums over the
-    unlabelled objects.
+    One object of each class is left out at a time. With only one left-out object, its class would
+    have fewer labels than the others, and wide kernels would always be wrong. The graph is reduced
+    once to effective conductances between labelled objects, from which the scores follow. With
+    `balance`, scores are relative to their sums over the unlabelled objects.
     """
     places = np.flatnonzero(marks >= 0)
     codes = marks[places]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Error bounds of classifiers by similarities; bounds above 1, as most are, are vacuous.
+"""Error bounds of classifiers by similarities; bounds above 1 are vacuous.
 
 Theorems and equations are numbered as in Yang, Liang, Jojic, Yan, Feng, Huang, "Discriminative
 Similarity for Clustering and Semi-Supervised Learning", 2017.

@@ -54,7 +54,7 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[n
 
 
 def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
-    """Return what `gaussian_gram` does; errors call X by `name`."""
+    """Compute `gaussian_gram`; `name` is the name of X in errors."""
     X = point_matrix(name, X)
     others = X if Y is None else point_matrix("Y", Y)
     if others.shape[1] != X.shape[1]:
@@ -77,7 +77,7 @@ def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
 
 
 def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
-    """Choose a width of the Gaussian kernel from the points alone.
+    """Choose the width of the Gaussian kernel from the points.
 
     It is the smaller of half the median distance and the mean distance to the `n_neighbors`-th
     nearest neighbour (of at most 2000 points, evenly spaced in the input order).

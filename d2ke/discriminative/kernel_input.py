@@ -51,7 +51,7 @@ class KernelInput:
         return len(rows)
 
     def rows(self) -> Any:
-        """Return the argument that gives the objects."""
+        """Return the argument that holds the objects."""
         return getattr(self, self.names()[0])
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
@@ -174,12 +174,12 @@ class KernelInput:
 
 
 def like_distances(matrix: np.ndarray) -> bool:
-    """Return True for zeros on the diagonal and no value below: distances, not similarities."""
+    """Return whether a matrix looks like distances: zeros on the diagonal, and none negative."""
     return not matrix.diagonal().any() and bool((matrix >= 0).all()) and bool(matrix.any())
 
 
 def warn_of_equal_similarities(name: str, kernel: Any) -> None:
-    """Warn of a matrix in which all different objects are equally similar, but not at all."""
+    """Warn of a matrix in which all different objects have the same similarity, and not 0."""
     if not isinstance(kernel, DenseKernel) or kernel.n < 3:
         return
     K, value = kernel.linear, kernel.linear[0, 1]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """k-means on the few coordinates of a spectral embedding.
 
-Not `scipy.cluster.vq.kmeans2`: it cannot stop before its fixed number of rounds, so that a
-number that always suffices (100) took 2 to 20 times as long on spectral embeddings of digits,
-wine and breast-cancer data, at equal labels; its k-means++ divides by zero where fewer rows differ
-than there are clusters; and empty clusters would have to be relocated around each of its rounds.
+`scipy.cluster.vq.kmeans2` is not used. It always runs its fixed number of rounds: 100, which are
+enough, took 2 to 20 times as long on spectral embeddings of digits, wine and breast-cancer data.
+Its k-means++ divides by zero if fewer rows differ than there are clusters, and it does not relocate
+empty clusters.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ _MANY = 3000  # rows of the sample, for 16 rows a cluster or more
 def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
     """Return the best of several runs from k-means++, with labels in order of first appearance.
 
-    Where there are many rows, these runs use a sample of them, and a last run on all rows starts
-    from the best run's centres.
+    For many rows, these runs use a sample, and a last run on all rows starts from the best centres.
     """
     some = max(_MANY, 16 * c)
     part = V[np.sort(rng.permutation(len(V))[:some])] if len(V) > some else V

@@ -14,7 +14,7 @@ from d2ke._base.errors import ArgumentError
 
 
 def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray) -> float:
-    """Compute the share of objects in their class, for the best matching of clusters to classes.
+    """Compute the accuracy for the best matching of clusters to classes.
 
     Each cluster is matched with at most one class, and each class with at most one cluster. The
     Hungarian method finds the matching with the most matching objects.

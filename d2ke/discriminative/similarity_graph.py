@@ -228,7 +228,7 @@ def harmonic_values(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -> np.n
 def _solve_by_elimination(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """Solve the system of `harmonic_values` by sums of positive terms only.
 
-    Where similarities near rounding error link parts of the graph, differences would cancel them
+    Subtraction would lose similarities near rounding error that link parts of the graph
     (Grassmann, Taksar, Heyman 1985).
     """
     n = len(S)
@@ -248,7 +248,7 @@ def _solve_by_elimination(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -
 
 
 class FeatureGraph:
-    """The graph of S for K = Z Z': a product of rank 2 R."""
+    """The graph of S for K = Z Z', a matrix of rank 2 R."""
 
     def __init__(self, kernel: FeatureKernel, alpha: np.ndarray, lam: float, smoothing: float):
         self.kernel = kernel
@@ -324,8 +324,8 @@ def krylov_eigenvectors(
 ) -> np.ndarray:
     """Return eigenvectors to the c largest eigenvalues by restarted block Krylov spaces.
 
-    A block, not a vector, since each connected component has an eigenvalue 1. The start is fixed,
-    so that equal calls return equal vectors.
+    A block is needed since each connected component has an eigenvalue 1. The start is fixed, so
+    that equal calls return equal vectors.
     """
     n, width = len(start), c + _SPARE
     depth = max(6, _KRYLOV // width)

@@ -58,8 +58,8 @@ def simplex_qp(
     """Minimise alpha'H alpha / 2 + f'alpha over the simplex.
 
     Each step moves weight to the coordinate of least gradient, from the one with the largest
-    predicted decrease, by an exact line search. No step increases the objective, even where H is
-    indefinite; the result is then a stationary point.
+    predicted decrease, by an exact line search. No step increases the objective. If H is
+    indefinite, the result is a stationary point.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _NEW = {"K": "K_new"}
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The arguments of a call, not copied, and the widths that it chose, if any.
+    """The arguments of a call, not copied, and the chosen widths, if any.
 
     `marker` is the label of objects without any similarity.
     """

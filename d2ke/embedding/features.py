@@ -148,11 +148,10 @@ def d2ke_features(
     out: np.ndarray | None = None,
     n_threads: int | None = None,
 ) -> NDArray[np.floating[Any]]:
-    """Compute features from a ready matrix of distances to random objects.
+    """Compute features from a matrix of distances to random objects.
 
-    Distances are expensive and features cheap. One D can be used for every gamma, and its first R'
-    columns, ``D[:, :R']``, for every R' <= R. D is not copied. With the same `out` in each call,
-    any number of gammas needs the memory of one.
+    Distances are expensive, features are cheap. Use one D for all gammas, and its first columns,
+    ``D[:, :R]``, for smaller R. D is not copied, and `out` can be reused.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def d2ke_gram(
     progress: bool = False,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
-    """Compute the Gram matrix of the D2KE kernel, as random objects estimate it.
+    """Estimate the Gram matrix of the D2KE kernel by random objects.
 
     K[i, j] = sum_r exp(-gamma (d(x_i, omega_r) + d(y_j, omega_r))) / R: the product of the features
     of `d2ke_embed`, positive semidefinite for any distance. Linear models should use the features.
@@ -111,7 +111,7 @@ def dsk_gram(
 ) -> NDArray[np.floating[Any]]:
     """Substitute distances into a kernel: the baselines DSK_RBF and DSK_ND.
 
-    For a general distance the result is indefinite. LIBSVM accepts it all the same, as in the
+    For a general distance the result is indefinite. LIBSVM accepts it nevertheless, as in the
     paper. `repair` makes it positive semidefinite.
 
     Parameters

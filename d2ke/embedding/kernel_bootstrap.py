@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's error by random features, and how many are enough, told by resampling them."""
+"""The error of a kernel estimate, and the sufficient number of features, by resampling."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class KernelBootstrap:
     n_objects: int
 
     def features_needed(self, eps: float, error: str = "max") -> int:
-        """Return how many features have an error of eps: it falls as 1/sqrt(R).
+        """Return the number of features with an error of eps, which falls as 1/sqrt(R).
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ def bootstrap_kernel_error(
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> KernelBootstrap:
-    """Tell from features alone how far their kernel is from the expected one.
+    """Estimate from features alone the error of their kernel.
 
     This is the bootstrap: R features are drawn with replacement from the R given ones, many times.
     The differences of the resampled kernels from the given kernel are distributed as its error. The

@@ -76,7 +76,7 @@ def kernel_error(
     centred: bool = False,
     n_threads: int | None = None,
 ) -> KernelError:
-    """Measure how far random features are from a reference kernel, for several R.
+    """Measure the error of random features against a reference kernel, for several R.
 
     Features of independent random objects are independent columns. So every block of r columns,
     scaled by sqrt(R / r), gives a separate estimate of the kernel. Disjoint blocks give the mean
@@ -311,7 +311,7 @@ def _centred_reference(gram: Any, features: Any) -> Callable[[slice, slice], np.
 
 
 def _ratio(squares: np.ndarray, known: float, n: int) -> np.ndarray:
-    """Return the roots of sums of squares in units of another; nan where that is rounding."""
+    """Return roots of sums of squares relative to another; nan where that is rounding error."""
     if known <= (n * n * np.finfo(np.float64).eps) ** 2:
         return np.full(len(squares), np.nan)
     return np.sqrt(squares / known)
@@ -333,9 +333,9 @@ def _chunks(R: int) -> list[slice]:
 
 
 def _product(A: np.ndarray, B: np.ndarray, less: np.ndarray | None = None) -> np.ndarray:
-    """Return A B' in float64, from both of which a row is subtracted.
+    """Return A B' in float64, after subtracting a row from each.
 
-    Of other types, or with a row, some columns at a time are copied.
+    Other dtypes, or a row, are handled by copying some columns at a time.
     """
     if less is None and A.dtype == B.dtype == np.float64:
         return A @ B.T

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Centring and scaling of features, fitted on training rows only.
 
-D2KE features lie in (0, 1/sqrt(R)] and hardly vary, so that a penalised linear
-model on them as they are wants an enormous C; centred and scaled, one range of
-C suits every gamma and R.
+D2KE features lie in (0, 1/sqrt(R)] and hardly vary. Unscaled, a penalised linear model needs a very
+large C. Centred and scaled, one range of C suits every gamma and R.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ class Scaling:
 
     @classmethod
     def fit(cls, Z: Any, kind: str = "standard") -> Scaling:
-        """Take means and standard deviations of training features, shape (n, R).
+        """Compute means and standard deviations of training features, shape (n, R).
 
         ``"standard"``: of each column, 1 for the deviation of a constant one;
         ``"center"``: the mean of each column and one deviation for all of them, the root
         of their mean square; ``"none"``: those that leave Z as it is.
 
-        Z may be a features file, by its name or open, which is read block by block.
+        Z may be a features file, as a path or open, which is read block by block.
         """
         Z = stored("Z", Z)
         if not isinstance(Z, RowSource):
@@ -72,8 +71,8 @@ class Scaling:
     def apply(self, Z: Any) -> Any:
         """Return scaled features of the shape and type of Z (integers become float64).
 
-        Those of a features file, a path or open, are scaled whenever they are read; `train` and
-        its kin take them as they take an array.
+        Rows of a features file, given as a path or open, are scaled on access. `train` and similar
+        functions take them in place of an array.
         """
         Z = stored("Z", Z)
         if isinstance(Z, RowSource):
@@ -93,7 +92,7 @@ class Scaling:
         return out
 
     def undo(self, Z: np.ndarray) -> np.ndarray:
-        """Return the features whose scaled ones are Z, in the type of Z."""
+        """Return the unscaled features of Z, in the dtype of Z."""
         unit = self.sd * np.sqrt(len(self.mean))
         return Z * unit.astype(Z.dtype) + self.mean.astype(Z.dtype)
 
@@ -112,7 +111,7 @@ def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
 def compress(
     train: np.ndarray, *others: np.ndarray, n_threads: int | None = None
 ) -> list[np.ndarray]:
-    """Express features of more columns than training rows in as many columns as rows.
+    """Reduce features with more columns than training rows to as many columns as rows.
 
     The weights of a model with an L2 penalty lie in the span of the training
     rows; coordinates in an orthonormal basis of that span give the same model

@@ -81,7 +81,7 @@ class SpectrumRepair:
         return cls(kind, symmetric_half(gram), float(values[0]), negative)
 
     def apply(self, K: np.ndarray) -> np.ndarray:
-        """Return rows of other objects, shape (m, n), changed as those of the training objects."""
+        """Transform rows of other objects, shape (m, n), like those of the training objects."""
         K = np.asarray(arrays.matrix("K", K), dtype=np.float64)
         if K.shape[1] != len(self.gram):
             raise ArgumentError(
@@ -102,7 +102,7 @@ def _eigen(name: str, K: Any) -> tuple[np.ndarray, ...]:
 
 
 def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return A B'; of large matrices by runs of rows, as Ctrl-C is looked at between two."""
+    """Return A B', for large matrices by runs of rows, between which Ctrl-C is noticed."""
     if len(A) < _LARGE:
         return A @ B.T
     result = np.empty((len(A), len(B)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The D2KE paper's propositions as functions: how many features, how smooth, which distance.
+"""The propositions of the D2KE paper: number of features, smoothness, limit of the kernel.
 
 Numbers are those of Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
 Embedding", 2018.

@@ -22,7 +22,7 @@ class ObjectsEstimator(BaseEstimator):
     """An estimator of objects: strings, series and sets of vectors."""
 
     def __sklearn_tags__(self) -> Tags:
-        """Say which X the estimator takes."""
+        """Return scikit-learn's tags: the kinds of X."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.three_d_array = True
@@ -30,13 +30,13 @@ class ObjectsEstimator(BaseEstimator):
 
 
 class DistanceEstimator(ObjectsEstimator):
-    """An estimator of distances to its training objects; or of rows of a matrix of distances.
+    """An estimator that uses distances to its training objects, or rows of a matrix of distances.
 
     It has the parameters `distance`, `distance_params`, `n_threads` and `progress`.
     """
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that a matrix of distances is cut by rows and columns."""
+        """Return scikit-learn's tags: a matrix of distances is sliced by rows and columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed()
         tags.input_tags.positive_only = self._precomputed()
@@ -46,7 +46,7 @@ class DistanceEstimator(ObjectsEstimator):
         return isinstance(self.distance, str) and self.distance == PRECOMPUTED
 
     def _fit_objects(self, X: Any) -> Any:
-        """Keep the training objects; None for a matrix of distances."""
+        """Store the training objects; None for a matrix of distances."""
         if self._precomputed():
             self.objects_, self.distance_ = None, PRECOMPUTED
             return None
@@ -55,7 +55,7 @@ class DistanceEstimator(ObjectsEstimator):
         return self.objects_
 
     def _fit_distances(self, X: Any) -> np.ndarray:
-        """Return the distances among the training objects, and keep these."""
+        """Store the training objects, and return their distances."""
         objects = self._fit_objects(X)
         return self._square("distances", X) if objects is None else self._distances(objects)
 
@@ -84,7 +84,7 @@ class DistanceEstimator(ObjectsEstimator):
 
 
 def chosen_distance(distance: Any, objects: Any) -> Any:
-    """Return a distance, or the usual one for the kind of objects."""
+    """Return the given distance, or the default one for the kind of objects."""
     if distance is None:
         return usual_distance(objects.kind)
     return distance

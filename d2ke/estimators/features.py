@@ -24,11 +24,11 @@ from d2ke.models.samplers import training_objects
 
 
 class D2KETransformer(TransformerMixin, ObjectsEstimator):
-    """D2KE of views: the features that `d2ke_train` gives to its linear model. They need no labels.
+    """Features of the model of `d2ke_train`, without labels (D2KE of views).
 
-    For training objects that are random objects themselves, `d2ke_train` replaces distance 0, which
-    no new object has. ``fit_transform`` is ``fit`` and ``transform``, and does not: to classify,
-    `D2KEClassifier` is better than a classifier behind this.
+    A training object that is itself a random object has distance 0 to it, as no new object has.
+    `d2ke_train` corrects this, ``fit_transform`` does not. So `D2KEClassifier` is better than a
+    classifier behind this transformer.
 
     Parameters
     ----------

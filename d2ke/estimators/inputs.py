@@ -37,8 +37,8 @@ _FLOATS = (np.float64, np.float32)
 def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool) -> Any:
     """Return packed objects; for a Python function as the distance, a list of anything.
 
-    Tables of numbers are checked by scikit-learn, which keeps the number of columns where `reset`
-    says that the estimator is being fitted, and else compares it.
+    Tables of numbers are checked by scikit-learn, which stores the number of columns if `reset` (in
+    ``fit``), and else compares it.
     """
     anything = distance is not None and not isinstance(distance, str)
     kind = None if distance is None or anything else find_distance(distance).kind
@@ -85,7 +85,7 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
 
 
 def least_samples(estimator: BaseEstimator) -> int:
-    """Return how many training objects an estimator needs."""
+    """Return the least number of training objects of an estimator."""
     return getattr(estimator, "_least_samples", 1)
 
 
@@ -117,7 +117,7 @@ def read_targets(X: Any, y: Any) -> np.ndarray:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed; an integer is its own, so that plain functions give the same."""
+    """Return a seed; an integer stays as it is, so that plain functions give the same result."""
     generator = check_random_state(random_state)
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
@@ -179,7 +179,7 @@ def _only_column(frame: Any) -> Any:
 
 
 def _is_table(X: Any, anything: bool) -> bool:
-    """Tell whether X is a table of numbers, or wrong in a way that scikit-learn's checks name."""
+    """Return whether X is a table of numbers, or an error that scikit-learn's checks name."""
     if isinstance(X, Objects):
         return False
     if isinstance(X, (list, tuple)):

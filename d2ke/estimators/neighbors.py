@@ -92,7 +92,7 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return each class's share of the votes, shape (n, classes).
 
-        Of classes with equal shares, `predict` takes the one with the nearest neighbour.
+        If classes have equal shares, `predict` returns the one with the nearest neighbour.
         """
         check_is_fitted(self)
         if self.objects_ is None:
@@ -110,8 +110,8 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
 class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
     """Sparse graph of the nearest training objects, or of those within a radius, exactly.
 
-    What scikit-learn's ``KNeighborsTransformer`` and ``RadiusNeighborsTransformer`` are for
-    vectors: its graphs go to estimators with ``metric="precomputed"``. Over `nearest` and `within`.
+    Like scikit-learn's ``KNeighborsTransformer`` and ``RadiusNeighborsTransformer``: the graph goes
+    to estimators with ``metric="precomputed"``. It uses `nearest` and `within`.
 
     Parameters
     ----------

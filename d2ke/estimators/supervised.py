@@ -65,7 +65,7 @@ class D2KEEstimator(ObjectsEstimator):
         )
 
     def _is_first(self) -> bool:
-        """Return whether `partial_fit` has to train: it cannot add to a model of `fit`."""
+        """Return whether `partial_fit` has to train, since it cannot update a model of `fit`."""
         fitted = hasattr(self, "model_")
         if fitted and self.model_.sums is None:
             warn(
@@ -114,8 +114,8 @@ class D2KEEstimator(ObjectsEstimator):
 class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
 
-    X is what `pack` takes; or records of several columns, a dict or a data frame whose columns are
-    not all numbers (docs/columns.md). Of a data frame of numbers each row is a series.
+    X is what `pack` takes, or records: a dict or a data frame whose columns are not all numbers
+    (docs/columns.md). In a data frame of numbers, each row is a series.
 
     Parameters
     ----------

@@ -42,8 +42,8 @@ def read_arff(
     """Read a relational attribute with numbers, a string attribute, or all numeric ones.
 
     The rows of a relational attribute are channels (the UEA archive of series) or vectors
-    (multi-instance data), as `channels_first` says. All numeric attributes are a series of one
-    channel. Without a name of labels an `earlier` one is tried.
+    (multi-instance data), as `channels_first` says. If all attributes are numeric, a row is a
+    series of one channel. Without a name of labels, the `earlier` one is tried.
     """
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)

@@ -20,7 +20,7 @@ _LISTED = 20  # names of columns that are not used
 class Columns:
     """Names of columns or variables: of the objects or their values, the labels, ids, the time.
 
-    Those of what was read have the names of all other columns, too.
+    After reading, they include the names of all unused columns.
     """
 
     objects: Sequence[str] | None = None
@@ -59,7 +59,7 @@ class Columns:
                     )
 
     def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
-        """Return itself, or the earlier names if it names nothing and a file has them.
+        """Return the earlier names if none are given and the file has them, else itself.
 
         The file must have all earlier names except that of the labels.
         """
@@ -71,7 +71,7 @@ class Columns:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the names that there are, those of objects and what is not used as lists."""
+        """Return the given names as a dict; those of objects and unused columns are lists."""
         values = {**vars(self), "objects": list(self.objects or ()), "unused": list(self.unused)}
         return {name: value for name, value in values.items() if value}
 
@@ -93,14 +93,14 @@ LABELS = ("label", "labels", "class", "y", "target")
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
-    """Return the number of the column with a usual name; the y of axes y and z has no labels."""
+    """Find the column with a usual name; y beside z is an axis, not labels."""
     lower = [name.lower() for name in names]
     known = (one for one in usual if one in lower and not (one == "y" and "z" in lower))
     return next(map(lower.index, known), None)
 
 
 class LabelledObjects(tuple[Objects, np.ndarray | None]):
-    r"""The objects and labels of a file: a pair, which knows where they were read.
+    r"""Objects and labels of a file: a pair that knows the columns they were read from.
 
     ``print`` shows which columns or variables were read, and which were not.
 

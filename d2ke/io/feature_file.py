@@ -25,7 +25,7 @@ _TO_COMPLETE = "the call of write_features or write_distances that began it comp
 
 
 class FeatureFile:
-    """A file of features opened by `open_features`; nothing of Z is in memory.
+    """A features file opened by `open_features`; Z stays on the disk.
 
     It is a context manager, and closed at the end of a ``with``.
 

@@ -41,7 +41,7 @@ _RUN_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class FeatureContent:
-    """A features file but its rows; `inputs` are digests of what it is made from."""
+    """All of a features file except its rows; `inputs` are digests of its sources."""
 
     shape: tuple[int, int]
     dtype: np.dtype
@@ -65,7 +65,7 @@ def write_rows(
     progress: bool,
     run_rows: int,
 ) -> None:
-    """Write a file, or complete it; ``compute(rows, Z, report)`` makes at most `run_rows` rows."""
+    """Write or resume a file; ``compute(rows, Z, report)`` computes at most `run_rows` rows."""
     record = content.record
     refuse_unknown(path, record)
     check_place(path)
@@ -93,7 +93,7 @@ def write_rows(
 
 
 def _complete(path: Path, record: Mapping[str, Any]) -> bool:
-    """Return whether the file is there; refuse one that was made from something else."""
+    """Return whether the complete file exists; refuse one with other sources."""
     if not path.exists():
         return False
     try:
@@ -112,7 +112,7 @@ def _complete(path: Path, record: Mapping[str, Any]) -> bool:
 
 
 def _begun(fd: int, part: Path) -> dict[str, Any] | None:
-    """Return what an unfinished file is made from; None if its structure is not complete."""
+    """Return the sources of an unfinished file; None if its structure is not complete."""
     front = os.pread(fd, len(SIGNATURE), 0)
     if front.strip(b"\0") and front != SIGNATURE:
         raise FileExistsError(f"{part} exists, and is not an unfinished features file; remove it")
@@ -144,7 +144,7 @@ def _begin(
 
 
 def _allocate(file: h5py.File, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Create a dataset that has its place in the file at once, and is not filled."""
+    """Create a dataset with early allocation and without fill values."""
     options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     options.set_layout(h5py.h5d.CONTIGUOUS)
     options.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)

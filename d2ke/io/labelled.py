@@ -67,9 +67,9 @@ def read_objects(
 
     The delimiter of a table is the one of comma, semicolon, tab and pipe that is in its first line
     and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
-    line is the header. It is certain if an argument names one of its columns. Else a field that is
-    a number or comes again below it, or a single field without a usual name, may be data. A table
-    in doubt is refused. A column without a name (the index of pandas) is left out.
+    line is the header. A table is refused if this line may be data: no argument names one of its
+    columns, and it has a number, a field that is repeated below, or a single field without a usual
+    name. A column without a name (the index of pandas) is left out.
 
     Labels of text files and nominal classes of .ts and .arff stay text; the former become numbers
     if all are numbers in one canonical form: whole, or with equally many decimals, or as short as

@@ -24,7 +24,7 @@ from d2ke.objects.packing import pack
 
 
 class ParquetObjects:
-    """The objects of a column of a Parquet file, read by row groups when they are needed.
+    """The objects of a column of a Parquet file, read by row groups on access.
 
     `d2ke_train` takes them as it takes packed objects, so that the file may be larger than memory.
     All rows are read once to check them; then memory holds their lengths, the labels and one row

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an array or of a features file for what goes through all of them, again and again."""
+"""Rows of an array or of a features file, for methods that make several passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUN = 4096  # rows made at a time
 
 
 class RowSource:
-    """The rows of an array or of an open file, or what a function makes of them when asked for.
+    """Rows of an array or of an open file, if needed transformed by a function on access.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class RowSource:
     def mapped(
         self, function: Callable[[np.ndarray], np.ndarray], n_columns: int | None = None
     ) -> RowSource:
-        """Return rows that a function of some rows, which keeps their type, changes.
+        """Return rows transformed by a function that keeps their dtype.
 
-        It makes `n_columns` of theirs; by default as many as there are.
+        It returns `n_columns` columns; by default as many as before.
         """
         read, result = self._read, copy(self)
         result._read = lambda rows: function(read(rows))
@@ -60,7 +60,7 @@ class RowSource:
 
 
 class StoredRows(RowSource):
-    """The rows of a features file, read whenever they are asked for.
+    """Rows of a features file, read on access.
 
     All of them are checked once. With `distances`, numbers below 0 and nan are refused; without
     it, what is not finite.

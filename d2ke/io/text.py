@@ -76,7 +76,7 @@ def _problem(field: str) -> str | None:
 
 
 def looks_numeric(fields: Sequence[str]) -> bool:
-    """Return whether there are numbers, also with a decimal comma, and nothing else but gaps."""
+    """Return whether all fields are numbers, also with a decimal comma, or gaps."""
     found = [field for field in fields if field.lower().lstrip("+-") not in _ABSENT]
     return bool(found) and all(_COMMA.fullmatch(field) or not _problem(field) for field in found)
 

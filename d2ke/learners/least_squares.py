@@ -31,9 +31,9 @@ def train_least_squares(
     """Train a linear classifier by least squares: each class against the rest, in closed form.
 
     For every class it minimises |w|^2 / 2 + C sum_i (s_i - b - w.z_i)^2 with s_i = 1 for the rows
-    of the class and -1 for all others. The offset b has no penalty, so that features may be
-    shifted. Against the squared hinge loss of `train`'s ``-s 2`` it is often as accurate where
-    there are few training rows for each feature, and less so where there are many.
+    of the class and -1 for all others. The offset b has no penalty, so shifted
+    features give the same model. With few training rows for each feature it is often as accurate
+    as the squared hinge loss (``-s 2`` of `train`), with many less so.
 
     Parameters
     ----------

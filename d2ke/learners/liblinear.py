@@ -76,7 +76,7 @@ def train(
     n_threads: int | None = None,
     seed: int = 0,
 ) -> LinearModel:
-    """Train a linear classifier or regression with LIBLINEAR, or as it would.
+    """Train a linear classifier or regression with LIBLINEAR, or a solver of the same problem.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def _problems(
 ) -> list[Callable[[], np.ndarray]]:
     """Return what LIBLINEAR solves: one problem in all, or one for each of several classes.
 
-    A class's factor leaves the C of all others alone.
+    The factor of a class does not change the C of the others.
     """
     bias = parsed.get("-B", -1.0)
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)

@@ -301,9 +301,9 @@ def _solve(
 def _one_openmp_thread(library: ctypes.CDLL) -> None:
     """Hold LIBSVM's loops over kernel values to one thread, if it was built with OpenMP.
 
-    They start a team of threads for every row of the kernel; where other work runs on the same
-    cores, waiting for the team makes the training hundreds of times slower. The setting belongs
-    to the calling thread, here a worker that ends with the training.
+    They start a team of threads for every row of the kernel. If other work runs on the same cores,
+    waiting for the team makes training hundreds of times slower. The setting belongs to the calling
+    thread, here a worker that ends with the training.
     """
     set_threads = getattr(library, "omp_set_num_threads", None)
     if set_threads is not None:

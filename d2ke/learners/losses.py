@@ -18,7 +18,7 @@ HINGE_FROM = 4  # objects for each feature
 
 
 def hinge_can_pay(n: int, R: int) -> bool:
-    """Return whether the squared hinge loss is worth its time for n objects and R features.
+    """Return whether to try the squared hinge loss for n objects and R features.
 
     With fewer objects it takes many times as long as the squared loss, and is not better.
     """

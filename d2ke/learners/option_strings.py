@@ -12,7 +12,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 
 class Option(NamedTuple):
-    """One legal option: how its value is read (None for a bare flag), and what it means."""
+    """A valid option: the reader of its value (None for a flag without one), and its meaning."""
 
     read: Callable[[str, str], Any] | None
     meaning: str
@@ -54,7 +54,7 @@ def integer(*choices: int, low: int | None = None) -> Callable[[str, str], int]:
 
 
 def refused(reason: str) -> Callable[[str, str], Any]:
-    """Return a reader that raises, for an option of the original that is not offered here."""
+    """Return a reader that raises, for options of the original that are not supported."""
 
     def read(flag: str, text: str) -> Any:
         raise ValueError(f"option {flag} is not supported: {reason}")

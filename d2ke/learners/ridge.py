@@ -148,7 +148,7 @@ class RidgeSums:
             list(pool.map(add_strip, range(0, len(self.centre), _STRIP)))
 
     def copy(self) -> RidgeSums:
-        """Return sums that do not change with these."""
+        """Return a copy that does not share memory."""
         return replace(self, **{name: getattr(self, name).copy("K") for name in _SUMS})
 
     def merge(self, other: RidgeSums) -> None:

@@ -46,8 +46,8 @@ PRINT_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_collect)
 def interface(module: str) -> Any:
     """Import LIBLINEAR's or LIBSVM's Python interface, or say how to install it.
 
-    Imported at the first use: both import numba wherever that is installed, which takes longer
-    than all of this package.
+    Imported at the first use, since both import numba if it is installed, which takes longer than
+    importing d2ke.
     """
     try:
         return import_module(module)
@@ -63,11 +63,11 @@ def run(
 ) -> list[tuple[Any, str]]:
     """Call each solver and return, in their order, (result, what it printed).
 
-    With `seed`, the solvers draw from the C library's rand(): it is seeded before each of them,
-    and they run one at a time, since the generator's state belongs to the whole process.
-    Ctrl-C is raised at once. The solvers under way cannot be stopped: they end in the background,
-    hold their data until then, and do not keep the process from ending; where they draw from
-    rand(), later ones that do wait for them. Other errors are raised when no solver runs any more.
+    With `seed`, the solvers draw from the C library's rand(): it is seeded before each of them, and
+    they run one at a time, since the generator's state belongs to the whole process. Ctrl-C is
+    raised at once. Running solvers cannot be stopped: they end in the background, hold their data
+    until then, and do not keep the process alive. Later solvers that draw from rand() wait for
+    them. Other errors are raised when no solver is running.
     """
     results: list[Any] = [None] * len(solvers)
     errors: dict[int, BaseException] = {}

@@ -27,18 +27,18 @@ class NodeRows(NamedTuple):
 
     @classmethod
     def at(cls, nodes: np.ndarray, starts: np.ndarray) -> NodeRows:
-        """Make rows that start at the given positions of a contiguous node array."""
+        """Return rows that start at the given positions of a contiguous node array."""
         return cls(nodes, nodes.ctypes.data + starts.astype(np.uintp) * np.uintp(NODE.itemsize))
 
     def taken(self, order: np.ndarray) -> NodeRows:
-        """Return the same rows in another order; nothing is copied but addresses."""
+        """Return the rows in another order; only addresses are copied."""
         return NodeRows(self.nodes, self.addresses[order])
 
 
 def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRows:
     """Return feature vectors as a dense array or, if sparse, in canonical CSR form.
 
-    Of a features file, a path or open, they are rows that are read when they are needed.
+    A features file, as a path or open, gives rows that are read on access.
     Duplicate entries of a sparse matrix are summed, as everywhere in scipy; the argument is
     never changed.
     """

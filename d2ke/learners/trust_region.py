@@ -16,7 +16,7 @@ def trust_region_classifier(
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Train on float64 features; return the function that predicts the labels of others.
 
-    Sums are taken in the order of the elements, so that bits do not depend on the BLAS.
+    Sums are taken in the order of the elements, so that the result does not depend on the BLAS.
     """
     classes, codes = np.unique(y, return_inverse=True)
     Z = np.ascontiguousarray(Z)

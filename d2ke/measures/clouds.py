@@ -21,8 +21,8 @@ def distinct(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each set's distinct points in lexicographic order with the sums of their weights.
 
-    Sets of the same points with the same weights become the same, bit for bit. A set
-    keeps its points of weight 0: none becomes empty.
+    Equal sets, in any order, give the same bits. Points of weight 0 are kept, so that no set
+    becomes empty.
     """
     points = points + 0.0  # -0 becomes 0
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

@@ -266,7 +266,7 @@ def kernel_norm(
     n_threads: int | None = None,
     info: bool = False,
 ) -> float | KernelDistanceInfo:
-    """Compute the kernel norm of one measure, sqrt(kappa(P, P)): its distance to nothing.
+    """Compute the kernel norm of one measure, sqrt(kappa(P, P)): its distance to the empty measure.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ _LEAF = 32
 def dual_tree(problem: NormProblem) -> NormEstimate:
     """Return kappa to eps times the square of the total.
 
-    A pair of boxes stops at K(nearest) - K(farthest) <= 2 eps and counts with the
-    middle of the two; pairs of leaves that do not are summed point by point.
+    A pair of boxes with K(nearest) - K(farthest) <= 2 eps counts with the mean of the two.
+    Other pairs of leaves are summed point by point.
     """
     tree = Tree(problem.points, problem.vectors, _LEAF)
     stop, threads = 2 * problem.accuracy.eps, team_size(problem.n_threads)

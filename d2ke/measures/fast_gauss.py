@@ -64,7 +64,7 @@ def degree_needed(radius: float, eps: float) -> int:
 
 @cache
 def degree_of_clusters(radius: float, eps: float) -> int:
-    """Return a degree that is enough where only one point of a pair is within the radius.
+    """Return a sufficient degree for pairs with only one point within the radius.
 
     With x = |p| <= radius and y = |q|, the remainder is at most exp(-(x - y)^2)
     P(Poisson(2 x y) >= t). While t >= 2 x^2 it grows with x, so x = radius is the worst;
@@ -80,7 +80,7 @@ def degree_of_clusters(radius: float, eps: float) -> int:
 
 
 def _least(low: int, holds: Callable[[int], bool]) -> int:
-    """Return the least integer >= low for which it holds, as it does for all later ones."""
+    """Return the least integer >= low that satisfies a monotone condition."""
     high = low
     while not holds(high):
         low, high = high + 1, 2 * high
@@ -147,10 +147,10 @@ class ExpansionPlan(NamedTuple):
 def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPlan:
     """Return the expansion with the least work (in points times features).
 
-    Raises ValueError where each would take too many features.
+    Raises ValueError if each needs too many features.
 
-    One centre serves where the kernel is wide. Else the points are cut into cells, each
-    with its own expansion, multiplied with that of the points near it.
+    For a wide kernel one centre is enough. Else the points are divided into cells, each with its
+    own expansion, which is multiplied with that of the points near it.
     """
     n, dim = points.shape
     unit = math.sqrt(2) * sigma

@@ -33,9 +33,9 @@ class SeriesPlan(NamedTuple):
 
 
 def plan_series(points: np.ndarray, sigma: float, eps: float) -> SeriesPlan:
-    """Return the series with the fewest terms that gives the kernel to eps.
+    """Return the series with the fewest terms whose error is at most eps.
 
-    Raises ValueError where that is too many.
+    Raises ValueError if these are too many.
 
     In one coordinate, for |x| <= L, the Gaussian repeated with the period T > L is
     sum_k c_k cos(2 pi k x / T), c_k = sqrt(2 pi) sigma / T exp(-(2 pi k sigma / T)^2 / 2). The

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The records that all methods of the kernel distance take and return."""
+"""Arguments and results of the methods of the kernel distance."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The error that is allowed, and the generator of random methods.
+    """The allowed error, and the generator for random methods.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class NormProblem:
-    """Distinct points and their vectors, whose kappa with themselves a method computes.
+    """Distinct points and their vectors, for the kappa of a measure with itself.
 
     They are in a unit in which sigma is between 1 and 2.
     """
@@ -140,8 +140,8 @@ class NormEstimate(NamedTuple):
 def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
     """Return sigma, or for "median" the median distance between the measures' distinct points.
 
-    Of more than 1000 distinct points it is that of 1000, evenly spread in lexicographic
-    order. Where all points coincide every sigma gives the same distances: then it is 1.
+    For more than 1000 distinct points, 1000 of them, evenly spaced in lexicographic order, are
+    used. If all points coincide, every sigma gives the same distances, and it is 1.
     """
     if not isinstance(sigma, str):
         return positive_number("sigma", sigma)

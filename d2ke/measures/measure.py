@@ -133,7 +133,7 @@ def as_measures(
 
 
 def check_comparable(name: str, measure: Measure, other_name: str, other: Measure) -> None:
-    """Raise unless the two can be compared."""
+    """Raise unless two measures can be compared."""
     if measure.points.shape[1] != other.points.shape[1]:
         raise ArgumentError(
             name,
@@ -164,8 +164,8 @@ def coordinates(name: str, value: Any) -> np.ndarray:
 def merged(points: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct points in lexicographic order with the sums of their vectors.
 
-    Points whose sum is 0 are left out, so that what two sets have in common neither costs
-    nor rounds anything. The order of the points does not change a bit of the result.
+    Points whose sum is 0 are left out, so that common points of two sets cost no time and no
+    accuracy. The result does not depend on the order of the points.
     """
     points = points + 0.0  # -0 becomes 0
     order = np.argsort(points[:, 0], kind="stable")

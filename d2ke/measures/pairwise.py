@@ -248,7 +248,7 @@ def _near_squares(
     other: np.ndarray,
     kernel: Kernel,
 ) -> None:
-    """Compute those squares again that are little more than rounding, of sets that differ."""
+    """Recompute squares near rounding error of sets that differ."""
     small = squares < NEAR_SHARE * (own[:, None] + other)
     if y is None:
         small = np.triu(small, 1)

@@ -21,7 +21,7 @@ _FAR = 2.0**20  # of arguments, up to which the compiled sine is accurate
 def frequencies(rng: np.random.Generator, dim: int, count: int, kernel: Kernel) -> np.ndarray:
     """Draw from the kernel's spectrum: a normal law, or Cauchy's for the Laplace kernel.
 
-    Returns (dim, count). A longer draw from the same generator begins like a shorter one.
+    Returns (dim, count). A longer draw from the same generator extends a shorter one.
     """
     normal = rng.standard_normal((count, dim + kernel.laplace))
     omega = normal[:, :dim] / kernel.sigma

@@ -25,7 +25,7 @@ _EPS = 1e-3  # of the distances of sets that are too large for all pairs
 
 @dataclass(frozen=True, eq=False)
 class KernelAlignment:
-    """A motion that brings Q near to P, and what it does to their kernel distance.
+    """A motion that brings Q near to P, and their kernel distance before and after it.
 
     Attributes
     ----------

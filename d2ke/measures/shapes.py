@@ -206,7 +206,7 @@ def _shape(
     gap: float | None,
     n_samples: int | None,
 ) -> Measure:
-    """Return the measure of samples; where it is not oriented, of the products t t' / |t|."""
+    """Return the measure of samples; if not oriented, of the products t t' / |t|."""
     if not np.isfinite(vectors).all():
         raise ValueError("the shape is too large: lengths or areas overflow")
     if not oriented:

@@ -67,9 +67,9 @@ def kernel_two_sample_test(
 ) -> TwoSampleTest:
     """Test whether two samples come from one distribution, by their kernel distance.
 
-    Where they do, every division of the pooled points into parts of these sizes is equally
-    likely. The p-value says how many of them have a distance as large: an exact level for
-    any kernel and any sizes.
+    If they do, every division of the pooled points into parts of these sizes is equally likely.
+    The p-value is the share of divisions with a distance at least as large. So the level is exact
+    for any kernel and any sizes.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def scan(shape):
 shapes = [ball, box, ring, cone]
 names = np.array(["ball", "box", "ring", "cone"])
 y = np.arange(320) % 4
-clouds = d2ke.pack([scan(shapes[label]) for label in y])
+clouds = d2ke.pack([scan(shapes[label]) for label in y], kind="sets")
 print(clouds)
 
 fig = plt.figure(figsize=(10, 3))

@@ -22,10 +22,10 @@ function handle, other objects    `Unreadable`, with name, class and reason
 The type depends on MATLAB's class, and for char and struct on being 1 x something; never on
 how many elements there are otherwise. What is read is written back as it was.
 
-`scipy.io` reads most files of the versions 4 to 7 rightly, and is what the tests compare with.
-It is not used here, because it changes some values silently, and because a check of a damaged
-file must decode it all the same. h5py does the work for version 7.3. `docs/mat_io.md`
-has the measurements, also of pymatreader, mat73 and hdf5storage, of which none is used.
+The tests compare with `scipy.io`, which reads most files of the versions 4 to 7 correctly. It is
+not used here, because it changes some values silently, and because a check of a damaged file must
+decode it anyway. h5py does the work for version 7.3. `docs/mat_io.md` has the measurements, also of
+pymatreader, mat73 and hdf5storage, of which none is used.
 """
 
 from __future__ import annotations
