@@ -3,9 +3,10 @@
 
 ``python -m benchmarks.groups [CASE ...] [--threads 2]``
 
-Words are those of Debian's wamerican-huge or of ``--words``, or drawn names. Times are wall-clock;
-memory is the process's largest. Packages get the matrix of `distance_matrix`, whose time counts;
-those of linked records get the table.
+Words are those of Debian's wamerican-huge or of ``--words``, or drawn names. Times are wall-clock,
+those of medoids and of averages on one thread the processor's; memory is the process's largest.
+Packages get the matrix of `distance_matrix`, whose time counts; those of linked records get the
+table.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ timed = partial(measure.least, clock=time.perf_counter)
 def show(name: str, n: int, ours: float, peer: str, theirs: float | None, same: str) -> None:
     """Print a line of the table."""
     memory = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}"
-    peers = ("", "") if theirs is None else (f"{theirs:.2f}", f"{theirs / ours:.1f}")
-    measure.row(name, n, f"{ours:.2f}", memory, peer, *peers, same)
+    peers = ("", "") if theirs is None else (f"{theirs:.3g}", f"{theirs / ours:.1f}")
+    measure.row(name, n, f"{ours:.3g}", memory, peer, *peers, same)
 
 
 def tree(name: str, X: d2ke.Objects, n_threads: int, part: int = 10_000, **given: Any) -> None:
@@ -77,6 +78,7 @@ def dense(name: str, X: d2ke.Objects, n_threads: int, **given: Any) -> None:
 def medoids(name: str, X: d2ke.Objects, n_threads: int, k: int, **given: Any) -> None:
     """Measure FasterPAM of the matrix beside the package, from equal first medoids."""
     D = d2ke.distance_matrix(X, n_threads=n_threads, **given).astype(np.float64)
+    timed = partial(measure.least, rounds=3)
     ours, found = timed(lambda: faster_pam(D, np.arange(k)))
     try:
         from kmedoids import fasterpam
@@ -88,7 +90,12 @@ def medoids(name: str, X: d2ke.Objects, n_threads: int, k: int, **given: Any) ->
 
 
 def average(name: str, X: d2ke.Objects, n_threads: int, **given: Any) -> None:
-    """Measure the fewest iterations (a power of 2) that reach the sum of aeon's 30."""
+    """Measure the fewest iterations (a power of 2) that reach the sum of aeon's 30.
+
+    With one thread numba needs NUMBA_NUM_THREADS=1 too, or its others' time counts.
+    """
+    clock = time.process_time if n_threads == 1 else time.perf_counter
+    timed = partial(measure.least, rounds=3, clock=clock)
     try:
         from aeon.clustering.averaging import elastic_barycenter_average
     except ImportError:

@@ -9,11 +9,11 @@ import numpy as np
 
 from cython cimport floating
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int8_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 from d2ke._ext.isa cimport (current, d2ke_length, d2ke_poll, d2ke_problem, d2ke_rows,
-                            d2ke_stopped, d2ke_trace)
+                            d2ke_stopped, d2ke_trace, d2ke_ways, d2ke_ways_kernel, d2ke_ways_width)
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.tasks cimport POLL_WORK, run, worth
 from d2ke._ext import elastic
@@ -527,119 +527,111 @@ cdef int64_t way_back(const uint8_t *table, int64_t row_bytes, int64_t radius, i
 MEAN, BY_DISTANCE, BY_CHANNEL = range(3)
 
 cdef enum:
-    SUMS = 64           # sums of some series each: the rounding does not depend on the threads
+    GROUP = 8           # series whose sums follow each other, of one block or several
+    SUMS = 64           # sums of some groups each: the rounding does not depend on the threads
 
 
 cdef struct AlignedSums:
-    d2ke_trace trace
+    d2ke_ways_kernel align
     const d2ke_problem *problem
     const double *values
     const int64_t *offsets
     const double *center
     const double *weights
-    int64_t n, m, dim, n_sums, window, center_length
+    int64_t n_groups, n_sums, lanes, dim, window, rows, center_length
     bint leaves_out
     int mode
     double least
-    int64_t scratch_bytes, table_bytes, steps
-    char *scratch       # of each thread, as what follows
-    uint8_t *tables
-    double *rows
-    int64_t *paths
+    int64_t scratch_bytes, cells
+    char *scratch       # of each thread, as the tables
+    uint16_t *tables
     double *sums        # [n_sums][center_length][2][dim]
 
 
 def aligned_sums(PairwiseKernel pairs, const double[:, ::1] values, const int64_t[::1] offsets,
                  const double[:, ::1] center, const double[::1] weights, int64_t window, int mode,
                  double least, int n_threads):
-    """Align all series with one, y's first, and add up the vectors on each vector of it.
+    """Align all series, y, with x's first, and add up the vectors on each vector of it.
 
     `values`, `offsets` and `center` are what is averaged; where the tables are of slopes, these
     belong to the vectors in their middle. Distances count as `least` at least. Returns sums of
     weighted vectors and of their weights, (len(center), 2, dim).
     """
     cdef AlignedSums work
-    cdef int64_t longest = pairs.problem.x.longest - 1, i, radius = 0
-    work.trace, work.problem, work.leaves_out = pairs.trace, &pairs.problem, pairs.leaves_out
+    cdef int64_t n = len(weights), longest = pairs.problem.y.longest - 1, i, radius = 0
+    work.align, work.problem, work.leaves_out = pairs.ways, &pairs.problem, pairs.leaves_out
     work.values, work.offsets, work.center = &values[0, 0], &offsets[0], &center[0, 0]
-    work.n, work.m, work.dim = len(weights), pairs.problem.y.longest - 1, values.shape[1]
+    work.dim, work.lanes = values.shape[1], current().vector_bytes // 8
     work.weights, work.window, work.mode, work.least = &weights[0], window, mode, least
-    work.center_length, work.n_sums = len(center), min(work.n, SUMS)
-    for i in range(work.n):
-        radius = max(radius, dtw_radius(window, rows_of(&work, i), work.m))
-    n_threads = worth(n_threads, 8.0 * work.n * longest * min(2 * radius + 1, work.m), work.n_sums)
+    work.rows, work.center_length = pairs.problem.x.longest - 1, len(center)
+    work.n_groups = (n + GROUP - 1) // GROUP
+    work.n_sums = min(work.n_groups, SUMS)
+    for i in range(n):
+        radius = max(radius, dtw_radius(window, work.rows, d2ke_length(&pairs.problem.y, i) - 1))
+    work.cells = work.rows * d2ke_ways_width(longest, radius)
+    n_threads = worth(n_threads, 2.0 * n * work.cells, work.n_sums)
     work.scratch_bytes = (pairs.scratch_bytes + 127) // 64 * 64
-    work.table_bytes = longest * ((min(2 * radius + 1, work.m) + 3) // 4)
-    work.steps = longest + work.m
     scratch = np.full(n_threads * work.scratch_bytes + 64, 0xFF, np.uint8)
-    tables = np.empty(n_threads * work.table_bytes, np.uint8)
-    rows, paths = np.empty(n_threads * work.m), np.empty(2 * n_threads * work.steps, np.int64)
+    tables = np.empty(n_threads * work.cells, np.uint16)
     sums = np.zeros((work.n_sums, work.center_length, 2, work.dim))
-    cdef uint8_t[::1] scratch_view = scratch, tables_view = tables
-    cdef double[::1] rows_view = rows, sums_view = sums.reshape(-1)
-    cdef int64_t[::1] paths_view = paths
+    cdef uint8_t[::1] scratch_view = scratch
+    cdef uint16_t[::1] tables_view = tables
+    cdef double[::1] sums_view = sums.reshape(-1)
     work.scratch = <char *> ((<uintptr_t> &scratch_view[0] + 63) & ~<uintptr_t> 63)
-    work.tables, work.rows, work.paths = &tables_view[0], &rows_view[0], &paths_view[0]
-    work.sums = &sums_view[0]
+    work.tables, work.sums = &tables_view[0], &sums_view[0]
     run(sums_task, &work, work.n_sums, n_threads)
     return sums.sum(axis=0)
 
 
-cdef inline int64_t rows_of(const AlignedSums *work, int64_t item) noexcept nogil:
-    return d2ke_length(&work.problem.x, item) - 1
-
-
 cdef void sums_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
     cdef AlignedSums *work = <AlignedSums *> context
-    cdef int64_t item
-    for item in range(task * work.n / work.n_sums, (task + 1) * work.n / work.n_sums):
-        add_aligned(work, item, work.sums + 2 * task * work.center_length * work.dim, poll)
+    cdef const d2ke_problem *problem = work.problem
+    cdef double *sums = work.sums + 2 * task * work.center_length * work.dim
+    cdef char *scratch = work.scratch + poll.thread * work.scratch_bytes
+    cdef double[GROUP] distances
+    cdef int64_t block, k, blocks = GROUP / work.lanes
+    cdef d2ke_ways ways
+    ways.table = work.tables + poll.thread * work.cells
+    for block in range(task * work.n_groups / work.n_sums * blocks,
+                       min((task + 1) * work.n_groups / work.n_sums * blocks, problem.n_blocks)):
+        work.align(problem, 0, block, scratch, distances, &ways, poll)
         if d2ke_stopped(poll):
             return
+        for k in range(problem.blocks[block], problem.blocks[block + 1]):
+            add_aligned(work, &ways, problem.order[k], k - problem.blocks[block], sums)
 
 
-cdef void add_aligned(AlignedSums *work, int64_t item, double *sums,
-                      const d2ke_poll *poll) noexcept nogil:
-    cdef int64_t n = rows_of(work, item), m = work.m, i = n - 1, j = m - 1, k, step, at
-    cdef int64_t dim = work.dim, in_x, in_y
-    cdef int64_t *path = work.paths + 2 * poll.thread * work.steps
-    cdef const double *x
-    cdef const double *y
+cdef void add_aligned(const AlignedSums *work, const d2ke_ways *ways, int64_t item, int64_t lane,
+                      double *sums) noexcept nogil:
+    """Add the vectors of one series to those on which they lie, the last ones first."""
+    cdef int64_t m = d2ke_length(&work.problem.y, item) - 1, i = work.rows - 1, j = m - 1, k
+    cdef int64_t dim = work.dim, radius = dtw_radius(work.window, work.rows, m)
+    cdef const double *x = work.center + (work.center_length - work.rows + 1) / 2 * dim
+    cdef const double *y = work.values + dim * (
+        work.offsets[item] + (work.offsets[item + 1] - work.offsets[item] - m + 1) / 2)
     cdef double *sum
     cdef double weight, square
-    cdef d2ke_problem problem = work.problem[0]
-    cdef d2ke_rows rows
-    memset(&rows, 0, sizeof(d2ke_rows))
-    problem.x.values = (<const double *> problem.x.values
-                        + problem.x.offsets[item] * problem.x.dim)
-    problem.x.longest = n + 1
-    rows.last, rows.columns, rows.radius = n, m, dtw_radius(work.window, n, m)
-    rows.row_bytes = (min(2 * rows.radius + 1, m) + 3) / 4
-    rows.ways = work.tables + poll.thread * work.table_bytes
-    rows.state = work.rows + poll.thread * m
-    for k in range(m):
-        (<double *> rows.state)[k] = INFINITY
-    work.trace(&problem, work.scratch + poll.thread * work.scratch_bytes, &rows, poll)
-    if d2ke_stopped(poll):
-        return
-    at = way_back(rows.ways, rows.row_bytes, rows.radius, 0, &i, &j, path, work.steps,
-                  work.leaves_out)
-    in_x = work.offsets[item] + (work.offsets[item + 1] - work.offsets[item] - n + 1) / 2
-    in_y = (work.center_length - m + 1) / 2
-    for step in range(at, work.steps):
-        i, j = path[2 * step], path[2 * step + 1]
-        if i < 0 or j < 0:
-            continue
-        x, y = work.values + (in_x + i) * dim, work.center + (in_y + j) * dim
-        sum, square = sums + 2 * (in_y + j) * dim, 0
-        if work.mode == 1:
+    cdef bint corner, along
+    sums += 2 * (x - work.center)
+    while i >= 0 and j >= 0:
+        if work.leaves_out and not -radius <= i - j <= radius:
+            break
+        corner = ways.table[i * ways.stride + j + ways.shift] >> lane & 1
+        along = ways.table[i * ways.stride + j + ways.shift] >> (8 + lane) & 1
+        if not work.leaves_out and (i == 0 or j == 0):
+            corner, along = i == j, i == 0
+        if corner or not work.leaves_out:
+            sum, square = sums + 2 * i * dim, 0
+            if work.mode == 1:
+                for k in range(dim):
+                    square += (x[i * dim + k] - y[j * dim + k]) ** 2
             for k in range(dim):
-                square += (x[k] - y[k]) * (x[k] - y[k])
-        for k in range(dim):
-            weight = work.weights[item]
-            if work.mode == 2:
-                square = (x[k] - y[k]) * (x[k] - y[k])
-            if work.mode != 0:
-                weight /= max(sqrt(square), work.least)
-            sum[k] += weight * x[k]
-            sum[dim + k] += weight
+                weight = work.weights[item]
+                if work.mode == 2:
+                    square = (x[i * dim + k] - y[j * dim + k]) ** 2
+                if work.mode != 0:
+                    weight /= max(sqrt(square), work.least)
+                sum[k] += weight * y[j * dim + k]
+                sum[dim + k] += weight
+        i -= corner or not along
+        j -= corner or along

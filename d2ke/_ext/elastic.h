@@ -16,27 +16,32 @@
 #undef vec
 #undef real
 #undef LANES
+#define ELASTIC_WAYS
 #include "elastic_tile.h"
+#undef ELASTIC_WAYS
 #define vec REAL_(v)
 #define real REAL_(real)
 #define LANES D2KE_PASTE(LANES_, REAL)
 
 /* One strip: rows [begin, end), of which [inner, outer) lie inside every lane's band. */
 D2KE_INLINE void elastic_strip(const int kind, const int fixed_dim, const int ground,
-                               const elastic_pair *pair, const real *x, const vec *y, vec *left,
-                               vec *top, vec diagonal, int64_t begin, int64_t inner,
-                               int64_t outer, int64_t end, int64_t column)
+                               const int traced, const elastic_pair *pair, const real *x,
+                               const vec *y, vec *left, vec *top, vec diagonal, int64_t begin,
+                               int64_t inner, int64_t outer, int64_t end, int64_t column,
+                               uint16_t *ways, int64_t ways_stride)
 {
+    const int many = traced ? 1 : ELASTIC_ROWS;
     vec mine[ELASTIC_COLS];
     int64_t i = begin;
     D2KE_UNROLL for (int c = 0; c < ELASTIC_COLS; c++) mine[c] = top[c];
 #define ELASTIC_TILE(rows, banded)                                                                \
-    elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, pair, x + i * pair->stride, \
-                 y, left + i, &diagonal, mine, i - column)
+    elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, traced, pair,               \
+                 x + i * pair->stride, y, left + i, &diagonal, mine, i - column,                  \
+                 ways + i * ways_stride)
     if (ground != DTW_SAFE) /* which is rare, and slow in any case */
-        for (; i + ELASTIC_ROWS <= end; i += ELASTIC_ROWS) {
-            if (i >= inner && i + ELASTIC_ROWS <= outer) ELASTIC_TILE(ELASTIC_ROWS, 0);
-            else ELASTIC_TILE(ELASTIC_ROWS, 1);
+        for (; i + many <= end; i += many) {
+            if (i >= inner && i + many <= outer) ELASTIC_TILE(many, 0);
+            else ELASTIC_TILE(many, 1);
         }
     for (; i < end; i++) ELASTIC_TILE(1, 1);
 #undef ELASTIC_TILE
@@ -46,9 +51,10 @@ D2KE_INLINE void elastic_strip(const int kind, const int fixed_dim, const int gr
 /* A table of a series x (its row of zeros left out) of n vectors against a packed block;
  * `channel` is where the channels begin.  Results are added where channel > 0. */
 D2KE_INLINE void elastic_table(const int kind, const int fixed_dim, const int ground,
-                               elastic_pair *pair, const lane_block_f64 *b, const real *x,
-                               int64_t n, const vec *y, int64_t channel, vec *left, int64_t count,
-                               double *result, const d2ke_poll *poll)
+                               const int traced, elastic_pair *pair, const lane_block_f64 *b,
+                               const real *x, int64_t n, const vec *y, int64_t channel, vec *left,
+                               int64_t count, double *result, d2ke_ways *ways,
+                               const d2ke_poll *poll)
 {
     const vec outside = elastic_outside(kind);
     const int64_t stride = pair->stride, window = pair->options->window;
@@ -65,6 +71,12 @@ D2KE_INLINE void elastic_table(const int kind, const int fixed_dim, const int gr
         radii = set_f64((double)widest);
     }
     pair->radius = radii;
+    if (traced) {
+        int64_t all = d2ke_round_up(b->longest - 1, ELASTIC_COLS);
+        int64_t band = 2 * (widest + ELASTIC_COLS) - 1;
+        ways->stride = all < band ? all : band - 1;
+        ways->shift = all < band ? 0 : widest + ELASTIC_COLS - 1;
+    }
     for (int64_t i = 0; i < n; i++) {
         sum += set_f64(x[i * stride + stride - 1]);
         left[i] = elastic_border(kind, sum, i + 1);
@@ -91,8 +103,9 @@ D2KE_INLINE void elastic_table(const int kind, const int fixed_dim, const int gr
         }
         diagonal = edge[ELASTIC_COLS - 1];
         if (begin > 0) corner = left[begin - 1];
-        elastic_strip(kind, fixed_dim, ground, pair, x + channel, y + j * stride + channel, left,
-                      top, corner, begin, inner, outer, end, j);
+        elastic_strip(kind, fixed_dim, ground, traced, pair, x + channel, y + j * stride + channel,
+                      left, top, corner, begin, inner, outer, end, j,
+                      traced ? ways->table + ways->shift + j : NULL, traced ? ways->stride : 0);
         if (j + cols >= b->shortest - 1)
             for (int lane = 0; lane < count; lane++) {
                 int64_t c = b->lengths[lane] - 2 - j;
@@ -133,8 +146,9 @@ size_t ISA_(elastic_scratch)(const d2ke_problem *p)
         }                                                                                          \
     } while (0)
 
-D2KE_INLINE void elastic_kernel(const int kind, const d2ke_problem *p, int64_t row, int64_t block,
-                                void *scratch, double *result, const d2ke_poll *poll)
+D2KE_INLINE void elastic_kernel(const int kind, const int traced, const d2ke_problem *p,
+                                int64_t row, int64_t block, void *scratch, double *result,
+                                d2ke_ways *ways, const d2ke_poll *poll)
 {
     const elastic_options *options = p->options;
     const int given = elastic_column(kind, 0);
@@ -149,8 +163,9 @@ D2KE_INLINE void elastic_kernel(const int kind, const d2ke_problem *p, int64_t r
     elastic_pair pair = {options, options->dim, stride, {0}, left + p->x.longest};
     if (given == ELASTIC_WEIGHTS) elastic_weights(options->parameters, n, b, left + p->x.longest);
     y += stride;
-#define ELASTIC_CALL(dim, ground, channel) \
-    elastic_table(kind, dim, ground, &pair, b, x, n, y, channel, left, count, result, poll)
+#define ELASTIC_CALL(dim, ground, channel)                                                        \
+    elastic_table(kind, dim, ground, traced, &pair, b, x, n, y, channel, left, count, result,      \
+                  ways, poll)
     ELASTIC_BY_GROUND(ELASTIC_CALL);
 #undef ELASTIC_CALL
 }
@@ -162,8 +177,8 @@ D2KE_INLINE vec elastic_cell_at(const int kind, const int fixed_dim, const int g
                                 const elastic_pair *pair, const real *x, const vec *y, int64_t i,
                                 int64_t j, vec corner, vec above, vec before)
 {
-    elastic_tile(kind, 1, 1, fixed_dim, ground, 0, pair, x + i * pair->stride,
-                 y + j * pair->stride, &before, &corner, &above, i - j);
+    elastic_tile(kind, 1, 1, fixed_dim, ground, 0, 0, pair, x + i * pair->stride,
+                 y + j * pair->stride, &before, &corner, &above, i - j, NULL);
     return before;
 }
 
@@ -307,13 +322,25 @@ D2KE_INLINE void elastic_trace(const int kind, const d2ke_problem *p, void *scra
     static void elastic_##name(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,  \
                                double *result, const d2ke_poll *poll)                             \
     {                                                                                             \
-        elastic_kernel(ELASTIC_##name, p, row, block, scratch, result, poll);                     \
+        elastic_kernel(ELASTIC_##name, 0, p, row, block, scratch, result, NULL, poll);            \
+    }                                                                                             \
+    static void elastic_##name##_ways(const d2ke_problem *p, int64_t row, int64_t block,          \
+                                      void *scratch, double *result, d2ke_ways *ways,             \
+                                      const d2ke_poll *poll)                                      \
+    {                                                                                             \
+        elastic_kernel(ELASTIC_##name, 1, p, row, block, scratch, result, ways, poll);            \
     }
 ELASTIC_DISTANCES(X)
 #undef X
 
 const d2ke_trace ISA_(elastic_rows)[] = {
 #define X(name, cell, border, result) elastic_##name##_rows,
+    ELASTIC_DISTANCES(X)
+#undef X
+};
+
+const d2ke_ways_kernel ISA_(elastic_ways)[] = {
+#define X(name, cell, border, result) elastic_##name##_ways,
     ELASTIC_DISTANCES(X)
 #undef X
 };

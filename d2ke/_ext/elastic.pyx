@@ -115,6 +115,7 @@ def elastic(str kind, const double[:, ::1] x, const int64_t[::1] x_offsets,
     pairs.kernel = current().elastic[<int> KINDS[kind]]
     pairs.scratch_bytes = current().elastic_scratch(&pairs.problem)
     pairs.trace = current().elastic_rows[<int> KINDS[kind]]
+    pairs.ways = current().elastic_ways[<int> KINDS[kind]]
     pairs.leaves_out = d2ke_elastic_borders[<int> KINDS[kind]] != ELASTIC_NEVER
     pairs.block_outer = True
     return pairs

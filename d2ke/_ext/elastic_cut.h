@@ -44,9 +44,9 @@ D2KE_INLINE int64_t elastic_cut_strip(const int kind, const int fixed_dim, const
     D2KE_UNROLL for (int c = 0; c < ELASTIC_COLS; c++) mine[c] = top[c];
 #define CUT_TILES(rows, banded, condition)                                                         \
     while (i + rows <= end && (condition)) {                                                       \
-        elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, pair,                    \
+        elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, 0, pair,                 \
                      x + i * stride + channel, y + channel, left + i, &diagonal, mine,             \
-                     i - column);                                                                  \
+                     i - column, NULL);                                                                \
         i += rows;                                                                                 \
         if (i > reached                                                                            \
             && !elastic_alive(kind, pair, x[i * stride - 1], y, mine, ELASTIC_COLS, limit))        \

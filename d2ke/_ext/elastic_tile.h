@@ -84,11 +84,37 @@ D2KE_INLINE void elastic_weights(const double *parameters, int64_t n, REAL_(lane
     }
 }
 
-/* One tile, as dtw_tile. */
+#ifdef ELASTIC_WAYS
+/* Where the value of a cell is from, as a d2ke_ways has it: which of the three cells gives it alone,
+ * the others being infinite.  Of equal ones the corner is taken, but by lcss, where it then is no
+ * match. */
+D2KE_INLINE uint16_t elastic_ways(const int kind, elastic_cell at, vec value)
+{
+    const vec infinity = REAL_(set)(LANES_INFINITY), above = at.above, before = at.before;
+    unsigned corner, along;
+    at.above = at.before = infinity;
+    corner = REAL_(equal_bits)(elastic_one(kind, at), value);
+    at.corner = infinity;
+    at.before = before;
+    along = REAL_(equal_bits)(elastic_one(kind, at), value);
+    if (kind == ELASTIC_lcss) {
+        at.before = infinity;
+        at.above = above;
+        corner = ~(along | REAL_(equal_bits)(elastic_one(kind, at), value)) & 255;
+    }
+    return (uint16_t)(corner | along << 8);
+}
+#define ELASTIC_NOTE(cell, value) \
+    if (traced) ways[c] = elastic_ways(kind, cell, value)
+#else
+#define ELASTIC_NOTE(cell, value)
+#endif
+
+/* One tile, as dtw_tile; if traced, it has one row, which leaves `ways`. */
 D2KE_INLINE void elastic_tile(const int kind, const int rows, const int cols, const int fixed_dim,
-                              const int ground, const int banded, const elastic_pair *pair,
-                              const real *x, const vec *y, vec *left, vec *diagonal, vec *top,
-                              int64_t offset)
+                              const int ground, const int banded, const int traced,
+                              const elastic_pair *pair, const real *x, const vec *y, vec *left,
+                              vec *diagonal, vec *top, int64_t offset, uint16_t *ways)
 {
     const int given = elastic_column(kind, 0), back = given == ELASTIC_NORMS;
     vec cost[ELASTIC_ROWS + 1][LANES_COLS];
@@ -115,6 +141,7 @@ D2KE_INLINE void elastic_tile(const int kind, const int rows, const int cols, co
             at.before = before;
             at.weights = pair->weights;
             before = elastic_one(kind, at);
+            ELASTIC_NOTE(at, before);
             if (banded)
                 before = REAL_(select)(REAL_(set)((real)at.away) > pair->radius,
                                     elastic_outside(kind), before);

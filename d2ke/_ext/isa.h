@@ -71,6 +71,7 @@ DTW_DECLARED(f32)
 extern const d2ke_kernel ISA_(elastic)[];
 size_t ISA_(elastic_scratch)(const d2ke_problem *);
 extern const d2ke_trace ISA_(elastic_rows)[];
+extern const d2ke_ways_kernel ISA_(elastic_ways)[];
 void ISA_(warp_fill)(const warp_bounds *, const int64_t *, int64_t, float *, int64_t, void *,
                      const d2ke_poll *);
 float ISA_(warp_tighten)(const warp_bounds *, int64_t, void *, int64_t, float);
@@ -87,6 +88,7 @@ const d2ke_table ISA_(table) = {
     ISA_(elastic),
     ISA_(elastic_scratch),
     ISA_(elastic_rows),
+    ISA_(elastic_ways),
     levenshtein,
     levenshtein_part,
     osa,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from libc.stdint cimport int8_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t
 
 cdef extern from "kernel.h":
     ctypedef struct d2ke_items:
@@ -43,6 +43,16 @@ cdef extern from "kernel.h":
 
     ctypedef void (*d2ke_trace)(const d2ke_problem *, void *, d2ke_rows *,
                                 const d2ke_poll *) noexcept nogil
+
+    ctypedef struct d2ke_ways:
+        uint16_t *table
+        int64_t stride
+        int64_t shift
+
+    ctypedef void (*d2ke_ways_kernel)(const d2ke_problem *, int64_t, int64_t, void *, double *,
+                                      d2ke_ways *, const d2ke_poll *) noexcept nogil
+    int64_t d2ke_ways_width(int64_t, int64_t) noexcept nogil
+
     ctypedef void (*d2ke_exp)(double *, int64_t, double, double) noexcept nogil
 
     ctypedef struct d2ke_cloud:
@@ -104,6 +114,7 @@ cdef extern from "kernel.h":
         const d2ke_kernel *elastic
         d2ke_scratch elastic_scratch
         const d2ke_trace *elastic_rows
+        const d2ke_ways_kernel *elastic_ways
         d2ke_kernel levenshtein
         d2ke_kernel levenshtein_part
         d2ke_kernel osa

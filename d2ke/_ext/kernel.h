@@ -78,6 +78,25 @@ typedef struct {
 typedef void (*d2ke_trace)(const d2ke_problem *problem, void *scratch, d2ke_rows *rows,
                            const d2ke_poll *poll);
 
+/* Where the cells of the tables of a kernel's call are from: table[i * stride + j + shift] is that
+ * of row i and column j, and has bits for lane k: 1 << k, from the corner; else 256 << k, from the
+ * column before; else from the row before. */
+typedef struct {
+    uint16_t *table; /* room for as many rows as the longest x has and d2ke_ways_width columns */
+    int64_t stride, shift; /* OUT */
+} d2ke_ways;
+typedef void (*d2ke_ways_kernel)(const d2ke_problem *problem, int64_t row, int64_t block,
+                                 void *scratch, double *result, d2ke_ways *ways,
+                                 const d2ke_poll *poll);
+#define D2KE_WAYS_COLUMNS 4 /* that are computed together, at most */
+
+/* Columns of the table for a band of this radius, or for all columns where these are fewer. */
+static inline int64_t d2ke_ways_width(int64_t columns, int64_t radius)
+{
+    int64_t all = columns + D2KE_WAYS_COLUMNS - 1, band = 2 * (radius + D2KE_WAYS_COLUMNS) - 1;
+    return all < band ? all : band;
+}
+
 /* result[i] = scale * exp(-gamma * result[i]) */
 typedef void (*d2ke_exp)(double *values, int64_t n, double gamma, double scale);
 
@@ -149,6 +168,7 @@ typedef struct {
     const d2ke_kernel *elastic; /* in the order of ELASTIC_DISTANCES */
     d2ke_scratch elastic_scratch;
     const d2ke_trace *elastic_rows;
+    const d2ke_ways_kernel *elastic_ways;
     d2ke_kernel levenshtein;
     d2ke_kernel levenshtein_part;
     d2ke_kernel osa;

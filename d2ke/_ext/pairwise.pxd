@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from libc.stdint cimport int64_t
 
-from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem, d2ke_trace
+from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem, d2ke_trace, d2ke_ways_kernel
 
 
 cdef class PairwiseKernel:
     cdef d2ke_problem problem
     cdef d2ke_kernel kernel
     cdef size_t scratch_bytes
-    # The table's rows for the way back, or NULL; and whether a step that is not along the
-    # diagonal leaves out an element of x or y.
+    # The table's rows for the way back, or NULL; those of a whole block; and whether a step
+    # that is not along the diagonal leaves out an element of x or y.
     cdef d2ke_trace trace
+    cdef d2ke_ways_kernel ways
     cdef bint leaves_out
     # True: a task computes all its rows against one block, then the next block
     # (blocks are costly to prepare); False: one row against all its blocks.

@@ -167,6 +167,22 @@ D2KE_INLINE v_f32 rough_sqrt_f32(v_f32 a)
 #endif
 }
 
+/* In which lanes a and b are equal, as bits. */
+D2KE_INLINE unsigned equal_bits_f64(v_f64 a, v_f64 b)
+{
+#if D2KE_BYTES == 64
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ);
+#elif D2KE_BYTES == 32
+    return (unsigned)_mm256_movemask_pd((__m256d)(a == b));
+#elif defined(__SSE2__)
+    return (unsigned)_mm_movemask_pd((__m128d)(a == b));
+#else
+    unsigned bits = 0;
+    for (int lane = 0; lane < LANES_f64; lane++) bits |= (unsigned)(a[lane] == b[lane]) << lane;
+    return bits;
+#endif
+}
+
 /* Whether any lane of a comparison's result is set. */
 D2KE_INLINE int any_f32(v_i32 mask)
 {

@@ -103,7 +103,8 @@ def barycenter(
     TypeError, ValueError
         As `distance_matrix`; a distance without an average; a parameter out of range.
     MemoryError
-        If the tables of directions, 2 bits for each pair of vectors of two series, do not fit.
+        If the tables of directions of each thread, 2 bytes for each pair of vectors of the average
+        and the longest series, do not fit.
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
@@ -169,7 +170,7 @@ def barycenter(
     window = parameters.get("window", elastic.NO_WINDOW)
     ends = int(lengths.min()), int(lengths.max())
     radius = max(alignment.series_radius(window, length, m) for length in ends)
-    n_bytes = ends[1] * min(2 * radius + 1, m) // 4 * n_threads
+    n_bytes = 2 * m * min(ends[1], 2 * radius + 7) * n_threads
     check_fits(n_bytes, "the tables of the alignments", "use shorter series or fewer threads")
     channels = [pairs]
     if row.name == "msm" and parameters.get("independent", True):
@@ -226,23 +227,25 @@ def _descend(
     candidates: Callable[[Objects], Iterable[Objects]],
 ) -> Barycenter:
     """Go on to the best of the first candidates among which one lowers the sum of distances."""
-    distances = _distances(pairs, center, n_threads)[:, 0]
+    (distances,) = _distances(pairs, center, n_threads)
     inertia, n_iter, found = float((distances * weights).sum()), 0, True
     while found and n_iter < max_iter:
         n_iter, found = n_iter + 1, False
         for some in candidates(center):
             D = _distances(pairs, some, n_threads)
-            sums = (D * weights[:, None]).sum(axis=0)
+            sums = (D * weights).sum(axis=1)
             best = int(sums.argmin())
             found = bool(sums[best] < inertia * (1 - tol))
             if found:
-                center, distances, inertia = some[[best]], D[:, best], float(sums[best])
+                center, distances, inertia = some[[best]], D[best], float(sums[best])
                 break
     return Barycenter(center[0], distances, inertia, n_iter)
 
 
 def _distances(pairs: PairwiseProblem, candidates: Objects, n_threads: int) -> np.ndarray:
-    """Return the distances of all objects (rows) to the candidates."""
-    out = np.empty((len(pairs.x), len(candidates)))
-    pairs.compile(PairBlock(pairs.x, candidates)).run(out, n_threads, None, Transform())
-    return out
+    """Return the distances of the candidates (rows) to all objects."""
+    few = len(candidates) < len(pairs.x)  # columns share the kernels' lanes
+    x, y = (candidates, pairs.x) if few else (pairs.x, candidates)
+    out = np.empty((len(x), len(y)))
+    pairs.compile(PairBlock(x, y)).run(out, n_threads, None, Transform())
+    return out if few else out.T

@@ -19,20 +19,21 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray) -> np.ndarray:
     medoids = medoids.copy()
     if k == 1:
         return D.sum(axis=0, dtype=np.float64).argmin(keepdims=True)
-    near, second, nearest, following = _two_nearest(D, medoids)
+    near, second, nearest, following = _two_nearest(D[medoids])
     chosen = np.zeros(n, bool)
     chosen[medoids] = True
     lost = np.bincount(near, following - nearest, k)
+    least = _LEAST_GAIN * nearest.sum()
     candidate, tried = 0, 0
     while tried < n:
-        row = D[candidate]
         if not chosen[candidate]:
-            gained = np.minimum(row - nearest, 0).sum()
-            change = lost + np.bincount(
-                near, np.minimum(np.maximum(row, nearest), following) - following, k
-            )
+            row = D[candidate]
+            at = np.flatnonzero(row < following)
+            nearer, theirs = row[at], nearest[at]
+            gained = np.minimum(nearer - theirs, 0).sum()
+            change = lost + np.bincount(near[at], np.maximum(nearer, theirs) - following[at], k)
             worst = int(change.argmin())
-            if change[worst] + gained < -_LEAST_GAIN * nearest.sum():
+            if change[worst] + gained < -least:
                 chosen[medoids[worst]], chosen[candidate] = False, True
                 medoids[worst] = candidate
                 again = (near == worst) | (second == worst)
@@ -42,20 +43,19 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray) -> np.ndarray:
                 near[first], nearest[first] = worst, row[first]
                 second[between], following[between] = worst, row[between]
                 again = np.flatnonzero(again)
-                parts = _two_nearest(D[:, again], medoids)
+                parts = _two_nearest(D[np.ix_(medoids, again)])
                 near[again], second[again], nearest[again], following[again] = parts
                 lost = np.bincount(near, following - nearest, k)
+                least = _LEAST_GAIN * nearest.sum()
                 tried = 0
         tried += 1
         candidate = (candidate + 1) % n
     return medoids
 
 
-def _two_nearest(
-    D: np.ndarray, medoids: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the numbers of each column's nearest medoids, and their distances in float64."""
-    rows, columns = D[medoids].astype(np.float64), np.arange(D.shape[1])
+def _two_nearest(D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the numbers of each column's two least rows, and what is there in float64."""
+    rows, columns = D.astype(np.float64), np.arange(D.shape[1])
     near = rows.argmin(axis=0)
     nearest = rows[near, columns]
     rows[near, columns] = np.inf

@@ -142,7 +142,7 @@ def kmedoids(
 def _medoids(search: NeighborSearch, sample: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Return the medoids of a sorted sample, from the first ones on."""
     pairs, n = search.pairs, len(sample)
-    n_bytes = 2 * n * n * pairs.dtype.itemsize
+    n_bytes = n * (n + 3 * len(first)) * pairs.dtype.itemsize
     check_fits(n_bytes, f"the distances of {n} objects", "choose a smaller sample_size")
     x = take(pairs.x, sample)
     D = np.empty((n, n), pairs.dtype)

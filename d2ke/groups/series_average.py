@@ -61,7 +61,7 @@ class SeriesAverage:
         values = center.values.astype(np.float64, copy=False)
         window = self._parameters.get("window", elastic.NO_WINDOW)
         return alignment.aligned_sums(
-            self._tables(self._x, center, window), self._values, self._x.offsets, values,
+            self._tables(center, self._x, window), self._values, self._x.offsets, values,
             self._weights, window, mode, self._least, self._n_threads,
         )  # fmt: skip
 
