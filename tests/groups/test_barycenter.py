@@ -80,8 +80,9 @@ def test_a_step_leads_to_the_means_of_what_is_aligned(distance, params, seed, n,
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
-def test_squares_fall_to_the_mean_of_single_vectors():
-    X = np.random.default_rng(0).standard_normal((20, 1, 3))
+@pytest.mark.parametrize("n", [20, 1101])
+def test_squares_fall_to_the_mean_of_single_vectors(n):
+    X = np.random.default_rng(0).standard_normal((n, 1, 3))
     found = d2ke.barycenter(vectors(list(X)), distance="dtw", ground="sqeuclidean")
     assert found.center == pytest.approx(X.mean(axis=0))
 
