@@ -101,8 +101,8 @@ cdef extern from "kernel.h":
     ctypedef struct window_chunk "struct window_chunk":
         pass
 
-    ctypedef void (*d2ke_window_row)(const d2ke_windows *, int64_t, const window_chunk *, void *,
-                                     float *, const d2ke_poll *) noexcept nogil
+    ctypedef void (*d2ke_window_row)(const d2ke_windows *, int64_t, const window_chunk *, int64_t,
+                                     void *, float *, const d2ke_poll *) noexcept nogil
     ctypedef void (*d2ke_window_profile)(const d2ke_windows *, int64_t, const window_chunk *,
                                          int64_t, int64_t, void *, double *) noexcept nogil
 

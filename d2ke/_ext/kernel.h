@@ -150,8 +150,8 @@ typedef void (*d2ke_elastic_narrow)(const elastic_bounds *bounds, int64_t row, v
 typedef struct d2ke_windows d2ke_windows;
 struct window_chunk;
 typedef void (*d2ke_window_row)(const d2ke_windows *windows, int64_t series,
-                                const struct window_chunk *chunk, void *memory, float *row,
-                                const d2ke_poll *poll);
+                                const struct window_chunk *chunks, int64_t n_chunks,
+                                void *memory, float *row, const d2ke_poll *poll);
 typedef void (*d2ke_window_profile)(const d2ke_windows *windows, int64_t series,
                                     const struct window_chunk *chunk, int64_t begin, int64_t end,
                                     void *memory, double *profile);

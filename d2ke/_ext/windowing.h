@@ -7,6 +7,7 @@
 
 enum {
     WINDOW_CHUNK = 8,     /* windows whose sums are made together, at most */
+    WINDOW_RUN = 8,       /* chunks that share a strip's normalised windows, at most */
     WINDOW_UNIT = 32,     /* places whose sums are made together, at most  */
     WINDOW_STRIP = 512,   /* places of a strip, at most                    */
     WINDOW_VALUES = 4096, /* of a strip's normalised windows, about        */

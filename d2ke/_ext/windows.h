@@ -177,10 +177,11 @@ static inline int64_t window_places(int64_t length_x, const window_chunk *chunk)
 }
 
 /* length * D of n places from `begin` on into s->sums, row by row.  `scale` is the unit of values
- * that would overflow, or 1; that of `packed` is the same. */
+ * that would overflow, or 1; that of `packed` is the same.  With `ready` the scratch memory holds
+ * the normalised windows of the series already, of one channel. */
 static void window_strip_sums(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
-                           const float *packed, int64_t begin, int64_t n, float scale,
-                           const window_scratch *s)
+                              const float *packed, int64_t begin, int64_t n, float scale,
+                              int ready, const window_scratch *s)
 {
     int64_t start = p->offsets[series], m = p->offsets[series + 1] - start;
     int64_t length = chunk->length, stride = window_stride(length);
@@ -188,6 +189,10 @@ static void window_strip_sums(const d2ke_windows *p, int64_t series, const windo
     const float *end = p->values + p->dim * p->total;
     if (m <= (length - 1) * chunk->dilation) {
         window_stretch(p, series, chunk, p->normalize ? 1 : scale, s->sums, stride);
+        return;
+    }
+    if (ready && p->normalize) {
+        window_sums(1, computed, chunk, 0, s->rows, stride, s->units, packed, s->sums, stride);
         return;
     }
     for (int64_t c = 0; c < chunk->n_channels; c++) {
@@ -228,20 +233,34 @@ D2KE_INLINE v_i32 window_lanes(int64_t end)
     return lane < (v_i32){0} + (int32_t)end;
 }
 
-/* The places near that of a window: |p - place * (n - 1)| <= reach, and the nearest one. */
-static void window_near(double place, double reach, int64_t n, window_sum_up *u)
+/* The places near those of a chunk's windows: |p - place * (n - 1)| <= reach, and the nearest one.
+ * All are whole numbers in float64, for lanes. */
+static void window_near(const float *places, int64_t count, double reach, int64_t n,
+                        window_sum_up *found)
 {
-    double centre = place * (double)(n - 1);
-    int64_t nearest = (int64_t)floor(centre + 0.5);
-    if (nearest > n - 1) nearest = n - 1;
-    u->first = u->last = nearest;
-    double first = floor(centre - reach) - 1, last = ceil(centre + reach) + 1;
-    int64_t low = first < 0 ? 0 : (int64_t)first;
-    int64_t high = last > (double)(n - 1) ? n - 1 : (int64_t)last;
-    while (low < nearest && fabs((double)low - centre) > reach) low++;
-    while (high > nearest && fabs((double)high - centre) > reach) high--;
-    u->first = low;
-    u->last = high;
+    double low[WINDOW_CHUNK], high[WINDOW_CHUNK], last = (double)(n - 1);
+    float some[WINDOW_CHUNK] = {0};
+    if (count < WINDOW_CHUNK) {
+        for (int64_t k = 0; k < count; k++) some[k] = places[k];
+        places = some;
+    }
+    for (int k = 0; k < WINDOW_CHUNK; k++) {
+        double centre = places[k] * last, nearest = floor(centre + 0.5);
+        nearest = nearest > last ? last : nearest;
+        double from = floor(centre - reach) - 1, to = ceil(centre + reach) + 1;
+        from = from < 0 ? 0 : from;
+        to = to > last ? last : to;
+        for (int i = 0; i < 3; i++) { /* both are at most three too far out */
+            from += from < nearest && fabs(from - centre) > reach ? 1.0 : 0.0;
+            to -= to > nearest && fabs(to - centre) > reach ? 1.0 : 0.0;
+        }
+        low[k] = from;
+        high[k] = to;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        found[k].first = (int64_t)low[k];
+        found[k].last = (int64_t)high[k];
+    }
 }
 
 /* Sum up n places of a window from `begin` on. */
@@ -308,26 +327,38 @@ static const float *window_unit(const d2ke_windows *p, int64_t series, const win
     return s->packed;
 }
 
-/* Sum up the profiles of a chunk's windows in a series; `found` begins empty, with thresholds and
- * near places.  Stopped: 0. */
-static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
-                       const float *packed, float scale, const window_scratch *s,
-                       window_sum_up *found, const d2ke_poll *poll)
+/* Sum up the profiles of the windows of `count` chunks in a series, which are alike if there are
+ * several; `found` begins empty, with thresholds and near places.  Stopped: 0. */
+static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk *chunks,
+                       int64_t count, const window_scratch *s, window_sum_up *found,
+                       const d2ke_poll *poll)
 {
-    int64_t n = window_places(p->offsets[series + 1] - p->offsets[series], chunk), work = 0;
-    int64_t strip = window_strip(chunk->length), stride = window_stride(chunk->length);
+    int64_t n = window_places(p->offsets[series + 1] - p->offsets[series], chunks), work = 0;
+    int64_t strip = window_strip(chunks->length), stride = window_stride(chunks->length);
     for (int64_t begin = 0; begin < n; begin += strip) {
         int64_t m = n - begin < strip ? n - begin : strip;
-        window_strip_sums(p, series, chunk, packed, begin, m, scale, s);
-        for (int64_t k = 0; k < chunk->count; k++)
-            window_add(s->sums + k * stride, begin, m, found + k);
-        work += m * chunk->length * chunk->n_channels * chunk->count;
+        for (int64_t c = 0; c < count; c++) {
+            const window_chunk *chunk = chunks + c;
+            float scale;
+            const float *packed = window_unit(p, series, chunk, s, &scale);
+            window_strip_sums(p, series, chunk, packed, begin, m, scale, c > 0, s);
+            for (int64_t k = 0; k < chunk->count; k++)
+                window_add(s->sums + k * stride, begin, m, found + c * WINDOW_CHUNK + k);
+            work += m * chunk->length * chunk->n_channels * chunk->count;
+        }
         if (work > 10000000) {
             if (d2ke_stopped(poll)) return 0;
             work = 0;
         }
     }
     return 1;
+}
+
+/* Whether the same windows of a series are compared with both chunks, in one channel. */
+static inline int window_alike(const window_chunk *a, const window_chunk *b)
+{
+    return a->length == b->length && a->dilation == b->dilation && a->n_channels == 1
+           && b->n_channels == 1 && a->channels[0] == b->channels[0];
 }
 
 /* A profile of which nothing is known yet. */
@@ -340,34 +371,55 @@ static void window_begin(window_sum_up *u)
     u->last = -1;
 }
 
-/* The three numbers of a chunk's windows in a series: row[w], row[n_windows + w] and
- * row[2 * n_windows + w] of window w. */
-static void window_row(const d2ke_windows *p, int64_t series, const window_chunk *chunk,
-                       void *memory, float *row, const d2ke_poll *poll)
+/* The three numbers of window w of some chunks in a series: row[w], row[n_windows + w] and
+ * row[2 * n_windows + w]. */
+static void window_row(const d2ke_windows *p, int64_t series, const window_chunk *chunks,
+                       int64_t n_chunks, void *memory, float *row, const d2ke_poll *poll)
 {
     window_scratch s;
-    window_sum_up found[WINDOW_CHUNK];
+    window_sum_up found[WINDOW_RUN * WINDOW_CHUNK];
     window_lay(p, memory, &s);
-    float scale;
-    const float *packed = window_unit(p, series, chunk, &s, &scale);
-    double unit = p->normalize ? 1.0 : scale, length = (double)chunk->length;
-    int64_t size = p->offsets[series + 1] - p->offsets[series], n = window_places(size, chunk);
-    for (int64_t k = 0; k < chunk->count; k++) {
-        window_sum_up *u = found + k;
-        window_begin(u);
-        u->threshold = (float)((double)p->thresholds[chunk->first + k] * unit * unit * length);
-        window_near(p->places[chunk->first + k], p->radius * (double)size, n, u);
-    }
-    if (!window_scan(p, series, chunk, packed, scale, &s, found, poll)) return;
-    for (int64_t k = 0; k < chunk->count; k++) {
-        int32_t lanes[LANES_f32];
-        int64_t above = 0;
-        memcpy(lanes, &found[k].above, sizeof lanes);
-        for (int i = 0; i < LANES_f32; i++) above += lanes[i];
-        float *to = row + chunk->first + k;
-        to[0] = (float)(sqrt(window_lane_min(found[k].least) / length) / unit);
-        to[p->n_windows] = (float)(sqrt(window_lane_min(found[k].near) / length) / unit);
-        to[2 * p->n_windows] = (float)((double)above / (double)n);
+    int64_t size = p->offsets[series + 1] - p->offsets[series];
+    for (int64_t run; n_chunks > 0; chunks += run, n_chunks -= run) {
+        for (run = 1; run < n_chunks && run < WINDOW_RUN; run++)
+            if (!window_alike(chunks, chunks + run)) break;
+        double length = (double)chunks->length;
+        int64_t n = window_places(size, chunks);
+        float scale;
+        for (int64_t c = 0; c < run; c++) {
+            window_unit(p, series, chunks + c, &s, &scale);
+            double unit = p->normalize ? 1.0 : scale, factor = unit * unit * length;
+            window_sum_up *u = found + c * WINDOW_CHUNK;
+            for (int64_t k = 0; k < chunks[c].count; k++) {
+                window_begin(u + k);
+                u[k].threshold = (float)((double)p->thresholds[chunks[c].first + k] * factor);
+            }
+            window_near(p->places + chunks[c].first, chunks[c].count, p->radius * (double)size, n,
+                        u);
+        }
+        if (!window_scan(p, series, chunks, run, &s, found, poll)) return;
+        for (int64_t c = 0; c < run; c++) {
+            double least[2 * WINDOW_CHUNK] = {0}, share[WINDOW_CHUNK] = {0};
+            window_unit(p, series, chunks + c, &s, &scale);
+            double unit = p->normalize ? 1.0 : scale;
+            for (int64_t k = 0; k < chunks[c].count; k++) {
+                const window_sum_up *u = found + c * WINDOW_CHUNK + k;
+                int32_t lanes[LANES_f32], above = 0;
+                memcpy(lanes, &u->above, sizeof lanes);
+                for (int i = 0; i < LANES_f32; i++) above += lanes[i];
+                least[k] = window_lane_min(u->least);
+                least[WINDOW_CHUNK + k] = window_lane_min(u->near);
+                share[k] = above;
+            }
+            for (int k = 0; k < 2 * WINDOW_CHUNK; k++) least[k] = sqrt(least[k] / length) / unit;
+            for (int k = 0; k < WINDOW_CHUNK; k++) share[k] /= (double)n;
+            for (int64_t k = 0; k < chunks[c].count; k++) {
+                float *to = row + chunks[c].first + k;
+                to[0] = (float)least[k];
+                to[p->n_windows] = (float)least[WINDOW_CHUNK + k];
+                to[2 * p->n_windows] = (float)share[k];
+            }
+        }
     }
 }
 
@@ -383,7 +435,7 @@ static void window_profile(const d2ke_windows *p, int64_t series, const window_c
     int64_t strip = window_strip(chunk->length), stride = window_stride(chunk->length);
     for (int64_t at = begin; at < end; at += strip) {
         int64_t m = end - at < strip ? end - at : strip;
-        window_strip_sums(p, series, chunk, packed, at, m, scale, &s);
+        window_strip_sums(p, series, chunk, packed, at, m, scale, 0, &s);
         for (int64_t k = 0; k < chunk->count; k++)
             for (int64_t i = 0; i < m; i++)
                 profile[k * (end - begin) + at - begin + i] = s.sums[k * stride + i] / share;
@@ -438,9 +490,9 @@ static void window_pairs(const d2ke_problem *problem, int64_t row, int64_t block
     cache->block = block;
     window_sum_up found[WINDOW_CHUNK];
     for (int64_t k = 0; k < count; k++) window_begin(found + k);
+    if (!window_scan(&p, row, &chunk, 1, &s, found, poll)) return;
     float scale;
-    const float *windows = window_unit(&p, row, &chunk, &s, &scale);
-    if (!window_scan(&p, row, &chunk, windows, scale, &s, found, poll)) return;
+    window_unit(&p, row, &chunk, &s, &scale);
     double unit = o->normalize ? 1.0 : scale;
     for (int64_t k = 0; k < count; k++)
         result[k] = sqrt(window_lane_min(found[k].least) / (double)length) / unit;

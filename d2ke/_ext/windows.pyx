@@ -94,6 +94,10 @@ cdef class Windows:
         cdef chunk_parts *chunk
         counts = -(-np.diff(first) // WINDOW_CHUNK)
         sizes = np.diff(channel_offsets) * np.asarray(lengths) * WINDOW_CHUNK
+        values_of = np.diff(first) * (sizes // WINDOW_CHUNK)
+        starts = np.cumsum(values_of) - values_of
+        # Groups with windows of one length and dilation follow each other, and share a pass.
+        order = np.lexsort((np.asarray(channels)[channel_offsets[:-1]], dilations, lengths))
         records = np.zeros((counts.sum() + 1, sizeof(chunk_parts) // 8), np.int64)
         cdef float[::1] packed = np.zeros((counts * sizes).sum() + 1, np.float32)
         cdef uint8_t[::1] large = np.zeros(n + 1, np.uint8)
@@ -101,7 +105,8 @@ cdef class Windows:
         self.keep = [values, offsets, windows, channels, packed, large, records]
         self.chunks = chunk = <chunk_parts *> &memory[0, 0]
         self.n_series, self.n_chunks = n, counts.sum()
-        for g in range(n_groups):
+        for g in order:
+            at = starts[g]
             size = (channel_offsets[g + 1] - channel_offsets[g]) * lengths[g]
             w = first[g]
             while w < first[g + 1]:
@@ -187,12 +192,12 @@ cdef void mark_large(const float[:, ::1] values, const int64_t[::1] offsets,
 
 cdef void rows_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
     cdef const Rows *rows = <const Rows *> context
-    cdef int64_t series = task // rows.runs, first = task % rows.runs * TASK_CHUNKS, c
-    for c in range(first, min(first + TASK_CHUNKS, rows.n_chunks)):
-        current().window_row(<const d2ke_windows *> rows.windows, series,
-                             <const window_chunk *> &rows.chunks[c],
-                             rows.memory + poll.thread * rows.stride,
-                             rows.out + series * 3 * rows.windows.n_windows, poll)
+    cdef int64_t series = task // rows.runs, first = task % rows.runs * TASK_CHUNKS
+    current().window_row(<const d2ke_windows *> rows.windows, series,
+                         <const window_chunk *> &rows.chunks[first],
+                         min(<int64_t> TASK_CHUNKS, rows.n_chunks - first),
+                         rows.memory + poll.thread * rows.stride,
+                         rows.out + series * 3 * rows.windows.n_windows, poll)
 
 
 def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,

@@ -32,6 +32,7 @@ from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 
 _BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
+_FIRST, _LITTLE = 256, 5  # features that choose how many there are beside scores of pieces
 _CHOOSING = 2048  # rows that choose C where there are many classes
 
 
@@ -90,16 +91,19 @@ class TrainingPlan:
         """Draw random objects from the sample, rows `rows` of n; return its features too.
 
         Of more features than `limit`, each family has a part in proportion to its share. Beside
-        scores of pieces, which leave little to others, families have no more than that part.
+        scores of pieces, which may say nearly all, a model of few features comes first: a family
+        whose share of that is below a fifth has so much fewer features.
         """
-        fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
+        size = sum(map(attrgetter("R"), blocks))
+        if any(isinstance(block, PieceScores) for block in blocks) and size > _FIRST:
+            few = [block.resized(max(1, block.R * _FIRST // size)) for block in blocks]
+            shares = _fit_shares(few, sample, target, rows, entropy, n_threads)[-1]
+            blocks = _within(blocks, shares, _LITTLE * min(size, limit or size))
+        fitted, Z, shares = _fit_shares(blocks, sample, target, rows, entropy, n_threads, progress)
         names, powers = _of_columns(fitted)
-        columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
-        shares = choose_shares(Z, columns, powers, target, entropy, n_threads)
         left_out = tuple(block.name for block in fitted if not shares[block.family])
         used = [block for block in blocks if shares.get(block.family)]
-        scored = any(isinstance(block, PieceScores) for block in used)
-        if limit is not None and (scored or limit < sum(map(attrgetter("R"), used))):
+        if limit is not None and limit < sum(map(attrgetter("R"), used)):
             used = _within(used, shares, limit)
             fitted, Z = fit_blocks(used, sample, rows, entropy, n_threads, progress)
         elif left_out:
@@ -116,7 +120,7 @@ class TrainingPlan:
             of_family = names == name
             trace = variances[of_family].sum() or 1.0
             stretch[of_family] *= np.sqrt(trace / (len(names) * shares[name]))
-        if len(columns) == 1 and (powers == 1).all():
+        if len(shares) == 1 and (powers == 1).all():
             stretch[:] = 1.0
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
@@ -160,6 +164,22 @@ class TrainingPlan:
         """Return the scaling of the features, and the models of every penalty."""
         scaling = self.scaling(*sums.moments())
         return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
+
+
+def _fit_shares(
+    blocks: Sequence[AnyBlock],
+    sample: Any,
+    target: Target,
+    rows: np.ndarray,
+    entropy: Any,
+    n_threads: int | None,
+    progress: bool = False,
+) -> tuple[tuple[AnyFitted, ...], np.ndarray, dict[str, float]]:
+    """Return blocks with random objects, features of the sample, and the shares of families."""
+    fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
+    names, powers = _of_columns(fitted)
+    columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
+    return fitted, Z, choose_shares(Z, columns, powers, target, entropy, n_threads)
 
 
 def _of_columns(blocks: Sequence[AnyFitted]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ negative and sum to 1. So K is positive definite, whatever the shares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.blas import square
-from d2ke.learners.ridge import ridge_of_gram
+from d2ke.embedding.scaling import moments
+from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.targets import Target
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
@@ -75,24 +76,56 @@ def choose_shares(
     T = T if target.classes is None else T.toarray()
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
-    grams = np.stack(
-        [
-            _gram(Z[:, columns], powers[columns], target.weights, n_threads)
-            for columns in families.values()
-        ]
-    )
+    columns = list(families.values())
+    if Z.shape[1] < len(Z):
+        model = _of_columns(Z, columns, powers, T, target, n_threads)
+    else:
+        grams = [_gram(Z[:, own], powers[own], target.weights, n_threads) for own in columns]
+        stack = np.stack(grams)
+
+        def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
+            return ridge_of_gram(np.tensordot(shares, stack, 1), T, target.weights)
+
     shares = np.zeros(len(names))
     shares[0] = 1.0
-    best = np.log(_error(grams[0], T, target)), shares
+    best = np.log(_error(*model(shares), T, target)), shares
     for family in range(1, len(names)):
         tried = [best]
         for share in SHARES[1:]:
             some = best[1] * (1 - share)
             some[family] = share
-            error = _error(np.tensordot(some, grams, 1), T, target)
+            error = _error(*model(some), T, target)
             tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
         best = min(tried, key=itemgetter(0))
     return dict(zip(names, best[1].tolist(), strict=True))
+
+
+def _of_columns(
+    Z: np.ndarray,
+    families: Sequence[np.ndarray],
+    powers: np.ndarray,
+    T: np.ndarray,
+    target: Target,
+    n_threads: int | None,
+) -> Callable[[np.ndarray], tuple[Ridge, np.ndarray]]:
+    """Return what decomposes the kernel of shares, where there are fewer features than rows."""
+    mean, deviation = moments(Z)
+    varied = deviation > 1e-12
+    unit = np.where(varied, deviation, 1.0) ** powers
+    for own in families:
+        trace = ((deviation[own] / unit[own])[varied[own]] ** 2).sum() or 1.0
+        unit[own] *= np.sqrt(trace)
+    sums = RidgeSums.empty(mean, unit, np.zeros(T.shape[1]))
+    sums.add(Z, T, n_threads, target.weights)
+
+    def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
+        scaled = np.where(varied, unit, np.inf)
+        for own, share in zip(families, shares, strict=True):
+            scaled[own] = scaled[own] / np.sqrt(share) if share else np.inf
+        ridge = Ridge.of(sums, scaled)
+        return ridge, ridge.coordinates(Z, n_threads)
+
+    return model
 
 
 def _gram(
@@ -110,9 +143,8 @@ def _gram(
     return square(values.T.__getitem__, len(Z), n_threads) / trace
 
 
-def _error(K: np.ndarray, T: np.ndarray, target: Target) -> float:
+def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, target: Target) -> float:
     """Return the least mean squared error of left-out predictions over all C."""
-    ridge, P = ridge_of_gram(K, T, target.weights)
     errors = np.empty((len(T), len(COSTS)))
     for rows in target.left_out_parts():
         decision = target[rows].left_out(ridge, P[rows], T[rows], COSTS)

@@ -95,7 +95,7 @@ def d2ke_train(
         sets and as many for centred ones, and 512 for a Python function; for each column of
         records, which share a given R. By default, models of more than 4096 objects have at most
         4096. Besides, strings have a score of their pieces for each class, or, fewer than 512, 4096
-        pieces.
+        pieces. Where scores say nearly all, random objects are fewer.
     task : {"classification", "regression"}, optional
         What to do if y can be either. A regression also accepts numbers as text.
     class_weight : "balanced" or dict, optional

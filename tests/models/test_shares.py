@@ -38,14 +38,15 @@ def gram(Z, power=1.0):
     return Z @ Z.T / Z.var(axis=0).sum()
 
 
+@pytest.mark.parametrize("R", [20, 8])  # more features than objects, and fewer
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_choice_is_that_of_the_definition(n_classes):
+def test_the_choice_is_that_of_the_definition(n_classes, R):
     rng = np.random.default_rng(n_classes)
     y = np.arange(24) % n_classes
-    Z = np.hstack([features(y, 2.0, rng), features(y, 1.0, rng)])
-    families = {"first": np.arange(20), "second": np.arange(20, 40)}
+    Z = np.hstack([features(y, 2.0, rng, R), features(y, 1.0, rng, R)])
+    families = {"first": np.arange(R), "second": np.arange(R, 2 * R)}
     target = Target(y, np.arange(n_classes))
-    powers = np.repeat([1.0, 0.5], 20)
+    powers = np.repeat([1.0, 0.5], R)
     found = choose_shares(Z, families, powers, target, 0)
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
     grams = [gram(Z[:, columns].astype(float), powers[columns]) for columns in families.values()]
@@ -68,6 +69,22 @@ def test_a_family_that_says_nothing_has_no_share():
     assert (
         choose_shares(np.hstack([noise, told]), families, ones, target, 0)["second"] == SHARES[-1]
     )
+
+
+@pytest.mark.parametrize("weights", [None, np.tile([0.5, 2.0, 0.5], 20)])
+def test_columns_that_do_not_vary_change_no_choice(weights):
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 3
+    Z = np.hstack([features(y, 4.0, rng, 9), features(y, 3.0, rng, 9)])
+    families = {"first": np.arange(9), "second": np.arange(9, 18)}
+    target = Target(y, np.arange(3), weights)
+    found = choose_shares(Z, families, np.ones(18), target, 0)
+    wide = np.hstack([Z, np.ones((60, 60), np.float32)])  # so that objects are fewer
+    families["second"] = np.arange(9, 78)
+    assert choose_shares(wide, families, np.ones(78), target, 0) == found
+    some = np.hstack([Z, np.ones((60, 9), np.float32)])
+    families["second"] = np.arange(9, 27)
+    assert choose_shares(some, families, np.ones(27), target, 0) == found
 
 
 def test_few_objects_keep_the_first_family():
