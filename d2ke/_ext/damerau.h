@@ -166,12 +166,8 @@ static void DAM_(damerau)(const d2ke_problem *problem, int64_t row, int64_t bloc
         above = here;
         here = swapped;
         last = letter;
-        steps += m;
-        if (steps >= 100000) {
-            steps = 0;
-            if (d2ke_stopped(poll))
-                return;
-        }
+        if (d2ke_pause(&steps, 10 * m, poll))
+            return;
     }
     int64_t begin = problem->blocks[block], end = problem->blocks[block + 1];
     for (int64_t k = 0; k < end - begin; k++) {

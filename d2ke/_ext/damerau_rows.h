@@ -33,12 +33,8 @@ D2KE_INLINE void dam_some_rows(const d2ke_problem *problem, void *scratch, d2ke_
         DAM_V *swapped = above;
         above = here;
         here = swapped;
-        steps += columns;
-        if (steps >= 100000) {
-            steps = 0;
-            if (d2ke_stopped(poll))
-                return;
-        }
+        if (d2ke_pause(&steps, 10 * columns, poll))
+            return;
     }
     for (int64_t j = 0; j < columns; j++) {
         state[j] = above[j][0];

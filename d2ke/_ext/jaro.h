@@ -161,12 +161,8 @@ static void JARO(jaro_)(const d2ke_problem *problem, int64_t row, lev_scratch *s
             else
                 JARO(jaro_take)(text, n, table, w, g, bounds + g, taken + g, found, count + g, 0);
         }
-        steps += n * LEV_GROUPS;
-        if (steps >= 1000000) {
-            steps = 0;
-            if (d2ke_stopped(poll))
-                return;
-        }
+        if (d2ke_pause(&steps, n * LEV_GROUPS, poll))
+            return;
     }
 
     const JARO_UINT *both = (JARO_UINT *)count, *same = (JARO_UINT *)equal;

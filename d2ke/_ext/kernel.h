@@ -44,6 +44,15 @@ static inline int d2ke_stopped(const d2ke_poll *poll)
     return poll->check(poll->state, poll->thread);
 }
 
+/* Adds to the work done since the kernel last asked, and asks when it is time. */
+static inline int d2ke_pause(int64_t *work, int64_t more, const d2ke_poll *poll)
+{
+    *work += more;
+    if (*work < 1000000) return 0;
+    *work = 0;
+    return d2ke_stopped(poll);
+}
+
 /* Distances from row item `row` of x to the items of `block`, in packing order,
  * into `result`.  `scratch` is the thread's own, 64-byte aligned, of the size
  * that the kernel's *_scratch function asked for; its first 64 bytes are a

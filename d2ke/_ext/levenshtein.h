@@ -12,7 +12,8 @@
  *   the table does, and it swallows what comes from below.  Little of a vector
  *   is wasted on short patterns or on the last words of long ones.
  * - Hyyro's HN << 1 is the very vector of carries of his addition, so it is read
- *   off the sum.
+ *   off the sum.  Where it matters to the next column the sum itself will do: 8
+ *   instructions for a letter with AVX-512, 10 with AVX2 (lev_across, lev_step).
  *
  * Short patterns, to be compared with short texts, have a lane of 8, 16 or 32 bits each, and stay in
  * the order of the items (`own_block`): they need no guards, the distances of a whole vector are
@@ -48,6 +49,7 @@ enum {
     LEV_GROUPS = 4, /* independent vectors that hide each other's latency */
     LEV_LANES = LEV_GROUPS * D2KE_BYTES / 8,
     LEV_TILE = 1024,
+    LEV_LONG_TILE = 64 * LEV_TILE, /* where one word has no other to hand its differences to */
     LEV_PART_TILE = 255, /* where an excess is counted, in bytes */
     LEV_PART_SIZE = 8, /* and least bits of a pattern with its guard */
     LEV_TABLES = 4 << 20,
@@ -432,23 +434,25 @@ static const lev_table *lev_masks(const d2ke_problem *problem, const lev_scratch
     return table;
 }
 
-/* Two functions for which compilers take more instructions than there are:
- * a | b | c, and a & ~(b & ~c) where c has no bits that b has not. */
+/* (a | b) & c, (a | b) & ~c and a & ~(b & ~c), for which compilers take more instructions than
+ * there are. */
 #if D2KE_BYTES == 64
 #define LEV_LOGIC(a, b, c, table)                                                                  \
     ((v_u64)_mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), table))
-D2KE_INLINE v_u64 lev_any(v_u64 a, v_u64 b, v_u64 c) { return LEV_LOGIC(a, b, c, 0xFE); }
+D2KE_INLINE v_u64 lev_enter(v_u64 a, v_u64 b, v_u64 c) { return LEV_LOGIC(a, b, c, 0xA8); }
+D2KE_INLINE v_u64 lev_either(v_u64 a, v_u64 b, v_u64 c) { return LEV_LOGIC(a, b, c, 0x54); }
 D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return LEV_LOGIC(a, b, c, 0xB0); }
 #else
-D2KE_INLINE v_u64 lev_any(v_u64 a, v_u64 b, v_u64 c) { return a | b | c; }
 #if D2KE_BYTES == 32
-D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c)
-{
-    return (v_u64)_mm256_andnot_si256((__m256i)(b ^ c), (__m256i)a);
-}
+#define LEV_NOT(a, b) ((v_u64)_mm256_andnot_si256((__m256i)(b), (__m256i)(a)))
+#elif defined(__SSE2__)
+#define LEV_NOT(a, b) ((v_u64)_mm_andnot_si128((__m128i)(b), (__m128i)(a)))
 #else
-D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return a & ~(b ^ c); }
+#define LEV_NOT(a, b) ((a) & ~(b))
 #endif
+D2KE_INLINE v_u64 lev_enter(v_u64 a, v_u64 b, v_u64 c) { return (a | b) & c; }
+D2KE_INLINE v_u64 lev_either(v_u64 a, v_u64 b, v_u64 c) { return LEV_NOT(a | b, c); }
+D2KE_INLINE v_u64 lev_except(v_u64 a, v_u64 b, v_u64 c) { return LEV_NOT(a, LEV_NOT(b, c)); }
 #endif
 
 /* Sums in lanes of 8, 16, 32 or 64 bits. */
@@ -465,25 +469,27 @@ D2KE_INLINE v_u64 lev_add(v_u64 a, v_u64 b, const int bits)
 
 /* A word of a column without what enters from the words below, but with the carries in `sum`. */
 typedef struct {
-    v_u64 negative; /* horizontal difference -1 enters the row */
-    v_u64 diagonal; /* diagonal difference 0 */
+    v_u64 sum;
+    v_u64 equal; /* diagonal difference 0, but for where -1 enters the row from below */
     v_u64 leaving; /* horizontal difference of the row is not +1 */
 } lev_column;
 
+/* The carries are the differences -1 that enter.  `sum` has them where `plus` has no bit; where it
+ * has one, `leaving` is set in any case. */
 D2KE_INLINE lev_column lev_across(v_u64 match, v_u64 plus, v_u64 minus, v_u64 sum)
 {
-    lev_column c;
-    c.negative = sum ^ (plus & ~match);
-    c.diagonal = lev_any(match, minus, c.negative);
-    c.leaving = (c.diagonal | plus) & ~minus;
-    return c;
+    return (lev_column){sum, match | minus, lev_either(match | plus, sum, minus)};
 }
 
-/* The vertical differences after the column; `flat`: the difference entering the row is not +1. */
+/* Where the horizontal difference -1 enters the row. */
+D2KE_INLINE v_u64 lev_negative(v_u64 match, v_u64 plus, v_u64 sum) { return sum ^ (plus & ~match); }
+
+/* The vertical differences after the column; `flat`: the difference entering the row is not +1, as
+ * it is wherever -1 enters.  In `equal`, `sum` is where -1 enters. */
 D2KE_INLINE void lev_step(lev_column c, v_u64 flat, v_u64 *plus, v_u64 *minus)
 {
-    *minus = c.diagonal & ~flat;
-    *plus = lev_except(flat, c.diagonal, c.negative);
+    *minus = c.equal & ~flat;
+    *plus = lev_except(flat, c.equal, c.sum);
 }
 
 /* One less, but not below 0, where `less` is all ones. */
@@ -604,15 +610,24 @@ D2KE_INLINE void lev_score(lev_scores *scores, v_i16 level, v_i16 fall)
     scores->now = now;
 }
 
-/* One word of every lane along n letters of text; `part`: the excess is counted, in `border`. */
-D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *table,
-                          const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
-                          lev_border *border, const int bits, const int part, const int guarded,
-                          const int from_below, const int to_above)
+/* The vertical differences of a group before n letters of text, the first ones or more. */
+D2KE_INLINE void lev_begin(int first, v_u64 kept, lev_vectors state[2], int g, v_u64 *plus,
+                           v_u64 *minus)
 {
-    lev_vectors plus, minus, excess, guards, begins, entering, falling;
+    *plus = first ? kept : state[0][g];
+    *minus = first ? ~kept : state[1][g];
+}
+
+/* One word of every lane of some groups along n letters of text; `part`: the excess is counted, in
+ * `border`. */
+D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, int first, const lev_table *table,
+                          const lev_vectors keep, lev_vectors state[2], lev_vectors (*carry)[2],
+                          lev_border *border, const int groups, const int bits, const int part,
+                          const int guarded, const int from_below, const int to_above)
+{
+    lev_vectors plus, minus, kept, excess, guards, begins, entering, falling;
     if (part != LEV_NONE) {
-        D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+        D2KE_UNROLL for (int g = 0; g < groups; g++) {
             guards[g] = border->guards[g];
             begins[g] = border->begins[g];
             excess[g] = (v_u64)((v_u8){0} + (uint8_t)LEV_NO_EXCESS);
@@ -620,41 +635,40 @@ D2KE_INLINE void lev_word(const uint32_t *text, int64_t n, const lev_table *tabl
     }
     const uint32_t *rows = table->rows;
     const char *masks = (const char *)table->masks;
-    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
-        plus[g] = state[0][g];
-        minus[g] = state[1][g];
+    D2KE_UNROLL for (int g = 0; g < groups; g++) {
+        kept[g] = guarded ? keep[g] : ~(v_u64){0};
+        lev_begin(first, kept[g], state, g, &plus[g], &minus[g]);
     }
     for (int64_t i = 0; i < n; i++) {
         const v_u64 *row = (const v_u64 *)(masks + rows[text[i]]);
-        D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+        D2KE_UNROLL for (int g = 0; g < groups; g++) {
             v_u64 match = row[g];
             v_u64 sum = lev_add(match & plus[g], plus[g], bits);
             if (from_below)
                 sum += carry[i][1][g];
             lev_column c = lev_across(match, plus[g], minus[g], sum);
             v_u64 flat = lev_add(c.leaving, c.leaving, bits);
-            if (from_below)
-                flat |= carry[i][0][g];
+            v_u64 below = from_below ? carry[i][0][g] : flat;
             if (to_above) {
                 carry[i][0][g] = c.leaving >> 63;
-                carry[i][1][g] = (c.diagonal & plus[g]) >> 63;
+                carry[i][1][g] = ((match & plus[g]) | (plus[g] & ~sum)) >> 63;
             }
-            entering[g] = flat;
-            falling[g] = c.negative;
+            entering[g] = flat | below;
+            falling[g] = lev_negative(match, plus[g], sum);
             if (part == LEV_EACH)
-                excess[g] = lev_exceed(excess[g], flat, c.negative, guards[g]);
+                excess[g] = lev_exceed(excess[g], entering[g], falling[g], guards[g]);
             else if (part == LEV_PAIRS && g % 2)
                 excess[g / 2] = lev_exceed_pair(excess[g / 2], &entering[g - 1], &falling[g - 1],
                                                 &guards[g - 1], border->pairs[g / 2],
                                                 border->moved[g / 2]);
             if (guarded)
-                flat &= keep[g];
+                flat = lev_enter(flat, below, kept[g]);
             if (part)
                 flat |= begins[g];
             lev_step(c, flat, &plus[g], &minus[g]);
         }
     }
-    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+    D2KE_UNROLL for (int g = 0; g < groups; g++) {
         state[0][g] = plus[g];
         state[1][g] = minus[g];
         if (part)
@@ -669,13 +683,13 @@ D2KE_INLINE v_u64 lev_advance(v_u64 match, v_u64 *plus, v_u64 *minus, v_u64 *neg
                               const int zero)
 {
     lev_column c = lev_across(match, *plus, *minus, (match & *plus) + *plus);
-    *negative = c.negative;
+    *negative = lev_negative(match, *plus, c.sum);
 #if D2KE_BYTES == 64
     if (LEV_RISING(zero)) { /* the shift brings in the right bit */
-        v_u64 rising = LEV_LOGIC(c.diagonal, *plus, *minus, 0xAB);
+        v_u64 rising = LEV_LOGIC(match | *plus, c.sum, *minus, 0xAB);
         rising += rising;
-        *minus = c.diagonal & rising;
-        *plus = LEV_LOGIC(rising, c.diagonal, c.negative, 0x0B);
+        *minus = c.equal & rising;
+        *plus = LEV_LOGIC(rising, c.equal, c.sum, 0x0B);
         return rising;
     }
 #endif
@@ -687,17 +701,16 @@ D2KE_INLINE v_u64 lev_advance(v_u64 match, v_u64 *plus, v_u64 *minus, v_u64 *neg
 }
 
 /* The only word of patterns at the tops of their lanes along n letters of text. */
-D2KE_INLINE void lev_word_tops(const uint32_t *text, int64_t n, const lev_table *table,
-                               lev_vectors state[2], lev_scores *scores, const int zero)
+D2KE_INLINE void lev_word_tops(const uint32_t *text, int64_t n, int first, const lev_table *table,
+                               const lev_vectors keep, lev_vectors state[2],
+                               lev_scores *scores, const int zero)
 {
     const uint32_t *rows = table->rows;
     const char *masks = (const char *)table->masks;
     lev_scores s = *scores;
     lev_vectors plus, minus;
-    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
-        plus[g] = state[0][g];
-        minus[g] = state[1][g];
-    }
+    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++)
+        lev_begin(first, keep[g], state, g, &plus[g], &minus[g]);
     for (int64_t i = 0; i < n; i++) {
         const v_u64 *row = (const v_u64 *)(masks + rows[text[i]]);
         v_u32 level[2], fall[2];
@@ -718,7 +731,7 @@ D2KE_INLINE void lev_word_tops(const uint32_t *text, int64_t n, const lev_table 
     *scores = s;
 }
 
-/* The thread's scratch memory with the block prepared, in the state before any text. */
+/* The thread's scratch memory with the block prepared. */
 static lev_scratch *lev_start(const d2ke_problem *problem, int64_t block, void *scratch)
 {
     lev_scratch *s = scratch;
@@ -726,11 +739,6 @@ static lev_scratch *lev_start(const d2ke_problem *problem, int64_t block, void *
         *s = lev_layout(problem, scratch);
     if (s->cache.block != block)
         lev_prepare(problem, block, s);
-    for (int64_t w = 0; w < s->words; w++)
-        for (int g = 0; g < LEV_GROUPS; g++) {
-            s->state[w][0][g] = s->keep[w][g];
-            s->state[w][1][g] = ~s->keep[w][g];
-        }
     return s;
 }
 
@@ -748,32 +756,46 @@ D2KE_INLINE int64_t lev_rise(const lev_scratch *s, const lev_piece **piece)
     return rise;
 }
 
-/* Of the patterns in lanes of their own: how many vertical differences are +1, and how many bits
- * of the lane are not a difference -1. */
-D2KE_INLINE v_u64 lev_count(v_u64 plus, v_u64 minus, v_u64 own, const int bits)
+/* How many bits of a and b are one, for each byte. */
+D2KE_INLINE v_u64 lev_ones(v_u64 a, v_u64 b)
 {
+#if D2KE_BYTES > 16
+#if D2KE_BYTES == 64
+#define LEV_LOOK(a) (v_u8)_mm512_shuffle_epi8((__m512i)ones, (__m512i)((a) & 0x0f0f0f0f0f0f0f0f))
+#else
+#define LEV_LOOK(a) (v_u8)_mm256_shuffle_epi8((__m256i)ones, (__m256i)((a) & 0x0f0f0f0f0f0f0f0f))
+#endif
+    v_u64 ones; /* of numbers below 16 */
+    D2KE_UNROLL for (int i = 0; i < D2KE_BYTES / 8; i++)
+        ones[i] = i % 2 ? UINT64_C(0x0403030203020201) : UINT64_C(0x0302020102010100);
+    return (v_u64)(LEV_LOOK(a) + LEV_LOOK(a >> 4) + LEV_LOOK(b) + LEV_LOOK(b >> 4));
+#undef LEV_LOOK
+#else
 #define LEV_FOLD(a, shift, field) (((a) & UINT64_C(field)) + ((a) >> (shift) & UINT64_C(field)))
-    v_u64 a = plus & own, b = ~(minus & own);
     a -= a >> 1 & UINT64_C(0x5555555555555555);
     b -= b >> 1 & UINT64_C(0x5555555555555555);
     a = LEV_FOLD(a, 2, 0x3333333333333333) + LEV_FOLD(b, 2, 0x3333333333333333);
-    a = LEV_FOLD(a, 4, 0x0f0f0f0f0f0f0f0f);
-    if (bits > 8)
-        a = LEV_FOLD(a, 8, 0x00ff00ff00ff00ff);
-    if (bits > 16)
-        a = LEV_FOLD(a, 16, 0x0000ffff0000ffff);
-    return a;
+    return LEV_FOLD(a, 4, 0x0f0f0f0f0f0f0f0f);
 #undef LEV_FOLD
+#endif
 }
 
-/* The distances of the patterns in lanes of their own after n letters of text. */
+/* The distances of the patterns in lanes of their own after n letters of text: how many vertical
+ * differences are +1, and how many bits of the lane are not a difference -1. */
 D2KE_INLINE void lev_counts(const lev_scratch *s, int64_t n, double *result, int64_t n_items,
                             const int bits)
 {
     lev_vectors counts;
-    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++)
-        counts[g] = lev_count(s->state[0][0][g], s->state[0][1][g], (*s->own)[g], bits);
-    const double above = (double)(n - bits);
+    D2KE_UNROLL for (int g = 0; g < LEV_GROUPS; g++) {
+        v_u64 own = (*s->own)[g];
+        v_u64 ones = lev_ones(s->state[0][0][g] & own, ~(s->state[0][1][g] & own));
+        if (bits > 8)
+            ones = (v_u64)(((v_u16)ones & 0xff) + ((v_u16)ones >> 8));
+        if (bits > 16)
+            ones = (v_u64)(((v_u32)ones & 0xffff) + ((v_u32)ones >> 16));
+        counts[g] = ones;
+    }
+    const int32_t above = (int32_t)n - bits;
     for (int64_t k = 0; k < n_items; k++)
         result[k] = above + (bits == 8 ? ((lev_u8 *)counts)[k] : bits == 16 ? ((lev_u16 *)counts)[k]
                                        : ((lev_i32 *)counts)[k]);
@@ -785,12 +807,12 @@ static void lev_part_tops(const d2ke_problem *problem, lev_scratch *s, const uin
 {
     const lev_table *table = lev_masks(problem, s, 0);
     lev_scores scores = {{0}, {0}};
-    for (int64_t begin = 0; begin < n; begin += LEV_TILE * 64) {
-        int64_t m = n - begin < LEV_TILE * 64 ? n - begin : LEV_TILE * 64;
+    for (int64_t begin = 0; begin < n; begin += LEV_LONG_TILE) {
+        int64_t m = n - begin < LEV_LONG_TILE ? n - begin : LEV_LONG_TILE;
         if (lev_mode(problem) == LEV_INFIX)
-            lev_word_tops(text + begin, m, table, *s->state, &scores, 1);
+            lev_word_tops(text + begin, m, begin == 0, table, *s->keep, *s->state, &scores, 1);
         else
-            lev_word_tops(text + begin, m, table, *s->state, &scores, 0);
+            lev_word_tops(text + begin, m, begin == 0, table, *s->keep, *s->state, &scores, 0);
         if (m < n && d2ke_stopped(poll))
             return;
     }
@@ -823,8 +845,8 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
         for (int64_t w = 0; w < words; w++) {
             const lev_table *table = lev_masks(problem, s, w);
 #define LEV_WORD(part, from_below, to_above)                                                      \
-    lev_word(text + begin, m, table, s->keep[w], s->state[w], s->carry, s->borders + w, 64, part, \
-             1, from_below, to_above)
+    lev_word(text + begin, m, begin == 0, table, s->keep[w], s->state[w], s->carry,               \
+             s->borders + w, LEV_GROUPS, 64, part, 1, from_below, to_above)
 #define LEV_PART(from_below, to_above)                                                            \
     do {                                                                                          \
         if (s->part == LEV_PAIRS)                                                                 \
@@ -846,12 +868,8 @@ static void levenshtein_part(const d2ke_problem *problem, int64_t row, int64_t b
                 LEV_PART(1, 1);
 #undef LEV_PART
 #undef LEV_WORD
-            steps += m * LEV_GROUPS;
-            if (steps >= 1000000) {
-                steps = 0;
-                if (d2ke_stopped(poll))
-                    return;
-            }
+            if (d2ke_pause(&steps, m * LEV_GROUPS, poll))
+                return;
         }
         const lev_piece *piece = s->pieces;
         int64_t letters = prefix ? begin + m : 0;

@@ -71,12 +71,8 @@ D2KE_INLINE uint64_t differ_u32(const void *a, const void *b) { OVERLAP_DIFFER(u
             if (rest)                                                                             \
                 places += __builtin_popcountll(differ(x + whole, y + whole) & rest);              \
             result[k] = (double)places;                                                           \
-            steps += n;                                                                           \
-            if (steps >= 10000000) {                                                              \
-                steps = 0;                                                                        \
-                if (d2ke_stopped(poll))                                                           \
-                    return;                                                                       \
-            }                                                                                     \
+            if (d2ke_pause(&steps, n, poll))                                                      \
+                return;                                                                           \
         }                                                                                         \
     }
 OVERLAP_HAMMING(hamming_u8, uint8_t, differ_u8)
@@ -125,11 +121,7 @@ static void jaccard(const d2ke_problem *problem, int64_t row, int64_t block, voi
                                  (const uint32_t *)y->values + start, m);
         int64_t either = o->x_sizes[row] + o->y_sizes[item] - both;
         result[k - first] = either ? (double)(either - both) / (double)either : 0.0;
-        steps += n + m;
-        if (steps >= 1000000) {
-            steps = 0;
-            if (d2ke_stopped(poll))
-                return;
-        }
+        if (d2ke_pause(&steps, n + m, poll))
+            return;
     }
 }

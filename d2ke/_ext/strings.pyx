@@ -49,15 +49,15 @@ LOCAL = LEV_LOCAL
 
 cdef enum:
     GROUPS = 4      # LEV_GROUPS of levenshtein.h
-    STEP = 13       # instructions of the kernel for one word and letter,
+    STEP = 11       # instructions of the kernel for one word and letter,
     PART_STEP = 19  # the same where the least score of any column is wanted,
     CARRY = 6       # and for handing on what passes between two words of a lane
     MORE_WORDS = 7  # lanes are at most so many words longer than the longest pattern,
     BLOCKS = 16     # and then leave about so many blocks to divide among the threads
     PART_SIZE = 8   # LEV_PART_SIZE of levenshtein.h
-    COUNT = 40      # instructions for the distances of a vector of lanes of one pattern each,
+    COUNT = 25      # instructions for the distances of a vector of lanes of one pattern each,
     OWN = 4         # for each of them, and
-    SHARED = 20     # for that of a pattern in a lane with others
+    SHARED = 24     # for that of a pattern in a lane with others
     SHORT_TEXT = 32767  # letters, for which numbers of 16 bits suffice
 
 

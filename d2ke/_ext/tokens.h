@@ -137,11 +137,7 @@ static void token_kernel(const d2ke_problem *p, int64_t row, int64_t block, void
         double apart = -1;
         if (o->x.marks[row] & o->y.marks[item]) {
             apart = token_pair(o, s, row, item, n, m);
-            steps += n + m + cut_words(n) * m;
-            if (steps >= 1000000) {
-                steps = 0;
-                if (d2ke_stopped(poll)) return;
-            }
+            if (d2ke_pause(&steps, n + m + cut_words(n) * m, poll)) return;
         }
         if (apart >= 0)
             result[k - first] = apart;

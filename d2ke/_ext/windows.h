@@ -344,11 +344,8 @@ static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk
             window_strip_sums(p, series, chunk, packed, begin, m, scale, c > 0, s);
             for (int64_t k = 0; k < chunk->count; k++)
                 window_add(s->sums + k * stride, begin, m, found + c * WINDOW_CHUNK + k);
-            work += m * chunk->length * chunk->n_channels * chunk->count;
-        }
-        if (work > 10000000) {
-            if (d2ke_stopped(poll)) return 0;
-            work = 0;
+            if (d2ke_pause(&work, m * chunk->length * chunk->n_channels * chunk->count, poll))
+                return 0;
         }
     }
     return 1;

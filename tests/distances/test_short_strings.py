@@ -69,6 +69,18 @@ def test_long_strings_among_words():
     np.testing.assert_allclose(Z[some], reference.features(wanted, 0.25), rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", DISTANCES)
+def test_texts_longer_than_a_tile(name):
+    # LEV_LONG_TILE of levenshtein.h; a word against few long patterns has another layout.
+    rng = np.random.default_rng(0)
+    words = [rng.integers(0, 4, rng.integers(0, 15)) for _ in range(300)]
+    texts = [rng.integers(0, 4, length) for length in (0, 65536, 65537, 70000)]
+    X, Y = d2ke.pack(texts, kind="strings"), d2ke.pack(words, kind="strings")
+    np.testing.assert_array_equal(
+        d2ke.distance_matrix(X, Y, name), d2ke.distance_matrix(Y, X, name).T
+    )
+
+
 def test_width_of_lanes():
     assert strings.own_lanes(np.full(99, 6), 6.0, 64) == 8
     assert strings.own_lanes(np.arange(4, 15), 9.0, 64) == 16
