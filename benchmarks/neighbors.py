@@ -148,7 +148,7 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
     **{
         f"{name}-{distance}": (archived(name), d2ke.nearest, {"k": 10, "distance": distance})
         for name in ARCHIVED
-        for distance in ("msm", "twe", "erp")
+        for distance in ("msm", "twe", "erp", "adtw", "wdtw", "edr", "lcss")
     },
 }
 

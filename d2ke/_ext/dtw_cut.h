@@ -127,7 +127,8 @@ D2KE_INLINE void cut_lanes(const int fixed_dim, const int ground, warp_lanes *w,
 {
     int64_t n = w->n, dim = w->dim, widest = 0, narrowest = INT64_MAX, work = 0;
     int64_t first = 0, last = 0, written = 0; /* alive rows of `left`, and the end of its values */
-    v_f32 radius = {0}, limit = set_f32(w->limit);
+    v_f32 radius = {0}, limit;
+    memcpy(&limit, w->limits, sizeof limit);
     for (int lane = 0; lane < LANES_f32; lane++) {
         int64_t r = dtw_radius(w->window, n, w->lengths[lane]);
         radius[lane] = (float)r;
@@ -154,7 +155,7 @@ D2KE_INLINE void cut_lanes(const int fixed_dim, const int ground, warp_lanes *w,
         if (stop == n)
             for (int lane = 0; lane < LANES_f32; lane++) {
                 int64_t c = w->lengths[lane] - 1 - j;
-                if (c >= 0 && c < DTW_COLS && top[c][lane] <= w->limit)
+                if (c >= 0 && c < DTW_COLS && top[c][lane] <= limit[lane])
                     w->result[lane] = top[c][lane];
             }
         for (int64_t i = stop; i < written; i++) left[i] = set_f32(INFINITY);

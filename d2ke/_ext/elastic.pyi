@@ -60,4 +60,5 @@ class Cut(Bounds):
         parameters: NDArray[np.float64],
         window: int,
         errors: tuple[float, float, float],
+        tie: float,
     ) -> None: ...

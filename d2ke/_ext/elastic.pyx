@@ -161,7 +161,8 @@ cdef class Cut(Bounds):
     """The table of an elastic distance up to a limit, after other bounds; see elastic_cut.h.
 
     x, y: rows of float32 as those of the distance, and potentials as the last channel, with room
-    behind the last row for the longest series; `errors`: slope, offset and ratio, see refine.h.
+    behind the last row for the longest series; `errors`: slope, offset and ratio, see refine.h;
+    `tie`: by how much different distances differ at least.
     The bounds `first` are of the distance itself.
     """
     cdef elastic_parts parts
@@ -172,7 +173,7 @@ cdef class Cut(Bounds):
 
     def __init__(self, str kind, Bounds first, const float[:, ::1] x, const int64_t[::1] x_offsets,
                  const float[:, ::1] y, const int64_t[::1] y_offsets, int64_t dim,
-                 const double[::1] parameters, int64_t window, errors):
+                 const double[::1] parameters, int64_t window, errors, double tie):
         cdef PairwiseKernel pairs = PairwiseKernel()
         pairs.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[1], (x, y))
         self.parts.x, self.parts.y = pairs.problem.x, pairs.problem.y
@@ -191,6 +192,7 @@ cdef class Cut(Bounds):
         self.tighten = NULL
         self.own_bytes = elastic_bounds_own(<const elastic_bounds *> &self.parts)
         self.slope, self.offset, self.ratio = errors
+        self.tie = tie
 
 
 cdef void cut_fill(const void *context, const int64_t *rows, int64_t n_rows, float *bounds,
@@ -200,6 +202,6 @@ cdef void cut_fill(const void *context, const int64_t *rows, int64_t n_rows, flo
 
 
 cdef void cut_narrow(const void *context, int64_t row, void *own, const int64_t *columns, int64_t n,
-                     float limit, float *bounds, const d2ke_poll *poll) noexcept nogil:
+                     const float *limits, float *bounds, const d2ke_poll *poll) noexcept nogil:
     cdef cut_calls *cut = <cut_calls *> context
-    cut.narrow(cut.parts, row, own, columns, n, limit, bounds, poll)
+    cut.narrow(cut.parts, row, own, columns, n, limits, bounds, poll)

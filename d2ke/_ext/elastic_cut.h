@@ -160,7 +160,7 @@ static void elastic_cut_pack(const elastic_bounds *bounds, const int64_t *column
 }
 
 D2KE_INLINE void elastic_narrow(const int kind, const elastic_bounds *bounds, int64_t row,
-                                void *own, const int64_t *columns, int64_t n, float limit,
+                                void *own, const int64_t *columns, int64_t n, const float *limit,
                                 float *found, const d2ke_poll *poll)
 {
     const elastic_options *options = &bounds->options;
@@ -174,16 +174,17 @@ D2KE_INLINE void elastic_narrow(const int kind, const elastic_bounds *bounds, in
     elastic_pair pair = {options, options->dim, stride, {0}, weights};
     for (int64_t first = 0; first < n; first += LANES) {
         int64_t count = n - first < LANES ? n - first : LANES;
-        vec limits = REAL_(set)(limit), total = {0}, part = {0};
+        vec limits = REAL_(set)(-INFINITY), total = {0}, part = {0};
         elastic_cut_pack(bounds, columns + first, count, &b, y);
         if (given == ELASTIC_WEIGHTS) elastic_weights(options->parameters, size, &b, weights);
         /* What is divided by lengths is compared before. */
         for (int lane = 0; lane < count; lane++) {
             int64_t m = b.lengths[lane] - 1, longer = size > m ? size : m;
+            limits[lane] = limit[first + lane];
             if (result_of == ELASTIC_LONGER && options->parameters[1])
-                limits[lane] = limit * (real)longer * 1.00001f;
+                limits[lane] *= (real)longer * 1.00001f;
             if (result_of == ELASTIC_SHARE)
-                limits[lane] = (limit - 1) * (real)(size < m ? size : m) + 0.01f;
+                limits[lane] = (limits[lane] - 1) * (real)(size < m ? size : m) + 0.01f;
         }
 #define CUT_CALL(dim, ground, channel)                                                             \
     bounds->cells[row] += count * elastic_cut_table(kind, dim, ground, &pair, &b, x, size,         \
@@ -210,7 +211,7 @@ D2KE_INLINE void elastic_narrow(const int kind, const elastic_bounds *bounds, in
 #define CUT_DISTANCES(X) X(msm) X(erp) X(twe) X(edr) X(lcss) X(adtw) X(wdtw) X(frechet)
 #define X(name)                                                                                    \
     static void elastic_##name##_narrow(const elastic_bounds *bounds, int64_t row, void *own,      \
-                                        const int64_t *columns, int64_t n, float limit,            \
+                                        const int64_t *columns, int64_t n, const float *limit,     \
                                         float *found, const d2ke_poll *poll)                       \
     {                                                                                              \
         elastic_narrow(ELASTIC_##name, bounds, row, own, columns, n, limit, found, poll);          \

@@ -335,7 +335,7 @@ void ISA_(dtw_cut)(warp_lanes *, const d2ke_poll *);
 
 /* The closest bounds of some pairs of a row, at most WARP_COLUMNS; infinity: above the limit. */
 void ISA_(warp_narrow)(const warp_bounds *b, int64_t row, void *memory, const int64_t *columns,
-                        int64_t count, float limit, float *bounds, const d2ke_poll *poll)
+                        int64_t count, const float *limits, float *bounds, const d2ke_poll *poll)
 {
     warp_row own;
     warp_lanes lanes;
@@ -346,7 +346,6 @@ void ISA_(warp_narrow)(const warp_bounds *b, int64_t row, void *memory, const in
     lanes.dim = b->dim;
     lanes.root = b->root;
     lanes.window = b->window;
-    lanes.limit = limit;
     lanes.scratch = own.lanes;
     lanes.stride = own.stride;
 #define WARP_LENGTH(i) (b->y.offsets[columns[i] + 1] - b->y.offsets[columns[i]])
@@ -359,6 +358,7 @@ void ISA_(warp_narrow)(const warp_bounds *b, int64_t row, void *memory, const in
         int64_t widest = 0;
         for (int64_t lane = 0; lane < LANES_f32; lane++) {
             int64_t i = order[first + lane < count ? first + lane : first];
+            lanes.limits[lane] = first + lane < count ? limits[i] : -INFINITY;
             lanes.lengths[lane] = WARP_LENGTH(i);
             lanes.y[lane] = b->y.points + b->y.offsets[columns[i]] * b->dim;
             int64_t radius = dtw_radius(b->window, lanes.n, lanes.lengths[lane]);

@@ -210,5 +210,5 @@ cdef float tighten(const void *context, int64_t row, void *own, int64_t column,
 
 
 cdef void narrow(const void *context, int64_t row, void *own, const int64_t *columns, int64_t n,
-                 float limit, float *bounds, const d2ke_poll *poll) noexcept nogil:
-    current().warp_narrow(<const warp_bounds *> context, row, own, columns, n, limit, bounds, poll)
+                 const float *limits, float *bounds, const d2ke_poll *poll) noexcept nogil:
+    current().warp_narrow(<const warp_bounds *> context, row, own, columns, n, limits, bounds, poll)

@@ -75,8 +75,8 @@ extern const d2ke_ways_kernel ISA_(elastic_ways)[];
 void ISA_(warp_fill)(const warp_bounds *, const int64_t *, int64_t, float *, int64_t, void *,
                      const d2ke_poll *);
 float ISA_(warp_tighten)(const warp_bounds *, int64_t, void *, int64_t, float);
-void ISA_(warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *, int64_t, float,
-                       float *, const d2ke_poll *);
+void ISA_(warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *, int64_t,
+                       const float *, float *, const d2ke_poll *);
 
 extern const d2ke_elastic_narrow ISA_(elastic_narrow)[];
 

@@ -88,13 +88,15 @@ cdef extern from "kernel.h":
     ctypedef float (*d2ke_warp_tighten)(const warp_bounds *, int64_t, void *, int64_t,
                                         float) noexcept nogil
     ctypedef void (*d2ke_warp_narrow)(const warp_bounds *, int64_t, void *, const int64_t *,
-                                      int64_t, float, float *, const d2ke_poll *) noexcept nogil
+                                      int64_t, const float *, float *,
+                                      const d2ke_poll *) noexcept nogil
 
     ctypedef struct elastic_bounds:
         pass
 
     ctypedef void (*d2ke_elastic_narrow)(const elastic_bounds *, int64_t, void *, const int64_t *,
-                                         int64_t, float, float *, const d2ke_poll *) noexcept nogil
+                                         int64_t, const float *, float *,
+                                         const d2ke_poll *) noexcept nogil
 
     ctypedef struct d2ke_windows:
         pass

@@ -146,14 +146,14 @@ typedef void (*d2ke_warp_fill)(const warp_bounds *bounds, const int64_t *rows, i
 typedef float (*d2ke_warp_tighten)(const warp_bounds *bounds, int64_t row, void *own,
                                    int64_t column, float limit);
 typedef void (*d2ke_warp_narrow)(const warp_bounds *bounds, int64_t row, void *own,
-                                 const int64_t *columns, int64_t n, float limit, float *result,
-                                 const d2ke_poll *poll);
+                                 const int64_t *columns, int64_t n, const float *limits,
+                                 float *result, const d2ke_poll *poll);
 
 /* See elastic_cut.h, in the order of ELASTIC_DISTANCES; NULL where there is none. */
 typedef struct elastic_bounds elastic_bounds;
 typedef void (*d2ke_elastic_narrow)(const elastic_bounds *bounds, int64_t row, void *own,
-                                    const int64_t *columns, int64_t n, float limit, float *result,
-                                    const d2ke_poll *poll);
+                                    const int64_t *columns, int64_t n, const float *limits,
+                                    float *result, const d2ke_poll *poll);
 
 /* See windows.h; `memory` is a thread's, laid out by window_lay. */
 typedef struct d2ke_windows d2ke_windows;

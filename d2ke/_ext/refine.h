@@ -13,6 +13,7 @@ enum {
     REFINE_ROWS = D2KE_BOUND_ROWS, /* whose bounds are made together */
     REFINE_GROUP = D2KE_BOUND_COLUMNS, /* columns that are narrowed together, at most */
     REFINE_FIRST = 32, /* columns whose distances make the first cut, at least */
+    REFINE_LANES = 16, /* of these, narrowed together */
     REFINE_KEPT = 256, /* narrowed columns that wait for their distances, at most */
 };
 
@@ -25,10 +26,17 @@ typedef void (*refine_begin)(const void *context, int64_t row, void *own);
 /* A tighter bound of one pair, or one above the limit. */
 typedef float (*refine_tighten)(const void *context, int64_t row, void *own, int64_t column,
                                 float limit);
-/* The closest bounds of some pairs; infinity where they exceed the limit. They are also nearly
- * the distance: slope * d + offset is at most ratio * bound + 3 * offset. */
+/* The closest bounds of some pairs; infinity where they exceed the pair's limit. They are also
+ * nearly the distance: slope * d + offset is at most ratio * bound + 3 * offset. */
 typedef void (*refine_narrow)(const void *context, int64_t row, void *own, const int64_t *columns,
-                              int64_t n, float limit, float *bounds, const d2ke_poll *poll);
+                              int64_t n, const float *limits, float *bounds,
+                              const d2ke_poll *poll);
+
+/* A bound, and an index: of objects behind it, equal distances do not count. */
+typedef struct {
+    float limit;
+    int64_t worst;
+} refine_cut;
 
 typedef struct {
     const d2ke_problem *problem;
@@ -44,10 +52,15 @@ typedef struct {
     const void *context;
     size_t own_bytes;
     double slope, offset, ratio;
+    float tie;          /* bounds of different distances differ by so much; 0: not known */
     int64_t skip;       /* no row is its own neighbour */
     const int64_t *groups; /* NULL, or of rows and columns: no neighbours within a group */
     const double *cores;   /* NULL, or of rows and columns: the least distances that they have */
-    int64_t half;       /* only columns from the row on */
+    const int64_t *ranks;  /* NULL, or of rows and columns: columns of less than the row's rank
+                            * are left to their own rows, and pairs count for both objects */
+    refine_cut *limits; /* NULL, or of rows and columns: what counts at most */
+    float *kept;        /* NULL, or all first bounds, in lines as long as those of a thread */
+    int64_t first;      /* only these limits are searched */
     double radius;
     int64_t k;          /* 0: all within the radius */
     double *distances;
@@ -74,6 +87,7 @@ typedef struct {
         int32_t column;
     } *items, *narrowed; /* candidates, and those of the closest bounds */
     int64_t n_narrowed;
+    int64_t worst;      /* see refine_limit */
     double *nearest;    /* the k least of a row's closest bounds, and their columns */
     int64_t *nearest_columns;
     refine_pair *pairs;
@@ -105,27 +119,54 @@ static inline double refine_core(const refine_search *s, int64_t row, int64_t co
     return s->cores[row] > s->cores[column] ? s->cores[row] : s->cores[column];
 }
 
-/* The largest bound of a distance that still counts. */
-static inline float refine_limit(const refine_search *s, const refine_thread *t, int64_t row)
+/* The largest bound of a distance of the row that still counts; of columns behind t->worst, only
+ * distances below count, not equal ones. */
+static inline float refine_limit(const refine_search *s, refine_thread *t, int64_t row)
 {
     double cut = s->k ? s->distances[row * s->k] : s->radius, limit = cut * s->slope + s->offset;
+    t->worst = s->k ? s->indices[row * s->k] : INT64_MAX;
     if (s->k && s->narrow) {
         double other = s->ratio * t->nearest[0] + 3 * s->offset;
-        if (other < limit) limit = other;
+        if (other < limit) {
+            limit = other;
+            t->worst = INT64_MAX;
+        }
     }
-    return nextafterf((float)limit, INFINITY);
+    float result = nextafterf((float)limit, INFINITY);
+    if (!s->limits || s->first) return result;
+    const refine_cut *cuts = s->limits + row;
+    if (cuts->limit < result || (cuts->limit == result && cuts->worst < t->worst)) {
+        t->worst = cuts->worst;
+        return cuts->limit;
+    }
+    return result;
 }
 
-static inline int refine_keep(const refine_search *s, refine_thread *t, int64_t row, int64_t column,
-                              double distance)
+/* The same of a pair, which may count for the column too. */
+static inline float refine_pair_limit(const refine_search *s, const refine_thread *t, int64_t row,
+                                      int64_t column, float limit)
 {
-    if (s->single) distance = (double)(float)distance;
-    if (s->cores && distance < refine_core(s, row, column)) distance = refine_core(s, row, column);
-    if (s->k) {
-        d2ke_offer(s->distances + row * s->k, s->indices + row * s->k, s->k, distance, column);
-        return 1;
+    if (s->tie > 0 && column > t->worst) limit = nextafterf(limit - s->tie, INFINITY);
+    if (!s->limits || s->first) return limit;
+    float other = s->limits[column].limit;
+    if (s->tie > 0 && row > s->limits[column].worst) other = nextafterf(other - s->tie, INFINITY);
+    return other > limit ? other : limit;
+}
+
+/* Lowers the limits to those of the heaps. */
+static inline void refine_lower(const refine_search *s)
+{
+    for (int64_t row = 0; row < s->problem->y.n; row++) {
+        double limit = s->distances[row * s->k] * s->slope + s->offset;
+        refine_cut cut = {nextafterf((float)limit, INFINITY), s->indices[row * s->k]};
+        if (cut.limit < s->limits[row].limit
+            || (cut.limit == s->limits[row].limit && cut.worst < s->limits[row].worst))
+            s->limits[row] = cut;
     }
-    if (distance > s->radius) return 1;
+}
+
+static inline int refine_keep(refine_thread *t, int64_t row, int64_t column, double distance)
+{
     if (t->used == t->room) {
         int64_t room = t->room ? 2 * t->room : 1024;
         refine_pair *pairs = realloc(t->pairs, (size_t)room * sizeof *pairs);
@@ -138,6 +179,22 @@ static inline int refine_keep(const refine_search *s, refine_thread *t, int64_t 
     }
     t->pairs[t->used++] = (refine_pair){row, column, distance};
     return 1;
+}
+
+/* A distance for a row, and, with ranks, for the column; 0: no memory. */
+static inline int refine_offer(const refine_search *s, refine_thread *t, int64_t row,
+                               int64_t column, double distance)
+{
+    int twice = s->ranks && row != column;
+    if (s->single) distance = (double)(float)distance;
+    if (s->cores && distance < refine_core(s, row, column)) distance = refine_core(s, row, column);
+    if (!s->k)
+        return distance > s->radius
+            || (refine_keep(t, row, column, distance)
+                && (!twice || refine_keep(t, column, row, distance)));
+    d2ke_offer(s->distances + row * s->k, s->indices + row * s->k, s->k, distance, column);
+    return !twice || distance * s->slope + s->offset > s->limits[column].limit
+        || refine_keep(t, column, row, distance);
 }
 
 /* Computes the pairs of a row and of the batch in t->order; 0: stop. */
@@ -164,17 +221,19 @@ static inline int refine_batch(const refine_search *s, refine_thread *t, int64_t
     if (d2ke_stopped(poll)) return 0;
     s->counts[REFINE_COUNTS * row + 3] += count;
     for (int64_t b = 0; b < count; b++)
-        if (!refine_keep(s, t, row, t->order[b], t->results[b])) return 0;
+        if (!refine_offer(s, t, row, t->order[b], t->results[b])) return 0;
     return 1;
 }
 
-/* Takes the candidates of the smallest bounds from a heap, at most `most`, into t->order. */
-static inline int64_t refine_take(refine_thread *t, refine_item *items, int64_t *n, int64_t most,
-                                  float limit)
+/* Takes the candidates of the smallest bounds within their limits from a heap, at most `most`,
+ * into t->order. */
+static inline int64_t refine_take(const refine_search *s, refine_thread *t, int64_t row,
+                                  refine_item *items, int64_t *n, int64_t most, float limit)
 {
     int64_t count = 0;
-    while (*n > 0 && count < most && items[0].bound <= limit) {
-        t->order[count++] = items[0].column;
+    while (*n > 0 && count < most && (s->limits || items[0].bound <= limit)) {
+        if (items[0].bound <= refine_pair_limit(s, t, row, items[0].column, limit))
+            t->order[count++] = items[0].column;
         items[0] = items[--*n];
         refine_sink(items, *n, 0, -1);
     }
@@ -189,7 +248,7 @@ static inline int refine_in_order(const refine_search *s, refine_thread *t, int6
 {
     refine_heapify(items, *n, -1);
     while (*n > most) {
-        int64_t count = refine_take(t, items, n, s->width, refine_limit(s, t, row));
+        int64_t count = refine_take(s, t, row, items, n, s->width, refine_limit(s, t, row));
         if (count == 0) *n = 0;
         if (!refine_batch(s, t, row, count, poll)) return 0;
     }
@@ -203,14 +262,17 @@ static inline int refine_narrowed(const refine_search *s, refine_thread *t, int6
 {
     refine_heapify(t->items, n, -1);
     for (;;) {
-        float bounds[REFINE_GROUP], limit = refine_limit(s, t, row);
-        int64_t count = refine_take(t, t->items, &n, REFINE_GROUP, limit), kept = 0;
+        float bounds[REFINE_GROUP], limits[REFINE_GROUP], limit = refine_limit(s, t, row);
+        int64_t most = s->first ? REFINE_LANES : REFINE_GROUP, kept = 0;
+        int64_t count = refine_take(s, t, row, t->items, &n, most, limit);
         if (count == 0) return 1;
         s->counts[REFINE_COUNTS * row + 2] += count;
-        s->narrow(s->context, row, t->own, t->order, count, limit, bounds, poll);
+        for (int64_t i = 0; i < count; i++)
+            limits[i] = refine_pair_limit(s, t, row, t->order[i], limit);
+        s->narrow(s->context, row, t->own, t->order, count, limits, bounds, poll);
         if (d2ke_stopped(poll)) return 0;
         for (int64_t i = 0; i < count; i++) {
-            if (!(bounds[i] <= limit)) continue;
+            if (!(bounds[i] <= limits[i])) continue;
             t->narrowed[t->n_narrowed++] = (refine_item){bounds[i], (int32_t)t->order[i]};
             float near = bounds[i];
             if (s->cores) {
@@ -222,7 +284,8 @@ static inline int refine_narrowed(const refine_search *s, refine_thread *t, int6
         if (t->n_narrowed + REFINE_GROUP <= REFINE_KEPT) continue;
         limit = refine_limit(s, t, row);
         for (int64_t i = 0; i < t->n_narrowed; i++)
-            if (t->narrowed[i].bound <= limit) t->narrowed[kept++] = t->narrowed[i];
+            if (t->narrowed[i].bound <= refine_pair_limit(s, t, row, t->narrowed[i].column, limit))
+                t->narrowed[kept++] = t->narrowed[i];
         t->n_narrowed = kept;
         if (!refine_in_order(s, t, row, t->narrowed, &t->n_narrowed, REFINE_GROUP, poll)) return 0;
     }
@@ -256,7 +319,7 @@ static inline int refine_first(const refine_search *s, refine_thread *t, int64_t
             refine_sink(t->items, n, 0, 1);
         }
     }
-    for (int64_t i = 0; i < n; i++) bounds[t->items[i].column] = NAN;
+    for (int64_t i = 0; !s->first && i < n; i++) bounds[t->items[i].column] = NAN;
     s->counts[REFINE_COUNTS * row] += n;
     s->counts[REFINE_COUNTS * row + 1] += n;
     return refine_candidates(s, t, row, n, poll);
@@ -266,7 +329,7 @@ static inline int refine_first(const refine_search *s, refine_thread *t, int64_t
 static inline int refine_row(const refine_search *s, refine_thread *t, int64_t row, float *bounds,
                              const d2ke_poll *poll)
 {
-    int64_t m = s->problem->y.n, first = s->half ? row + s->skip : 0, n = 0;
+    int64_t m = s->problem->y.n, n = 0;
     t->n_narrowed = 0;
     for (int64_t i = 0; s->narrow && i < s->k; i++) {
         t->nearest[i] = INFINITY;
@@ -275,21 +338,31 @@ static inline int refine_row(const refine_search *s, refine_thread *t, int64_t r
     if (s->skip) bounds[row] = NAN;
     for (int64_t j = 0; s->groups && j < m; j++)
         if (s->groups[j] == s->groups[row]) bounds[j] = NAN;
+    for (int64_t j = 0; s->ranks && j < m; j++)
+        if (s->ranks[j] < s->ranks[row]) bounds[j] = NAN;
     for (int64_t j = 0; s->cores && j < m; j++) {
         float core = nextafterf((float)(s->cores[j] * s->slope), -INFINITY);
         if (bounds[j] < core) bounds[j] = core;
     }
     if (s->begin) s->begin(s->context, row, t->own);
-    if (s->k && !refine_first(s, t, row, bounds, poll)) return 0;
+    if (s->k && (s->first || !s->limits) && !refine_first(s, t, row, bounds, poll)) return 0;
     float limit = refine_limit(s, t, row);
-    for (int64_t j = first; j < m; j++) {
-        if (!(bounds[j] <= limit)) continue;
-        float bound = bounds[j];
+    if (s->first) {
+        if (limit == INFINITY) {
+            if (!refine_in_order(s, t, row, t->narrowed, &t->n_narrowed, 0, poll)) return 0;
+            limit = refine_limit(s, t, row);
+        }
+        s->limits[row] = (refine_cut){limit, t->worst};
+        return 1;
+    }
+    for (int64_t j = 0; j < m; j++) {
+        float bound = bounds[j], largest = refine_pair_limit(s, t, row, j, limit);
+        if (!(bound <= largest)) continue;
         s->counts[REFINE_COUNTS * row]++;
         if (s->tighten) {
-            float other = s->tighten(s->context, row, t->own, j, limit);
+            float other = s->tighten(s->context, row, t->own, j, largest);
             bound = other > bound ? other : bound;
-            if (bound > limit) continue;
+            if (bound > largest) continue;
         }
         s->counts[REFINE_COUNTS * row + 1]++;
         t->items[n++] = (refine_item){bound, (int32_t)j};
@@ -302,10 +375,13 @@ static inline int refine_row(const refine_search *s, refine_thread *t, int64_t r
 static inline int refine_rows(const refine_search *s, refine_thread *t, const int64_t *rows,
                               int64_t n, const d2ke_poll *poll)
 {
-    s->fill(s->context, rows, n, t->bounds, t->stride, t->own, poll);
+    float *kept = s->kept && s->first ? s->kept + rows[0] * t->stride : t->bounds;
+    if (!s->kept || s->first) s->fill(s->context, rows, n, kept, t->stride, t->own, poll);
     if (d2ke_stopped(poll)) return 0;
-    for (int64_t r = 0; r < n; r++)
-        if (!refine_row(s, t, rows[r], t->bounds + r * t->stride, poll)) return 0;
+    for (int64_t r = 0; r < n; r++) {
+        float *bounds = s->kept ? s->kept + rows[r] * t->stride : t->bounds + r * t->stride;
+        if (!refine_row(s, t, rows[r], bounds, poll)) return 0;
+    }
     return 1;
 }
 

@@ -10,8 +10,8 @@ ctypedef void (*refine_begin)(const void *context, int64_t row, void *own) noexc
 ctypedef float (*refine_tighten)(const void *context, int64_t row, void *own, int64_t column,
                                  float limit) noexcept nogil
 ctypedef void (*refine_narrow)(const void *context, int64_t row, void *own,
-                               const int64_t *columns, int64_t n, float limit, float *bounds,
-                               const d2ke_poll *poll) noexcept nogil
+                               const int64_t *columns, int64_t n, const float *limits,
+                               float *bounds, const d2ke_poll *poll) noexcept nogil
 
 
 cdef class Bounds:
@@ -25,3 +25,4 @@ cdef class Bounds:
     cdef double slope
     cdef double offset
     cdef double ratio               # see refine.h, of `narrow`
+    cdef double tie                 # different distances differ by so much; 0: not known

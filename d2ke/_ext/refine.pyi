@@ -11,13 +11,16 @@ from d2ke._ext.pairwise import PairwiseKernel
 class Bounds:
     pass
 
+class Limits:
+    def __new__(cls, n: int, keep: bool) -> Limits: ...
+    def order(self) -> NDArray[np.int64]: ...
+
 COUNTS: int
 
 def search(
     pairs: PairwiseKernel,
     bounds: Bounds,
     rows: NDArray[np.int64],
-    half: bool,
     skip: bool,
     single: bool,
     heaps: tuple[NDArray[np.float64], NDArray[np.int64]] | None,
@@ -27,5 +30,7 @@ def search(
     progress: Callable[[int, int], object] | None = None,
     groups: NDArray[np.int64] | None = None,
     cores: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+    ranks: NDArray[np.int64] | None = None,
+    limits: Limits | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None: ...
 def bounds_of(bounds: Bounds, n: int, m: int, limit: float = ...) -> list[NDArray[np.float64]]: ...

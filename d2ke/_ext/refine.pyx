@@ -16,6 +16,10 @@ cdef extern from "refine.h":
     ctypedef struct refine_item:
         float bound
 
+    ctypedef struct refine_cut:
+        float limit
+        int64_t worst
+
     ctypedef struct refine_pair:
         int64_t row
         int64_t column
@@ -37,10 +41,14 @@ cdef extern from "refine.h":
         double slope
         double offset
         double ratio
+        float tie
         int64_t skip
         const int64_t *groups
         const double *cores
-        int64_t half
+        const int64_t *ranks
+        refine_cut *limits
+        float *kept
+        int64_t first
         double radius
         int64_t k
         double *distances
@@ -69,8 +77,12 @@ cdef extern from "refine.h":
         REFINE_KEPT
         REFINE_COUNTS
 
+    void refine_lower(const refine_search *) noexcept nogil
     int refine_rows(const refine_search *, refine_thread *, const int64_t *, int64_t,
                     const d2ke_poll *) noexcept nogil
+
+cdef extern from "neighbor_heap.h":
+    void d2ke_offer(double *, int64_t *, int64_t, double, int64_t) noexcept nogil
 
 cdef enum:
     PADDING = 64    # columns that `fill` may write beyond the last
@@ -85,22 +97,55 @@ cdef struct Rows:
 
 cdef class Bounds:
     def __cinit__(self, *_):
-        self.slope, self.offset, self.ratio = 1, 0, 1
+        self.slope, self.offset, self.ratio, self.tie = 1, 0, 1, 0
+
+
+cdef class Limits:
+    """Of n objects, the largest bounds of distances that count, and, if there is room, all first
+    bounds of these objects."""
+    cdef refine_cut *cuts
+    cdef float *kept
+    cdef int64_t n
+
+    def __cinit__(self, int64_t n, bint keep):
+        self.n = n
+        self.cuts = <refine_cut *> calloc(n, sizeof(refine_cut))
+        if keep:
+            self.kept = <float *> malloc(n * line(n) * sizeof(float))
+        if self.cuts == NULL or (keep and self.kept == NULL):
+            raise MemoryError("limits of the neighbours")
+
+    def __dealloc__(self):
+        free(self.cuts)
+        free(self.kept)
+
+    def order(self):
+        """The objects, those of the largest limits first."""
+        limits = np.array([self.cuts[i].limit for i in range(self.n)])
+        return np.argsort(-limits, kind="stable")
+
+
+cdef int64_t line(int64_t m) noexcept:
+    """The length of a line of bounds of m columns."""
+    return (m + PADDING + 15) / 16 * 16
 
 
 # Of each row, in the array `counts` of `search`.
 COUNTS = REFINE_COUNTS
 
 
-def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, single, heaps,
-           double radius, int64_t[:, ::1] counts, int n_threads, progress=None,
-           const int64_t[::1] groups=None, const double[::1] cores=None):
+def search(PairwiseKernel pairs, Bounds bounds, rows, bint skip, single, heaps, double radius,
+           int64_t[:, ::1] counts, int n_threads, progress=None,
+           const int64_t[::1] groups=None, const double[::1] cores=None,
+           const int64_t[::1] ranks=None, Limits limits=None):
     """Search the neighbours of some rows.
 
     heaps: None, or (distances, indices), of which the rows' heaps are filled. Returns rows, columns
-    and distances of the pairs within the radius, none with heaps. groups: of the same objects as
-    rows and as columns, whose neighbours in their own group do not count. cores: of the same
-    objects, the least distance that each has to any other.
+    and distances of the pairs within the radius, none with heaps. All others are of the same
+    objects as rows and as columns. groups: neighbours in an object's own group do not count. cores:
+    the least distance that each has to any other. ranks: pairs with a column of less than the row's
+    rank are left out, the others count for both objects. limits: with heaps, what counts at most;
+    found without ranks, and lowered with them.
     """
     cdef Rows work
     cdef const int64_t[::1] row = rows
@@ -125,9 +170,14 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
     work.search.own_bytes = bounds.own_bytes
     work.search.slope, work.search.offset = bounds.slope, bounds.offset
     work.search.ratio = bounds.ratio
-    work.search.half, work.search.skip = half, skip
+    work.search.tie = 0 if cores is not None else bounds.tie * bounds.slope
+    work.search.skip = skip
     work.search.groups = NULL if groups is None else &groups[0]
     work.search.cores = NULL if cores is None else &cores[0]
+    work.search.ranks = NULL if ranks is None else &ranks[0]
+    if limits is not None:
+        work.search.limits, work.search.first = limits.cuts, ranks is None
+        work.search.kept = limits.kept
     work.search.radius = radius
     work.search.counts = &counts[0, 0]
     work.rows, work.n = &row[0], n
@@ -144,7 +194,10 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
         for t in range(n_threads):
             prepare(&work.threads[t], &work.search)
         run(task, &work, n_tasks, n_threads, progress, n)
-        return collect(work.threads, n_threads)
+        if heaps is None:
+            return collect(work.threads, n_threads)
+        if ranks is not None:
+            merge(&work, n_threads)
     finally:
         for t in range(n_threads):
             free(work.threads[t].memory)
@@ -153,7 +206,7 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint half, bint skip, sing
 
 
 cdef prepare(refine_thread *thread, const refine_search *s):
-    cdef int64_t m = (s.problem.y.n + PADDING + 15) / 16 * 16
+    cdef int64_t m = line(s.problem.y.n)
     cdef int64_t most = max(s.width, <int64_t> REFINE_GROUP)
     cdef size_t[6] sizes
     cdef size_t total = 64
@@ -183,6 +236,22 @@ cdef prepare(refine_thread *thread, const refine_search *s):
     thread.narrowed = <refine_item *> (<char *> thread.items + sizes[4])
     thread.nearest = <double *> (thread.narrowed + REFINE_KEPT)
     thread.nearest_columns = <int64_t *> (thread.nearest + s.k)
+
+
+cdef merge(Rows *work, int n_threads):
+    """Offer the pairs that rows found for their columns; no limit is above a heap's largest."""
+    cdef refine_search *s = &work.search
+    cdef const refine_pair *pair
+    cdef int64_t i
+    cdef int t
+    for t in range(n_threads):
+        if work.threads[t].failed:
+            raise MemoryError("memory for the neighbours of columns")
+        for i in range(work.threads[t].used):
+            pair = &work.threads[t].pairs[i]
+            d2ke_offer(s.distances + pair.row * s.k, s.indices + pair.row * s.k, s.k,
+                       pair.distance, pair.column)
+    refine_lower(s)
 
 
 cdef collect(const refine_thread *threads, int n_threads):
@@ -223,7 +292,7 @@ def bounds_of(Bounds bounds, int64_t n, int64_t m, limit=np.inf):
     cdef char[::1] memory = np.empty(bounds.own_bytes + 64, np.int8)
     cdef char *own = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
     cdef const int64_t[::1] columns = np.arange(m)
-    cdef float most = np.float32(limit * bounds.slope + bounds.offset)
+    cdef const float[::1] limits = np.full(m, limit * bounds.slope + bounds.offset, np.float32)
     cdef d2ke_poll poll
     cdef int64_t i, j
     memset(&poll, 0, sizeof(poll))
@@ -238,7 +307,7 @@ def bounds_of(Bounds bounds, int64_t n, int64_t m, limit=np.inf):
         if bounds.narrow != NULL:
             for j in range(0, m, REFINE_GROUP):
                 bounds.narrow(bounds.context, i, own, &columns[j], min(m - j, REFINE_GROUP),
-                              most, &closest[i, j], &poll)
+                              &limits[j], &closest[i, j], &poll)
     made = [np.asarray(first)[:, :m]]
     made += [np.asarray(tighter)] if bounds.tighten != NULL else []
     made += [np.asarray(closest)] if bounds.narrow != NULL else []

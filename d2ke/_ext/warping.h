@@ -110,7 +110,7 @@ typedef struct {
     int64_t window;
     const float *low, *high; /* envelopes of x under the widest of the lanes' windows */
     int64_t stride;
-    float limit;
+    float limits[WARP_LANES];
     char *scratch;
     float result[WARP_LANES]; /* infinity: larger than the limit */
 } warp_lanes;

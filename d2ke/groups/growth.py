@@ -28,7 +28,6 @@ from d2ke.objects.container import Objects, span_of, take
 _K = 4  # nearest of each object with which the search by bounds begins,
 _DENSE_K = 8  # and the one by all distances, which are lost otherwise
 _FEW_STRINGS = 1000  # whose rows are computed one by one
-_ROWS = 1 << 12  # searched at a time
 _PARTS = 16  # of the rows of a round at most, after each of which the limits are lower,
 _PART = 512  # and about so many rows that one has at least
 _NONE = np.iinfo(np.int64).max  # no object
@@ -70,9 +69,7 @@ def grow(
         if bounded is not None and pays(wanted, bounded):
             if lists is None:
                 lists = NearestLists(n, k)
-                refined = RefinedSearch(wanted, bounded, lists)
-                for first in range(0, n, _ROWS):
-                    refined.search(np.arange(first, min(first + _ROWS, n)))
+                RefinedSearch(wanted, bounded, lists).search_all()
                 lists.result(pairs.dtype)
             find = bounded_find(search, bounded, cores)
             grow_by_lists(forest, cores, lists, np.zeros(n), find, 1)
@@ -184,7 +181,7 @@ def bounded_find(search: NeighborSearch, bounded: Bounded, cores: np.ndarray | N
 
     def find(rows: np.ndarray, limits: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
         outside.distances[rows, 0], outside.indices[rows] = limits, _NONE
-        refined.search(rows, None, labels, cores)
+        refined.search(rows, groups=labels, cores=cores)
         return outside.distances[rows], outside.indices[rows]
 
     return find

@@ -17,7 +17,10 @@ from d2ke.neighbors.tiles import search_tiles
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
 _SAMPLE = 32  # rows at most for which the bounds are tried
 _SAMPLED_PART = 200  # and of so many about one
-_ROWS = 1 << 12  # that are searched between two looks at the memory
+_ROWS = 1 << 12  # that are searched between two looks at the memory, at most
+_PARTS, _LEAST = 16, 64  # of the rows, after which limits fall, and their rows
+_KEPT_BYTES = 1 << 28  # of first bounds, at most
+_ONCE = 0.75  # cost of a search of each pair twice: limits and each pair once take 0.6 of it
 
 
 class Bounded(NamedTuple):
@@ -54,8 +57,7 @@ def search_bounded(
         search_tiles(search, lists, info)
         return
     refined = RefinedSearch(search, bounded, lists)
-    for first in range(0, n, _ROWS):
-        refined.search(np.arange(first, min(first + _ROWS, n)), search.report)
+    refined.search_all(search.report)
     pairs = n * m - (n if search.skip else 0)
     if refined.half:
         once = (pairs + n) // 2 if not search.skip else pairs // 2
@@ -90,7 +92,10 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
         cost += part * each
     if bounded.cell:
         cost += bounded.cell * float(bounded.bounds.cells[some].sum()) / (len(some) * m)
-    return cost <= (0.5 if search.pairs.same else 1.0)
+    limit = 0.5 if search.pairs.same else 1.0
+    if refined.half:  # which the sample does not use
+        limit = _ONCE if search.k else 1.0
+    return cost <= limit
 
 
 class RefinedSearch:
@@ -102,47 +107,57 @@ class RefinedSearch:
     def __init__(self, search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists):
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
         self._kernel = search.pairs.compiled().pair_kernel()
-        self.half = search.k is None and search.pairs.same
+        self.half = search.pairs.same and (search.k is None or len(bounded.names) > 1)
         self.counts = np.zeros((search.pairs.shape[0], refine.COUNTS), np.int64)
 
-    def search(
-        self,
-        rows: np.ndarray,
-        report: Callable[[int, int], None] | None = None,
-        groups: np.ndarray | None = None,
-        cores: np.ndarray | None = None,
-    ) -> None:
-        """Find the neighbours of some rows.
+    def search_all(self, report: Callable[[int, int], None] | None = None) -> None:
+        """Find the neighbours of all rows in empty lists, each pair of a symmetric distance once.
 
-        Where Y is X, `groups` are numbers of the objects' groups, in which no neighbours are
-        searched, and `cores` the least distances that objects are taken to have to all others.
+        The k nearest of a first search of each row limit its distances. The rows of the largest
+        limits come first, so that a pair is hardly searched farther for its column than for its
+        row.
         """
+        (n, m), lists = self._search.pairs.shape, self._lists
+        order, parts = np.arange(n), -(-n // _ROWS)
+        once: dict[str, Any] = {}
+        if self.half:
+            once["ranks"] = order
+        if self.half and isinstance(lists, NearestLists):
+            room = min(_KEPT_BYTES, self._search.room(8))
+            limits = refine.Limits(n, 4 * n * n <= room)
+            self.search(order, limits=limits)
+            self.counts[:] = 0
+            lists.clear(order)
+            order = limits.order()
+            once = {"ranks": np.argsort(order, kind="stable"), "limits": limits}
+            parts = max(parts, min(_PARTS, -(-n // _LEAST)))
+        done = 0
+
+        def visit(here: int, _: int) -> None:
+            report((done + here) * m, n * m)
+
+        for rows in np.array_split(order, parts):
+            self.search(rows, report and visit, **once)
+            done += len(rows)
+
+    def search(
+        self, rows: np.ndarray, report: Callable[[int, int], None] | None = None, **given: Any
+    ) -> None:
+        """Find the neighbours of some rows; `given`: arguments of `refine.search`."""
         search, lists = self._search, self._lists
-        n, m = search.pairs.shape
-        nearest = isinstance(lists, NearestLists)
-
-        def visit(done: int, _: int) -> None:
-            report((int(rows[0]) + done) * m, n * m)
-
+        heaps = isinstance(lists, NearestLists)
         found = refine.search(
             self._kernel,
             self._bounds,
             np.ascontiguousarray(rows, np.int64),
-            self.half,
             search.skip,
             search.pairs.dtype == np.float32,
-            (lists.distances, lists.indices) if nearest else None,
-            0.0 if nearest else search.radius,
+            (lists.distances, lists.indices) if heaps else None,
+            0.0 if heaps else search.radius,
             self.counts,
             search.n_threads,
-            report and visit,
-            groups,
-            cores,
+            report,
+            **given,
         )
-        if nearest:
-            return
-        rows, columns, distances = found
-        lists.extend(rows, columns, distances, False)
-        if self.half:
-            above = columns > rows
-            lists.extend(columns[above], rows[above], distances[above], False)
+        if not heaps:
+            lists.extend(*found, False)

@@ -19,7 +19,8 @@ The table is in float32. It is a lower bound up to the rounding errors, which `e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -63,13 +64,18 @@ def cut_bytes(pairs: PairwiseProblem) -> int:
 
 def costs(pairs: PairwiseProblem) -> tuple[float, float]:
     """Return the times of a pair and of each of its cells, relative to a distance."""
+    n, m = float(pairs.x.lengths.mean()), float(pairs.y.lengths.mean())
+    cells = n * band(pairs) * (pairs.x.dim if pairs.distance == "msm" else 1)
+    return _PLACE * m * pairs.x.dim / cells, _CELL / cells
+
+
+def band(pairs: PairwiseProblem) -> float:
+    """Return how many cells a row of the table of a pair has."""
     window = check_parameters(BY_NAME[pairs.distance], pairs.params).get("window")
     n, m = float(pairs.x.lengths.mean()), float(pairs.y.lengths.mean())
-    band = m if window in (None, elastic.NO_WINDOW) else 2.0 * window + 1
     if window == elastic.RWS_WINDOW:
-        band = 2 * min(40, max(n, m) / 10) + 1
-    cells = n * min(m, band) * (pairs.x.dim if pairs.distance == "msm" else 1)
-    return _PLACE * m * pairs.x.dim / cells, _CELL / cells
+        window = min(40, max(n, m) / 10)
+    return m if window in (None, elastic.NO_WINDOW) else min(m, 2.0 * window + 1)
 
 
 def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
@@ -77,10 +83,10 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
     name, kernel = pairs.distance, pairs.compiled().kernel
     params = check_parameters(BY_NAME[name], pairs.params)
     sides, parameters = elastic.inputs(kernel)
-    dim, power = pairs.x.dim, 2 if name in ("adtw", "wdtw") else 1
+    dim, squared = pairs.x.dim, name in ("adtw", "wdtw")
     largest = max(float(np.abs(rows).max()) for rows, _ in sides)
     places = sum(int(np.diff(offsets).max()) for _, offsets in sides) + dim + 16
-    error = 2.0**-21 * places + (_ROOTS if dim > 1 else 0.0)
+    error = 2.0**-21 * places + (_ROOTS if dim > 1 or squared else 0.0)
     if not _LEAST <= largest <= _LARGEST or error > 2.0**-5 or parameters.max() > _LARGEST:
         return None
     gap = np.array(params.get("g", (0.0,))) if name == "erp" else None
@@ -88,16 +94,32 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
     reach = max(float(np.abs(potential).max()) for potential in potentials)
     if reach > _LARGEST:
         return None
-    place = 2.0**-20 * dim * largest**power + 2.0**-40
+    place = 2.0**-20 * dim * largest + 2.0**-40
+    if squared:
+        # |2 a e + e e| <= _ROOTS a a + (1 + 1 / _ROOTS) e e, for a difference a with the error e.
+        place = 2.0**-32 * dim * largest**2
     if name in _COUNTED:
         parameters = parameters.copy()
         parameters[0] += 2 * place + _ROOTS * parameters[0]
-        errors = 1.0 + error, 2.0**-10, math.inf
+        errors = 1.0 + error, 2.0**-16, math.inf
     else:
         errors = 1.0 + error, places * place + 2.0**-20 * reach, (1 + error) ** 3
     made = [_singles(*side, p) for side, p in zip(sides, potentials, strict=True)]
     window = params.get("window", elastic.NO_WINDOW)
-    return elastic.Cut(name, first, *made[0], *made[-1], dim, parameters, window, errors)
+    tie = _tie(pairs, name, params)
+    return elastic.Cut(name, first, *made[0], *made[-1], dim, parameters, window, errors, tie)
+
+
+def _tie(pairs: PairwiseProblem, name: str, params: Mapping[str, Any]) -> float:
+    """Return a number by which two different distances differ at least, or 0."""
+    if name not in _COUNTED:
+        return 0.0
+    if name == "edr" and not params.get("normalize", False):
+        return 0.75
+    lengths = np.union1d(pairs.x.lengths, pairs.y.lengths)
+    longest = float(lengths[-1])
+    tie = 0.75 / (longest if len(lengths) == 1 else longest**2)
+    return tie if tie > _LEAST else 0.0  # less may be lost by rounding
 
 
 def _potential(

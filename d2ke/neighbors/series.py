@@ -11,6 +11,7 @@ from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import BY_NAME, ELASTIC_GROUNDS, check_parameters
 from d2ke.neighbors.bounded import Bounded, search_bounded
+from d2ke.neighbors.elastic import band
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
@@ -19,8 +20,9 @@ from d2ke.objects.container import Objects
 _EXPONENTS = 480  # numbers between powers of two of such exponents are scaled to 1
 _ROUNDED = 2.0**-19  # what a place may add to a bound of numbers of at most 1
 _ROOTS = 2.0**-10  # relative: rough roots
-# Of the bounds, as parts of a distance; measured: of one channel, and of several.
-_COSTS_OF_ONE, _COSTS = (0.02, 0.3, 0.5), (0.02, 1.0, 0.4)
+# The times of the bounds at a place, of one channel and of several, and of a cell of the last one,
+# in cells of a distance; measured.
+_PLACES_OF_ONE, _PLACES, _CELL = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3), 0.44
 _FREQUENT = 0.02  # of the pairs have a level whose boxes of Y are kept
 _KEPT_BYTES = 1 << 28  # of these boxes, at most
 
@@ -90,7 +92,9 @@ def series_bounds(pairs: PairwiseProblem) -> Bounded | None:
         (slope, offset, (1 + error) ** 3),
     )
     names = ("envelope of segments", "envelope", "cut-off")
-    return Bounded(bounds, names, _COSTS_OF_ONE if pairs.x.dim == 1 else _COSTS)
+    cells = band(pairs)
+    fill, tighter, closest = _PLACES_OF_ONE if pairs.x.dim == 1 else _PLACES
+    return Bounded(bounds, names, (fill / cells, tighter / cells, closest / cells + _CELL))
 
 
 def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:

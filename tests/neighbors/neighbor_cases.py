@@ -2,9 +2,12 @@
 """Neighbours from a whole matrix of distances, and the objects that tests compare them for."""
 
 import numpy as np
+import pytest
+from hypothesis import strategies as st
 from reference import same
 
 import d2ke
+from d2ke.neighbors import bounded
 
 
 def means(x, y):
@@ -57,6 +60,27 @@ def check_info(info, D, skip):
     assert info.computed + sum(info.ruled_out.values()) == info.pairs
     assert info.computed >= 0
     assert all(count > 0 for count in info.ruled_out.values())
+
+
+def check_bounded(data, X, chosen):
+    """Compare searches by bounds with whole matrices, whether they pay or not."""
+    chosen = chosen | {"n_threads": data.draw(st.integers(1, 3))}
+    include_self = data.draw(st.booleans())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounded, "FEWEST_PAIRS", 0)
+        patch.setattr(bounded, "_ROWS", 7)
+        patch.setattr(bounded, "_LEAST", data.draw(st.sampled_from([2, 64])))
+        patch.setattr(bounded, "_KEPT_BYTES", data.draw(st.sampled_from([0, 1 << 20])))
+        patch.setattr(bounded, "pays", lambda *_: True)
+        D = d2ke.distance_matrix(X, **chosen)
+        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+        k = data.draw(st.integers(1, len(X) - 1))
+        check_nearest(D, X, k=k, include_self=include_self, **chosen)
+        check_within(D, X, radius=radius, include_self=include_self, **chosen)
+        Y = X[: data.draw(st.integers(1, len(X)))]
+        D = d2ke.distance_matrix(X, Y, **chosen)
+        check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
+        check_within(D, X, Y, radius=radius, **chosen)
 
 
 def check_checkpoint(D, folder, X, Y=None, *, k, radius, **options):

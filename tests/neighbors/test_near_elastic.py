@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within
+from neighbor_cases import check_bounded, check_nearest, check_within
 from test_near_series import collections, walks
 
 import d2ke
 from d2ke._ext import refine
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.neighbors import bounded, pivots
+from d2ke.neighbors import bounded, elastic, pivots
 
 PARAMETERS = {
     "msm": {"c": [0.0, 0.1, 1.0, 1e3]},
@@ -51,21 +51,7 @@ def test_bounds_are_never_above_the_distance(data):
 @pytest.mark.usefixtures("isa")
 @given(data=st.data())
 def test_the_search_is_exact(data):
-    X = data.draw(collections())
-    chosen = data.draw(distances()) | {"n_threads": data.draw(st.integers(1, 3))}
-    include_self = data.draw(st.booleans())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounded, "FEWEST_PAIRS", 0)
-        patch.setattr(bounded, "_ROWS", 7)
-        patch.setattr(bounded, "pays", lambda *_: True)
-        D = d2ke.distance_matrix(X, **chosen)
-        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
-        k = data.draw(st.integers(1, len(X) - 1))
-        check_nearest(D, X, k=k, include_self=include_self, **chosen)
-        check_within(D, X, radius=radius, include_self=include_self, **chosen)
-        Y = X[: data.draw(st.integers(1, len(X)))]
-        D = d2ke.distance_matrix(X, Y, **chosen)
-        check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
+    check_bounded(data, data.draw(collections()), data.draw(distances()))
 
 
 @pytest.mark.parametrize("distance", PARAMETERS)
@@ -81,6 +67,7 @@ def test_many_series_of_unequal_lengths_with_copies(distance, dim, monkeypatch):
         D = d2ke.distance_matrix(X, distance=distance, window=window)
         info = check_nearest(D, X, k=4, distance=distance, window=window)
         assert info.ruled_out["cut-off"] > 0
+        assert info.ruled_out["symmetry"] == info.pairs // 2
         radius = float(np.quantile(D, 0.02))
         check_within(D, X, radius=radius, distance=distance, window=window)
 
@@ -94,6 +81,31 @@ def test_the_cut_off_spares_cells(distance):
     refine.bounds_of(bounds, *D.shape, float(np.quantile(D, 0.02)))
     assert bounds.cells.sum() < 0.5 * D.size * 60**2
     assert check_nearest(D, X, k=3, distance=distance).ruled_out["cut-off"] > 0
+
+
+@pytest.mark.parametrize("distance", ["edr", "lcss"])
+def test_of_equal_distances_only_the_first_are_computed(distance, monkeypatch):
+    monkeypatch.setattr(bounded, "pays", lambda *_: True)
+    items = np.random.default_rng(0).integers(0, 3, (600, 20, 1)).astype(float)
+    X = d2ke.pack(items, channels_first=False)
+    D = d2ke.distance_matrix(X, distance=distance)
+    info = check_nearest(D, X, k=5, distance=distance)
+    monkeypatch.setattr(elastic, "_tie", lambda *_: 0.0)
+    assert info.computed < 0.6 * check_nearest(D, X, k=5, distance=distance).computed
+
+
+def test_small_weights_do_not_blur_the_bounds():
+    X = d2ke.pack(walks(400, 3).values.reshape(400, 60, 1) / 10, channels_first=False)
+    D = d2ke.distance_matrix(X, distance="wdtw", g=0.5)
+    assert check_nearest(D, X, k=3, distance="wdtw", g=0.5).computed < 0.02 * D.size
+
+
+def test_more_neighbours_than_bounds_that_wait(monkeypatch):
+    monkeypatch.setattr(bounded, "pays", lambda *_: True)
+    X = d2ke.pack(walks(360, 2).values.reshape(720, 30, 1)[:360], channels_first=False)
+    for distance in ("msm", "edr"):
+        D = d2ke.distance_matrix(X, distance=distance)
+        check_nearest(D, X, k=300, distance=distance)
 
 
 def test_numbers_beyond_float32():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within
+from neighbor_cases import check_bounded, check_nearest, check_within
 
 import d2ke
 from d2ke._ext import refine
@@ -63,22 +63,7 @@ def test_bounds_are_never_above_the_distance(data):
 @pytest.mark.usefixtures("isa")
 @given(data=st.data())
 def test_the_search_is_exact(data):
-    X = data.draw(collections())
-    chosen = options(data.draw) | {"n_threads": data.draw(st.integers(1, 3))}
-    include_self = data.draw(st.booleans())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounded, "FEWEST_PAIRS", 0)
-        patch.setattr(bounded, "_ROWS", 7)
-        patch.setattr(bounded, "pays", lambda *_: True)
-        D = d2ke.distance_matrix(X, **chosen)
-        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
-        k = data.draw(st.integers(1, len(X) - 1))
-        check_nearest(D, X, k=k, include_self=include_self, **chosen)
-        check_within(D, X, radius=radius, include_self=include_self, **chosen)
-        Y = X[: data.draw(st.integers(1, len(X)))]
-        D = d2ke.distance_matrix(X, Y, **chosen)
-        check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
-        check_within(D, X, Y, radius=radius, **chosen)
+    check_bounded(data, data.draw(collections()), options(data.draw))
 
 
 @pytest.mark.usefixtures("isa")
