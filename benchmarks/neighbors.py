@@ -56,6 +56,13 @@ def words(n: int, path: Path | None = None) -> d2ke.Objects:
     return d2ke.pack([found[i] for i in np.random.default_rng(0).permutation(len(found))[:n]])
 
 
+def smiles(n: int) -> d2ke.Objects:
+    """Draw different molecules of D2KE_DATA/smiles/HIV.csv, MoleculeNet's HIV set."""
+    lines = Path(os.environ["D2KE_DATA"], "smiles", "HIV.csv").read_text("utf-8").split("\n")[1:]
+    found = list(dict.fromkeys(line.split(",")[0] for line in lines if line))
+    return d2ke.pack([found[i] for i in np.random.default_rng(0).permutation(len(found))[:n]])
+
+
 def reads(n: int) -> list[str]:
     """Draw sequences of 150 letters, each tenth with a relative that has some errors."""
     rng = np.random.default_rng(0)
@@ -137,6 +144,7 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
     "names-within-2": (names, d2ke.within, {"radius": 2, **STRINGS}),
     "names-nearest-5": (names, d2ke.nearest, {"k": 5, **STRINGS}),
     "words-nearest-5": (words, d2ke.nearest, {"k": 5, **STRINGS}),
+    "smiles-nearest-5": (smiles, d2ke.nearest, {"k": 5, **STRINGS}),
     "reads-within-10": (reads, d2ke.within, {"radius": 10, **STRINGS}),
     "reads-nearest-1": (reads, d2ke.nearest, {"k": 1, **STRINGS}),
     "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),

@@ -145,7 +145,10 @@ static inline int64_t cut_distance(const cut_pattern *p, const uint32_t *text, i
 static inline void cut_bag(const uint32_t *letters, int64_t n, uint8_t *bag)
 {
     memset(bag, 0, CUT_BAG);
-    for (int64_t i = 0; i < n; i++) bag[letters[i] % CUT_BAG] += bag[letters[i] % CUT_BAG] < 255;
+    for (int64_t i = 0; i < n; i++) {
+        uint8_t *count = &bag[letters[i] < CUT_BAG ? letters[i] : CUT_BAG - 1];
+        *count += *count < 255;
+    }
 }
 
 /* A lower bound of the distance: an edit changes the difference of the counts by 2 and leaves

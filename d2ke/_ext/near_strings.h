@@ -12,6 +12,7 @@
 #ifndef D2KE_NEAR_STRINGS_H
 #define D2KE_NEAR_STRINGS_H
 
+#include <math.h>
 #include <stdlib.h>
 #include "bags.h"
 #include "cutoff.h"
@@ -23,8 +24,8 @@ typedef struct {
     const uint32_t *letters;
     const int64_t *offsets;
     const uint8_t *bags;
-    const uint8_t *blocks;  /* the same for bag_near */
-    const uint8_t *columns; /* letters for lane_distances */
+    const uint8_t *blocks;  /* the same for bag_sums */
+    const uint8_t *codes;   /* letters for lane_distances, with LANE_MARGIN pads between strings */
     const uint64_t *grams;
     int64_t n;
 } near_strings;
@@ -57,15 +58,23 @@ typedef struct {
     /* For each query: of allowed lengths, candidates, those with the letters, computed in full. */
     int64_t *counts;
     /* For each query, NEAR_WORK numbers: lookups, pairs with a cut-off band, letters times words of
-     * these, and letters of blocks computed by lane_distances. */
+     * these, and letters computed by lane_distances, for all lanes together and each 16 bits. */
     int64_t *work;
     int64_t vector_bytes; /* of the instruction set in use */
 } near_search;
 
 enum {
-    NEAR_BLOCKS = 16, /* whose letters are compared at a time */
     NEAR_WORK = 4,
+    NEAR_WIDTHS = 3,      /* of lanes: 16, 32 and 64 bits */
+    NEAR_LONGEST = 30000, /* string in lanes, whose scores have 16 bits */
 };
+
+/* Strings whose distances wait until they fill the lanes; they differ by LANE_SPREAD letters at
+ * most. */
+typedef struct {
+    int32_t items[LANES];
+    int64_t used, shortest, longest;
+} near_batch;
 
 /* Pairs within the radius: query, string, distance. */
 typedef struct {
@@ -79,10 +88,18 @@ typedef struct {
     int32_t *stamps; /* of each string of y: the last query that had it as a candidate */
     near_pairs pairs;
     int64_t since;
-    uint64_t bits[NEAR_BLOCKS];
-    uint16_t masks[LANE_LETTERS]; /* where each letter occurs in a short query */
-    int64_t exact;                /* whether no other letter of the alphabet has the same mask */
+    uint8_t *sums;            /* of the differences of letter counts, for each string of y */
+    void *masks[NEAR_WIDTHS]; /* of the query, for lanes of each width; made on demand */
+    int64_t made[NEAR_WIDTHS];
+    int64_t rarest;           /* the query's largest letter */
+    near_batch fresh, kept;   /* candidates, and those of which lane_distances left few */
 } near_thread;
+
+/* Bytes of the masks for lanes of 16, 32 or 64 bits. */
+static inline int64_t near_mask_bytes(int64_t longest, int64_t bits)
+{
+    return longest > NEAR_LONGEST ? 1 : (longest + bits + LANE_TILE) * lane_letters((int)bits) * bits / 8;
+}
 
 #define NEAR_BASE UINT64_C(0x9e3779b97f4a7c15)
 
@@ -202,62 +219,181 @@ static inline int near_look_up(const near_search *s, near_thread *t, int64_t i, 
     return 1;
 }
 
-/* Those strings of a block, all of one length, that have a bit; the first string is number j. */
-static inline int near_block(const near_search *s, near_thread *t, int64_t i, int64_t j,
-                             int64_t length, uint64_t bits, int64_t *cut, const d2ke_poll *poll)
+/* The largest letter of a string. */
+static inline int64_t near_rarest(const near_strings *side, int64_t j)
 {
-    uint8_t distances[BAG_BLOCK];
-    int64_t m = t->pattern.length;
-    int lanes = s->vector_bytes >= LANE_BYTES && m <= LANE_QUERY && length <= LANE_TEXT;
-    if (lanes) {
-        s->counts[4 * i + 2] += bag_bits(bits);
-        bits &= lane_distances(t->masks, m, s->y.columns + j * LANE_TEXT, length, *cut, distances);
-        s->work[NEAR_WORK * i + 3] += length;
-    }
-    for (; bits; bits &= bits - 1) {
-        int64_t place = bag_bits((bits & -bits) - 1);
-        if (lanes && distances[place] > *cut) continue;
-        if (lanes && t->exact) {
-            if (!near_keep(s, t, i, j + place, distances[place], cut)) return 0;
-        } else {
-            s->counts[4 * i + 2] -= lanes;
-            if (!near_verify(s, t, i, j + place, cut, poll)) return 0;
+    uint32_t rarest = 0;
+    for (int64_t l = side->offsets[j]; l < side->offsets[j + 1]; l++)
+        rarest = side->letters[l] > rarest ? side->letters[l] : rarest;
+    return rarest;
+}
+
+static inline int near_add(const near_search *, near_thread *, int64_t, near_batch *, int32_t,
+                           int64_t, int, int64_t *, const d2ke_poll *);
+
+/* Computes some strings, and keeps those that are near; 0: stop.
+ *
+ * Lanes are as narrow as the cut allows.  As long as fewer than k strings are known, narrow lanes
+ * find the near ones, and the cut for the others.  With `leave`, few strings that others of their
+ * lanes would have to wait for go to another batch. */
+static inline int near_compute(const near_search *s, near_thread *t, int64_t i, near_batch *batch,
+                               int leave, int64_t *cut, const d2ke_poll *poll)
+{
+    int64_t m = t->pattern.length, n = batch->used, *counts = s->counts + 4 * i;
+    int32_t items[LANES];
+    memcpy(items, batch->items, sizeof items);
+    batch->used = 0;
+    for (int width = 0; n && width < NEAR_WIDTHS && s->longest <= NEAR_LONGEST; width++) {
+        int bits = 16 << width, unknown = s->k && s->distances[i * s->k] == INFINITY;
+        int64_t part = *cut < bits ? *cut : bits - 1;
+        if (part < *cut && !(unknown && 2 * part < s->longest)) continue;
+        if (!t->made[width]) {
+            const uint32_t *letters = s->x.letters + s->x.offsets[i];
+            lane_prepare(s->vector_bytes, letters, m, t->masks[width], bits);
+            t->made[width] = 1;
         }
+        lane_batch lanes;
+        int32_t places[LANES];
+        int64_t work = 0, rest = 0;
+        lanes.used = 0;
+        for (int l = 0; l < n; l++) {
+            int64_t j = items[l], begin = s->y.offsets[j], length = s->y.offsets[j + 1] - begin;
+            if (length - m > part || m - length > part) continue;
+            lanes.texts[lanes.used] = s->y.codes + begin + LANE_MARGIN * (j + 1);
+            lanes.lengths[lanes.used] = (int32_t)length;
+            places[lanes.used++] = l;
+        }
+        if (!lanes.used) continue;
+        for (int64_t l = lanes.used; l < LANES; l++) {
+            lanes.texts[l] = lanes.texts[0];
+            lanes.lengths[l] = lanes.lengths[0];
+        }
+        uint32_t few = 0, near = lane_distances(s->vector_bytes, bits, t->masks[width], m, &lanes,
+                                                part, leave && part == *cut ? &few : NULL, &work);
+        s->work[NEAR_WORK * i + 3] += work;
+        for (; few; few &= few - 1) {
+            int32_t j = items[places[__builtin_ctzll(few)]];
+            int64_t length = s->y.offsets[j + 1] - s->y.offsets[j];
+            if (!near_add(s, t, i, &t->kept, j, length, 0, cut, poll)) return 0;
+        }
+        int last = part == *cut;
+        for (; near; near &= near - 1) {
+            int64_t lane = __builtin_ctzll(near), j = items[places[lane]];
+            items[places[lane]] = -1;
+            int64_t d = lanes.distances[lane];
+            if (d > *cut) continue;
+            int64_t limit = lane_letters(bits) - 1;
+            if (t->rarest >= limit || near_rarest(&s->y, j) >= limit) {
+                /* Letters may have coincided. */
+                if (!near_verify(s, t, i, j, cut, poll)) return 0;
+            } else {
+                counts[2]++;
+                if (!near_keep(s, t, i, j, d, cut)) return 0;
+            }
+        }
+        if (!near_goes_on(t, 4 * work, poll)) return 0;
+        if (last) return 1;
+        for (int l = 0; l < n; l++)
+            if (items[l] >= 0) items[rest++] = items[l];
+        n = rest;
+        if (*cut <= part) return 1; /* all others are farther */
     }
+    for (int l = 0; l < n; l++)
+        if (!near_verify(s, t, i, items[l], cut, poll)) return 0;
     return 1;
 }
 
-/* All strings of one length, begin .. end, with about the query's letters. */
-static inline int near_scan(const near_search *s, near_thread *t, int64_t i, int64_t begin,
-                            int64_t end, int64_t away, const uint8_t *bag, int64_t *cut,
-                            const d2ke_poll *poll)
+/* Adds a candidate to a batch, which is computed when it is full; 0: stop. */
+static inline int near_add(const near_search *s, near_thread *t, int64_t i, near_batch *batch,
+                           int32_t j, int64_t length, int leave, int64_t *cut,
+                           const d2ke_poll *poll)
 {
-    const int64_t size = NEAR_BLOCKS * BAG_BLOCK, m = t->pattern.length;
-    int64_t length = s->y.offsets[begin + 1] - s->y.offsets[begin];
-    int64_t own = s->skip && begin <= i && i < end ? i : -1, place = 0;
-    int64_t lowest = begin / BAG_BLOCK * BAG_BLOCK, n_parts = (end - lowest + size - 1) / size;
-    s->counts[4 * i + 1] += end - begin - (own >= 0);
-    /* Those of one length are in the order of their letters: begin where the query would be. */
-    if (s->x.letters == s->y.letters)
-        place = n_parts * (i - s->starts[m]) / (s->starts[m + 1] - s->starts[m]);
-    for (int64_t part = 0; part < n_parts; part++) {
-        int64_t from = lowest + (part + place) % n_parts * size, to = from + size;
-        if (to > end) to = end;
-        if (away > *cut) return 1;
-        int64_t n_blocks = (to - from + BAG_BLOCK - 1) / BAG_BLOCK;
-        bag_near(s->vector_bytes, bag, s->y.blocks + from * BAG_GROUPS, n_blocks, 2 * *cut - away,
-                 t->bits);
-        for (int64_t b = 0; b < n_blocks; b++) {
-            int64_t j = from + b * BAG_BLOCK;
-            uint64_t bits = t->bits[b];
-            if (j < begin) bits &= ~UINT64_C(0) << (begin - j);
-            if (j + BAG_BLOCK > end) bits &= ~UINT64_C(0) >> (j + BAG_BLOCK - end);
-            if (j <= own && own < j + BAG_BLOCK) bits &= ~(UINT64_C(1) << (own - j));
-            if (bits && !near_block(s, t, i, j, length, bits, cut, poll)) return 0;
-        }
-        if (!near_goes_on(t, (to - from) / 4, poll)) return 0;
+    if (!batch->used) batch->shortest = batch->longest = length;
+    int64_t shortest = length < batch->shortest ? length : batch->shortest;
+    int64_t longest = length > batch->longest ? length : batch->longest;
+    if (longest - shortest > LANE_SPREAD) {
+        if (!near_compute(s, t, i, batch, leave, cut, poll)) return 0;
+        shortest = longest = length;
     }
-    return 1;
+    batch->shortest = shortest;
+    batch->longest = longest;
+    batch->items[batch->used++] = j;
+    return batch->used < LANES || near_compute(s, t, i, batch, leave, cut, poll);
+}
+
+/* Adds up the differences of counts for all strings of these lengths; low .. high are the blocks
+ * whose sums are known. */
+static inline void near_sum(const near_search *s, near_thread *t, int64_t i, int64_t first,
+                            int64_t last, int64_t *low, int64_t *high)
+{
+    if (first > last) return;
+    int64_t begin = s->starts[first], end = s->starts[last + 1];
+    if (s->half && end > i) end = i;
+    if (begin >= end) return;
+    begin /= BAG_BLOCK;
+    end = (end + BAG_BLOCK - 1) / BAG_BLOCK;
+    if (*low == *high) *low = *high = begin;
+    int64_t parts[2][2] = {{begin, *low}, {*high, end}};
+    for (int part = 0; part < 2; part++) {
+        int64_t from = parts[part][0], n = parts[part][1] - from;
+        if (n <= 0) continue;
+        bag_sums(s->vector_bytes, s->x.bags + CUT_BAG * i,
+                 s->y.blocks + from * BAG_GROUPS * BAG_BLOCK, n, t->sums + from * BAG_BLOCK);
+        t->since += n * 16;
+    }
+    if (begin < *low) *low = begin;
+    if (end > *high) *high = end;
+}
+
+/* All strings of these lengths with about the query's letters, those with the nearest counts
+ * first; 0: stop.
+ *
+ * The differences of the counts and that of the lengths add up to twice the distance at most. */
+static inline int near_scan(const near_search *s, near_thread *t, int64_t i, int64_t shortest,
+                            int64_t longest, int64_t *cut, const d2ke_poll *poll)
+{
+    int64_t m = t->pattern.length, step = 2 + m / 8, *counts = s->counts + 4 * i;
+    int64_t low = 0, high = 0, done = -1; /* blocks whose sums are known; the largest sum so far */
+    for (int64_t reach = step; done < 2 * *cut; reach += step) {
+        int64_t limit = reach < *cut ? 2 * reach : 2 * *cut;
+        if (limit >= BAG_MOST) limit = 2 * *cut;
+        int64_t first = m - limit / 2, last = m + limit / 2;
+        if (first < shortest) first = shortest;
+        if (last > longest) last = longest;
+        int all = limit >= 2 * *cut;
+        near_sum(s, t, i, first, last, &low, &high);
+        for (int64_t length = first; length <= last; length++) {
+            int64_t begin = s->starts[length], end = s->starts[length + 1];
+            int64_t away = length > m ? length - m : m - length;
+            if (s->half && end > i) end = i;
+            if (begin >= end || away > *cut) continue;
+            int64_t own = s->skip && begin <= i && i < end ? i : -1;
+            if (2 * away > done) counts[0] += end - begin - (own >= 0);
+            if (2 * away > done) counts[1] += end - begin - (own >= 0);
+            int64_t block = begin / BAG_BLOCK, stop = (end + BAG_BLOCK - 1) / BAG_BLOCK;
+            /* Sums above done - away, up to limit - away. */
+            int64_t least = done >= away ? done - away + 1 : 0, most = limit - away;
+            if (most > BAG_MOST) most = BAG_MOST;
+            if (least > most) continue;
+            for (; block < stop; block++) {
+                int64_t j = block * BAG_BLOCK;
+                uint64_t bits = bag_between(s->vector_bytes, t->sums + j, (uint8_t)least,
+                                            (uint8_t)(most - least));
+                if (j < begin) bits &= ~UINT64_C(0) << (begin - j);
+                if (j + BAG_BLOCK > end) bits &= ~UINT64_C(0) >> (j + BAG_BLOCK - end);
+                if (j <= own && own < j + BAG_BLOCK) bits &= ~(UINT64_C(1) << (own - j));
+                for (; bits; bits &= bits - 1) {
+                    int32_t item = (int32_t)(j + __builtin_ctzll(bits));
+                    if (!near_add(s, t, i, &t->fresh, item, length, 1, cut, poll)) return 0;
+                }
+            }
+        }
+        if (t->fresh.used && !near_compute(s, t, i, &t->fresh, 1, cut, poll)) return 0;
+        if (!near_goes_on(t, 100, poll)) return 0;
+        if (all) break;
+        done = limit;
+    }
+    return !t->kept.used || near_compute(s, t, i, &t->kept, 0, cut, poll);
 }
 
 /* Everything near query number i; 0: stop. */
@@ -267,34 +403,28 @@ static inline int near_query(const near_search *s, near_thread *t, int64_t i, co
     int64_t m = s->x.offsets[i + 1] - s->x.offsets[i], r = s->radius, cut = r, more = 1;
     int64_t shortest = m > r ? m - r : 0, longest = s->half ? m : m + r;
     if (longest >= s->n_lengths) longest = s->n_lengths - 1;
-    uint8_t bag[BAG_GROUPS];
-    for (int g = 0; g < BAG_GROUPS; g++) bag[g] = bag_count(s->x.bags[CUT_BAG * i + g]);
     cut_prepare(&t->pattern, letters, m);
-    if (s->slots) near_hash(letters, m, t->hashes);
-    memset(t->masks, 0, sizeof t->masks);
-    t->exact = 1;
-    for (int64_t l = 0; l < m && m <= LANE_QUERY; l++) {
-        int64_t letter = letters[l], mask = letter % LANE_LETTERS;
-        t->masks[mask] |= (uint16_t)(1u << l);
-        t->exact &= letter < LANE_LETTERS && mask + LANE_LETTERS >= s->n_letters;
-    }
-    for (int64_t away = 0; more && away <= r; away++) {
-        for (int side = 0; more && side < 1 + (away > 0); side++) {
-            int64_t length = side ? m + away : m - away;
-            if (length < shortest || length > longest || away > cut) continue;
-            int64_t begin = s->starts[length], end = s->starts[length + 1];
-            if (s->half && end > i) end = i;
-            if (begin >= end) continue;
-            s->counts[4 * i] += end - begin - (s->skip && begin <= i && i < end);
-            if (s->slots && length > r) {
+    memset(t->made, 0, sizeof t->made);
+    t->rarest = near_rarest(&s->x, i);
+    t->fresh.used = t->kept.used = 0;
+    if (s->slots) {
+        near_hash(letters, m, t->hashes);
+        for (int64_t away = 0; more && away <= r; away++) {
+            for (int side = 0; more && side < 1 + (away > 0); side++) {
+                int64_t length = side ? m + away : m - away;
+                if (length < shortest || length > longest || away > cut || length <= r) continue;
+                int64_t begin = s->starts[length], end = s->starts[length + 1];
+                if (s->half && end > i) end = i;
+                if (begin >= end) continue;
+                s->counts[4 * i] += end - begin - (s->skip && begin <= i && i < end);
                 for (int64_t piece = 0; more && piece <= r; piece++)
                     more = near_look_up(s, t, i, length, piece, &cut, poll);
-            } else {
-                more = near_scan(s, t, i, begin, end, away, bag, &cut, poll);
+                t->since += 100;
             }
-            t->since += 100;
         }
+        if (longest > r) longest = r; /* strings that are too short for pieces */
     }
+    if (more) more = near_scan(s, t, i, shortest, longest, &cut, poll);
     cut_forget(&t->pattern, letters);
     return more;
 }

@@ -15,8 +15,9 @@ cdef extern from "near_strings.h":
     enum:
         BAG_BLOCK
         CUT_BAG
-        LANE_LETTERS
-        LANE_TEXT
+        LANE_MARGIN
+        LANE_PAD
+        NEAR_WIDTHS
         NEAR_WORK
 
     ctypedef struct near_side "near_strings":
@@ -24,7 +25,7 @@ cdef extern from "near_strings.h":
         const int64_t *offsets
         const uint8_t *bags
         const uint8_t *blocks
-        const uint8_t *columns
+        const uint8_t *codes
         const uint64_t *grams
         int64_t n
 
@@ -74,6 +75,8 @@ cdef extern from "near_strings.h":
         int32_t *stamps
         near_pairs pairs
         int64_t since
+        uint8_t *sums
+        void *masks[NEAR_WIDTHS]
 
     uint64_t NEAR_BASE
     int64_t cut_words(int64_t length) noexcept nogil
@@ -82,7 +85,7 @@ cdef extern from "near_strings.h":
     void cut_forget(cut_pattern *, const uint32_t *) noexcept nogil
     int64_t cut_distance(const cut_pattern *, const uint32_t *, int64_t, int64_t) noexcept nogil
     void cut_bag(const uint32_t *, int64_t, uint8_t *) noexcept nogil
-    uint8_t bag_count(uint8_t) noexcept nogil
+    int64_t near_mask_bytes(int64_t longest, int64_t bits) noexcept nogil
     uint64_t bag_grams(const uint32_t *, int64_t) noexcept nogil
     int64_t cut_bag_bound(const uint8_t *, const uint8_t *, int64_t) noexcept nogil
     void near_hash(const uint32_t *, int64_t, uint64_t *) noexcept nogil
@@ -165,7 +168,7 @@ cdef class Index:
 
 cdef class Strings:
     """Strings in the order of their lengths, with what the search reads beside their letters."""
-    cdef readonly object letters, offsets, bags, blocks, columns, grams, powers, starts
+    cdef readonly object letters, offsets, bags, blocks, codes, grams, powers, starts
     cdef readonly int64_t n, longest, n_letters
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
@@ -176,20 +179,20 @@ cdef class Strings:
         cdef uint64_t[::1] grams = np.empty(n, np.uint64)
         shape = n // BAG_BLOCK + 1, CUT_BAG, BAG_BLOCK
         cdef uint8_t[:, :, ::1] blocks = np.zeros(shape, np.uint8)
-        cdef uint8_t[:, :, ::1] columns = np.zeros((shape[0], LANE_TEXT, BAG_BLOCK), np.uint8)
+        cdef uint8_t[::1] codes = np.full(offsets[n] + (n + 1) * LANE_MARGIN, LANE_PAD, np.uint8)
         for i in range(n):
-            for at in range(min(offsets[i + 1] - offsets[i], <int64_t> LANE_TEXT)):
-                columns[i // BAG_BLOCK, at, i % BAG_BLOCK] = letters[offsets[i] + at] % LANE_LETTERS
+            for at in range(offsets[i], offsets[i + 1]):
+                codes[(i + 1) * LANE_MARGIN + at] = letters[at] % LANE_PAD
             cut_bag(&letters[0] + offsets[i], offsets[i + 1] - offsets[i], &bags[i, 0])
             grams[i] = bag_grams(&letters[0] + offsets[i], offsets[i + 1] - offsets[i])
             for g in range(CUT_BAG):
-                blocks[i // BAG_BLOCK, g, i % BAG_BLOCK] = bag_count(bags[i, g])
+                blocks[i // BAG_BLOCK, g, i % BAG_BLOCK] = bags[i, g]
         powers[0] = 1
         for i in range(longest):
             powers[i + 1] = powers[i] * NEAR_BASE
         self.letters, self.offsets = np.asarray(letters), np.asarray(offsets)
         self.bags, self.blocks, self.grams = map(np.asarray, (bags, blocks, grams))
-        self.columns, self.powers = np.asarray(columns), np.asarray(powers)
+        self.codes, self.powers = np.asarray(codes), np.asarray(powers)
         self.n, self.longest, self.n_letters = n, longest, n_letters
         lengths = np.diff(self.offsets)
         self.starts = np.searchsorted(lengths, np.arange(int(lengths[n - 1]) + 2))
@@ -200,11 +203,11 @@ cdef class Strings:
         cdef const int64_t[::1] offsets = self.offsets
         cdef const uint8_t[:, ::1] bags = self.bags
         cdef const uint8_t[:, :, ::1] blocks = self.blocks
-        cdef const uint8_t[:, :, ::1] columns = self.columns
+        cdef const uint8_t[::1] codes = self.codes
         cdef const uint64_t[::1] grams = self.grams
         side.letters, side.offsets, side.bags = &letters[0], &offsets[0], &bags[0, 0]
         side.blocks, side.grams = &blocks[0, 0, 0], &grams[0]
-        side.columns = &columns[0, 0, 0]
+        side.codes = &codes[0]
         side.n = self.n
         return side
 
@@ -271,25 +274,36 @@ def search(Strings x, Strings y, rows, int64_t radius, Index index, bint half, b
 
 cdef prepare(near_thread *thread, const near_search *s):
     cdef int64_t words = cut_mask_words(s.longest, s.n_letters)
+    cdef int width
     thread.pattern.rows = <uint32_t *> calloc(s.n_letters + 1, sizeof(uint32_t))
     thread.pattern.masks = <uint64_t *> malloc(words * sizeof(uint64_t))
     thread.pattern.up = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
     thread.pattern.down = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
     thread.hashes = <uint64_t *> malloc((s.longest + 1) * sizeof(uint64_t))
     thread.stamps = <int32_t *> malloc(s.y.n * sizeof(int32_t))
+    thread.sums = <uint8_t *> malloc(s.y.n + BAG_BLOCK)
+    for width in range(NEAR_WIDTHS):
+        thread.masks[width] = malloc(near_mask_bytes(s.longest, 16 << width))
+        if thread.masks[width] == NULL:
+            raise MemoryError("scratch memory for the threads")
     if (thread.pattern.rows == NULL or thread.pattern.masks == NULL or thread.pattern.up == NULL
-            or thread.pattern.down == NULL or thread.hashes == NULL or thread.stamps == NULL):
+            or thread.pattern.down == NULL or thread.hashes == NULL or thread.stamps == NULL
+            or thread.sums == NULL):
         raise MemoryError("scratch memory for the threads")
     memset(thread.stamps, 0xFF, s.y.n * sizeof(int32_t))
 
 
 cdef void release(near_thread *thread) noexcept:
+    cdef int width
     free(thread.pattern.rows)
     free(thread.pattern.masks)
     free(thread.pattern.up)
     free(thread.pattern.down)
     free(thread.hashes)
     free(thread.stamps)
+    free(thread.sums)
+    for width in range(NEAR_WIDTHS):
+        free(thread.masks[width])
     free(thread.pairs.values)
 
 

@@ -77,7 +77,9 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     count = min(max(n // _SAMPLED_PART, 4), _SAMPLE)
     some = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
     trial = (
-        NearestLists(n, search.k) if search.k else WithinLists(search.pairs.shape, search.radius)
+        NearestLists(n, search.k, search.cap)
+        if search.k
+        else WithinLists(search.pairs.shape, search.radius)
     )
     refined = RefinedSearch(search, bounded, trial)
     refined.search(some)

@@ -24,10 +24,13 @@ def check_graph(pairs: int) -> None:
 
 
 class NearestLists:
-    """The k nearest neighbours of each of n rows, by distance and then by index."""
+    """The k nearest neighbours of each of n rows, by distance and then by index.
 
-    def __init__(self, n: int, k: int):
-        self.distances = np.full((n, k), np.inf)
+    Only distances of at most `cap` are kept; other entries stay above it.
+    """
+
+    def __init__(self, n: int, k: int, cap: float = np.inf):
+        self.distances = np.full((n, k), np.nextafter(cap, np.inf))
         self.indices = np.full((n, k), np.iinfo(np.int64).max)
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
@@ -43,11 +46,13 @@ class NearestLists:
         self.indices[rows] = np.iinfo(np.int64).max
 
     def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sorted indices and distances."""
+        """Return the sorted indices and distances; -1 and inf where there are fewer than k."""
         for rows in np.array_split(np.arange(len(self.indices)), 1 + self.indices.size // 2**20):
             order = np.lexsort((self.indices[rows], self.distances[rows]))
             self.indices[rows] = np.take_along_axis(self.indices[rows], order, axis=1)
             self.distances[rows] = np.take_along_axis(self.distances[rows], order, axis=1)
+        empty = self.indices == np.iinfo(np.int64).max
+        self.indices[empty], self.distances[empty] = -1, np.inf
         return self.indices, self.distances.astype(dtype, copy=False)
 
 

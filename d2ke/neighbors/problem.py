@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,6 +36,8 @@ class NeighborSearch:
         Whether the user says that the distance is a metric.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
+    cap : float
+        The largest distance of a neighbour, where k are wanted.
     prepared : object
         What the strategy prepared for all blocks of rows, or None.
     """
@@ -47,6 +50,7 @@ class NeighborSearch:
     radius: float | Any
     n_threads: int
     metric: bool = False
+    cap: float = math.inf
     report: Callable[[int, int], None] | Any = None
     prepared: Any = None
 

@@ -35,7 +35,8 @@ def search_record(search: NeighborSearch) -> dict[str, Any]:
     """Return what must stay the same for a search to be resumed."""
     pairs = search.pairs
     described, inputs = description(pairs)
-    wanted = {"k": search.k, "radius": search.radius, "without_self": search.skip}
+    radius = search.radius if search.k is None or np.isinf(search.cap) else search.cap
+    wanted = {"k": search.k, "radius": radius, "without_self": search.skip}
     sizes = {"n": pairs.shape[0], "m": pairs.shape[1], "dtype": pairs.dtype.name}
     return {"function": pairs.names.function, **wanted, **sizes, **described, **inputs,
             **made_with()}  # fmt: skip
@@ -102,7 +103,7 @@ def _search_block(
     counted = NeighborsInfo(block.n_pairs)
     kind = np.int32 if m < 2**31 else np.int64
     if block.k is not None:
-        lists = NearestLists(n, block.k)
+        lists = NearestLists(n, block.k, block.cap)
         strategy.search(block, lists, counted)
         indices, distances = lists.result(dtype)
         if drop_own:

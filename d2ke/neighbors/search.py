@@ -34,6 +34,7 @@ def nearest(
     Y: Any = ...,
     *,
     k: int,
+    radius: float | None = ...,
     distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = ...,
     include_self: bool = ...,
     metric: bool = ...,
@@ -51,6 +52,7 @@ def nearest(
     Y: Any = ...,
     *,
     k: int,
+    radius: float | None = ...,
     distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = ...,
     include_self: bool = ...,
     metric: bool = ...,
@@ -67,6 +69,7 @@ def nearest(
     Y: Any = None,
     *,
     k: int,
+    radius: float | None = None,
     distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = None,
     include_self: bool = False,
     metric: bool = False,
@@ -86,6 +89,9 @@ def nearest(
         m objects or records; None stands for X itself, and then no object is its own neighbour.
     k : int
         Number of neighbours: at most m, or n - 1 where Y is None.
+    radius : float, optional
+        The largest distance of a neighbour, finite and >= 0; None for any. The search takes less
+        time: pairs are ruled out from the start.
     distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
@@ -112,16 +118,18 @@ def nearest(
     Returns
     -------
     indices : ndarray of int64, shape (n, k)
-        Positions of the neighbours in Y, the nearest first; ties are sorted by index.
+        Positions of the neighbours in Y, the nearest first; ties are sorted by index. A row with
+        fewer than k neighbours within the radius ends with -1.
     distances : ndarray, shape (n, k)
-        The entries of ``distance_matrix(X, Y)``, with the same bits.
+        The entries of ``distance_matrix(X, Y)``, with the same bits; inf where the index is -1.
     info : NeighborsInfo
         Counts of the distances, if `info` is True.
 
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a k out of range; metric=True, but sampled objects violate the
+        As `distance_matrix`; a k out of range, a radius that is negative or not finite;
+        metric=True, but sampled objects violate the
         triangle inequality; a checkpoint of another call, which the error names.
     OSError
         A checkpoint that another call uses, or that cannot be written.
@@ -143,6 +151,10 @@ def nearest(
     ...                                   distance="levenshtein")
     >>> indices.ravel().tolist(), distances.ravel().tolist()
     ([1, 0, 0], [1.0, 1.0, 3.0])
+    >>> indices, distances = d2ke.nearest(["kitten", "mitten", "sitting"], k=1, radius=1,
+    ...                                   distance="levenshtein")
+    >>> indices.ravel().tolist(), distances.ravel().tolist()
+    ([1, 0, -1], [1.0, 1.0, inf])
     """
     pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("nearest"))
     k = integer("k", k, 1)
@@ -152,19 +164,21 @@ def nearest(
     if k > m:
         raise ArgumentError("k", f"is {k}, but Y has {m} objects")
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
-    search = replace(search, k=k + (search.same and not search.skip))
+    cap = np.inf if radius is None else not_negative("radius", radius)
+    search = replace(search, k=k + (search.same and not search.skip), cap=cap)
     needed = 48 * n * search.k
     check_fits(needed, f"the {search.k} nearest of {n} objects", "search a part of X at a time")
     info = flag("info", info)
     if checkpoint is None:
-        lists = NearestLists(n, search.k)
+        lists = NearestLists(n, search.k, cap)
         counts = _search(search, lists, progress)
         result = lists.result(pairs.dtype)
     else:
         graph, counts = _resume(search, checkpoint, progress)
         indices = graph.indices.astype(np.int64, copy=False)
         result = indices.reshape(n, search.k), graph.data.reshape(n, search.k)
-    warn_of_first_neighbors(pairs, *result)
+    if radius is None:
+        warn_of_first_neighbors(pairs, *result)
     return (*result, counts) if info else result
 
 

@@ -21,7 +21,7 @@ from d2ke.objects.container import Objects, offsets_of
 _FEWEST_PAIRS = 1_000_000  # fewer are computed in full at once
 _SAMPLE = 64  # the largest number of strings of a sample, which has
 _SAMPLED_PART = 400  # about one of so many
-_TRIAL, _TRIAL_PART = 16, 1000  # the same of a sample that is searched
+_TRIAL, _TRIAL_PART = 64, 1000  # the same of a sample that is searched
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
@@ -29,9 +29,9 @@ _GROUPS = 16  # of letters, by which strings of one length are sorted
 # Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
 _PAIR, _CELL = 2.4, 0.35 / 64
 # ... one that is offered to the nearest, a look into the index, a candidate of it, one of a scan,
-# one with a cut-off band, a column of the band, a column of a block, and a piece that is indexed.
-_OFFERED, _LOOK, _CANDIDATE, _SCANNED, _ALIKE, _COLUMN = 1.3, 5.0, 15.0, 12.8, 20.0, 2.2
-_BLOCK_COLUMN, _PIECE = 9.0, 150.0
+# one with a cut-off band, a column of the band, a letter of all lanes, and a piece that is indexed.
+_OFFERED, _LOOK, _CANDIDATE, _SCANNED, _ALIKE, _COLUMN = 1.3, 5.0, 15.0, 22.0, 20.0, 2.2
+_LANES, _PIECE = {64: 7.5, 32: 20.0, 16: 21.0}, 150.0
 # A radius is searched if that costs at most this part of what would be searched otherwise.
 _TRY = 0.1
 
@@ -46,12 +46,13 @@ class Side(NamedTuple):
 class PreparedStrings(NamedTuple):
     """Data that all blocks of rows share.
 
-    `strings` are those of Y, `n_rows` is the number of rows of all blocks, `reach` are sorted
-    distances of the k-th neighbour of some objects, and `indexes` (by radius) take at most
-    `index_bytes`.
+    `strings` are those of Y, `ranks` the letters' places in the order of their frequency,
+    `n_rows` is the number of rows of all blocks, `reach` are sorted distances of the k-th
+    neighbour of some objects, and `indexes` (by radius) take at most `index_bytes`.
     """
 
     strings: Side
+    ranks: np.ndarray
     n_rows: int
     reach: np.ndarray | None
     index_bytes: int
@@ -110,12 +111,13 @@ class StringFinder:
         self.search, pairs = search, search.pairs
         prepared = search.prepared
         if prepared is None:
-            self.x, self.y = _sorted(pairs)
+            self.x, self.y, ranks = _sorted(pairs)
             reach = self._reach() if search.k else None
-            prepared = PreparedStrings(self.y, pairs.shape[0], reach, index_bytes(search), {})
+            limit = index_bytes(search)
+            prepared = PreparedStrings(self.y, ranks, pairs.shape[0], reach, limit, {})
         else:
             self.y = prepared.strings
-            self.x = _sorted_rows(pairs, self.y.strings)
+            self.x = _sorted_rows(pairs, prepared)
         self.prepared = prepared
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
@@ -175,7 +177,7 @@ class StringFinder:
                 heaps.clear(rows)
                 work.counts[rows] = 0
                 self._run(rows, radius, index, work, heaps=heaps)
-            ended = np.isfinite(heaps.distances[left, 0])
+            ended = np.isfinite(heaps.distances[left, 0]) | (radius >= self.longest)
             done = left[ended]
             lists.distances[x.names[done]] = heaps.distances[done]
             lists.indices[x.names[done]] = heaps.indices[done]
@@ -191,6 +193,8 @@ class StringFinder:
             cheap = cost < _TRY * min(scanned, full) and len(left) < search.pairs.shape[0]
             if cost + others > min(scanned, full) and not cheap:
                 break
+            if index is None and scanned < full:
+                break  # a scan finds the radius of each object by itself
             left = run(radius, index)
             if not len(left):
                 return
@@ -201,8 +205,9 @@ class StringFinder:
 
     @property
     def longest(self) -> int:
-        """The largest distance that there may be."""
-        return max(self.x.strings.longest, self.y.strings.longest)
+        """The largest distance that there may be, or that counts."""
+        longest = max(self.x.strings.longest, self.y.strings.longest)
+        return int(min(longest, self.search.cap))
 
     def _radii(self) -> Iterator[tuple[int, float]]:
         """Yield growing radii, and the share of the remaining objects that each suffices for."""
@@ -256,8 +261,13 @@ class StringFinder:
         some, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
         work, heaps = _no_work(n), None if k is None else NearestLists(n, k)
         self._run(some, radius, index, work, half=half, heaps=heaps, quiet=True)
-        lookups, banded, columns, blocks = work.work[some].sum(axis=0)
-        cost = _LOOK * lookups + _ALIKE * banded + _COLUMN * columns + _BLOCK_COLUMN * blocks
+        lookups, banded, columns, lanes = work.work[some].sum(axis=0)
+        cost = (
+            _LOOK * lookups
+            + _ALIKE * banded
+            + _COLUMN * columns
+            + _LANES[isa.vector_bytes()] * lanes
+        )
         cost += work.counts[some, 1].sum() * (
             _SCANNED / isa.vector_bytes() if index is None else _CANDIDATE
         )
@@ -306,7 +316,7 @@ class StringFinder:
             search, pairs=replace(pairs, x=pairs.x[rows], same=False), same=False, skip=False
         )
         n_pairs = len(rows) * (pairs.shape[1] - search.skip)
-        found = NearestLists(len(rows), search.k + search.skip)
+        found = NearestLists(len(rows), search.k + search.skip, search.cap)
         search_tiles(part, found, NeighborsInfo(0))
         info.computed += n_pairs
         indices, distances = found.result(pairs.dtype)
@@ -315,21 +325,25 @@ class StringFinder:
         lists.indices[rows], lists.distances[rows] = indices, distances
 
 
-def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side]:
-    """Return X and Y sorted; the same side twice where Y is X."""
+def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side, np.ndarray]:
+    """Return X and Y sorted, the same side twice where Y is X, and the letters' ranks."""
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     *letters, n_letters = common_letters(sides[0], sides[-1])
     longest = max(int(part.lengths.max()) for part in sides)
+    counts = sum(np.bincount(codes, minlength=n_letters) for codes in letters)
+    ranks = np.argsort(np.argsort(-counts, kind="stable")).astype(np.uint32)
     made = [
-        _side(codes, part, n_letters, longest) for codes, part in zip(letters, sides, strict=False)
+        _side(ranks[codes], part, n_letters, longest)
+        for codes, part in zip(letters, sides, strict=False)
     ]
-    return made[0], made[-1]
+    return made[0], made[-1], ranks
 
 
-def _sorted_rows(pairs: PairwiseProblem, y: near_strings.Strings) -> Side:
-    """Return X, a block of rows, sorted; y is all of Y."""
+def _sorted_rows(pairs: PairwiseProblem, prepared: PreparedStrings) -> Side:
+    """Return X, a block of rows, sorted; all of Y is prepared."""
     codes, *_ = common_letters(pairs.x, pairs.y)
-    return _side(codes, pairs.x, y.n_letters, y.longest)
+    y = prepared.strings.strings
+    return _side(prepared.ranks[codes], pairs.x, y.n_letters, y.longest)
 
 
 def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> Side:
@@ -350,9 +364,9 @@ def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> 
 
 
 def _spread(n: int, limit: int = _SAMPLE, part: int = _SAMPLED_PART) -> np.ndarray:
-    """Return some of n rows, evenly spread."""
+    """Return some of n rows, evenly spread, without the first and the last."""
     count = min(max(n // part, 4), limit)
-    return np.unique(np.linspace(0, n - 1, count).astype(np.int64))
+    return np.unique(((np.arange(count) + 0.5) * n / count).astype(np.int64))
 
 
 def _no_work(n: int) -> SearchCounts:

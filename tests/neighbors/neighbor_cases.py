@@ -31,6 +31,9 @@ def check_nearest(D, X, Y=None, *, k, **options):
     """Compare `nearest` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
     wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    if "radius" in options:
+        far = wanted[1] > options["radius"]
+        wanted[0][far], wanted[1][far] = -1, np.inf
     indices, distances, info = d2ke.nearest(X, Y, k=k, info=True, **options)
     same(indices, wanted[0])
     same(distances, wanted[1])

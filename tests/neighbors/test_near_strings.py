@@ -14,8 +14,8 @@ from d2ke.neighbors import strings
 
 many = settings(max_examples=examples(200), deadline=None)
 few = settings(max_examples=examples(60), deadline=None)
-PARTS = ("_LOOK", "_CANDIDATE", "_ALIKE", "_COLUMN", "_BLOCK_COLUMN", "_PIECE")
-FREE = dict.fromkeys(PARTS, 0.0)
+PARTS = ("_LOOK", "_CANDIDATE", "_ALIKE", "_COLUMN", "_PIECE")
+FREE = dict.fromkeys(PARTS, 0.0) | {"_LANES": dict.fromkeys((16, 32, 64), 0.0)}
 WAYS = {
     "index": FREE | {"_SCANNED": 1.0},
     "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
@@ -54,7 +54,7 @@ def test_the_cut_distance_and_the_bound_by_letters(pair, data):
 @few
 @given(data=st.data())
 def test_every_way_is_exact(way, data):
-    pairs = data.draw(st.lists(relatives(data.draw(st.sampled_from([5, 20]))), min_size=2))
+    pairs = data.draw(st.lists(relatives(data.draw(st.sampled_from([5, 20, 90]))), min_size=2))
     X = [string for pair in pairs for string in pair]
     k = data.draw(st.integers(1, min(9, len(pairs))))
     radius = data.draw(st.integers(0, 9)) + data.draw(st.sampled_from([0, 0.5]))
@@ -68,6 +68,7 @@ def test_every_way_is_exact(way, data):
             patch.setattr(strings, name, value)
         D = d2ke.distance_matrix(X, **options)
         check_nearest(D, X, k=k, include_self=include_self, **options)
+        check_nearest(D, X, k=k, radius=radius, **options)
         check_within(D, X, radius=radius, include_self=include_self, **options)
         X, Y = [*X[::2], "uvw"], X[1::2]
         D = d2ke.distance_matrix(X, Y, **options)
@@ -123,7 +124,9 @@ def edited(n, length, n_edits, seed):
 
 
 @pytest.mark.parametrize(("length", "radius"), [(25, 2), (120, 10), (120, 40)])
-def test_the_index_spares_nearly_all(length, radius):
+def test_the_index_spares_nearly_all(length, radius, monkeypatch):
+    for name, value in (WAYS["index"] | {"_TRY": 1e9}).items():
+        monkeypatch.setattr(strings, name, value)
     X = edited(1500, length, radius // 2 + 1, 0)
     D = d2ke.distance_matrix(X, distance="levenshtein")
     info = check_within(D, X, radius=radius, distance="levenshtein")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within
+from neighbor_cases import check_nearest, check_within, means
 from reference import examples, same
 
 import d2ke
@@ -145,3 +145,30 @@ def test_results_that_do_not_fit(monkeypatch):
     check_within(D, X, radius=3, distance="levenshtein")
     with pytest.raises(MemoryError, match="pairs within the radius that are known so far"):
         d2ke.within(X, radius=9, distance="levenshtein")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "distance", ["dtw", "msm", "edr", "emd", "mhd", "levenshtein", "osa", means]
+)
+def test_nearest_within_a_radius(distance, dtype, tmp_path):
+    rng = np.random.default_rng(0)
+    if distance in ("levenshtein", "osa"):
+        X = d2ke.random_strings(1100, "abc", length=(3, 12), seed=0)
+        options = {"distance": distance}
+    else:
+        n = 60 if distance is means else 400
+        kind = "sets" if distance in ("emd", "mhd") else "series"
+        walks = [rng.normal(size=(rng.integers(3, 9), 1)).cumsum(axis=0) for _ in range(n)]
+        X = d2ke.pack([x.astype(dtype) for x in walks], channels_first=False, kind=kind)
+        options = {"distance": distance} | ({"epsilon": 0.3} if distance == "edr" else {})
+    D = d2ke.distance_matrix(X, **options)
+    for radius in (0, float(np.sort(D, axis=1)[len(D) // 2, 2]), float(D.max()) / 2):
+        check_nearest(D, X, k=4, radius=radius, n_threads=2, **options)
+    check_nearest(D[:50], X[:50], X, k=4, radius=radius, include_self=False, **options)
+    options |= {"k": 4, "radius": float(np.median(np.sort(D, axis=1)[:, 2]))}
+    kept = d2ke.nearest(X, checkpoint=tmp_path / "kept", **options)
+    for got, wanted in zip(kept, d2ke.nearest(X, **options), strict=True):
+        same(got, wanted)
+    with pytest.raises(ValueError, match="radius"):
+        d2ke.nearest(X, checkpoint=tmp_path / "kept", **options | {"radius": 1e3})
