@@ -57,7 +57,7 @@ NAMES = {
         accuracy_error, largest_class, confusion, calibration, known, left_out, n_train, seconds,
         columns=<factory>, inputs=<factory>, sums=None, n_added=0)
     DBSCANClusters(labels, core)
-    Duplicates(labels, examples, threshold, pairs, distances)
+    Duplicates(labels, examples, threshold, pairs, distances, weights=None)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
@@ -127,7 +127,7 @@ NAMES = {
     datasets
     dbscan(X, eps, min_samples=5, *, distance=None, metric=False, n_threads=None,
         progress=False, **params)
-    dedupe(X, *, radius, distance=None, clean=(), threshold=1.0, known=None,
+    dedupe(X, *, radius, distance=None, clean=(), threshold=None, known=None,
         linkage='complete', n_threads=None, progress=False)
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)

@@ -12,9 +12,11 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer
 from d2ke._base.files import check_writable
+from d2ke.cli.cluster_report import cluster_colours, write_cluster_report
 from d2ke.cli.map_picture import check_picture_file, draw, matched, write_figure
-from d2ke.cli.matrix_files import InputError
+from d2ke.cli.matrix_files import InputError, read_labels
 from d2ke.cli.options import add_seed, number, positive, session_of
+from d2ke.cli.report import check_report_file
 from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.cli.similarities import FORMS, KERNELS, R, Similarities, read_similarities
@@ -22,7 +24,7 @@ from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS, cdsk
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 from d2ke.groups.tree_picture import MAX_LEAVES, draw_tree, sample_leaves
-from d2ke.models.pictures import COLOURS, Panel, coordinates
+from d2ke.models.pictures import Panel, coordinates
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line
@@ -45,6 +47,7 @@ _EXAMPLES = {
 examples:
   d2ke cluster digits --picture digits.png
   d2ke cluster gram.csv --n-clusters 3 --out clusters.csv
+  d2ke cluster gram.csv --n-clusters 3 --names names.txt --report clusters.html
   d2ke cluster COIL20.mat --variable X --as points --labels Y --out clusters.h5
 """,
     "propagate": """\
@@ -73,6 +76,16 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
         help="draw the tree of average linkage and the distances in its order here, .png, .pdf or "
         f".svg; of more than {MAX_LEAVES} objects, of a sample",
     )
+    parser.add_argument(
+        "--names",
+        metavar="WHAT",
+        help="names of the objects, for --tree and --report: as --labels (default: numbers)",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page with the sizes and medoids of the clusters, and the tree, .html",
+    )
     parser.set_defaults(run=cluster)
     parser = _command(
         commands,
@@ -88,7 +101,7 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
         help="use K labels of each class, drawn by --seed, and measure the accuracy on the other "
         "objects (default: all known labels, or 3 if all are known)",
     )
-    parser.set_defaults(run=propagate, tree=None)
+    parser.set_defaults(run=propagate, tree=None, report=None)
 
 
 def _command(
@@ -163,7 +176,9 @@ def _read(options: argparse.Namespace, purpose: str, session: Session) -> Simila
             check_picture_file(Path(getattr(options, name)), name)
     if options.out is not None:
         check_result_file(Path(options.out))
-    names = ("picture", "tree", "out", "save_features")
+    if options.report is not None:
+        check_report_file(Path(options.report))
+    names = ("picture", "tree", "out", "report", "save_features")
     results = {name: getattr(options, name) for name in names}
     check_apart(results, {"the input": options.source})
     for file in results.values():
@@ -217,6 +232,7 @@ def cluster(options: argparse.Namespace) -> None:
     session, n_clusters = session_of(options), options.n_clusters
     data = _read(options, "clusters", session)
     known, classes, codes = _classes(data, options.unknown)
+    objects = _object_names(options, data, classes, codes)
     if n_clusters is None:
         if not known.any():
             raise InputError(
@@ -252,13 +268,30 @@ def cluster(options: argparse.Namespace) -> None:
     if known.any():
         panels.append(Panel("classes", codes, [str(name) for name in classes]))
     _write(options, columns, panels, data, session)
+    by_cluster = cluster_colours(colours)
     if options.tree is not None:
         some = sample_leaves(data.n, MAX_LEAVES, options.seed)
-        leaves = [f"{i}" if codes[i] < 0 else f"{i}: {classes[codes[i]]}" for i in some]
-        of_leaves = [COLOURS[colours[label] % len(COLOURS)] for label in labels[some]]
+        of_leaves = [by_cluster[label] for label in labels[some]]
         D = data.distances_of(some)
-        write_figure(Path(options.tree), draw_tree(D, leaves, data.n, colours=of_leaves))
+        drawn = draw_tree(D, [objects[i] for i in some], data.n, colours=of_leaves)
+        write_figure(Path(options.tree), drawn)
         session.report(f"tree: {options.tree}")
+    if options.report is not None:
+        arguments = labels, objects, by_cluster, (classes, codes), options.seed
+        session.long("report", write_cluster_report, Path(options.report), data, *arguments)
+        session.report(f"report: {options.report}")
+
+
+def _object_names(
+    options: argparse.Namespace, data: Similarities, classes: np.ndarray, codes: np.ndarray
+) -> list[str]:
+    """Return the given names of objects, or their numbers with their known labels."""
+    if options.names is None:
+        return [f"{i}" if code < 0 else f"{i}: {classes[code]}" for i, code in enumerate(codes)]
+    names = read_labels(options.names, Path(options.source), "names")
+    if len(names) != data.n:
+        raise InputError(f"names has {len(names)} names, but there are {data.n} objects")
+    return [str(name) for name in names]
 
 
 @input_errors()

@@ -65,7 +65,13 @@ def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
     add("--out", required=True, metavar="FILE", help="where to write, .csv, .h5 or .hdf5")
     add("--distance", metavar="NAME", help="of all columns (default: levenshtein for strings)")
     add("--clean", metavar="WHAT", help=f"what does not count, of {','.join(CLEANING)}")
-    add("--threshold", type=float, metavar="T", help="largest distance in a group (default 1)")
+    add(
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="largest distance in a group (default 1; with --pairs "
+        "the largest probability that two rows do not match, default 0.5)",
+    )
     add(
         "--linkage",
         choices=["complete", "single"],
@@ -76,8 +82,8 @@ def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
     add(
         "--pairs",
         metavar="FILE",
-        help="a table of two ids (or row numbers) and whether they match, 1 or 0: they choose the "
-        "threshold, by the best F1 score",
+        help="a table of two ids (or row numbers) and whether they match, 1 or 0: the weights of "
+        "the columns are learned from them",
     )
     add("--report", metavar="FILE", help="write a page with the distances and examples, .html")
     parser.set_defaults(run=run_dedupe)
@@ -120,7 +126,7 @@ def run_dedupe(options: argparse.Namespace) -> None:
         radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
         distance=dict.fromkeys(names, options.distance),
         clean=options.clean.split(",") if options.clean else (),
-        threshold=1.0 if options.threshold is None else options.threshold,
+        threshold=options.threshold,
         known=None if options.pairs is None else _read_pairs(Path(options.pairs), ids),
         linkage=options.linkage,
         n_threads=session.n_threads,
@@ -132,6 +138,8 @@ def run_dedupe(options: argparse.Namespace) -> None:
         f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
         f"; threshold {found.threshold:.4g}, largest group {sizes.max()}.",
     )
+    if found.weights is not None:
+        summary = (*summary[:2], f"{summary[2]} Weights: {found.weights}.")
     session.report("".join(summary))
     numbers = {"group": found.labels, "example": ids[found.examples][found.labels]}
     write_columns(out, {"row" if options.ids is None else options.ids: ids} | numbers)
@@ -194,10 +202,11 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
     result = [
         Section(
             "Distances",
-            "Pairs of rows that are within the radius of at least one column, by their distance. "
-            "Where the threshold is well chosen, few pairs are near it.",
+            "Pairs of rows that are within the radius of at least one column, by their "
+            + ("distance. " if found.weights is None else "probability not to match. ")
+            + "Where the threshold is well chosen, few pairs are near it.",
             "histogram of the distances of pairs, and the threshold",
-            picture((5.5, 3.2), _draw_distances, distances, together, threshold),
+            picture((5.5, 3.2), _draw_distances, found, together),
         )
     ]
     for heading, side in sides:
@@ -223,15 +232,14 @@ def _row(entries: dict[str, Any]) -> str:
     )
 
 
-def _draw_distances(
-    axes: Any, distances: np.ndarray, together: np.ndarray, threshold: float
-) -> None:
+def _draw_distances(axes: Any, found: Duplicates, together: np.ndarray) -> None:
     """Draw how many pairs have a distance, those of one group in colour, and the cut."""
-    bins = np.linspace(0, 3, 61) + 1e-9  # a pair at the threshold is left of it
+    largest, label = (3, "distance (3: or more)") if found.weights is None else (1, "probability")
+    bins = np.linspace(0, largest, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
-    shown = [np.minimum(distances[part], 3) for part in (together, ~together)]
+    shown = [np.minimum(found.distances[part], largest) for part in (together, ~together)]
     colours = ["#0072B2", "#BBBBBB"]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
-    axes.axvline(threshold, color="#D55E00", label="threshold")
-    axes.set(xlabel="distance (3: or more)", ylabel="pairs", yscale="symlog")
+    axes.axvline(found.threshold, color="#D55E00", label="threshold")
+    axes.set(xlabel=label, ylabel="pairs", yscale="symlog")
     axes.legend(frameon=False, fontsize=8)

@@ -56,7 +56,7 @@ def draw(file: Path, title: str, places: np.ndarray, panels: Sequence[Panel]) ->
 
 def write_figure(file: Path, figure: Any) -> None:
     """Write a picture whole or not at all."""
-    write_file(file, _saved(figure, file.suffix[1:]))
+    write_file(file, saved(figure, file.suffix[1:]))
 
 
 def picture(size: tuple[float, float], draw_into: Callable[..., None], *arguments: Any) -> bytes:
@@ -65,10 +65,11 @@ def picture(size: tuple[float, float], draw_into: Callable[..., None], *argument
 
     figure = Figure(figsize=size, layout="constrained")
     draw_into(figure.subplots(), *arguments)
-    return _saved(figure, "png")
+    return saved(figure, "png")
 
 
-def _saved(figure: Any, form: str) -> bytes:
+def saved(figure: Any, form: str, dpi: int = 150) -> bytes:
+    """Return the file of a picture."""
     content = io.BytesIO()
-    figure.savefig(content, format=form, dpi=150)
+    figure.savefig(content, format=form, dpi=dpi)
     return content.getvalue()

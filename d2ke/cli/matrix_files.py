@@ -62,7 +62,7 @@ def read_matrix(file: Path, variable: str | None) -> tuple[np.ndarray, str]:
     return value if value.dtype in (np.float32, np.float64) else value.astype(np.float64), name
 
 
-def read_labels(what: str, file: Path | None) -> np.ndarray:
+def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndarray:
     """Read labels: a variable of `file`, or a file of its own with a label in each line.
 
     Returns
@@ -77,11 +77,11 @@ def read_labels(what: str, file: Path | None) -> np.ndarray:
     if path.suffix not in TEXT:
         endings = ", ".join(TEXT)
         raise InputError(
-            f"labels must be a text file ({endings}) with a label in each line, or a variable of "
-            f"the input file; got {what!r}"
+            f"{called} must be a text file ({endings}) with one in each line, or a variable of the "
+            f"input file; got {what!r}"
         )
     if not path.is_file():
-        raise InputError(f"labels: there is no file {path}")
+        raise InputError(f"{called}: there is no file {path}")
     lines = [line.strip().strip('"') for line in _text(path).splitlines()]
     if all(re.fullmatch(r"-?\d{1,15}", line) for line in lines if line):
         return _plain_labels(path.name, np.array([float(line or "nan") for line in lines]))

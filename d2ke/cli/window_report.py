@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from d2ke.cli.map_picture import saved
 from d2ke.cli.report import label_text
 from d2ke.models.blocks import take
 from d2ke.models.explain import Explanation
@@ -29,9 +29,7 @@ def windows_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> byt
     for why, name, axes in zip(reasons, names, rows, strict=True):
         why.plot(limit=len(why.windows) or 1, ax=axes)
         axes.set_title(f"{name}: {axes.get_title()}", fontsize=10)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110)
-    return content.getvalue()
+    return saved(figure, "png", dpi=110)
 
 
 def telling_windows(model: D2KEModel) -> list[Telling]:
@@ -69,6 +67,4 @@ def telling_picture(
         name = name if one.label is None else f"for {label_text(one.label)}"
         title = f"{name}: {one.block}\nobject {source} ({label_text(labels[source])})"
         draw_source(axes, np.asarray(x[0]), one.object, steps, title)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110)
-    return content.getvalue()
+    return saved(figure, "png", dpi=110)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pairs of records that are near in at least one column, and their distances over all columns.
 
-A column counts by its radius: its distances are divided by it, and a missing entry counts as 1. The
-distance of two records is the mean over the columns. Where it is at most 1, at least one column is
-within its radius: the search of each column finds all these pairs.
+A column counts by its radius: its distances are divided by it. The distance of two records is the
+mean over the columns, in which a missing entry counts as 1. Where it is at most 1, at least one
+column is within its radius: the search of each column finds all these pairs.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class ComparedColumn:
     def distances(
         self, i: np.ndarray, j: np.ndarray, n_threads: int, order: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the distances of some pairs over the radius; 1 where an entry is missing.
+        """Return the distances of some pairs over the radius; NaN where an entry is missing.
 
         Rows next to each other in `order` are likely to share columns.
         """
-        result = np.ones(len(i))
+        result = np.full(len(i), np.nan)
         there = np.flatnonzero(~(self.x.missing[i] | self.y.missing[j]))
         if order is not None:
             there = there[np.lexsort((i[there], order[i[there]]))]
@@ -99,9 +99,10 @@ class ComparedTables:
     n_threads: int
 
     def distances(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Return the distances of some pairs of records."""
-        parts = [column.distances(i, j, self.n_threads) for column in self.columns.values()]
-        return np.mean(parts, axis=0)
+        """Return the distances of some pairs of records, a row for each column."""
+        return np.stack(
+            [column.distances(i, j, self.n_threads) for column in self.columns.values()]
+        )
 
     def candidates(self, progress: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the pairs that are within the radius of a column, sorted, and their distances."""
@@ -112,15 +113,18 @@ class ComparedTables:
         i, j = np.divmod(numbers, m)
         links = sparse.coo_array((np.ones(len(i), np.int8), (i, n + j)), shape=(n + m, n + m))
         order = connected_components(links, directed=False)[1]
-        total = np.zeros(len(i))
-        for column, (near, values) in zip(self.columns.values(), found, strict=True):
+        parts = np.empty((len(found), len(i)))
+        for part, column, (near, values) in zip(parts, self.columns.values(), found, strict=True):
             known = np.isin(numbers, near, assume_unique=True)
             place = np.argsort(near)
-            part = np.empty(len(i))
             part[known] = values[place] / column.radius
             part[~known] = column.distances(i[~known], j[~known], self.n_threads, order)
-            total += part
-        return np.column_stack([i, j]), total / len(found)
+        return np.column_stack([i, j]), parts
+
+
+def mean_distances(parts: np.ndarray) -> np.ndarray:
+    """Return the means over the columns, in which a missing entry counts as 1."""
+    return np.where(np.isnan(parts), 1.0, parts).mean(axis=0)
 
 
 def compare_tables(

@@ -16,7 +16,8 @@ from d2ke._base.checks import choice, flag, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
-from d2ke.groups.candidates import ComparedTables, compare_tables
+from d2ke.groups.candidates import ComparedTables, compare_tables, mean_distances
+from d2ke.groups.pair_weights import PairWeights, learn_weights
 
 _FAR = 2.0  # a distance above all thresholds
 
@@ -36,7 +37,9 @@ class Duplicates:
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of rows that are within the radius of at least one column, linked or not.
     distances : ndarray, shape (n_pairs,)
-        Their distances over all columns.
+        Their distances over all columns; with `known` the probabilities that they do not match.
+    weights : PairWeights or None
+        What the columns' distances weigh, from `known`: ``distance``, ``missing`` and ``offset``.
     """
 
     labels: NDArray[np.int64]
@@ -44,6 +47,7 @@ class Duplicates:
     threshold: float
     pairs: NDArray[np.int64] = field(repr=False)
     distances: NDArray[np.float64] = field(repr=False)
+    weights: PairWeights | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ def dedupe(
     radius: float | Mapping[str, float],
     distance: Any = None,
     clean: Sequence[str] = (),
-    threshold: float = 1.0,
+    threshold: float | None = None,
     known: tuple[Any, Any] | None = None,
     linkage: Literal["complete", "single"] = "complete",
     n_threads: int | None = None,
@@ -93,10 +97,12 @@ def dedupe(
     clean : sequence of {"case", "accents", "punctuation", "spaces"}
         What does not count in columns of strings. Punctuation becomes a space, apostrophes nothing;
         then spaces count once, and none at the ends. An empty entry is then missing.
-    threshold : float
-        The largest distance in a group: above 0, and at most 1, up to which all pairs are found.
+    threshold : float, optional
+        The largest distance in a group: above 0, and at most 1, up to which all pairs are found. By
+        default 1. With `known` the largest probability that a pair does not match, 0.5.
     known : (array of shape (m, 2), array of shape (m,)), optional
-        Pairs of rows, and whether they match. They choose the threshold, by the best F1 score.
+        Pairs of rows, and whether they match. From them the weights of the columns and of missing
+        entries are learned. A pair that is within no radius is not found all the same.
     linkage : {"complete", "single"}
         Whether all pairs of a group are within the threshold, or only each step between them:
         chains of near records may then lead far.
@@ -132,21 +138,28 @@ def dedupe(
     ...                     clean=["case", "punctuation"])
     >>> found.labels.tolist()
     [0, 0, 1, 1, 2]
+
+    Pairs that are known to match or not say what the columns are worth.
+
+    >>> known = [[0, 1], [2, 3], [2, 4], [3, 4]], [1, 1, 0, 0]
+    >>> d2ke.dedupe(people, radius=2, clean=["case", "punctuation"], known=known).labels.tolist()
+    [0, 0, 1, 1, 2]
     """
     names = ArgumentNames("dedupe")
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
     choice("linkage", linkage, ["complete", "single"])
-    threshold = _check_threshold(threshold)
-    if known is not None:
-        threshold = _best_threshold(tables, *known)
-    pairs, distances = tables.candidates(progress)
+    usual = 1.0 if known is None else 0.5
+    threshold = _check_threshold(usual if threshold is None else threshold)
+    weights = None if known is None else _weights(tables, *known)
+    pairs, parts = tables.candidates(progress)
+    distances = mean_distances(parts) if weights is None else weights.probabilities(parts)
     near = distances <= threshold
     i, j = pairs[near].T
     order = np.argsort(distances[near], kind="stable") if linkage == "complete" else None
     labels = _groups(tables.shape[0], i, j, order)
     inside = labels[i] == labels[j]
     examples = _medoids(labels, i[inside], j[inside], distances[near][inside])
-    return Duplicates(labels, examples, threshold, pairs, distances)
+    return Duplicates(labels, examples, threshold, pairs, distances, weights)
 
 
 def link(
@@ -194,7 +207,8 @@ def link(
     names = ArgumentNames("link", "left", "right")
     tables = compare_tables(names, left, right, radius, distance, clean, team_size(n_threads))
     threshold, one_to_one = _check_threshold(threshold), flag("one_to_one", one_to_one)
-    pairs, distances = tables.candidates(progress)
+    pairs, parts = tables.candidates(progress)
+    distances = mean_distances(parts)
     kept = np.flatnonzero(distances <= threshold)
     if one_to_one:
         ordered = kept[np.argsort(distances[kept], kind="stable")]
@@ -218,11 +232,8 @@ def _check_threshold(value: Any) -> float:
     return threshold
 
 
-def _best_threshold(tables: ComparedTables, pairs: Any, match: Any) -> float:
-    """Return the threshold at which known pairs are told apart with the best F1 score.
-
-    It is in the middle between two distances; of equally good ones the lowest.
-    """
+def _weights(tables: ComparedTables, pairs: Any, match: Any) -> PairWeights:
+    """Check the known pairs; learn from them."""
     n = tables.shape[0]
     pairs, match = np.asarray(pairs), np.asarray(match)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -233,16 +244,10 @@ def _best_threshold(tables: ComparedTables, pairs: Any, match: Any) -> float:
     if outside.size:
         where = pairs[outside[0]].tolist()
         raise ArgumentError("known", f"is {where}, but X has {n} rows", outside[0])
-    distances = tables.distances(*pairs.T)
-    values = np.unique(distances[distances <= 1])
     matches = match.astype(bool)
-    if not matches.any() or not len(values):
-        raise ArgumentError("known", "needs matching pairs, and pairs at a distance of at most 1")
-    taken = np.searchsorted(np.sort(distances), values, side="right")
-    right = np.searchsorted(np.sort(distances[matches]), values, side="right")
-    best = int(np.argmax(2 * right / (taken + matches.sum())))
-    above = distances[distances > values[best]].min(initial=1.0)
-    return float(min((values[best] + above) / 2, 1.0))
+    if matches.all() or not matches.any():
+        raise ArgumentError("known", "needs pairs that match, and pairs that do not")
+    return learn_weights(tuple(tables.columns), tables.distances(*pairs.T), matches)
 
 
 def _groups(n: int, i: np.ndarray, j: np.ndarray, order: np.ndarray | None) -> np.ndarray:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_LEAVES = 80
 _METHODS = ("average", "complete", "single")
-_INCHES = 0.16  # of a leaf
+_INCHES = 0.17  # of a leaf
 _LETTERS = 32  # of a name
 
 
@@ -116,6 +116,7 @@ def draw_tree(
     """Draw the tree of a matrix of distances, of which there are n objects in all."""
     try:
         from matplotlib.figure import Figure
+        from matplotlib.transforms import ScaledTranslation
     except ImportError:
         raise ImportError(
             'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
@@ -124,7 +125,7 @@ def draw_tree(
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
     side = max(_INCHES * n_leaves, 2.5)
     names = [name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…" for name in names]
-    widest = 0.08 * max(map(len, names))
+    widest = 0.1 * max(map(len, names))
     figure = Figure(figsize=(side + widest + 3.5, side + 0.9), layout="constrained")
     tree, heat = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, side))
     drawn = dendrogram(
@@ -142,12 +143,18 @@ def draw_tree(
     )  # fmt: skip
     heat.set(xticks=[], ylim=ends)
     heat.tick_params(axis="y", left=False, labelleft=False, right=True, labelright=True, length=0)
-    heat.set_yticks(5 + 10 * np.arange(n_leaves), [names[i] for i in order], fontsize=7)
-    for text, i in zip(heat.get_yticklabels(), order, strict=True):
+    heat.set_yticks(5 + 10 * np.arange(n_leaves), [names[i] for i in order], fontsize=8.5)
+    for text in heat.get_yticklabels():
         text.set_parse_math(False)
-        if colours is not None:
-            text.set_color(colours[i])
+    if colours is not None:
+        heat.tick_params(axis="y", pad=17)
+        places, shades = 5 + 10 * np.arange(n_leaves), [colours[i] for i in order]
+        at = heat.get_yaxis_transform(which="tick2")
+        move = ScaledTranslation(9 / 72, 0, figure.dpi_scale_trans)
+        heat.scatter(
+            np.ones(n_leaves), places, 45, shades, marker="s", clip_on=False, transform=at + move
+        )
     figure.colorbar(shown, ax=heat, label="distance", location="top", shrink=0.6, aspect=30)
     if n_leaves < n:
-        figure.suptitle(f"{n_leaves} of {n:,} objects, drawn at random", fontsize=9)
+        figure.suptitle(f"{n_leaves} of {n:,} objects", fontsize=9)
     return figure

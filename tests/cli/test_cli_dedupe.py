@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`d2ke dedupe`: groups in a file, the cut from known pairs, and the report."""
+"""`d2ke dedupe`: groups in a file, weights from known pairs, and the report."""
 
 import csv
 
@@ -58,14 +58,17 @@ def test_row_numbers_and_numbers_as_text(table):
     assert rows[4] == ["3", "2", "2"]
 
 
-def test_known_pairs_choose_the_cut(table, capsys):
+def test_known_pairs_choose_the_weights(table, capsys):
     pairs = table.with_name("pairs.csv")
     pairs.write_text("left,right,match\na1,a2,yes\nb1,c1,0\nb1,b2,0\n")
-    words = "--clean", "case,punctuation", "--ids", "id", "--pairs", pairs
+    report = table.with_name("groups.html")
+    words = "--clean", "case,punctuation", "--ids", "id", "--pairs", pairs, "--report", report
     status, rows = run(table, *words)
     assert status == 0
-    assert "threshold 0.5, largest group 2" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "threshold 0.5, largest group 2. Weights: name " in text
     assert [row[1] for row in rows[1:]] == ["0", "0", "1", "2", "3"]
+    assert "by their probability not to match" in report.read_text()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 from model_file_cases import put, splice, strings_csv
 
+import d2ke
 from d2ke.cli.main import main
 
 WIDTHS = (400, 1200)
@@ -50,7 +51,7 @@ window.onload = () => {{
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Write pages about models and predictions, with classes and with values."""
+    """Write pages about models and predictions, with classes and with values, and clusters."""
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("pages")
     X, y = splice("train")
@@ -62,6 +63,13 @@ def pages(tmp_path_factory):
         assert main(["train", data, "--out", model, *words, str(folder / f"{name}.html")]) == 0
         page = str(folder / f"{name}-predicted.html")
         assert main(["predict", model, data, "--out", out, "--report", page]) == 0
+    words = sorted(set(X))[:60]
+    D = d2ke.distance_matrix(words, distance="levenshtein")
+    put(folder / "D.csv", [",".join(map(str, row)) for row in D.tolist()])
+    put(folder / "words.txt", words)
+    options = ["--as", "distances", "--n-clusters", "3", "--names", str(folder / "words.txt")]
+    page = str(folder / "clusters.html")
+    assert main(["cluster", str(folder / "D.csv"), *options, "--report", page]) == 0
     return folder
 
 
@@ -93,6 +101,7 @@ def check_colours(frame, dark):
     [
         ("classes", "D2KE of classes.csv", 4),
         ("values", "D2KE of values.csv", 3),
+        ("clusters", "Clusters of D.csv", 2),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
     ],

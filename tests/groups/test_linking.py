@@ -7,6 +7,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 import d2ke
+from d2ke.groups.pair_weights import learn_weights
 
 PEOPLE = {
     "name": ["Anna Lee", "ANA LEE", "Jon Smith", "John Smith", "Bo Ek", None],
@@ -117,12 +118,89 @@ def test_chains_are_cut():
     assert d2ke.dedupe(chain, radius=1).labels.tolist() == [0, 0, 1, 1]
 
 
-def test_known_pairs_choose_the_threshold():
+def test_known_pairs_choose_the_weights():
     words = ["aaaa", "aaab", "bbbb", "bbcc", "dddd", "dddd"]
     known = [[0, 1], [4, 5], [2, 3], [0, 2]], [1, 1, 0, 0]
     found = d2ke.dedupe(words, radius=2, known=known)
-    assert found.threshold == 0.75  # between 1 / 2 and 2 / 2
+    assert found.threshold == 0.5
     assert found.labels.tolist() == [0, 0, 1, 2, 3, 3]
+    i, j = found.pairs.T
+    D = d2ke.distance_matrix(words, distance="levenshtein")[i, j] / 2
+    score = found.weights.distance[0] * D - found.weights.offset
+    np.testing.assert_allclose(found.distances, 1 / (1 + np.exp(-score)))
+    strict = d2ke.dedupe(words, radius=2, known=known, threshold=0.001)
+    assert strict.labels.tolist() == [0, 1, 2, 3, 4, 4]
+
+
+def drawn_records(n, seed):
+    """A name with typos, a nickname that says little and may be missing; of whom they are."""
+    rng = np.random.default_rng(seed)
+    letters = list("abcdefghij")
+    names = rng.choice(letters, (n // 2, 8))
+    truth = np.tile(np.arange(n // 2), 2)
+    noisy = np.where(rng.random((n, 8)) < 0.1, rng.choice(letters, (n, 8)), names[truth])
+    other = rng.choice(letters, (n, 3))
+    table = {
+        "name": ["".join(letters) for letters in noisy],
+        "nick": [None if rng.random() < 0.2 else "".join(letters) for letters in other],
+    }
+    return table, truth
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_learned_weights_beat_the_mean(near):
+    table, truth = drawn_records(400, 0)
+    radius = {"name": 3, "nick": 1}
+    plain = d2ke.dedupe(table, radius=radius)
+    right = truth[plain.pairs[:, 0]] == truth[plain.pairs[:, 1]]
+    rng = np.random.default_rng(1)
+    rows = np.flatnonzero(plain.distances <= 1.5) if near else np.arange(len(right))
+    some = rng.choice(rows, 60, replace=False)
+    found = d2ke.dedupe(table, radius=radius, known=(plain.pairs[some], right[some]))
+    assert found.weights.distance[0] > 2 * found.weights.distance[1] >= 0
+
+    def f1(result):
+        i, j = np.triu_indices(len(truth), 1)
+        together, matches = result.labels[i] == result.labels[j], truth[i] == truth[j]
+        return 2 * (together & matches).sum() / (together.sum() + matches.sum())
+
+    assert f1(found) > f1(plain) + 0.1
+    assert np.array_equal(found.pairs, plain.pairs)
+
+
+def test_learned_weights_are_the_least_loss():
+    rng = np.random.default_rng(0)
+    parts = rng.random((2, 50)) * 2
+    parts[0, :9] = np.nan
+    match = parts[1] + rng.normal(0, 0.3, 50) < 1
+    found = learn_weights(("a", "b"), parts, match)
+
+    def loss(v):
+        score = np.where(np.isnan(parts[0]), v[2], v[0] * parts[0]) + v[1] * parts[1] - v[4]
+        p = 1 / (1 + np.exp(score))
+        away = np.array(v) - [6, 6, 6, 6, 12]
+        return -np.log(np.where(match, p, 1 - p)).sum() + 0.05 * (away**2).sum()
+
+    best = [*found.distance, *found.missing, found.offset]
+    for place in range(5):
+        for step in (-0.05, 0.05):
+            other = best.copy()
+            other[place] = max(0.0, other[place] + step)
+            assert loss(other) >= loss(best)
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        (([[0, 1]], [1]), "needs pairs that match, and pairs that do not"),
+        (([[0, 1], [1, 2]], [1]), "must say of each of the 2 pairs"),
+        (([[0, 9], [1, 2]], [1, 0]), r"known\[0\] is \[0, 9\], but X has 3 rows"),
+        (([0, 1], [1, 0]), "must have pairs of rows"),
+    ],
+)
+def test_wrong_known_pairs(known, message):
+    with pytest.raises(ValueError, match=message):
+        d2ke.dedupe(["ab", "ac", "bd"], radius=1, known=known)
 
 
 def test_link_of_two_tables():
