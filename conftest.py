@@ -26,10 +26,12 @@ ONLY = os.environ.get("D2KE_ISA")  # one instruction set; else all that the proc
 # `isa` is set once for all examples of a test, which is what is meant; kernels
 # share the machine with other work, so that a deadline would only fail at random.
 # The same commit must give the same answer: only "random" draws other examples each time.
-for profile in ("quick", "full", "random"):
+# "few" is for emulated processors.
+FEWER = {"few": 2, "quick": reference.QUICK_EXAMPLES}
+for profile in (*FEWER, "full", "random"):
     settings.register_profile(
         profile,
-        max_examples=reference.QUICK_EXAMPLES if profile == "quick" else reference.EXAMPLES,
+        max_examples=FEWER.get(profile, reference.EXAMPLES),
         derandomize=profile != "random",
         deadline=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -45,7 +47,7 @@ def pytest_configure(config):
 def is_quick(config) -> bool:
     """Tell whether a part of the work is enough, as where slow tests are left out."""
     profile = config.getoption("--hypothesis-profile")
-    return profile == "quick" or (not profile and config.option.markexpr == "not slow")
+    return profile in FEWER or (not profile and config.option.markexpr == "not slow")
 
 
 @pytest.fixture(scope="session")

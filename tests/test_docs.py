@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tomllib
 
 import d2ke
 
@@ -379,8 +380,10 @@ def test_anchors_are_those_of_github(tmp_path):
     ]
 
 
-def test_the_version_is_the_same_everywhere():
+def test_versions_are_the_same_everywhere():
     assert f"\nversion: {d2ke.__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    recipe = (ROOT / "conda/recipe/meta.yaml").read_text()
-    assert f'{{% set version = "{d2ke.__version__}" %}}' in recipe
+    recipe = (ROOT / "conda/recipe/recipe.yaml").read_text()
+    assert f'\n  version: "{d2ke.__version__}"\n' in recipe
+    for needed in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]:
+        assert f"\n    - {needed.replace('>=', ' >=')}\n" in recipe
     assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == d2ke.__version__

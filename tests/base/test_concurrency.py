@@ -31,6 +31,7 @@ POINTS = np.concatenate([RNG.normal(5 * c, 1.0, (60, 3)) for c in range(3)])
 LABELS = np.repeat(["a", "b", "c"], 60)
 FEATURES = RNG.standard_normal((180, 40)) + np.repeat(np.arange(3), 60)[:, None]
 GRAM = d2ke.gaussian_gram(POINTS)
+MODEL = d2ke.d2ke_train(["G" in s[:3] for s in STRINGS], STRINGS, seed=0)
 
 
 def parts(result):
@@ -70,6 +71,7 @@ CALLS = {
     "train, block": lambda n: d2ke.train(LABELS, FEATURES, solver="block", n_threads=n),
     "least squares": lambda n: d2ke.train_least_squares(LABELS, FEATURES, n_threads=n),
     "svmtrain": lambda n: d2ke.svmtrain(LABELS, GRAM),
+    "predict": lambda n: d2ke.d2ke_predict(None, STRINGS, MODEL, n_threads=n)[2],
 }
 
 
