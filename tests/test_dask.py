@@ -210,7 +210,14 @@ def test_neighbours_among_themselves(include_self, cut):
     if cut == "single objects":
         X, items = delayed_parts(WORDS[:12], *range(1, 12)), STRINGS[:12]
     how = {"distance": "levenshtein", "include_self": include_self}
-    found = lazy.nearest(X, k=6, chunks=20 if cut == "objects" else None, **how)
+    chunks = 20 if cut == "objects" else None
+    found = lazy.nearest(X, k=6, chunks=chunks, **how)
+    radius = np.quantile(d2ke.nearest(items, k=6, **how)[1], 0.4)
+    near = dask.compute(*lazy.nearest(X, k=6, radius=radius, chunks=chunks, **how))
+    wanted = d2ke.nearest(items, k=6, radius=radius, **how)
+    assert (near[0] < 0).any()
+    for ours, other in zip(near, wanted, strict=True):
+        same(ours, other)
     for ours, wanted in zip(dask.compute(*found), d2ke.nearest(items, k=6, **how), strict=True):
         same(ours, wanted)
     same_graphs(lazy.within(X, radius=3, **how), d2ke.within(items, radius=3, **how))

@@ -188,8 +188,8 @@ NAMES = {
         balance=True, max_iter=None)
     markov_strings(R, X, *, length, order=1, seed)
     mesh(vertices, faces, *, oriented=True, gap=None, n_samples=None, seed=0)
-    nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, n_threads=None,
-        progress=False, checkpoint=None, info=False, **params)
+    nearest(X, Y=None, *, k, radius=None, distance=None, include_self=False, metric=False,
+        n_threads=None, progress=False, checkpoint=None, info=False, **params)
     nearest_windows(X, query, k=1, *, normalize=True, exclusion=0.5, distance='euclidean',
         window=None, n_threads=None, progress=False)
     neighbor_similarities(points=None, *, distances=None, n_neighbors=15, h=None)
@@ -250,8 +250,8 @@ NAMES = {
         chunks=None, n_threads=1, **params)
     d2ke_transform(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     distance_matrix(X, Y=None, distance=None, *, chunks=None, n_threads=1, dtype=None, **params)
-    nearest(X, Y=None, *, k, distance=None, include_self=False, metric=False, chunks=None,
-        n_threads=1, **params)
+    nearest(X, Y=None, *, k, radius=None, distance=None, include_self=False, metric=False,
+        chunks=None, n_threads=1, **params)
     novelty(X, model, *, unseen_letters='allow', chunks=None, n_threads=1)
     within(X, Y=None, *, radius, distance=None, include_self=False, metric=False, chunks=None,
         n_threads=1, **params)

@@ -21,12 +21,15 @@ from d2ke.distances.problem import ArgumentNames
 from d2ke.neighbors import search
 from d2ke.neighbors.lists import without_own
 
+_NONE = np.iinfo(np.int64).max  # no neighbour within the radius: sorted behind all others
+
 
 def nearest(
     X: Any,
     Y: Any = None,
     *,
     k: int,
+    radius: float | None = None,
     distance: str | Callable[..., float] | None = None,
     include_self: bool = False,
     metric: bool = False,
@@ -42,7 +45,7 @@ def nearest(
         As for `d2ke.dask.distance_matrix`. Y in memory, or an X in memory where Y is None, is sent
         to each worker once. Otherwise the partitions of X meet those of Y one by one, and the k
         best are kept.
-    k, distance, include_self, metric, **params
+    k, radius, distance, include_self, metric, **params
         As for `d2ke.nearest`.
 
     Returns
@@ -68,6 +71,7 @@ def nearest(
     ([1, 0, 0], [1.0, 1.0, 3.0])
     """
     k = integer("k", k, 1)
+    radius = None if radius is None else not_negative("radius", radius)
     names = ArgumentNames("d2ke.dask.nearest")
     x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 2 * k)
     columns, same = _columns(x, y), y is None
@@ -76,8 +80,8 @@ def nearest(
         if k > m:
             raise ArgumentError("k", f"is {k}, but there are {m} candidates for a neighbour")
     compare = partial(
-        _nearest_of, k=k + same, distance=distance, metric=flag("metric", metric), params=params,
-        n_threads=integer("n_threads", n_threads, 1),
+        _nearest_of, k=k + same, radius=radius, distance=distance, metric=flag("metric", metric),
+        params=params, n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
     finish = partial(
         _finish_nearest, k=k, same=same, include_self=flag("include_self", include_self),
@@ -167,15 +171,16 @@ def _columns(x: Partitions, y: Partitions | None) -> Partitions:
 
 def _nearest_of(
     j: int, x: Any, y: Any, starts: np.ndarray, *, k: int, distance: Any, metric: bool,
-    params: Any, n_threads: int,
+    params: Any, n_threads: int, radius: float | None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Find the k nearest of part number j, or fewer if it is small, for each object of x."""
     if not (len(x) and len(y)):
         return np.empty((len(x), 0), np.int64), np.empty((len(x), 0))
     indices, distances = search.nearest(
-        x, y, k=min(k, len(y)), distance=distance, metric=metric, n_threads=n_threads, **params
-    )
-    return indices + starts[j], distances
+        x, y, k=min(k, len(y)), radius=radius, distance=distance, metric=metric,
+        n_threads=n_threads, **params,
+    )  # fmt: skip
+    return np.where(indices < 0, _NONE, indices + starts[j]), distances
 
 
 def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -200,7 +205,7 @@ def _finish_nearest(
     if row_starts is not None and not include_self:
         rows = row_starts[i] + np.arange(n)
         indices, distances = without_own(indices, distances, rows)
-    return indices, distances.astype(dtype, copy=False)
+    return np.where(indices == _NONE, -1, indices), distances.astype(dtype, copy=False)
 
 
 def _within_of(

@@ -367,7 +367,7 @@ CASES = [
     (ValueError, ("known", "1 pairs"), d2ke.dedupe, WORDS,
      given(radius=1, known=([[0, 1]], [2]))),
     (ValueError, ("known[0]", "9"), d2ke.dedupe, WORDS, given(radius=1, known=([[0, 9]], [1]))),
-    (ValueError, ("known", "matching"), d2ke.dedupe, WORDS,
+    (ValueError, ("known", "pairs that match"), d2ke.dedupe, WORDS,
      given(radius=1, known=([[0, 1]], [0]))),
     (ValueError, ("radius", "'age'", "right"), d2ke.link, {"age": ["1"]}, {"name": ["1"]},
      given(radius={"age": 1})),
