@@ -21,13 +21,14 @@ from d2ke.dask.prediction import label_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
-from d2ke.models import train
+from d2ke.models import train, training_inputs
 from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS
 from d2ke.models.plan import TrainingPlan, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
+from d2ke.models.result_warnings import warn_of_result
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import Objects, concatenate
@@ -102,7 +103,7 @@ def d2ke_train(
         if name in params:
             raise ArgumentTypeError(name, "is for d2ke.d2ke_train; there it is all in memory")
     flag("keep_sums", keep_sums)
-    distances = train.check_choices(blocks, distance, R, params)
+    distances = training_inputs.check_choices(blocks, distance, R, params)
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
     if getattr(y, "ndim", 1) == 2:
@@ -114,7 +115,7 @@ def d2ke_train(
     entropy = entropy_of(seed)
     x = partitions_of("X", X, chunks, anything=all(map(callable, distances)))
     if x.whole is not None:
-        train.packed_objects(x.whole, distances)
+        training_inputs.packed_objects(x.whole, distances)
     check_workers()
     started = time.perf_counter()
     known = label_parts(y, x)
@@ -171,7 +172,7 @@ def d2ke_train(
     kept = sums if keep_sums else None
     model = later(_model, plan, solved, sample, found, kept).compute()
     model = replace(model, seconds={"training": time.perf_counter() - started})
-    train.warn_of_result(model)
+    warn_of_result(model)
     return model
 
 
@@ -269,14 +270,14 @@ def _plan(
     strings: _Sample,
 ) -> tuple[TrainingPlan, np.ndarray]:
     """Draw the random objects from the sample; return its features too."""
-    objects, target = train.packed_objects(sample.objects, distances), sample.target
+    objects, target = training_inputs.packed_objects(sample.objects, distances), sample.target
     limit = feature_limit(blocks, R, n)
     recipe = blocks or default_blocks(objects, distance, params, R, n)
     chosen: Sequence[AnyBlock] = recipe
     if blocks is None and scores_pieces(recipe, n, target.k):
         chosen = piece_scores(recipe, strings.objects, strings.target, scored, entropy, R)
     size = sum(map(attrgetter("R"), chosen))
-    train.check_size(n, min(size, limit or size), target.k)
+    training_inputs.check_size(n, min(size, limit or size), target.k)
     return TrainingPlan.of(chosen, objects, target, rows, n, entropy, None, limit=limit)
 
 

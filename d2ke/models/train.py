@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from d2ke._base import labels, memory
+from d2ke._base import labels
 from d2ke._base.checks import flag, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
-from d2ke.distances.registry import BY_NAME, find_distance, usual_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
@@ -29,17 +27,21 @@ from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS
 from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
 from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
-from d2ke.models.record_blocks import distances_of_columns, record_blocks, training_records
+from d2ke.models.record_blocks import record_blocks
+from d2ke.models.result_warnings import warn_of_result
 from d2ke.models.several_labels import LabelCalibration, indicators
 from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, sample_weights
-from d2ke.objects.container import Objects, span_of
-from d2ke.objects.packing import as_objects, list_of
-from d2ke.objects.record_packing import is_table, naming_rows
-from d2ke.objects.records import Records
+from d2ke.models.training_inputs import (
+    check_choices,
+    check_size,
+    packed_objects,
+    packed_records,
+)
+from d2ke.objects.container import span_of
+from d2ke.objects.record_packing import is_table
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass
-_MANY = 20  # classes, and errors in which an order can be seen
 
 
 def d2ke_train(
@@ -329,76 +331,6 @@ def trained_model(
     )
 
 
-def check_choices(
-    blocks: Any, distance: Any, R: Any, params: Mapping[str, Any]
-) -> list[str | Callable[..., float] | None]:
-    """Check what the model is to be made of; return its distances, None for the usual one."""
-    if R is not None:
-        integer("R", R, 1)
-    if blocks is not None:
-        if distance is not None or R is not None or params:
-            raise ArgumentTypeError("blocks", "have distances, parameters and sizes of their own")
-        if not isinstance(blocks, (list, tuple)):
-            raise ArgumentTypeError(
-                "blocks", f"must be a list of Block, got {type(blocks).__name__}"
-            )
-        if not blocks:
-            raise ArgumentError("blocks", "is empty; at least one is needed")
-        for i, block in enumerate(blocks):
-            if not isinstance(block, Block):
-                raise ArgumentTypeError("blocks", f"must be a Block, got {type(block).__name__}", i)
-        return [block.distance for block in blocks]
-    if not isinstance(distance, (list, tuple)):
-        return [distance]
-    if not distance:
-        raise ArgumentError("distance", "is an empty list; at least one is needed")
-    for i, one in enumerate(distance):
-        if not (isinstance(one, str) or callable(one)):
-            raise ArgumentTypeError("distance", f"must be a name or a function, got {one!r}", i)
-    return list(distance)
-
-
-def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
-    """Pack objects that the distances can compare; for Python functions anything is an object."""
-    if all(map(callable, distances)):
-        return X if isinstance(X, Objects) else list_of(name, X)
-    objects = X if isinstance(X, ParquetObjects) else as_objects(name, X)
-    if not len(objects):
-        raise ArgumentError(name, "is empty; at least two labelled objects are needed")
-    for distance in distances:
-        if distance is not None and not isinstance(distance, str):
-            continue
-        row = find_distance(usual_distance(objects.kind) if distance is None else distance)
-        row.check_kind(name, objects.kind)
-        row.check_lengths(name, objects)
-    return objects
-
-
-def packed_records(
-    X: Any, blocks: Any, distance: Any, R: int | None, params: Mapping[str, Any]
-) -> tuple[Records, dict[str, list[Any]]]:
-    """Pack records; return them, and the distances of each column of objects."""
-    check_choices(blocks, None if isinstance(distance, Mapping) else distance, R, params)
-    records = training_records(X)
-    distances = distances_of_columns(records, distance, blocks, params)
-    for name, some in distances.items():
-        check_choices(None, [one for one in some if one is not None] or None, None, {})
-        with naming_rows(records[name].missing):
-            packed_objects(records[name].values, some, f"X[{name!r}]")
-    return records, distances
-
-
-def check_size(n: int, R: int, k: int) -> None:
-    """Refuse a model that does not fit; the error names the largest R that does."""
-    sizes = R * np.arange(64, 0, -1) // 64
-    needed = (64 * np.minimum(n, sizes) + 20 * min(n, block_rows(R)) + 40 * k) * sizes
-    fitting = sizes[needed <= (memory.memory_limit() or np.inf)]
-    if not len(fitting) or fitting[0] < R:
-        largest = fitting[0] if len(fitting) else 1
-        what = f"training with R = {R} features"
-        memory.check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
-
-
 def linear_model(
     ridge: Ridge, C: float, classes: np.ndarray | None, multilabel: bool = False
 ) -> LinearModel:
@@ -441,73 +373,3 @@ class _Passes:
                 filling[rows] = Z
             yield rows, Z
         self.kept = self.kept if filling is None else filling
-
-
-def warn_of_result(model: D2KEModel) -> None:
-    """Warn of a model that learned nothing, and of classes that seem to be numbers to predict."""
-    if model.multilabel:
-        _warn_of_labels(model)
-        return
-    regression = model.linear.classes is None
-    floor = 0.0 if regression else model.largest_class
-    if model.accuracy > floor + 2 * model.accuracy_error:
-        if _numbers_as_classes(model) and _errors_are_near(model.confusion):
-            warn(
-                f"y has {len(model.classes)} different whole numbers, taken as classes, and wrong "
-                "predictions are near the true numbers. If they are numbers to predict, say "
-                "task='regression'"
-            )
-        return
-    reached = (
-        f"R^2 is {model.accuracy / 100:.2f}"
-        if regression
-        else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
-    )
-    advice = "Try another distance=, blocks= of your own, or a larger R."
-    names = {one.distance for one in model.blocks if isinstance(one.distance, str)}
-    rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
-    if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
-        advice += f" Is {', '.join(scales)} in the units of the values?"
-    if _numbers_as_classes(model):
-        advice += " If the labels are numbers to predict, say task='regression'."
-    warnings.warn(
-        f"little or nothing was learned: the cross-validated {reached}. Does the distance see "
-        f"what the labels are about? {advice}",
-        stacklevel=3,
-    )
-
-
-def _warn_of_labels(model: D2KEModel) -> None:
-    """Warn if as many labels would be right with the more frequent value of each everywhere."""
-    assert model.confusion is not None
-    n = model.confusion.sum()
-    share = np.trace(model.confusion, axis1=1, axis2=2).sum() / n
-    floor = model.confusion.sum(axis=2).max(axis=1).sum() / n
-    if share <= floor + 2 * np.sqrt(share * (1 - share) / n):
-        warnings.warn(
-            f"little or nothing was learned: of the cross-validated labels {100 * share:.1f} % are "
-            f"right, with the more frequent value of each {100 * floor:.1f} %. Does the distance "
-            "see what the labels are about? Try another distance=, blocks= of your own, or a "
-            "larger R.",
-            stacklevel=4,
-        )
-
-
-def _numbers_as_classes(model: D2KEModel) -> bool:
-    """Return whether the classes are many numbers."""
-    classes = model.classes
-    return classes is not None and classes.dtype.kind in "iuf" and len(classes) > _MANY
-
-
-def _errors_are_near(confusion: np.ndarray | None) -> bool:
-    """Return whether classes are taken for others of nearby rank, as numbers are, not names."""
-    if confusion is None:
-        return False
-    wrong = confusion - np.diag(np.diag(confusion))
-    n = wrong.sum()
-    if n < _MANY:
-        return False
-    rank = np.arange(len(wrong))
-    gaps = np.abs(rank[:, None] - rank)
-    by_chance = wrong.sum(axis=1) @ gaps @ wrong.sum(axis=0) / n**2
-    return bool((wrong * gaps).sum() / n < by_chance / 2)
