@@ -7,6 +7,7 @@ another record is refused. Each part is a file that is written whole or not at a
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.files import atomic_write, write_file
+from d2ke._base.files import write_file
 from d2ke._ext import isa
 from d2ke._version import __version__
 
@@ -207,8 +208,9 @@ class Checkpoint(MutableMapping[Key, Any]):
 
     def put_arrays(self, key: Key, **arrays: Any) -> None:
         """Write a part of arrays."""
-        with atomic_write(self._path(key, ".npz")) as stream:
-            np.savez(stream, **arrays)
+        content = io.BytesIO()
+        np.savez(content, **arrays)
+        write_file(self._path(key, ".npz"), content.getbuffer())
 
     def numbers(self, name: str) -> list[int]:
         """Return the sorted numbers of the arrays with keys (name, number)."""

@@ -227,7 +227,9 @@ def _get(item: h5py.Group | h5py.Dataset) -> Any:
     """Return what `_put` wrote."""
     if isinstance(item, h5py.Dataset):
         text = item.attrs.get("text")
-        value = item[()] if text is None else get_text(item).astype(text)
+        if text is not None:
+            return get_text(item).astype(text) if item.size else np.empty(item.shape, text)
+        value = item[()]
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             raise ValueError(f"{item.name} has values that are not finite")
         return value

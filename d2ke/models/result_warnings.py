@@ -24,9 +24,9 @@ def warn_of_result(model: D2KEModel) -> None:
     if model.accuracy > floor + 2 * model.accuracy_error:
         if _numbers_as_classes(model) and _errors_are_near(model.confusion):
             warn(
-                f"y has {len(model.linear.weights)} different whole numbers, taken as classes, and wrong "
-                "predictions are near the true numbers. If they are numbers to predict, say "
-                "task='regression'"
+                f"y has {len(model.linear.weights)} different whole numbers, taken as classes, "
+                "and wrong predictions are near the true numbers. If they are numbers to predict, "
+                "say task='regression'"
             )
         return
     reached = (
