@@ -49,7 +49,7 @@ labels, accuracy, _ = d2ke.d2ke_predict(y[test], X[test], model)
 print(f"accuracy on {len(test)} other records: {accuracy:.1f} %")
 
 # %%
-# One new record of each class, with the windows that add most to the decision. The colour of the
+# One new record of each class, with the window that adds most to the decision. The colour of the
 # curve says what each step adds; red steps add to the decision for the class. The arrow shows the
 # odd beat. The labels do not say which beat it is.
 
@@ -58,7 +58,7 @@ fig, axes = plt.subplots(3, 1, figsize=(8, 10), layout="constrained")
 for ax, kind in zip(axes, ["wide", "inverted", "normal"], strict=True):
     i = test[np.flatnonzero(y[test] == kind)[0]]
     why = d2ke.d2ke_explain(X[i], model)
-    why.plot(limit=3, ax=ax)
+    why.plot(limit=1, ax=ax)
     if kind != "normal":
         at = int(odd_beats[i])
         ax.annotate("odd beat", (at, X[i][at, 0]), (at + 15, 1.1), arrowprops={"arrowstyle": "->"})
