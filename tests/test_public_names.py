@@ -69,8 +69,7 @@ NAMES = {
     KernelClassifier(classes, alpha, codes, objective, lam, coef, from_features)
     KernelCoreset(indices, weights, measure, distance, distance_method, standard_error, bound,
         delta, total, method, kernel, sigma)
-    KernelDistanceInfo(value, squared, method, reason, kernel, sigma, eps, delta, total, bound,
-        standard_error, discretisation, counts)
+    KernelDistanceInfo(value, **facts)
     KernelError(sizes, n_blocks, max_mean, max_sd, rms_mean, rms_sd, expected_rms,
         relative_mean, relative_sd, centred_mean=None, centred_sd=None)
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
@@ -155,7 +154,7 @@ NAMES = {
     kernel_coreset(P, m=None, *, sigma=None, weights_p=None, kernel='gaussian', method='auto',
         eps=None, delta=None, seed=0, n_threads=None, evaluate=True)
     kernel_distance(P, Q, *, sigma=None, weights_p=None, weights_q=None, kernel='gaussian',
-        method='auto', eps=None, delta=None, seed=0, n_threads=None, info=False)
+        method='auto', eps=None, delta=None, seed=0, n_threads=None)
     kernel_distance_matrix(X, Y=None, *, sigma=None, weights_x=None, weights_y=None,
         kernel='gaussian', method='exact', n_features=None, eps=None, delta=None, seed=0,
         n_threads=None)
@@ -169,7 +168,7 @@ NAMES = {
         kernel='gaussian', method='exact', n_features=None, eps=None, delta=None, seed=0,
         n_threads=None)
     kernel_norm(P, *, sigma=None, weights_p=None, kernel='gaussian', method='auto', eps=None,
-        delta=None, seed=0, n_threads=None, info=False)
+        delta=None, seed=0, n_threads=None)
     kernel_risk_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_similarity_bound(K, y, alpha, *, margin=1.0, delta=0.05)
     kernel_standard_error(Z, Y=None)

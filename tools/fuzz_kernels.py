@@ -353,7 +353,7 @@ def fuzz_kernel_distance(seed):
         try:
             found = d2ke.kernel_distance(
                 made[0], made[-1], sigma=sigma, kernel=kernel, method=method, eps=eps,
-                seed=0, n_threads=int(rng.integers(1, 4)), info=True,
+                seed=0, n_threads=int(rng.integers(1, 4)),
             )  # fmt: skip
         except ValueError as error:
             expect(method in ("fourier", "ifgt") and "features" in str(error), f"{method}: {error}")

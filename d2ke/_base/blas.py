@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -76,17 +75,8 @@ class _OneThread:
             if self._users == 0:
                 _set(shared, self._before)
 
-    def in_forked_child(self) -> None:
-        """Reset the lock: the parent's other threads do not exist here to release it."""
-        self._lock = threading.Lock()
-        if self._users:
-            self._users = 0
-            _set(_libraries()[0], self._before)
-
 
 _one_thread = _OneThread()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_one_thread.in_forked_child)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

@@ -14,7 +14,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 _MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
 _NUMERIC = "biuf"
-_LAST_LETTER = 0x10FFFF
 _FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
@@ -181,21 +180,6 @@ def same_length(name: str, y: np.ndarray, other: str, rows: int) -> None:
 def label_family(labels: np.ndarray) -> str:
     """Return the kind of labels that these can be compared with: "number", "U" or "S"."""
     return "number" if labels.dtype.kind in _NUMERIC else labels.dtype.kind
-
-
-def check_classes(classes: np.ndarray) -> None:
-    """Refuse anything but a classifier's sorted array of distinct labels."""
-    if (
-        not isinstance(classes, np.ndarray)
-        or classes.ndim != 1
-        or classes.dtype.kind not in LABEL_KINDS
-    ):
-        raise ArgumentError("classes", "must be a one-dimensional array of labels")
-    native = classes if classes.dtype.isnative else classes.byteswap()
-    if classes.dtype.kind == "U" and (native.view(np.uint32) > _LAST_LETTER).any():
-        raise ArgumentError("classes", "have letters beyond U+10FFFF")
-    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise ArgumentError("classes", "must be at least two distinct labels in ascending order")
 
 
 def class_weights(

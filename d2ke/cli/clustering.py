@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer
-from d2ke._base.files import check_writable
 from d2ke.cli.cluster_report import cluster_colours, write_cluster_report
-from d2ke.cli.map_picture import check_picture_file, draw, matched, write_figure
+from d2ke.cli.map_picture import draw, matched, write_figure
 from d2ke.cli.matrix_files import InputError, read_labels
 from d2ke.cli.options import add_seed, number, positive, session_of
-from d2ke.cli.report import check_report_file
-from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
+from d2ke.cli.result_files import TABLES, check_results, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.cli.similarities import FORMS, KERNELS, R, Similarities, read_similarities
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS, cdsk
@@ -101,7 +99,7 @@ def add_clustering_commands(commands: Any, common: argparse.ArgumentParser) -> N
         help="use K labels of each class, drawn by --seed, and measure the accuracy on the other "
         "objects (default: all known labels, or 3 if all are known)",
     )
-    parser.set_defaults(run=propagate, tree=None, report=None)
+    parser.set_defaults(run=propagate)
 
 
 def _command(
@@ -171,19 +169,7 @@ def _command(
 
 def _read(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
     """Check the output files first, then get the similarities for a purpose."""
-    for name in ("picture", "tree"):
-        if getattr(options, name) is not None:
-            check_picture_file(Path(getattr(options, name)), name)
-    if options.out is not None:
-        check_result_file(Path(options.out))
-    if options.report is not None:
-        check_report_file(Path(options.report))
-    names = ("picture", "tree", "out", "report", "save_features")
-    results = {name: getattr(options, name) for name in names}
-    check_apart(results, {"the input": options.source})
-    for file in results.values():
-        if file is not None:
-            check_writable(Path(file))
+    check_results(options, TABLES, {"the input": options.source})
     data = read_similarities(options, purpose, session)
     if options.similarity == "general" and data.K is None:
         (name,) = data.argument

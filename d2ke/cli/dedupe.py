@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.files import check_writable
 from d2ke._base.text import object_text
 from d2ke.cli.map_picture import picture
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.object_files import reported_warnings
 from d2ke.cli.options import parameter, radius, session_of
-from d2ke.cli.report import Section, check_report_file, write_page
-from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
+from d2ke.cli.report import Section, write_page
+from d2ke.cli.result_files import TABLES, check_results, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.groups.cleaning import CLEANING
 from d2ke.groups.linking import Duplicates, dedupe
@@ -108,16 +107,10 @@ def run_dedupe(options: argparse.Namespace) -> None:
         A package that the report needs is missing.
     """
     out, session = Path(options.out), session_of(options)
-    check_result_file(out)
-    if options.report is not None:
-        check_report_file(Path(options.report))
     inputs = {"the table": options.file}
     if options.pairs is not None:
         inputs["pairs"] = options.pairs
-    results = {"out": options.out, "report": options.report}
-    check_apart(results, inputs)
-    for file in filter(None, results.values()):
-        check_writable(Path(file))
+    check_results(options, TABLES, inputs)
     names = options.columns.split(",")
     records, ids = _read(options, names, session)
     radii = options.radius

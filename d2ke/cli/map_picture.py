@@ -12,22 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from d2ke._base.files import write_file
-from d2ke.cli.matrix_files import InputError
 from d2ke.models.pictures import Panel, draw_panels, with_legend
-
-_SUFFIXES = (".png", ".pdf", ".svg")
-
-
-def check_picture_file(file: Path, name: str = "picture") -> None:
-    """Refuse an unknown format, and a machine without matplotlib, before the work."""
-    if file.suffix not in _SUFFIXES:
-        raise InputError(f"{name} must end in {', '.join(_SUFFIXES)}, got {str(file)!r}")
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
-        ) from None
 
 
 def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:

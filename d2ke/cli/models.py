@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.files import check_writable
 from d2ke._base.labels import confusion
 from d2ke.cli.certainty import certainty
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.cli.object_files import read, read_columns, read_for, reported_warnings
 from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, positive, session_of
-from d2ke.cli.result_files import check_apart, check_result_file, input_errors, write_columns
+from d2ke.cli.result_files import TABLES, check_results, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.files import write_model_features
@@ -165,9 +164,7 @@ def train(options: argparse.Namespace) -> None:
         Without matplotlib or Jinja2, if a report is wanted.
     """
     out, report, session = options.out, options.report, session_of(options)
-    _check_hdf5(out)
-    check_apart({"out": out, "report": report}, {"the file of objects": options.file})
-    _check_places(out, report)
+    check_results(options, HDF5, {"the file of objects": options.file})
     if options.columns is None:
         if options.categories is not None:
             raise InputError("--categories goes with --columns")
@@ -213,9 +210,7 @@ def update(options: argparse.Namespace) -> None:
         A file or an argument is unusable; a model that was trained without ``--keep-sums``.
     """
     out, session = options.out, session_of(options)
-    _check_hdf5(out)
-    check_apart({"out": out}, {"the file of objects": options.file, "the model": options.model})
-    check_writable(Path(out))
+    check_results(options, HDF5, _inputs(options))
     model = _load(options.model, session)
     if model.sums is None:
         raise InputError(
@@ -249,11 +244,8 @@ def predict(options: argparse.Namespace) -> None:
         Without matplotlib or Jinja2, if a report is wanted.
     """
     out, report, session = options.out, options.report, session_of(options)
-    check_result_file(Path(out))
+    check_results(options, TABLES, _inputs(options))
     check_alpha(options.alpha)
-    inputs = {"the file of objects": options.file, "the model": options.model}
-    check_apart({"out": out, "report": report}, inputs)
-    _check_places(out, report)
     model = _load(options.model, session)
     refuse_several_labels(model, "d2ke predict")
     held = read_for(model, options, session)
@@ -309,10 +301,7 @@ def embed(options: argparse.Namespace) -> None:
         A file or an argument is unusable.
     """
     out, session = Path(options.out), session_of(options)
-    _check_hdf5(options.out)
-    inputs = {"the file of objects": options.file, "the model": options.model}
-    check_apart({"out": out}, inputs)
-    check_writable(out)
+    check_results(options, HDF5, _inputs(options))
     model = _load(options.model, session)
     held = read_for(model, options, session)
     with reported_warnings(session):
@@ -331,21 +320,8 @@ def _distances_of_columns(text: str | None) -> dict[str, str] | None:
     return {name: distance for name, _, distance in parts}
 
 
-def _check_places(out: str | os.PathLike[str], report: str | os.PathLike[str] | None) -> None:
-    """Refuse, before the work, files that cannot be written."""
-    if report is not None:
-        from d2ke.cli.report import check_report_file
-
-        check_report_file(Path(report))
-    for file in (out, report):
-        if file is not None:
-            check_writable(Path(file))
-
-
-def _check_hdf5(out: str | os.PathLike[str]) -> None:
-    """Refuse a name that is not that of an HDF5 file."""
-    if Path(out).suffix not in HDF5:
-        raise InputError(f"out must end in {', '.join(HDF5)}, got {os.fspath(out)!r}")
+def _inputs(options: argparse.Namespace) -> dict[str, Any]:
+    return {"the file of objects": options.file, "the model": options.model}
 
 
 def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:

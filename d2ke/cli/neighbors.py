@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from d2ke._base.files import check_writable, write_file
-from d2ke.cli.matrix_files import InputError
+from d2ke._base.files import write_file
 from d2ke.cli.object_files import read, reported_warnings
 from d2ke.cli.options import (
     FILES,
@@ -22,7 +21,7 @@ from d2ke.cli.options import (
     radius,
     session_of,
 )
-from d2ke.cli.result_files import check_apart, input_errors, write_columns
+from d2ke.cli.result_files import check_results, input_errors, write_columns
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
 
@@ -84,10 +83,7 @@ def neighbors(options: argparse.Namespace) -> None:
         A file or an argument is unusable.
     """
     out, session = Path(options.out), session_of(options)
-    if out.suffix not in _ENDINGS:
-        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {options.out!r}")
-    check_apart({"out": out}, {"the file of objects": options.file})
-    check_writable(out)
+    check_results(options, _ENDINGS, {"the file of objects": options.file})
     if options.distance is not None:
         find_distance(options.distance)
     objects = read(options, session).objects

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
-from d2ke._base.checks import positive_number
+from d2ke._base.checks import integer, not_negative, positive_number
 from d2ke._base.progress import bars
 from d2ke.cli.session import Session
 
@@ -29,23 +28,22 @@ FILE holds objects and, for most uses, their labels:
 """
 
 
-def number(text: str) -> float:
-    """Return a finite number above 0."""
-    try:
-        return positive_number("it", float(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive finite number") from None
+def _checked(read: Callable[[str], Any], kind: str) -> Callable[[str], Any]:
+    """Return a type of argparse that reads text; `kind` says what is needed."""
+
+    def convert(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {kind}") from None
+
+    return convert
 
 
-def radius(text: str) -> float:
-    """Return a finite number of at least 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of at least 0")
-    return value
+number = _checked(lambda text: positive_number("it", float(text)), "a positive finite number")
+radius = _checked(lambda text: not_negative("it", float(text)), "a finite number of at least 0")
+positive = _checked(lambda text: integer("it", int(text), 1), "an integer of at least 1")
+seed = _checked(lambda text: integer("it", int(text), 0), "an integer of at least 0")
 
 
 def parameter(text: str) -> tuple[str, Any]:
@@ -57,21 +55,6 @@ def parameter(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         return name, value
-
-
-def _whole(text: str, low: int) -> int:
-    """Return an integer of at least `low`."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = low - 1
-    if value < low:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least {low}")
-    return value
-
-
-positive = partial(_whole, low=1)
-seed = partial(_whole, low=0)
 
 
 def threads_parser() -> argparse.ArgumentParser:

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.files import write_file
-from d2ke.cli.map_picture import check_picture_file, picture
-from d2ke.cli.matrix_files import InputError
+from d2ke.cli.map_picture import picture
 from d2ke.models.model import D2KEModel
 from d2ke.models.pictures import confusion_size, draw_confusion
 
@@ -29,17 +28,6 @@ class Section(NamedTuple):
     picture: bytes = b""
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-
-
-def check_report_file(file: Path) -> None:
-    """Refuse another ending, and a machine without matplotlib or Jinja2, before the work."""
-    if file.suffix not in (".html", ".htm"):
-        raise InputError(f"report must end in .html, got {str(file)!r}")
-    check_picture_file(file.with_suffix(".png"))
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise ImportError('the report is made by Jinja2: pip install "d2ke[demo]"') from None
 
 
 def write_page(

@@ -3,22 +3,36 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.files import atomic_write
+from d2ke._base.files import atomic_write, check_writable
 from d2ke.cli.matrix_files import HDF5, InputError
 from d2ke.io.hdf5 import create_hdf5, put_text
 
-_ENDINGS = (".csv", *HDF5)
+TABLES = (".csv", *HDF5)
+_PICTURES = (".png", ".pdf", ".svg")
+_ENDINGS = {
+    "picture": _PICTURES,
+    "tree": _PICTURES,
+    "report": (".html", ".htm"),
+    "save_features": HDF5,
+}
+_PACKAGES = {
+    "picture": ["matplotlib"],
+    "tree": ["matplotlib"],
+    "report": ["matplotlib", "Jinja2"],
+}
 _ROWS = 2**16  # of a table, in text at a time
 
 # The command's options, by the arguments that they give to the library.
@@ -58,23 +72,31 @@ def in_options(error: BaseException | str) -> str:
     return f"{text}; the option is --channels-first" if "channels_first=" in text else text
 
 
-def check_result_file(file: Path) -> None:
-    """Refuse a name whose ending is not that of a format we write."""
-    if file.suffix not in _ENDINGS:
-        raise InputError(f"out must end in {', '.join(_ENDINGS)}, got {str(file)!r}")
+def check_results(
+    options: argparse.Namespace, out: Sequence[str], inputs: Mapping[str, Any]
+) -> None:
+    """Refuse results, before the work, that cannot be written or are another file of the command.
 
-
-def check_apart(outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
-    """Refuse a file that is written in the place of one that is read, or of another result."""
+    `out` has the endings of the result itself.
+    """
     taken: dict[str, str] = {os.path.realpath(file): name for name, file in inputs.items()}
-    for name, file in outputs.items():
+    for name, endings in {"out": out, **_ENDINGS}.items():
+        file = getattr(options, name, None)
         if file is None:
             continue
+        if Path(file).suffix not in endings:
+            raise InputError(f"{name} must end in {', '.join(endings)}, got {file!r}")
+        for package in _PACKAGES.get(name, ()):
+            try:
+                import_module(package.lower())
+            except ImportError:
+                raise ImportError(f'{name} needs {package}: pip install "d2ke[demo]"') from None
         other = taken.setdefault(os.path.realpath(file), name)
         if other != name:
             raise InputError(
-                f"{name} and {other} are the same file, {os.fspath(file)!r}; {name} must be another"
+                f"{name} and {other} are the same file, {file!r}; {name} must be another"
             )
+        check_writable(Path(file))
 
 
 def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from d2ke._base.blas import one_blas_thread
 from d2ke.discriminative.simplex_qp import solve_dense, solve_product
@@ -190,19 +192,8 @@ class DenseGraph:
 
     def components(self) -> np.ndarray:
         """Return for each object the number of its connected component."""
-        links = np.greater(self.S, UNLINKED * self.S.max())
-        links |= links.T  # rounding may have made them different
-        labels = np.full(self.n, -1)
-        for number in range(self.n):
-            waiting = labels < 0
-            if not waiting.any():
-                break
-            new = np.zeros(self.n, bool)
-            new[waiting.argmax()] = True
-            while new.any():
-                labels[new] = number
-                new = links[new].any(axis=0) & (labels < 0)
-        return labels
+        links = csr_array(UNLINKED * self.S.max() < self.S)
+        return connected_components(links, directed=False)[1].astype(np.int64)
 
     def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
         """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""

@@ -28,6 +28,20 @@ class ObjectsEstimator(BaseEstimator):
         tags.input_tags.three_d_array = True
         return tags
 
+    def _read(self, X: Any) -> Any:
+        """Return the training objects, and choose their distance."""
+        objects = read_objects(self, X, self.distance, reset=True)
+        self.distance_ = usual_distance(objects.kind) if self.distance is None else self.distance
+        return objects
+
+    def _computing(self) -> dict[str, Any]:
+        return {"n_threads": self.n_threads, "progress": self.progress}
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options of functions that compute distances."""
+        parameters = self.distance_params or {}
+        return {"distance": self.distance_, **self._computing(), **parameters}
+
 
 class DistanceEstimator(ObjectsEstimator):
     """An estimator that uses distances to its training objects, or rows of a matrix of distances.
@@ -50,14 +64,17 @@ class DistanceEstimator(ObjectsEstimator):
         if self._precomputed():
             self.objects_, self.distance_ = None, PRECOMPUTED
             return None
-        self.objects_ = read_objects(self, X, self.distance, reset=True)
-        self.distance_ = chosen_distance(self.distance, self.objects_)
+        self.objects_ = self._read(X)
         return self.objects_
 
     def _fit_distances(self, X: Any) -> np.ndarray:
         """Store the training objects, and return their distances."""
         objects = self._fit_objects(X)
-        return self._square("distances", X) if objects is None else self._distances(objects)
+        return (
+            self._square("distances", X)
+            if objects is None
+            else distance_matrix(objects, **self._options())
+        )
 
     def _square(self, what: str, X: Any) -> np.ndarray:
         """Return a square matrix."""
@@ -75,19 +92,7 @@ class DistanceEstimator(ObjectsEstimator):
             check_non_negative(rows, type(self).__name__)
             return rows
         objects = read_objects(self, X, self.distance_, reset=False)
-        return self._distances(objects, self.objects_)
-
-    def _distances(self, X: Any, Y: Any = None) -> np.ndarray:
-        options = {"n_threads": self.n_threads, "progress": self.progress}
-        options |= self.distance_params or {}
-        return distance_matrix(X, Y, self.distance_, **options)
-
-
-def chosen_distance(distance: Any, objects: Any) -> Any:
-    """Return the given distance, or the default one for the kind of objects."""
-    if distance is None:
-        return usual_distance(objects.kind)
-    return distance
+        return distance_matrix(objects, self.objects_, **self._options())
 
 
 def inverse_scale(gamma: float | None, D: np.ndarray) -> float:

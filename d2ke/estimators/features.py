@@ -15,7 +15,7 @@ from d2ke._base.checks import flag, integer, positive_number
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features, rsm_embed
 from d2ke.embedding.scaling import Scaling
-from d2ke.estimators.base import ObjectsEstimator, chosen_distance, inverse_scale
+from d2ke.estimators.base import ObjectsEstimator, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
 from d2ke.models.blocks import Block, block_features, feature_names, fit_blocks, sample_rows, take
@@ -182,28 +182,17 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         """Return the features of objects."""
         check_is_fitted(self)
         objects = read_objects(self, X, self.distance_, reset=False)
-        return rsm_embed(
-            objects,
-            self.representatives_,
-            distance=self.distance_,
-            gamma=self.gamma_,
-            n_threads=self.n_threads,
-            progress=self.progress,
-            **(self.distance_params or {}),
-        )
+        return rsm_embed(objects, self.representatives_, gamma=self.gamma_, **self._options())
 
     def _fit_distances(self, X: Any) -> np.ndarray:
         """Draw representatives and return the distances of the training objects to them."""
         integer("R", self.R, 1)
         if self.gamma is not None:
             positive_number("gamma", self.gamma)
-        objects = read_objects(self, X, self.distance, reset=True)
-        self.distance_ = chosen_distance(self.distance, objects)
+        objects = self._read(X)
         seed = seed_of(self.random_state)
         self.representatives_, _ = training_objects(self.R, objects, seed=seed)
-        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
-        options |= self.distance_params or {}
-        D = distance_matrix(objects, self.representatives_, self.distance_, **options)
+        D = distance_matrix(objects, self.representatives_, **self._options())
         self.gamma_ = inverse_scale(self.gamma, D)
         return D
 

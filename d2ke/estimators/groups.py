@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from d2ke.estimators.base import ObjectsEstimator, chosen_distance
+from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.groups.hdbscan import hdbscan
 from d2ke.groups.kmedoids import kmedoids
@@ -20,13 +20,7 @@ from d2ke.objects.container import take
 
 class _DistanceClusters(ClusterMixin, ObjectsEstimator):
     def _options(self) -> dict[str, Any]:
-        options = {"distance": self.distance_, "metric": self.metric, "n_threads": self.n_threads}
-        return {**options, "progress": self.progress, **(self.distance_params or {})}
-
-    def _read(self, X: Any) -> Any:
-        objects = read_objects(self, X, self.distance, reset=True)
-        self.distance_ = chosen_distance(self.distance, objects)
-        return objects
+        return {**super()._options(), "metric": self.metric}
 
 
 class DistanceKMedoids(_DistanceClusters):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
-from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator, chosen_distance
+from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
 from d2ke.neighbors.graph import neighbor_graph
@@ -102,9 +102,8 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     def _near_classes(self, X: Any) -> np.ndarray:
         """Return the classes of the training objects nearest to each object, the nearest first."""
         objects = read_objects(self, X, self.distance_, reset=False)
-        options: dict[str, Any] = {"n_threads": self.n_threads, "progress": self.progress}
-        options |= {"distance": self.distance_, **(self.distance_params or {})}
-        return self._codes[nearest(objects, self.objects_, k=self.n_neighbors, **options)[0]]
+        near, _ = nearest(objects, self.objects_, k=self.n_neighbors, **self._options())
+        return self._codes[near]
 
 
 class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
@@ -182,9 +181,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
                 "n_neighbors",
                 f"or radius may be set, not both: got {self.n_neighbors!r} and {self.radius!r}",
             )
-        objects = read_objects(self, X, self.distance, reset=True)
-        self.distance_ = chosen_distance(self.distance, objects)
-        self.objects_ = objects
+        self.objects_ = self._read(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> csr_matrix:
@@ -198,10 +195,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         return self._graph(objects, self.objects_)
 
     def _graph(self, X: Any, Y: Any) -> csr_matrix:
-        options = {"distance": self.distance_, **(self.distance_params or {})}
-        options |= {"metric": self.metric, "n_threads": self.n_threads, "progress": self.progress}
-        if Y is None:
-            options["include_self"] = True
+        options = {**self._options(), "metric": self.metric, "include_self": Y is None}
         if self.radius is not None:
             return csr_matrix(neighbor_graph(X, Y, radius=self.radius, **options)[0])
         n = len(X if Y is None else Y)

@@ -58,8 +58,7 @@ class D2KEEstimator(ObjectsEstimator):
             task=task,
             seed=seed_of(self.random_state),
             keep_sums=keep_sums,
-            n_threads=self.n_threads,
-            progress=self.progress,
+            **self._computing(),
             **weights,
             **(self.distance_params or {}),
         )
@@ -74,15 +73,13 @@ class D2KEEstimator(ObjectsEstimator):
             )
         return not fitted or self.model_.sums is None
 
-    def _update(self, objects: Any, y: np.ndarray) -> D2KEModel:
-        return d2ke_update(
-            y,
-            objects,
-            self.model_,
-            unseen_letters=self.unseen_letters,
-            n_threads=self.n_threads,
-            progress=self.progress,
-        )
+    def _add(self, objects: Any, y: np.ndarray, task: str, first: bool) -> None:
+        """Train a model to which objects can be added, or add these to it."""
+        if first:
+            self.model_ = self._train(objects, y, task, keep_sums=True)
+        else:
+            options = {"unseen_letters": self.unseen_letters, **self._computing()}
+            self.model_ = d2ke_update(y, objects, self.model_, **options)
 
     def _training_objects(self, X: Any) -> Any:
         records = read_records(self, X)
@@ -105,10 +102,13 @@ class D2KEEstimator(ObjectsEstimator):
             self.model_,
             probability=probability,
             unseen_letters=self.unseen_letters,
-            n_threads=self.n_threads,
-            progress=self.progress,
+            **self._computing(),
         )
         return labels, decisions
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the labels or the values of objects."""
+        return self._predict(X)[0]
 
 
 class D2KEClassifier(ClassifierMixin, D2KEEstimator):
@@ -227,21 +227,14 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
                 if some
                 else f"must be the labels of the first call, {present.tolist()}",
             )
-        if first:
-            self.model_ = self._train(objects, y, "classification", keep_sums=True)
-            self.classes_ = self.model_.classes
-        else:
-            self.model_ = self._update(objects, y)
+        self._add(objects, y, "classification", first)
+        self.classes_ = self.model_.classes
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return a value for each object and class; for two classes, one for the second class."""
         decisions = self._predict(X)[1]
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the labels of objects."""
-        return self._predict(X)[0]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of `classes_`, fitted on left-out training objects."""
@@ -287,16 +280,8 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
         """
         first = self._is_first()
         objects = self._training_objects(X) if first else self._new_objects(X)
-        y = read_targets(objects, y)
-        if first:
-            self.model_ = self._train(objects, y, "regression", keep_sums=True)
-        else:
-            self.model_ = self._update(objects, y)
+        self._add(objects, read_targets(objects, y), "regression", first)
         return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the values of objects."""
-        return self._predict(X)[0]
 
 
 def distance_of_blocks(estimator: Any) -> Any:

@@ -76,16 +76,12 @@ class Columns:
         return {name: value for name, value in values.items() if value}
 
     @classmethod
-    def of_dict(cls, values: Any) -> Columns:
-        """Rebuild names from the result of `to_dict`; anything else is a TypeError."""
-        if not isinstance(values, Mapping):
-            raise TypeError(f"names of columns must be a mapping, got {type(values).__name__}")
+    def of_dict(cls, values: Mapping[str, Any]) -> Columns:
+        """Rebuild names from the result of `to_dict`."""
         columns = cls(**values)
-        lists = columns.objects or [], columns.unused or []
-        names = [*lists[1], *(name for _, name in columns.explicit)]
-        if not all(isinstance(part, list) for part in lists) or not {*map(type, names)} <= {str}:
-            raise TypeError("names of columns must be strings, those of objects in a list")
-        return replace(columns, objects=tuple(lists[0]) or None, unused=tuple(lists[1]))
+        return replace(
+            columns, objects=tuple(columns.objects or ()) or None, unused=tuple(columns.unused)
+        )
 
 
 NOTHING = Columns()

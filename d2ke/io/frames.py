@@ -3,12 +3,25 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from typing import Any
 
+from d2ke._base.files import open_file
 from d2ke.io.columns import Columns, LabelledObjects
 from d2ke.io.delimited import Table, read_rows
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.values import column_names
+
+
+def read_arrow(path: Path, suffix: str) -> Any:
+    """Read the table of a .parquet or a .feather file."""
+    pyarrow(f"reading {path.name}")
+    try:
+        with open_file(path) as stream:
+            return importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a {suffix} file: {error}") from None
 
 
 def read_frame(frame: Any, columns: Columns, earlier: Columns, name: str) -> LabelledObjects:

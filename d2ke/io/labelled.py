@@ -3,23 +3,20 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.files import open_file
 from d2ke.io.arff import read_arff
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
 from d2ke.io.delimited import read_delimited
 from d2ke.io.fasta import read_fasta
-from d2ke.io.frames import read_frame
+from d2ke.io.frames import read_arrow, read_frame
 from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_arrays, read_mat
-from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.container import OBJECT_KINDS, of_kind
 from d2ke.objects.values import column_names
 
@@ -195,13 +192,7 @@ def _read_file(
         return ParquetObjects(path, objects=column, labels=columns.labels, kind=kind).held(streamed)
     if suffix not in (".parquet", ".feather"):
         return read_delimited(path, columns, earlier)
-    pyarrow(f"reading {path.name}")
-    try:
-        with open_file(path) as stream:
-            table = importlib.import_module(f"pyarrow.{suffix[1:]}").read_table(stream)
-    except ValueError as error:
-        raise ValueError(f"{path} is not a {suffix} file: {error}") from None
-    return read_frame(table, columns, earlier, str(path))
+    return read_frame(read_arrow(path, suffix), columns, earlier, str(path))
 
 
 def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:

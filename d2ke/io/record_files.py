@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -12,12 +11,11 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
-from d2ke._base.files import open_file
 from d2ke.io.columns import LABELS, NOTHING, Columns, LabelledObjects, find_usual
 from d2ke.io.delimited import Table, open_table, read_labels
+from d2ke.io.frames import read_arrow
 from d2ke.io.parquet import labels_of_column
 from d2ke.io.text import finite_numbers, is_gap, looks_numeric
-from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.record_packing import categories, pack_records
 
 _DELIMITED = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -49,13 +47,7 @@ def read_records(
         table = open_table(path, wanted, NOTHING)
         available = table.names
     else:
-        pyarrow(f"reading {path.name}")
-        reader = importlib.import_module(f"pyarrow.{suffix[1:]}")
-        try:
-            with open_file(path) as stream:
-                table = reader.read_table(stream)
-        except ValueError as error:
-            raise ValueError(f"{path} is not a {suffix} file: {error}") from None
+        table = read_arrow(path, suffix)
         available = table.column_names
         wanted.check(path, available, "column")
     if labels is None:

@@ -22,7 +22,6 @@ from d2ke.learners import solver_nodes
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
 CRAMMER_SINGER = 4
 REGRESSIONS = (11, 12, 13)
-_LEAST_SQUARES = 11
 _LOGISTIC = (0, 6, 7)
 
 
@@ -62,36 +61,6 @@ class LinearModel:
     solver: int
     options: str
     multilabel: bool = False
-
-    def __post_init__(self) -> None:
-        """Check that the parts fit together; loaded models rely on it."""
-        if type(self.solver) is not int or self.solver not in SOLVERS:
-            raise ArgumentError("solver", f"must be one of {SOLVERS}, got {self.solver!r}")
-        if not isinstance(self.options, str):
-            raise ArgumentError("options", f"must be a string, got {self.options!r}")
-        regression = self.solver in REGRESSIONS
-        # Least squares classifies too, see `train_least_squares`.
-        if regression != (self.classes is None) and self.solver != _LEAST_SQUARES:
-            raise ArgumentError(
-                "classes", f"must be None for -s 11, 12, 13 only; solver {self.solver}"
-            )
-        if type(self.multilabel) is not bool or (self.multilabel and self.classes is None):
-            raise ArgumentError("multilabel", "must be a bool, True with names of labels only")
-        rows = 1
-        if self.multilabel:
-            assert self.classes is not None
-            rows = len(self.classes)
-            distinct = np.unique(self.classes)
-            class_labels.check_classes(distinct)
-            if self.classes.shape != distinct.shape:
-                raise ArgumentError("classes", "must be distinct names of labels")
-        elif self.classes is not None:
-            class_labels.check_classes(self.classes)
-            if len(self.classes) > 2 or self.solver == CRAMMER_SINGER:
-                rows = len(self.classes)
-        arrays.check_array("weights", self.weights, np.float64, (rows, None))
-        if self.bias is not None:
-            arrays.check_array("bias", self.bias, np.float64, (rows,))
 
     @property
     def n_features(self) -> int:

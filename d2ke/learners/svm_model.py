@@ -80,52 +80,6 @@ class SVMModel:
     svm_type: int
     options: str
 
-    def __post_init__(self) -> None:
-        """Check that the parts fit together; loaded models rely on it."""
-        if type(self.svm_type) is not int or self.svm_type not in (0, 1, 3, 4):
-            raise ArgumentError("svm_type", f"must be 0, 1, 3 or 4, got {self.svm_type!r}")
-        if not isinstance(self.options, str):
-            raise ArgumentError("options", f"must be a string, got {self.options!r}")
-        _check_kernel(self.kernel)
-        is_regression = self.svm_type in SVM_REGRESSIONS
-        if (self.classes is None) != is_regression or (self.n_support is None) != is_regression:
-            raise ArgumentError("classes", "and n_support must be None for a regression only")
-        arrays.check_array("support", self.support, np.int64, (None,))
-        size = len(self.support)
-        rows = pairs = 1
-        if self.classes is not None:
-            class_labels.check_classes(self.classes)
-            rows = len(self.classes) - 1
-            pairs = len(self.classes) * rows // 2
-            arrays.check_array("n_support", self.n_support, np.int64, (rows + 1,))
-            if self.n_support.min() < 0 or self.n_support.sum() != size:
-                raise ArgumentError("n_support", f"must count the {size} support vectors by class")
-        arrays.check_array("coef", self.coef, np.float64, (rows, size))
-        arrays.check_array("rho", self.rho, np.float64, (pairs,))
-        if not isinstance(self.n_columns, int) or self.n_columns < 1:
-            raise ArgumentError("n_columns", f"must be a positive integer, got {self.n_columns!r}")
-        if size and self.support.min() < 0:
-            raise ArgumentError("support", "must not be negative")
-        if self.kernel.type == PRECOMPUTED:
-            if self.vectors is not None or (size and self.support.max() >= self.n_columns):
-                raise ArgumentError(
-                    "support", f"must lie below {self.n_columns}, and vectors be None"
-                )
-        elif self.vectors is None or self.vectors.shape != (size, self.n_columns):
-            raise ArgumentError("vectors", f"must have shape {(size, self.n_columns)}")
-        else:
-            solver_nodes.features("vectors", self.vectors)
-
-
-def _check_kernel(kernel: SVMKernel) -> None:
-    if not isinstance(kernel, SVMKernel) or kernel.type not in range(5):
-        raise ArgumentError("kernel", f"must be an SVMKernel of type 0 to 4, got {kernel!r}")
-    finite = np.isfinite([kernel.degree, kernel.gamma, kernel.coef0]).all()
-    if not finite or kernel.degree < 0 or kernel.gamma < 0:
-        raise ArgumentError(
-            "kernel", f"parameters must be finite, degree and gamma >= 0; got {kernel}"
-        )
-
 
 def svmpredict(
     y: Sequence[Any] | np.ndarray | None,

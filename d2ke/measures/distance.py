@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, overload
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import flag
 from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
@@ -18,14 +17,11 @@ from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
 
 
-@dataclass(frozen=True)
-class KernelDistanceInfo:
-    """A kernel distance, the method that computed it and a bound on its error.
+class KernelDistanceInfo(float):
+    """A kernel distance: a float that knows its method and a bound of its error.
 
     Attributes
     ----------
-    value : float
-        The distance D_K, the root of `squared`.
     squared : float
         D_K^2, not below 0.
     method : str
@@ -54,7 +50,6 @@ class KernelDistanceInfo:
         Numbers of distinct points, of pairs of points or boxes, and of features.
     """
 
-    value: float
     squared: float
     method: str
     reason: str
@@ -66,43 +61,13 @@ class KernelDistanceInfo:
     bound: float
     standard_error: float | None
     discretisation: float
-    counts: dict[str, int] = field(hash=False)
+    counts: dict[str, int]
 
-
-@overload
-def kernel_distance(
-    P: Any,
-    Q: Any,
-    *,
-    sigma: float | str | None = ...,
-    weights_p: Any = ...,
-    weights_q: Any = ...,
-    kernel: str | Callable[[Any, Any], Any] = ...,
-    method: str = ...,
-    eps: float | None = ...,
-    delta: float | None = ...,
-    seed: Any = ...,
-    n_threads: int | None = ...,
-    info: Literal[False] = ...,
-) -> float: ...
-
-
-@overload
-def kernel_distance(
-    P: Any,
-    Q: Any,
-    *,
-    sigma: float | str | None = ...,
-    weights_p: Any = ...,
-    weights_q: Any = ...,
-    kernel: str | Callable[[Any, Any], Any] = ...,
-    method: str = ...,
-    eps: float | None = ...,
-    delta: float | None = ...,
-    seed: Any = ...,
-    n_threads: int | None = ...,
-    info: Literal[True],
-) -> KernelDistanceInfo: ...
+    def __new__(cls, value: float, **facts: Any) -> KernelDistanceInfo:
+        """Make a number that knows these facts."""
+        self = super().__new__(cls, value)
+        vars(self).update(facts)
+        return self
 
 
 def kernel_distance(
@@ -118,8 +83,7 @@ def kernel_distance(
     delta: float | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
-    info: bool = False,
-) -> float | KernelDistanceInfo:
+) -> KernelDistanceInfo:
     """Compute the kernel distance of two weighted point sets, curves or surfaces.
 
     D_K(P, Q)^2 = kappa(P, P) + kappa(Q, Q) - 2 kappa(P, Q), where kappa(P, Q) is the
@@ -161,13 +125,11 @@ def kernel_distance(
     n_threads : int, optional
         Threads; None for all that this process may use. The result does not
         depend on it.
-    info : bool
-        True: return a `KernelDistanceInfo` instead of the distance alone.
 
     Returns
     -------
-    float or KernelDistanceInfo
-        D_K, or D_K with the method, the bound and the counts.
+    KernelDistanceInfo
+        D_K, a float with the method, the bound and the counts as attributes.
 
     Raises
     ------
@@ -207,50 +169,16 @@ def kernel_distance(
     >>> P = np.array([[0.0, 0.0], [1.0, 0.0]])
     >>> round(d2ke.kernel_distance(P, P + 0.5, sigma=1.0), 4)
     1.0864
-    >>> d2ke.kernel_distance(P, P + [1.0, 0.0], kernel="trivial", info=True).squared
+    >>> d2ke.kernel_distance(P, P + [1.0, 0.0], kernel="trivial").squared
     2.0
     >>> round(d2ke.kernel_distance(P, P + 0.5, kernel=lambda X, Y: (1 + X @ Y.T) ** 2), 4)
     2.9155
     """
-    info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
     checked = Kernel.checked(kernel, sigma, [p, q])
-    result = _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
-    return result if info else result.value
-
-
-@overload
-def kernel_norm(
-    P: Any,
-    *,
-    sigma: float | str | None = ...,
-    weights_p: Any = ...,
-    kernel: str | Callable[[Any, Any], Any] = ...,
-    method: str = ...,
-    eps: float | None = ...,
-    delta: float | None = ...,
-    seed: Any = ...,
-    n_threads: int | None = ...,
-    info: Literal[False] = ...,
-) -> float: ...
-
-
-@overload
-def kernel_norm(
-    P: Any,
-    *,
-    sigma: float | str | None = ...,
-    weights_p: Any = ...,
-    kernel: str | Callable[[Any, Any], Any] = ...,
-    method: str = ...,
-    eps: float | None = ...,
-    delta: float | None = ...,
-    seed: Any = ...,
-    n_threads: int | None = ...,
-    info: Literal[True],
-) -> KernelDistanceInfo: ...
+    return _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
 
 
 def kernel_norm(
@@ -264,8 +192,7 @@ def kernel_norm(
     delta: float | None = None,
     seed: Any = 0,
     n_threads: int | None = None,
-    info: bool = False,
-) -> float | KernelDistanceInfo:
+) -> KernelDistanceInfo:
     """Compute the kernel norm of one measure, sqrt(kappa(P, P)): its distance to the empty measure.
 
     Parameters
@@ -273,13 +200,13 @@ def kernel_norm(
     P : array_like of shape (n, d), or Measure
         As for `kernel_distance`; the error of the square is at most eps W^2 with W the
         total measure of P.
-    sigma, weights_p, kernel, method, eps, delta, seed, n_threads, info
+    sigma, weights_p, kernel, method, eps, delta, seed, n_threads
         As for `kernel_distance`.
 
     Returns
     -------
-    float or KernelDistanceInfo
-        The norm.
+    KernelDistanceInfo
+        The norm, a float.
 
     Raises
     ------
@@ -297,11 +224,9 @@ def kernel_norm(
     >>> round(d2ke.kernel_norm([0.0, 1.0, 5.0], sigma=1.0), 4)
     2.0527
     """
-    info = flag("info", info)
     p = as_measure("P", P, "weights_p", weights_p)
     checked = Kernel.checked(kernel, sigma, [p])
-    result = _norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
-    return result if info else result.value
+    return _norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
 
 
 def _norm_of(
@@ -361,7 +286,7 @@ def _norm_of(
             estimate = estimate if math.isnan(near) else estimate._replace(value=near)
     squared = max(estimate.value, 0.0)
     return KernelDistanceInfo(
-        value=math.sqrt(squared),
+        math.sqrt(squared),
         squared=squared,
         method=method,
         reason=reason,

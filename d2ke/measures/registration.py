@@ -191,7 +191,7 @@ def kernel_align(
     R, T = search.best_of_lattice(eps * (total / 2) ** 2) if proving else search.best()
     moved = Measure(q.points @ R.T + T, apply(action.matrices(R), q.vectors), q.kind)
     exact = len(p) * len(q) <= motion_search.MAX_PAIRS and (eps is None or proving)
-    options = {"sigma": checked.sigma, "n_threads": n_threads, "info": True}
+    options = {"sigma": checked.sigma, "n_threads": n_threads}
     options |= {"method": "exact"} if exact else {"eps": eps or _EPS}
     before, after = (kernel_distance(p, other, **options) for other in (q, moved))
     if not after.squared < before.squared:
@@ -205,8 +205,8 @@ def kernel_align(
     return KernelAlignment(
         rotation=R,
         translation=T,
-        distance_before=before.value,
-        distance=after.value,
+        distance_before=before,
+        distance=after,
         kappa=kappa,
         bound=max(before.bound, after.bound),
         method=method,

@@ -40,10 +40,3 @@ def test_results_compare_by_identity(result):
     assert result == result
     assert result != copy.deepcopy(result)
     assert hash(result) == hash(result)
-
-
-def test_labels_beyond_unicode_are_refused():
-    classes = np.array(["a", "b"])
-    classes.view(np.uint32)[-1] = 0x110000
-    with pytest.raises(ValueError, match=r"classes have letters beyond U\+10FFFF"):
-        dataclasses.replace(d2ke.train(["a", "b"] * 6, K), classes=classes)

@@ -6,7 +6,6 @@ import itertools
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -573,32 +572,3 @@ def test_save_and_load(tmp_path, names, options):
     again = tmp_path / "again"
     d2ke.save_model(str(again), loaded)
     assert again.read_bytes() == path.read_bytes()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"weights": np.zeros((2, 5))},
-        {"weights": np.zeros((3, 5), np.float32)},
-        {"weights": np.full((3, 5), np.nan)},
-        {"classes": np.array([2, 1, 0])},
-        {"bias": np.zeros(2)},
-        {"solver": 12},
-    ],
-)
-def test_inconsistent_parts(change):
-    X, codes = blobs()
-    with pytest.raises(ValueError, match="must"):
-        replace(train(codes, X), **change)
-
-
-@pytest.mark.parametrize("classes", [np.arange(2), None])
-@pytest.mark.parametrize("solver", [*SOLVERS, 11, 12, 13])
-def test_which_solvers_classify(solver, classes):
-    """Least squares, 11, is for classes too; the other ones are for either kind of target."""
-    weights = np.zeros((2 if solver == 4 and classes is not None else 1, 3))
-    if solver == 11 or (classes is None) == (solver in (12, 13)):
-        assert LinearModel(weights, None, classes, solver, "").classes is classes
-        return
-    with pytest.raises(ValueError, match="classes must be None for -s 11, 12, 13 only"):
-        LinearModel(weights, None, classes, solver, "")

@@ -6,7 +6,6 @@ import io
 import itertools
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -373,21 +372,3 @@ def test_save_and_load(iris, options, form):
     before, after = svmpredict(y, data, model), svmpredict(y, data, loaded)
     np.testing.assert_array_equal(after[0], before[0])
     np.testing.assert_array_equal(after[2], before[2])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"support": np.array([0, 1, 150])},
-        {"support": np.array([-1, 0, 1])},
-        {"support": np.array([0.0, 1.0, 2.0])},
-        {"n_support": np.array([1, 1, 2])},
-        {"n_support": np.array([4, -1, 0])},
-        {"rho": np.zeros(2)},
-        {"coef": np.zeros((1, 3))},
-        {"vectors": np.ones((3, 3))},
-    ],
-)  # fmt: skip
-def test_inconsistent_parts(change):
-    with pytest.raises(ValueError, match="must"):
-        replace(svmtrain([0, 1, 2], np.eye(3)), **change)

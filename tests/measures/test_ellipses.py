@@ -35,9 +35,7 @@ def test_ellipses(drawn, seed):
         ("gaussian", lambda p, q: math.exp(-(p - q) @ inverse @ (p - q) / 2)),
         ("laplace", lambda p, q: math.exp(-math.sqrt(max((p - q) @ inverse @ (p - q), 0)))),
     ):
-        got = d2ke.kernel_distance(
-            *moved, sigma=1.0, kernel=kernel, weights_p=w, weights_q=v, info=True
-        )
+        got = d2ke.kernel_distance(*moved, sigma=1.0, kernel=kernel, weights_p=w, weights_q=v)
         wanted = squared(value, P, Q, w, v)
         assert got.squared == pytest.approx(max(wanted, 0), rel=1e-6, abs=1e-6)
 
@@ -77,7 +75,7 @@ def test_users_kernel(drawn, block):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("d2ke.measures.user_kernel._BLOCK", block)
-        info = d2ke.kernel_distance(P, Q, kernel=kernel, weights_p=w, weights_q=v, info=True)
+        info = d2ke.kernel_distance(P, Q, kernel=kernel, weights_p=w, weights_q=v)
     wanted = squared(lambda p, q: 1 / (1 + (p - q) @ (p - q)), P, Q, w, v)
     assert info.squared == pytest.approx(max(wanted, 0), rel=1e-8, abs=1e-8)
     assert (info.method, info.kernel, info.sigma) == ("exact", "kernel", None)

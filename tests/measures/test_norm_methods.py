@@ -99,8 +99,7 @@ def check(pair, method, eps, kernel):
     P, Q, w, v, sigma = pair
     expected = reference.kernel_distance_squared(P, Q, sigma, kernel, w, v)
     info = d2ke.kernel_distance(
-        P, Q, sigma=sigma, kernel=kernel, weights_p=w, weights_q=v, method=method, eps=eps,
-        info=True,
+        P, Q, sigma=sigma, kernel=kernel, weights_p=w, weights_q=v, method=method, eps=eps
     )  # fmt: skip
     W = total(P, Q, w, v)
     rounding = 1e-12 * W**2
@@ -116,10 +115,10 @@ def test_trees_of_many_boxes(isa, n, d):
     rng = np.random.default_rng(n + d)
     P, Q = rng.random((n, d)), rng.random((n, d)) ** 2
     for sigma in (0.01, 0.2):
-        exact = d2ke.kernel_distance(P, Q, sigma=sigma, method="exact", info=True).squared
+        exact = d2ke.kernel_distance(P, Q, sigma=sigma, method="exact").squared
         for eps in (0.3, 0.03):
             for method in ("dualtree", "wspd") if n < 1000 else ("dualtree",):
-                info = d2ke.kernel_distance(P, Q, sigma=sigma, method=method, eps=eps, info=True)
+                info = d2ke.kernel_distance(P, Q, sigma=sigma, method=method, eps=eps)
                 assert abs(info.squared - exact) <= info.bound <= eps * n**2 * (1 + 1e-9)
                 # (1: all pairs of boxes and points that there are.)
                 assert info.counts["box_pairs"] + info.counts["point_pairs"] <= 4 * n * n
@@ -151,12 +150,12 @@ def test_random_features_keep_their_promise(d, eps):
         Q = P + 0.2 * Q
     seeds, delta = 200 if eps > 1e-3 and d < 100 else 20, 0.05
     sigma = math.sqrt(d)
-    exact = d2ke.kernel_distance(P, Q, sigma=sigma, info=True).squared
+    exact = d2ke.kernel_distance(P, Q, sigma=sigma).squared
     W = 2.0
     missed = stopped = 0
     for seed in range(seeds):
         info = d2ke.kernel_distance(
-            P, Q, sigma=sigma, method="rff", eps=eps, delta=delta, seed=seed, info=True
+            P, Q, sigma=sigma, method="rff", eps=eps, delta=delta, seed=seed
         )
         missed += abs(info.squared - exact) > eps * W**2
         stopped += info.counts["features"] < 2 * random_fourier.needed(eps / 4, delta)
@@ -170,11 +169,9 @@ def test_random_features_have_the_right_mean_and_error():
     rng = np.random.default_rng(3)
     P, Q = rng.standard_normal((4, 2)), rng.standard_normal((5, 2)) + 1
     for kernel in ("gaussian", "laplace"):
-        exact = d2ke.kernel_distance(P, Q, sigma=1.3, kernel=kernel, info=True).squared
+        exact = d2ke.kernel_distance(P, Q, sigma=1.3, kernel=kernel).squared
         infos = [
-            d2ke.kernel_distance(
-                P, Q, sigma=1.3, kernel=kernel, method="rff", eps=0.1, seed=seed, info=True
-            )
+            d2ke.kernel_distance(P, Q, sigma=1.3, kernel=kernel, method="rff", eps=0.1, seed=seed)
             for seed in range(200)
         ]
         errors = np.array([(i.squared - exact) / i.standard_error for i in infos])
@@ -288,7 +285,7 @@ def test_plan_of_centres():
     points = rng.random((20000, 2))
     assert fast_gauss.plan_expansion(points, 1.0, 1e-3).cluster == 0
     assert fast_gauss.plan_expansion(points, 0.01, 1e-3).cluster > 0
-    exact = d2ke.kernel_norm(points[:5000], sigma=0.02, info=True).squared
-    info = d2ke.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4, info=True)
+    exact = d2ke.kernel_norm(points[:5000], sigma=0.02).squared
+    info = d2ke.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4)
     assert info.counts["centres"] > 1
     assert abs(info.squared - exact) <= info.bound <= 1e-4 * 5000**2 * (1 + 1e-9)

@@ -35,9 +35,9 @@ def test_methods_on_curves(method, oriented):
     s = np.linspace(0, 2, 60)
     P = d2ke.curve(np.stack([s, np.sin(3 * s), s**2], 1), oriented=oriented)
     Q = d2ke.curve(np.stack([s, np.sin(3 * s + 0.5), s], 1), oriented=oriented)
-    exact = d2ke.kernel_distance(P, Q, sigma=2.0, info=True)
+    exact = d2ke.kernel_distance(P, Q, sigma=2.0)
     eps = 0.02
-    info = d2ke.kernel_distance(P, Q, sigma=2.0, method=method, eps=eps, info=True)
+    info = d2ke.kernel_distance(P, Q, sigma=2.0, method=method, eps=eps)
     assert abs(info.squared - exact.squared) <= info.bound + 1e-12
     assert info.bound <= eps * info.total**2 * (1 + 1e-9)
 
@@ -49,11 +49,11 @@ def test_curve_by_gap_and_by_samples():
     assert len(P) == 20
     fine = d2ke.curve([[0.0, 0.0], [3.0, 0.0], [3.0, 1.0]], gap=1e-3)
     for kernel in ("gaussian", "laplace"):
-        coarse = d2ke.kernel_distance(P, fine, sigma=0.5, kernel=kernel, info=True)
-        assert coarse.value <= coarse.discretisation
+        coarse = d2ke.kernel_distance(P, fine, sigma=0.5, kernel=kernel)
+        assert coarse <= coarse.discretisation
     random = [d2ke.curve([[0, 0], [3, 0], [3, 1]], n_samples=400, seed=s) for s in range(20)]
-    infos = [d2ke.kernel_distance(P, fine, sigma=0.5, delta=0.1, info=True) for P in random]
-    assert sum(i.value > i.discretisation for i in infos) <= 2
+    infos = [d2ke.kernel_distance(P, fine, sigma=0.5, delta=0.1) for P in random]
+    assert sum(i > i.discretisation for i in infos) <= 2
     mean = np.mean([i.squared for i in infos])
     # E D^2 = (W^2 - |P|^2) / m for vectors of one length.
     expected = (4.0**2 - d2ke.kernel_norm(fine, sigma=0.5) ** 2) / 400
@@ -92,12 +92,12 @@ def test_mesh():
     assert (np.abs(fine.vectors).sum(axis=1)[:, None] * fine.points).sum(axis=0) == pytest.approx(
         middle
     )
-    info = d2ke.kernel_distance(m, fine, sigma=0.5, info=True)
-    assert info.value <= info.discretisation
+    info = d2ke.kernel_distance(m, fine, sigma=0.5)
+    assert info <= info.discretisation
     sampled = d2ke.mesh(vertices, faces, n_samples=4000, seed=1)
     assert sampled.total == pytest.approx(m.total)
-    info = d2ke.kernel_distance(sampled, fine, sigma=0.5, info=True)
-    assert 0 < info.value <= info.discretisation
+    info = d2ke.kernel_distance(sampled, fine, sigma=0.5)
+    assert 0 < info <= info.discretisation
     assert np.linalg.norm(sampled.points, axis=1).max() <= 1 + 1e-12
 
 
@@ -150,7 +150,7 @@ def test_degenerate_shapes():
     flat = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2], [0, 0, 1]])
     assert flat.total == 0
     assert d2ke.kernel_norm(flat, sigma=1.0) == 0.0
-    info = d2ke.kernel_distance(flat, flat, sigma=1.0, method="ifgt", eps=0.1, info=True)
+    info = d2ke.kernel_distance(flat, flat, sigma=1.0, method="ifgt", eps=0.1)
     assert (info.squared, info.total, info.bound) == (0.0, 0.0, 0.0)
     unoriented = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]], oriented=False)
     assert np.isfinite(unoriented.vectors).all()

@@ -44,7 +44,7 @@ import numpy as np
 from d2ke._base.checks import choice, file_path, flag
 from d2ke._base.files import atomic_write, open_file
 from d2ke.io.mat import v4, v5, v73
-from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable
+from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable, damage
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
 from d2ke.objects.container import OBJECT_KINDS, Objects
@@ -123,7 +123,8 @@ def values_and_nodes(
     """Return what `load_mat` does, and the nodes, of which `objects_of` makes objects."""
     with _named(path):
         present, nodes, system = _nodes(path, names)
-        _check_present(path, names, present)
+    _check_present(path, names, present)
+    with _named(path):
         return _values(nodes, present if names is None else names, squeeze, system), nodes
 
 
@@ -240,7 +241,7 @@ def load_objects(
     layout = cell_layout(channels_first)
     with _named(path):
         present, nodes, _ = _nodes(path, [name])
-        _check_present(path, [name], present)
+    _check_present(path, [name], present)
     return objects_of(path, name, nodes[name], layout, kind)
 
 
@@ -255,15 +256,14 @@ def objects_of(
 ) -> Objects:
     """Return a variable's node as packed objects; see `load_objects`."""
     where = f"{path}: {name}"
-    with _named(path):
-        if node[0] == "damaged":
-            raise Damaged(f"{name}: {node[2]}")
-        if node[0] != "cell":
-            return _matrix_objects(node, where, kind)
-        _, shape, nodes = node
-        if len(shape) != 2 or 1 not in shape:
-            raise ValueError(f"{where} is a cell of shape {shape}; a row or a column is needed")
-        items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
+    if node[0] == "damaged":
+        raise MatFileError(f"{path} cannot be read: {name}: {node[2]}")
+    if node[0] != "cell":
+        return _matrix_objects(node, where, kind)
+    _, shape, nodes = node
+    if len(shape) != 2 or 1 not in shape:
+        raise ValueError(f"{where} is a cell of shape {shape}; a row or a column is needed")
+    items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
     if kind == "strings" or (kind is None and items and isinstance(items[0], str)):
         return pack(items, kind="strings", name=where)
     return pack_items(items, layout, where, kind)
@@ -324,6 +324,8 @@ def save_mat(
         nodes = variable_nodes(data)
         with atomic_write(path) as stream:
             (v73 if version == "7.3" else v5).write(stream, nodes, compress)
+    except RecursionError:
+        raise ValueError("save_mat: data is nested too deep") from None
     except (TypeError, ValueError) as error:
         raise type(error)(f"save_mat: {error}") from None
 
@@ -338,8 +340,9 @@ def _values(
         try:
             if nodes[name][0] == "damaged":
                 raise Damaged(nodes[name][2])
-            values[name] = to_python(nodes[name], name, squeeze, system)
-        except (Damaged, RecursionError) as error:
+            with damage():
+                values[name] = to_python(nodes[name], name, squeeze, system)
+        except Damaged as error:
             reason, kind = str(error), nodes[name][0]
             matlab_class = nodes[name][1] if kind == "damaged" else kind
             values[name] = Unreadable(name, matlab_class, f"damaged: {reason}")
@@ -353,7 +356,8 @@ def _values(
 def _named(path: Path) -> Iterator[None]:
     """Raise a MatFileError that names the file where its content is damaged."""
     try:
-        yield
+        with damage():
+            yield
     except Damaged as error:
         raise MatFileError(f"{path} cannot be read: {error}") from None
 
@@ -434,7 +438,8 @@ def _old_nodes(
     for name in places if wanted is None else wanted:
         if name in places:
             try:
-                nodes[name] = codec.read(file, places[name])
+                with damage():
+                    nodes[name] = codec.read(file, places[name])
             except Damaged as error:
                 nodes[name] = "damaged", codec.described(file, places[name])[1], str(error)
     return list(places), nodes

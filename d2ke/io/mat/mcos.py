@@ -8,7 +8,7 @@ which item of the cell is which property of which object; the last one has the d
 class. MathWorks does not document this; the layout is that of the format notes of the project
 mat-io (matio).
 
-Everything is checked as it is read: what does not fit is Unreadable.
+An object that cannot be read is Unreadable, and says why.
 """
 
 from __future__ import annotations
@@ -20,17 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.io.mat.errors import Damaged, Unreadable
+from d2ke.io.mat.errors import DAMAGE, Damaged, Unreadable
 
 REFERENCE = 0xDD000000
 _HEADER = 40  # bytes before the names
 _TAIL = {2: 1, 3: 2, 4: 3}  # items behind the properties, by version
-_MAX_DEPTH = 20  # objects within each other
 _MISSING = 2**64 - 1  # the length of a missing string
 _MAX_MICROSECONDS = 2.0**62
-_MAX_ROWS = 2**24  # of a timetable without variables
-
-_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError)  # that damage raises
 
 Python = Callable[..., Any]  # values.to_python, which imports this module
 
@@ -46,7 +42,6 @@ class Subsystem:
         self._python = python
         self._ready = False
         self._values: dict[tuple[int, bool], Any] = {}
-        self._depth = 0
 
     def value(self, node: tuple[Any, ...], name: str, squeeze: bool) -> Any:
         """Return the value of ``("object", class, metadata)``."""
@@ -58,7 +53,7 @@ class Subsystem:
             return self._referred(metadata[1], name, squeeze)
         except _Unknown as unknown:
             return Unreadable(name, unknown.matlab_class or matlab_class, unknown.reason)
-        except (Damaged, *_ERRORS) as error:
+        except (Damaged, *DAMAGE) as error:
             reason = f"damaged: an object that does not fit its class ({error})"
             return Unreadable(name, matlab_class, reason)
 
@@ -74,10 +69,7 @@ class Subsystem:
         words = np.frombuffer(raw[: len(raw) & ~3], f"{self._order}u4").astype(np.int64)
         if len(words) < 10 or int(words[0]) not in _TAIL:
             raise _Unknown(f"an object of a class, in version {words[:1]} of their format")
-        offsets = [int(x) for x in words[2:10]]
-        ends = offsets[:6]
-        if ends != sorted(ends) or ends[0] < _HEADER or ends[-1] > len(raw):
-            raise Damaged("the table of objects has regions outside itself")
+        ends = words[2:8].tolist()
         self._names = [x.decode("utf-8", "replace") for x in raw[_HEADER : ends[0]].split(b"\0")]
         regions = [words[a // 4 : b // 4] for a, b in pairwise(ends)]
         self._classes = regions[0][: len(regions[0]) // 4 * 4].reshape(-1, 4)
@@ -90,13 +82,9 @@ class Subsystem:
 
     def _text(self, number: int) -> str:
         """Return a name; they are numbered from 1."""
-        if not 1 <= number <= len(self._names):
-            raise Damaged(f"name {number} of {len(self._names)}")
         return self._names[number - 1]
 
     def _class_name(self, number: int) -> str:
-        if not 1 <= number < len(self._classes):
-            raise Damaged(f"class {number} of {len(self._classes) - 1}")
         space, name = (int(x) for x in self._classes[number][:2])
         return (f"{self._text(space)}." if space else "") + self._text(name)
 
@@ -109,8 +97,6 @@ class Subsystem:
             if default[0] == "struct" and default[1] == (1, 1):
                 fields = {name: values[0] for name, values in default[2].items()}
         blocks, at = (self._saved, saved) if saved else (self._normal, normal)
-        if not 0 <= at < len(blocks):
-            raise Damaged(f"object {number} has no properties")
         for name, kind, where in blocks[at]:
             if kind == 1 and 0 <= where < len(self._properties):
                 fields[self._text(int(name))] = self._properties[int(where)]
@@ -120,16 +106,12 @@ class Subsystem:
 
     def _referred(self, metadata: np.ndarray, name: str, squeeze: bool) -> Any:
         numbers = metadata.ravel(order="F").tolist()
-        n = numbers[1] if len(numbers) > 1 else 0
+        n = numbers[1]
         shape = tuple(numbers[2 : 2 + n])
         ids = numbers[2 + n : -1]
-        if numbers[:1] != [REFERENCE] or not 2 <= n <= 32 or len(shape) != n:
-            raise Damaged("no reference to an object")
         matlab_class = self._class_name(numbers[-1])
         if matlab_class not in _CONVERTERS:
             raise _Unknown("an object of a class", matlab_class)
-        if math.prod(shape) != len(ids):
-            raise Damaged(f"{len(ids)} objects in an array of shape {shape}")
         values = [self._object(i, matlab_class, name, squeeze) for i in ids]
         if len(values) == 1:
             return values[0]
@@ -138,23 +120,17 @@ class Subsystem:
     def _object(self, number: int, matlab_class: str, name: str, squeeze: bool) -> Any:
         key = number, squeeze
         if key not in self._values:
-            if not 1 <= number < len(self._objects):
-                raise Damaged(f"object {number} of {len(self._objects) - 1}")
-            if self._depth >= _MAX_DEPTH:
-                raise Damaged(f"objects are nested deeper than {_MAX_DEPTH} levels")
-            self._depth += 1
-            try:
-                properties = _Properties(self, self._fields(number), name, squeeze)
-                self._values[key] = _CONVERTERS[matlab_class](properties)
-            finally:
-                self._depth -= 1
+            # What it holds may refer to it.
+            self._values[key] = Unreadable(name, matlab_class, "an object that contains itself")
+            properties = _Properties(self, self._fields(number), name, squeeze)
+            self._values[key] = _CONVERTERS[matlab_class](properties)
         return self._values[key]
 
     def _enumeration(self, metadata: tuple[Any, ...], squeeze: bool) -> Any:
         """Return the names of members; of one member a str."""
         fields = _one_struct(metadata)
-        names = [self._text(int(x)) for x in _numbers(fields["ValueNames"]).ravel(order="F")]
-        indices = _numbers(fields["ValueIndices"])
+        names = [self._text(int(x)) for x in fields["ValueNames"][1].ravel(order="F")]
+        indices = fields["ValueIndices"][1]
         members = [names[int(x)] for x in indices.ravel(order="F")]
         return members[0] if indices.shape == (1, 1) else _boxed(members, indices.shape, squeeze)
 
@@ -176,48 +152,38 @@ class _Properties:
     ):
         self.system, self.fields, self.name, self.squeeze = system, fields, name, squeeze
 
-    def node(self, field: str) -> tuple[Any, ...]:
-        if field not in self.fields:
-            raise Damaged(f"no property {field}")
-        return self.fields[field]
+    def numbers(self, field: str) -> np.ndarray:
+        """Return a property that is an array of numbers."""
+        return self.fields[field][1]
 
     def within(self, field: str) -> _Properties:
         """Return the fields of a property that is a struct."""
-        fields = _one_struct(self.node(field))
+        fields = _one_struct(self.fields[field])
         return _Properties(self.system, fields, self.name, self.squeeze)
 
     def items(self, field: str) -> list[tuple[Any, ...]]:
         """Return the nodes of a property that is a cell."""
-        node = self.node(field)
-        if node[0] == "array" and node[1].size == 0:
-            return []
-        if node[0] != "cell":
-            raise Damaged(f"{field} is no cell")
-        return node[2]
+        node = self.fields[field]
+        return [] if node[0] == "array" and node[1].size == 0 else node[2]
 
     def read(self, node: tuple[Any, ...], place: str, squeeze: bool = False) -> Any:
         return self.system.python(node, self.name + place, squeeze)
 
     def value(self, field: str) -> Any:
         """Return a property as Python, in MATLAB's shape."""
-        return self.read(self.node(field), f".{field}")
+        return self.read(self.fields[field], f".{field}")
 
     def texts(self, field: str) -> list[str]:
         """Return the str of a cell of char, or of a string array."""
-        node = self.node(field)
+        node = self.fields[field]
         if node[0] == "cell":
-            values = [self.read(item, "") for item in node[2]]
-        else:
-            values = _elements(self.value(field))
-        if not all(isinstance(value, str) for value in values):
-            raise Damaged(f"{field} holds what is no text")
-        return values
+            return [self.read(item, "") for item in node[2]]
+        return _elements(self.value(field))
 
 
 def _string(p: _Properties) -> Any:
     """Return a str for 1 x 1, else an array of str; None where a string is missing."""
-    node = p.node("any")
-    data = _numbers(node).ravel(order="F")
+    data = p.numbers("any").ravel(order="F")
     if data.size == 0:
         return _boxed([], (0, 0), p.squeeze)
     if data.dtype != np.uint64 or data[0] != 1:
@@ -225,39 +191,37 @@ def _string(p: _Properties) -> Any:
     n = int(data[1])
     shape = tuple(int(x) for x in data[2 : 2 + n])
     count = math.prod(shape)
-    if not 2 <= n <= 32 or len(shape) != n or count > len(data):
-        raise Damaged(f"strings of shape {shape}")
     lengths = [int(x) for x in data[2 + n : 2 + n + count]]
     units = data[2 + n + count :].astype("<u8").view("<u2")
-    kept = [0 if length == _MISSING else length for length in lengths]
-    if len(lengths) != count or sum(kept) > len(units):
-        raise Damaged(f"{count} strings of {sum(kept)} characters")
     texts: list[str | None] = []
     at = 0
-    for length, size in zip(lengths, kept, strict=True):
-        text = units[at : at + size].tobytes().decode("utf-16-le", "surrogatepass")
-        texts.append(None if length == _MISSING else text)
-        at += size
+    for length in lengths:
+        if length == _MISSING:
+            texts.append(None)
+            continue
+        text = units[at : at + length].tobytes().decode("utf-16-le", "surrogatepass")
+        texts.append(text)
+        at += length
     return texts[0] if shape == (1,) * n else _boxed(texts, shape, p.squeeze)
 
 
 def _datetime(p: _Properties) -> np.ndarray:
     """Return datetime64 of microseconds; with a time zone UTC."""
-    data = _numbers(p.node("data"))
+    data = p.numbers("data")
     imaginary = data.imag if data.dtype.kind == "c" else 0.0
     return _reduced(_microseconds(data.real, imaginary).astype("datetime64[us]"), p.squeeze)
 
 
 def _duration(p: _Properties) -> np.ndarray:
     """Return timedelta64 of microseconds."""
-    millis = _numbers(p.node("millis"))
+    millis = p.numbers("millis")
     return _reduced(_microseconds(millis, 0.0).astype("timedelta64[us]"), p.squeeze)
 
 
 def _calendar_duration(p: _Properties) -> dict[str, np.ndarray]:
     """Return a dict of months and days, which have no fixed length, and the time."""
     parts = p.within("components")
-    months, days, millis = (_numbers(parts.node(x)) for x in ("months", "days", "millis"))
+    months, days, millis = (parts.numbers(x) for x in ("months", "days", "millis"))
     months, days, millis = np.broadcast_arrays(months, days, millis)
     time = _microseconds(millis, 0.0).astype("timedelta64[us]")
     values = {"months": months.copy(), "days": days.copy(), "time": time}
@@ -267,10 +231,8 @@ def _calendar_duration(p: _Properties) -> dict[str, np.ndarray]:
 def _categorical(p: _Properties) -> dict[str, Any]:
     """Return the arguments of pandas.Categorical.from_codes; -1 where a value is undefined."""
     categories = p.texts("categoryNames")
-    codes = _numbers(p.node("codes")).astype(np.int64) - 1
-    if codes.size and not -1 <= codes.min() <= codes.max() < len(categories):
-        raise Damaged(f"codes beyond {len(categories)} categories")
-    ordered = bool(_numbers(p.node("isOrdinal")).any()) if "isOrdinal" in p.fields else False
+    codes = p.numbers("codes").astype(np.int64) - 1
+    ordered = bool(p.numbers("isOrdinal").any()) if "isOrdinal" in p.fields else False
     return {"codes": _reduced(codes, p.squeeze), "categories": categories, "ordered": ordered}
 
 
@@ -288,24 +250,17 @@ def _timetable(p: _Properties) -> dict[str, Any]:
     """Return a dict of the row times, by the name of their dimension, and the variables."""
     p = p.within("any")
     columns = _columns(p, p.texts("varNames"), p.items("data"))
-    rows = int(_numbers(p.node("numRows")).item())
-    first = next(iter(columns.values()), None)
-    if not 0 <= rows <= max(_MAX_ROWS, np.size(first)):
-        raise Damaged(f"a timetable of {rows} rows")
-    times = _linked(p.node("rowTimes"))
+    rows = int(p.numbers("numRows").item())
+    times = _linked(p.fields["rowTimes"])
     value = _regular(p.within("rowTimes"), rows) if times[0] == "struct" else p.value("rowTimes")
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "mM" or value.size != rows:
-        raise Damaged("a timetable without times of its rows")
     return {p.texts("dimNames")[0]: _reduced(value.reshape(-1, 1), p.squeeze), **columns}
 
 
 def _regular(p: _Properties, rows: int) -> np.ndarray:
     """Return the times of rows in equal steps."""
     origin = p.value("origin")
-    if not _is_time(origin):
-        raise Damaged("a timetable whose first time is none")
-    if bool(_numbers(p.node("specifiedAsRate")).any()):
-        micros = 1e6 / float(_numbers(p.node("sampleRate")).item())
+    if bool(p.numbers("specifiedAsRate").any()):
+        micros = 1e6 / float(p.numbers("sampleRate").item())
         step: Any = np.round(np.arange(rows) * micros).astype("timedelta64[us]")
     else:
         step = p.value("stepSize")
@@ -322,19 +277,11 @@ def _regular(p: _Properties, rows: int) -> np.ndarray:
                 days_kept = np.minimum(days_into, last - np.timedelta64(1, "D"))
                 return moved.astype("datetime64[us]") + days_kept + (into - days_into)
             step = np.timedelta64(int(days), "D") + step["time"]
-        if not _is_time(step):
-            raise Damaged("a timetable whose step is no time")
         step = np.arange(rows) * step
     return np.asarray(origin + np.ravel(step)).ravel()
 
 
-def _is_time(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "mM" and value.size == 1
-
-
 def _columns(p: _Properties, names: list[str], nodes: list[tuple[Any, ...]]) -> dict[str, Any]:
-    if len(names) != len(nodes):
-        raise Damaged(f"{len(nodes)} variables with {len(names)} names")
     return {
         name: p.read(node, f".{name}", p.squeeze) for name, node in zip(names, nodes, strict=True)
     }
@@ -344,8 +291,6 @@ def _map(p: _Properties) -> dict[Any, Any]:
     """Return a dict; keys are str or numbers."""
     p = p.within("serialization")
     keys, nodes = (p.items(field) for field in ("keys", "values"))
-    if len(keys) != len(nodes):
-        raise Damaged(f"{len(keys)} keys of {len(nodes)} values")
     values = [p.read(node, f"({i + 1})", p.squeeze) for i, node in enumerate(nodes)]
     return dict(zip((_key(p.read(key, "")) for key in keys), values, strict=True))
 
@@ -356,8 +301,6 @@ def _dictionary(p: _Properties) -> Any:
     if "Key" not in p.fields:
         return {}  # of no types yet
     keys, values = (_elements(p.value(field)) for field in ("Key", "Value"))
-    if len(keys) != len(values):
-        raise Damaged(f"{len(keys)} keys of {len(values)} values")
     keys = [_key(key) for key in keys]
     if all(isinstance(key, (str, int, float, complex)) for key in keys):
         return dict(zip(keys, values, strict=True))
@@ -383,8 +326,6 @@ def _blocks(region: np.ndarray) -> list[np.ndarray]:
     while at < len(region):
         n = int(region[at])
         end = at + 1 + 3 * n
-        if n < 0 or end > len(region):
-            raise Damaged("the table of objects has properties outside itself")
         blocks.append(region[at + 1 : end].reshape(-1, 3))
         at = end + end % 2
     return blocks
@@ -416,15 +357,7 @@ def _is_reference(array: np.ndarray) -> bool:
 
 
 def _one_struct(node: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
-    if node[0] != "struct" or node[1] != (1, 1):
-        raise Damaged("a property is no struct")
     return {name: values[0] for name, values in node[2].items()}
-
-
-def _numbers(node: tuple[Any, ...]) -> np.ndarray:
-    if node[0] != "array":
-        raise Damaged("a property holds no numbers")
-    return node[1]
 
 
 def _elements(value: Any) -> list[Any]:
@@ -442,8 +375,6 @@ def _key(value: Any) -> Any:
 
 def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
     """Return whole microseconds, NaT for NaN; of MATLAB's two parts the second is small."""
-    if millis.dtype.kind != "f":
-        raise Damaged("times that are no floating-point numbers")
     whole = np.floor(millis)
     missing = np.isnan(millis)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -467,7 +398,5 @@ def _boxed(values: Iterable[Any], shape: tuple[int, ...], squeeze: bool) -> np.n
     values = list(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values
-    if math.prod(shape) != len(values):
-        raise Damaged(f"{len(values)} values in an array of shape {shape}")
     array = array.reshape(shape, order="F")
     return np.atleast_1d(array.squeeze()) if squeeze else array

@@ -26,9 +26,6 @@ from d2ke.io.mat.errors import Damaged, Unreadable
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.objects.container import Objects
 
-MAX_DEPTH = 100
-"""Levels of nested cells and structs; more than files have, and safe for the stack."""
-
 CLASSES = {
     "float64": "double",
     "float32": "single",
@@ -79,7 +76,10 @@ def to_python(
         return _struct(node, name, squeeze, system)
     if kind == "sparse":
         _, shape, data, rows, starts = node
-        return scipy.sparse.csc_array((data, rows, starts), shape=shape)
+        stored = int(starts[-1])  # the file may have room for more
+        matrix = scipy.sparse.csc_array((data[:stored], rows[:stored], starts), shape=shape)
+        matrix.check_format()  # scipy's products trust the indices
+        return matrix
     if kind == "object":
         if system is None:
             return Unreadable(name, node[1], "an object of a class")
@@ -174,22 +174,19 @@ def variable_nodes(data: Any) -> dict[str, tuple[Any, ...]]:
     return nodes
 
 
-def from_python(value: Any, where: str, depth: int = 0) -> tuple[Any, ...]:
+def from_python(value: Any, where: str) -> tuple[Any, ...]:
     """Return the node of a value; `where` names it in errors."""
-    if depth > MAX_DEPTH:
-        raise ValueError(f"{where[:60]}... is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, (str, np.str_)):
         return "char", _units(str(value))[np.newaxis] if value else np.empty((0, 0), np.uint16)
     if isinstance(value, Mapping):
         for field in value:
             _check_name(field, where, "a field")
         columns = {
-            field: [from_python(item, f"{where}[{field!r}]", depth + 1)]
-            for field, item in value.items()
+            field: [from_python(item, f"{where}[{field!r}]")] for field, item in value.items()
         }
         return "struct", (1, 1), columns
     if isinstance(value, (list, tuple)):
-        items = [from_python(x, f"{where}[{i}]", depth + 1) for i, x in enumerate(value)]
+        items = [from_python(x, f"{where}[{i}]") for i, x in enumerate(value)]
         return "cell", (1, len(items)), items
     if isinstance(value, Objects):
         # Channels in rows, as MATLAB's users keep series.
@@ -207,7 +204,7 @@ def from_python(value: Any, where: str, depth: int = 0) -> tuple[Any, ...]:
         if isinstance(value, Unreadable):
             kind = f"Unreadable (a {value.matlab_class} that was not read from its file)"
         raise TypeError(f"{where} is {kind}; {_HELD}")
-    return _array_node(np.asarray(value), where, depth)
+    return _array_node(np.asarray(value), where)
 
 
 def _integer(value: int, where: str) -> np.integer:
@@ -217,15 +214,15 @@ def _integer(value: int, where: str) -> np.integer:
     raise ValueError(f"{where} is {value}, which no integer class of MATLAB can hold")
 
 
-def _array_node(array: np.ndarray, where: str, depth: int) -> tuple[Any, ...]:
+def _array_node(array: np.ndarray, where: str) -> tuple[Any, ...]:
     ndim = array.ndim
     if ndim < 2:
         array = array.reshape(1, -1)
     if array.dtype.names is not None:
-        return _struct_array_node(array, where, depth, ndim)
+        return _struct_array_node(array, where, ndim)
     if array.dtype == object:
         items = [
-            from_python(item, f"{where}[{_index(i, array.shape, ndim)}]", depth + 1)
+            from_python(item, f"{where}[{_index(i, array.shape, ndim)}]")
             for i, item in enumerate(array.ravel(order="F"))
         ]
         return "cell", array.shape, items
@@ -238,12 +235,12 @@ def _array_node(array: np.ndarray, where: str, depth: int) -> tuple[Any, ...]:
     return "array", array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _struct_array_node(array: np.ndarray, where: str, depth: int, ndim: int) -> tuple[Any, ...]:
+def _struct_array_node(array: np.ndarray, where: str, ndim: int) -> tuple[Any, ...]:
     columns = {}
     for field in array.dtype.names or ():
         _check_name(field, where, "a field")
         columns[field] = [
-            from_python(item, f"{where}[{_index(i, array.shape, ndim)}][{field!r}]", depth + 1)
+            from_python(item, f"{where}[{_index(i, array.shape, ndim)}][{field!r}]")
             for i, item in enumerate(array[field].ravel(order="F"))
         ]
     return "struct", array.shape, columns

@@ -19,8 +19,7 @@ def damaged_v7(path):
 def damaged_v73(path):
     save_mat(path, {"a": "first", "b": np.zeros((2, 2)), "c": "last"}, version="7.3")
     with h5py.File(path, "r+") as file:
-        file["b"].attrs["MATLAB_class"] = np.bytes_("char")
-        file["b"][...] = 1e9
+        file["b"].attrs["MATLAB_class"] = np.bytes_("cell")
 
 
 @pytest.mark.parametrize("damage", [damaged_v7, damaged_v73])
@@ -32,7 +31,7 @@ def test_other_variables_are_read(tmp_path, damage):
     assert data["c"] == "last"
     assert isinstance(data["b"], Unreadable)
     assert data["b"].name == "b"
-    assert data["b"].matlab_class in ("double", "char")
+    assert data["b"].matlab_class in ("double", "cell")
     assert data["b"].reason.startswith("damaged: ")
     assert load_mat(path, "c") == {"c": "last"}
     with pytest.raises(MatFileError, match=r"a\.mat cannot be read: "):

@@ -60,7 +60,7 @@ def test_the_short_way_of_version_5(tmp_path, monkeypatch, compress):
     pairs["one"], pairs["two"] = 1.5, "t"
     save_mat(path, {"x": items(), "pairs": pairs}, compress=compress)
     short = load_mat(path)
-    monkeypatch.setattr(v5, "plain_matrices", lambda buffer, address, at, *_: ([], at))
+    monkeypatch.setattr(v5, "plain_matrix", lambda *_: None)
     same(short, load_mat(path))
 
 
@@ -83,19 +83,18 @@ def test_what_is_not_plain_is_left(tmp_path):
     at = len(content) - 56 - 48
 
     def plain(content, end):
-        return v5_plain.plain_matrices(content, content.ctypes.data, at, end, 1, False, 1)
+        return v5_plain.plain_matrix(content, content.ctypes.data, at, end, False)
 
-    nodes, end = plain(content, len(content))
-    assert (len(nodes), end) == (1, len(content))
+    assert plain(content, len(content))[1] == len(content)
     for byte in range(56):
         if 20 <= byte % 56 < 24:
             continue  # a word that only sparse matrices use
         for value in (0, 1, 2, 7, 127, 128, 255):
             damaged = content.copy()
             damaged[at + byte] = value
-            nodes, _ = plain(damaged, len(content))
-            assert not nodes or byte in (4, 16, 48) or value == content[at + byte]
-    assert plain(content, len(content) - 1) == ([], at)
+            found = plain(damaged, len(content))
+            assert found is None or byte in (4, 16, 48) or value == content[at + byte]
+    assert plain(content, len(content) - 1) is None
 
 
 def test_compact_datasets(tmp_path):

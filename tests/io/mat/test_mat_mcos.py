@@ -105,8 +105,8 @@ def test_objects_that_contain_themselves(tmp_path):
     objects.add("containers.Map", serialization=serialized)
     for version, write in mcos_files.WRITERS.items():
         write(tmp_path / f"{version}.mat", objects, {"m": ("containers.Map", link)})
-        text = repr(load_mat(tmp_path / f"{version}.mat")["m"])
-        assert "nested deeper than 20 levels" in text
+        read = load_mat(tmp_path / f"{version}.mat")["m"]
+        assert read["k"].reason == "an object that contains itself"
 
 
 def test_damaged_objects_are_read_or_refused(tmp_path):
