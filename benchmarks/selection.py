@@ -20,7 +20,7 @@ import d2ke
 from benchmarks import measure
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import class_indicators, decompose
-from d2ke.model_selection.fold_sums import count_correct
+from d2ke.model_selection.cross_validation import count_correct
 from d2ke.model_selection.folds import stratified_folds
 from papers.datasets import load
 

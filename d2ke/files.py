@@ -19,9 +19,6 @@ from d2ke.embedding.features import check_embedding, check_link, feature_transfo
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import PieceScores
-from d2ke.models.plain_blocks import PlainBlock
-from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
 
 
@@ -201,26 +198,15 @@ def write_model_features(
 
 def _digests(model: D2KEModel) -> dict[str, str]:
     """Return digests of what decides the features of a model."""
-    parts: list[Any] = [model.scaling.mean, model.scaling.sd]
+    parts: list[Any] = [model.scaling]
     functions: dict[str, Any] = {}
     for i, block in enumerate(model.blocks):
-        if isinstance(block, PieceScores):
-            parts += [digest(f"pieces of block {i}", block.omega), block.weights, block.offset]
-            continue
-        if isinstance(block, PlainBlock):
-            parts += [getattr(block, field.name) for field in fields(block)]
-            continue
-        parts += [block.column, block.fill] if block.column else []
-        windows = isinstance(block.omega, Windows)
-        omega = list(vars(block.omega).values()) if windows else block.omega
-        parts += [block.R, digest(f"omega of block {i}", omega), block.gamma]
-        parts += [block.from_omega, sorted(block.parameters.items())]
-        if callable(block.distance):
-            functions[f"version of distance of block {i}"] = block.distance
-        else:
-            parts.append(block.distance)
-        for k, view in enumerate(block.views):
+        own = {field.name: getattr(block, field.name) for field in fields(block)}
+        for k, view in enumerate(own.pop("views", ())):
             functions[f"version of view {k} of block {i}"] = view
+        if callable(own.get("distance")):
+            functions[f"version of distance of block {i}"] = own.pop("distance")
+        parts.append(own)
     versions = {name: function_version(name, function) for name, function in functions.items()}
     return {"model": sequence_digest("model", parts), **versions}
 

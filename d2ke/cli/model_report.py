@@ -52,7 +52,7 @@ def write_report(
     """
     rows = sample_rows(len(data[1]), 0, None)
     n, objects, labels = len(data[1]), take(data[0], rows), data[1][rows]
-    Z = session.long("features", model.training_features, objects, session.n_threads, rows)
+    Z = session.long("features", model.features, objects, session.n_threads, rows)
     of_classes = model.classes is not None
     measure = "accuracy" if of_classes else "100 R^2"
     floor = f"; the largest class has {model.largest_class:.1f} %." if of_classes else "."

@@ -23,10 +23,9 @@ from d2ke.files import write_model_features
 from d2ke.io.columns import Columns, LabelledObjects
 from d2ke.io.text import labels_of_text
 from d2ke.models.conformal import check_alpha
-from d2ke.models.model import D2KEModel
+from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import checked, predict_objects
-from d2ke.models.several_labels import refuse_several_labels
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
@@ -247,7 +246,7 @@ def predict(options: argparse.Namespace) -> None:
     check_results(options, TABLES, _inputs(options))
     check_alpha(options.alpha)
     model = _load(options.model, session)
-    refuse_several_labels(model, "d2ke predict")
+    check_model(model, "d2ke predict")
     held = read_for(model, options, session)
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):

@@ -10,15 +10,14 @@ import dask.array as da
 import numpy as np
 
 from d2ke._base.checks import choice, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import label_array, truth
 from d2ke.dask.partitions import Partitions, is_frame, lazy_parts, partitions_of, row_array
 from d2ke.dask.workers import check_workers, later, shared
 from d2ke.models import predict
 from d2ke.models.inputs import check_columns
-from d2ke.models.model import D2KEModel
+from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.novelty import novelty as novelty_in_memory
-from d2ke.models.several_labels import refuse_several_labels
 
 
 def d2ke_predict(
@@ -72,10 +71,12 @@ def d2ke_predict(
     100.0
     """
     x = _open(X, model, unseen_letters, chunks, 8 * model.R)
-    refuse_several_labels(model, "d2ke.dask.d2ke_predict")
+    check_model(model, "d2ke.dask.d2ke_predict")
     kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
     predict.check_probability(probability, model)
-    n_columns = len(model.calibration.offsets) if probability else len(model.linear.weights)
+    n_columns = len(model.linear.weights)
+    if probability and model.classes is not None:
+        n_columns = len(model.classes)
     no_labels, no_decisions = np.empty(0, kind), np.empty((0, n_columns))
     apply = partial(
         predict.d2ke_predict, None, probability=probability, unseen_letters=unseen_letters,
@@ -202,10 +203,7 @@ def label_parts(y: Any, x: Partitions) -> list[Any]:
 
 def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) -> Partitions:
     """Check what this process can see, and cut X."""
-    if not isinstance(model, D2KEModel):
-        raise ArgumentTypeError(
-            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
-        )
+    check_model(model)
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     x = partitions_of(
         "X", X, chunks, kind="records" if model.inputs else None, anything=model.kind == "any",

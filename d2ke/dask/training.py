@@ -19,17 +19,15 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.partitions import is_frame, is_lazy, partitions_of
 from d2ke.dask.prediction import label_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
-from d2ke.embedding.scaling import Scaling
-from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
+from d2ke.learners.ridge import RidgeSums
 from d2ke.models import train, training_inputs
 from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS
-from d2ke.models.plan import TrainingPlan, costs_to_try, scores
+from d2ke.models.plan import Solved, TrainingPlan, scores
 from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
 from d2ke.models.result_warnings import warn_of_result
-from d2ke.models.shares import COSTS
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.record_packing import is_table
@@ -131,20 +129,16 @@ def d2ke_train(
     ]
     n = int(starts[-1])
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
-    sample = tree(
-        [
-            later(_take, rows[(rows >= at) & (rows < at + size)] - at, part, target)
-            for (_, at, part, target), size in zip(parts, np.diff(starts), strict=True)
-        ],
-        _merge_samples,
-    )
     scored = sample_rows(n, entropy, ROWS) if blocks is None else rows[:0]
-    strings = tree(
-        [
-            later(_take_strings, scored[(scored >= at) & (scored < at + size)] - at, part, target)
-            for (_, at, part, target), size in zip(parts, np.diff(starts), strict=True)
-        ],
-        _merge_samples,
+    sample, strings = (
+        tree(
+            [
+                later(take_some, some[(some >= at) & (some < at + size)] - at, part, target)
+                for (_, at, part, target), size in zip(parts, np.diff(starts), strict=True)
+            ],
+            _merge_samples,
+        )
+        for some, take_some in ((rows, _take), (scored, _take_strings))
     )
     made: Any = later(
         partial(_plan, blocks, distances, distance, params, R, rows, scored, n, entropy),
@@ -169,8 +163,7 @@ def d2ke_train(
         ],
         _merge_scores,
     )
-    kept = sums if keep_sums else None
-    model = later(_model, plan, solved, sample, found, kept).compute()
+    model = later(partial(_model, keep_sums), plan, solved, sample, found, sums).compute()
     model = replace(model, seconds={"training": time.perf_counter() - started})
     warn_of_result(model)
     return model
@@ -188,15 +181,6 @@ class _Sample(NamedTuple):
 
     objects: Any
     target: Target
-
-
-class _Solved(NamedTuple):
-    """The models of every penalty, and the C that are scored."""
-
-    ridge: Ridge
-    scaling: Scaling
-    costs: Sequence[float]
-    n_largest: int
 
 
 # ---------------------------------------------------------------- on workers: labels and sample
@@ -286,27 +270,16 @@ def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Ta
 
 
 def _merge_sums(*parts: RidgeSums) -> RidgeSums:
-    first = parts[0]  # which may be needed again
-    sums = RidgeSums.empty(first.centre, first.unit, first.target_centre, first.dtype)
-    for part in parts:
+    sums = parts[0].copy()  # the part may be needed again
+    for part in parts[1:]:
         sums.merge(part)
     return sums
 
 
 def _solve(
     entropy: Any, plan: TrainingPlan, Z: np.ndarray, sample: _Sample, sums: RidgeSums
-) -> _Solved:
-    """Decompose the sums; fewer rows than features are all in the sample."""
-    target, n_largest = sample.target, 0
-    if target.classes is not None:
-        counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
-        n_largest = int(counts.max())
-    if sums.n <= plan.R:
-        scaling = plan.scaling(plan.centre, plan.unit)
-        ridge, _ = ridge_of_rows(Z, target.columns(np.float64), scaling.sd * np.sqrt(plan.R))
-        return _Solved(ridge, scaling, COSTS, n_largest)
-    scaling, ridge = plan.solve(sums)
-    return _Solved(ridge, scaling, costs_to_try(ridge, Z, target, entropy, None), n_largest)
+) -> Solved:
+    return plan.solve(sums, Z, sample.target, int(sums.n), entropy, None)
 
 
 def _scores(
@@ -315,7 +288,7 @@ def _scores(
     entropy: Any,
     n_threads: int,
     plan: TrainingPlan,
-    solved: _Solved,
+    solved: Solved,
     x: Any,
     target: Target,
 ) -> LeftOutScores | None:
@@ -333,28 +306,19 @@ def _merge_scores(*parts: LeftOutScores | None) -> LeftOutScores | None:
 
 
 def _model(
+    keep_sums: bool,
     plan: TrainingPlan,
-    solved: _Solved,
+    solved: Solved,
     sample: _Sample,
     found: LeftOutScores,
-    sums: RidgeSums | None,
+    sums: RidgeSums,
 ) -> D2KEModel:
-    best = found.best()
-    C = float(solved.costs[best])
-    return train.trained_model(
-        plan,
-        solved.scaling,
-        train.linear_model(solved.ridge, C, sample.target.classes),
-        sample.objects,
-        found.n,
-        C=C,
-        accuracy=found.accuracy(best),
-        confusion=None if found.confusion is None else found.confusion[best],
-        n_largest=solved.n_largest,
-        calibration=found.calibration(best),
-        seconds={},
-        sums=sums,
-    )
+    target, n_largest = sample.target, 0.0
+    if target.classes is not None:
+        counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
+        n_largest = float(counts.max())
+    model = train.trained_model(plan, solved, found, sample.objects, target, n_largest)
+    return replace(model, sums=sums if keep_sums else None)
 
 
 def _nothing(*_: Any) -> None:

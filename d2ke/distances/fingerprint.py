@@ -7,6 +7,7 @@ import functools
 import hashlib
 import numbers
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,10 @@ def add_value(digest: Any, item: Any, name: str) -> None:
         digest.update(f"{type(item).__name__} {len(item)} ".encode())
         for i, part in enumerate(item):
             add_value(digest, part, f"{name}[{i}]")
+    elif isinstance(item, Objects):
+        digest.update(objects_digest(item).encode())
+    elif is_dataclass(item):
+        add_value(digest, {one.name: getattr(item, one.name) for one in fields(item)}, name)
     elif isinstance(item, Mapping):
         parts = []
         for key, value in item.items():

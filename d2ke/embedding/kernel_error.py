@@ -139,74 +139,68 @@ def kernel_error(
     reference = _reference(gram, features, n)
     lengths = _sizes(sizes, R)
     counts = np.minimum(R // lengths, integer("max_blocks", max_blocks, 1))
+    which = np.repeat(np.arange(len(lengths)), counts)
     blocks = [
-        (at, slice(block * r, (block + 1) * r))
-        for at, r in enumerate(lengths.tolist())
-        for block in range(counts[at])
+        (slice(block * r, (block + 1) * r), R / r)
+        for r, count in zip(lengths.tolist(), counts.tolist(), strict=True)
+        for block in range(count)
     ]
+    maxima, squares, known = _errors(Z, reference, blocks, n_threads)
+    zero = np.zeros((n, 1))
+    _, (full,), _ = _errors(Z, _reference(None, zero, n), [(slice(R), 1.0)], n_threads)
+    # The mean over all pairs of E[(phi(x) phi(y))^2] needs the columns' norms only.
+    norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
+    variance = max((R * float(norms @ norms) - full) / n**2, 0.0) * R / (R - 1)
+    of_centred: Any = (None, None)
+    if flag("centred", centred):
+        if features is None:
+            K = np.asarray(gram, np.float64)
+            means = K.mean(axis=1)
+            reference = _reference(K - means - (means - means.mean())[:, None], None, n)
+        else:
+            reference = _reference(None, _less_means(np.asarray(features)), n)
+        _, varied, known_varied = _errors(_less_means(Z), reference, blocks, n_threads)
+        of_centred = _mean_and_sd(_ratio(varied, known_varied, n), which, counts)
+    return KernelError(
+        lengths, counts,
+        *_mean_and_sd(maxima, which, counts),
+        *_mean_and_sd(np.sqrt(squares) / n, which, counts),
+        np.sqrt(variance / lengths),
+        *_mean_and_sd(_ratio(squares, known, n), which, counts),
+        *of_centred,
+    )  # fmt: skip
 
-    def measure(rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
-        """Return maxima and sums of squares of each block's errors, and of the kernel's squares.
 
-        The latter of the estimate by all features, and of the references. Of the symmetric
-        matrix, these rows' part on and to the right of the diagonal.
-        """
+def _errors(
+    Z: np.ndarray,
+    reference: Callable[[slice, slice], np.ndarray],
+    blocks: Sequence[tuple[slice, float]],
+    n_threads: int | None,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the largest error of each block's kernel, the sum of its squares, and the reference's.
+
+    A block are columns, and what their products are multiplied by.
+    """
+    n = len(Z)
+
+    def measure(rows: slice) -> tuple[np.ndarray, np.ndarray, float]:
+        """Measure these rows of the symmetric matrix, from the diagonal on."""
         after = slice(rows.start, n)
         times = np.full(n - rows.start, 2.0)
         times[: rows.stop - rows.start] = 1.0
         known = reference(rows, after)
-        maxima, sums = np.empty(len(blocks)), np.empty(len(blocks))
-        centred_sums, known_sums = np.zeros(len(blocks)), np.zeros(2)
-        known_sums[0] = np.square(known, dtype=np.float64).sum(axis=0) @ times
-        for index, (at, columns) in enumerate(blocks):
-            error = _product(Z[rows, columns], Z[after, columns])
-            error *= R / lengths[at]
-            error -= known
-            np.abs(error, out=error)
-            maxima[index] = error.max()
-            np.square(error, out=error)
-            sums[index] = error.sum(axis=0) @ times
-        if centred:
-            known = centred_reference(rows, after)
-            known_sums[1] = np.square(known).sum(axis=0) @ times
-            for index, (at, columns) in enumerate(blocks):
-                error = _product(Z[rows, columns], Z[after, columns], means[columns])
-                error *= R / lengths[at]
-                error -= known
-                np.square(error, out=error)
-                centred_sums[index] = error.sum(axis=0) @ times
-        estimate = _product(Z[rows], Z[after])
-        full = float(np.square(estimate).sum(axis=0) @ times)
-        return maxima, sums, centred_sums, full, known_sums
+        maxima, sums = np.empty((2, len(blocks)))
+        for i, (columns, factor) in enumerate(blocks):
+            error = factor * _product(Z[rows, columns], Z[after, columns]) - known
+            maxima[i] = np.abs(error).max()
+            sums[i] = np.square(error).sum(axis=0) @ times
+        return maxima, sums, np.square(known, dtype=np.float64).sum(axis=0) @ times
 
-    centred = flag("centred", centred)
-    if centred:
-        means = Z.mean(axis=0, dtype=np.float64)
-        centred_reference = _centred_reference(gram, features)
     step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
     tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]
     with product_pool(n_threads) as pool:
-        measured = list(pool.map(measure, tiles))
-    maxima = np.max([tile[0] for tile in measured], axis=0)
-    squares, centred_squares, known = (
-        np.sum([tile[at] for tile in measured], axis=0) for at in (1, 2, 4)
-    )
-    rms = np.sqrt(squares) / n
-    # The mean over all pairs of E[(phi(x) phi(y))^2] needs the columns' norms only.
-    norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
-    variance = (R * float(norms @ norms) - sum(tile[3] for tile in measured)) / n**2
-    variance = max(variance, 0.0) * R / (R - 1)
-    which = np.array([at for at, _ in blocks])
-    max_mean, max_sd = _mean_and_sd(maxima, which, counts)
-    rms_mean, rms_sd = _mean_and_sd(rms, which, counts)
-    expected = np.sqrt(variance / lengths)
-    relative = _mean_and_sd(_ratio(squares, known[0], n), which, counts)
-    of_centred: Any = (None, None)
-    if centred:
-        of_centred = _mean_and_sd(_ratio(centred_squares, known[1], n), which, counts)
-    return KernelError(
-        lengths, counts, max_mean, max_sd, rms_mean, rms_sd, expected, *relative, *of_centred
-    )
+        maxima, sums, known = zip(*pool.map(measure, tiles), strict=True)
+    return np.max(maxima, axis=0), np.sum(sums, axis=0), float(sum(known))
 
 
 def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray[np.float64]:
@@ -292,22 +286,8 @@ def _reference(gram: Any, features: Any, n: int) -> Callable[[Any, Any], np.ndar
     return lambda rows, others: _product(F[rows], F[others])
 
 
-def _centred_reference(gram: Any, features: Any) -> Callable[[slice, slice], np.ndarray]:
-    """Return the function that gives the checked reference less its row and column means."""
-    if gram is None:
-        F = np.asarray(features)
-        columns = F.mean(axis=0, dtype=np.float64)
-        return lambda rows, others: _product(F[rows], F[others], columns)
-    K = np.asarray(gram)
-    means = K.mean(axis=1, dtype=np.float64)
-    grand = means.mean()
-
-    def part(rows: slice, others: slice) -> np.ndarray:
-        result = K[rows, others] - means[others]
-        result -= (means[rows] - grand)[:, None]
-        return result
-
-    return part
+def _less_means(Z: np.ndarray) -> np.ndarray:
+    return Z - Z.mean(axis=0, dtype=np.float64)
 
 
 def _ratio(squares: np.ndarray, known: float, n: int) -> np.ndarray:
@@ -332,20 +312,16 @@ def _chunks(R: int) -> list[slice]:
     return [slice(low, min(low + _CHUNK, R)) for low in range(0, R, _CHUNK)]
 
 
-def _product(A: np.ndarray, B: np.ndarray, less: np.ndarray | None = None) -> np.ndarray:
-    """Return A B' in float64, after subtracting a row from each.
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return A B' in float64.
 
-    Other dtypes, or a row, are handled by copying some columns at a time.
+    A few columns are copied at a time, as features may be large and float32.
     """
-    if less is None and A.dtype == B.dtype == np.float64:
+    if A.dtype == B.dtype == np.float64:
         return A @ B.T
     result = np.zeros((len(A), len(B)))
     for columns in _chunks(A.shape[1]):
-        a, b = (matrix[:, columns].astype(np.float64) for matrix in (A, B))
-        if less is not None:
-            a -= less[columns]
-            b -= less[columns]
-        result += a @ b.T
+        result += A[:, columns].astype(np.float64) @ B[:, columns].astype(np.float64).T
     return result
 
 

@@ -16,7 +16,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.io.rows import RowSource, stored
+from d2ke.io.rows import StoredRows, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
@@ -46,7 +46,7 @@ class Scaling:
         Z may be a features file, as a path or open, which is read block by block.
         """
         Z = stored("Z", Z)
-        if not isinstance(Z, RowSource):
+        if not isinstance(Z, StoredRows):
             Z = arrays.matrix("Z", Z)
         arrays.check_filled("Z", Z)
         if choice("scaling", kind, SCALINGS) == "none":
@@ -75,7 +75,7 @@ class Scaling:
         functions take them in place of an array.
         """
         Z = stored("Z", Z)
-        if isinstance(Z, RowSource):
+        if isinstance(Z, StoredRows):
             return Z.mapped(self.apply)
         Z = arrays.matrix("Z", Z)
         if Z.shape[1] != len(self.mean):
@@ -97,7 +97,7 @@ class Scaling:
         return Z * unit.astype(Z.dtype) + self.mean.astype(Z.dtype)
 
 
-def moments(Z: np.ndarray | RowSource) -> tuple[np.ndarray, np.ndarray]:
+def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of each column."""
     mean, squares = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
     for begin in range(0, len(Z), _RUN):

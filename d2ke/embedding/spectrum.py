@@ -19,7 +19,6 @@ from d2ke._base.memory import check_fits
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
 _RUN = 256  # rows
-_LARGE = 1500  # rows of matrices whose product may take a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ class SpectrumRepair:
         if times:
             scaled = negative * values[below]
             scaled *= times
-            gram = _product(scaled, negative)
+            gram = scaled @ negative.T
             np.subtract(K, gram, out=gram)
         else:
             gram = K - min(values[0], 0.0) * np.eye(len(K))
@@ -101,16 +100,6 @@ def _eigen(name: str, K: Any) -> tuple[np.ndarray, ...]:
     return K, *np.linalg.eigh(K)
 
 
-def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return A B', for large matrices by runs of rows, between which Ctrl-C is noticed."""
-    if len(A) < _LARGE:
-        return A @ B.T
-    result = np.empty((len(A), len(B)))
-    for low in range(0, len(A), _RUN):
-        np.matmul(A[low : low + _RUN], B.T, out=result[low : low + _RUN])
-    return result
-
-
 def symmetric_half(K: np.ndarray) -> np.ndarray:
     """Copy the upper triangle onto the lower one, which rounding may have made different."""
     for low in range(0, len(K), _RUN):
@@ -135,7 +124,7 @@ class SpectrumSplit(NamedTuple):
     def combined(self, positive: float, negative: float) -> np.ndarray:
         """Return positive S+ + negative S-."""
         factors = np.where(self.values > 0, positive, -negative) * self.values
-        product = _product(self.vectors * factors, self.vectors)
+        product = (self.vectors * factors) @ self.vectors.T
         result = product + product.T
         result /= 2
         return result

@@ -158,17 +158,6 @@ class RidgeSums:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
 
-    def without(self, part: RidgeSums) -> RidgeSums:
-        """Return the sums without some of the rows."""
-        rest = {name: getattr(self, name) - getattr(part, name) for name in ("n", *_SUMS)}
-        return replace(self, **rest)
-
-    def first(self, R: int) -> RidgeSums:
-        """Return the sums of the first R features; they share memory with these."""
-        names = ("centre", "unit", "features", "crossed")
-        first = {name: getattr(self, name)[:R] for name in names}
-        return replace(self, products=self.products[:R, :R], **first)
-
     def centred(self, unit: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return products of centred features with each other (upper part) and with targets.
 

@@ -7,30 +7,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from d2ke._base import arrays
 from d2ke._base.blas import limit_blas_of_thread
 from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.rows import RowSource
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
-from d2ke.model_selection.fold_sums import (
-    FeatureView,
-    cross_validate_by_products,
-    fewer_operations,
-)
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FeatureGrid
-from d2ke.model_selection.median import median
 from d2ke.model_selection.result import Search
 
 # The squared hinge loss is tried with so many values of C on either side of the best one by the
@@ -38,12 +30,12 @@ from d2ke.model_selection.result import Search
 _NEARBY = 1
 
 # Parameters, the accuracy for each C, the features and their number.
-Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray | RowSource], int]
+Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray], int]
 
 
-def median_unit(D: np.ndarray | RowSource) -> float:
+def median_unit(D: np.ndarray) -> float:
     """Return the unit of relative values: the median of the distances, or 1 if that is 0."""
-    middle = median(D) if isinstance(D, RowSource) else float(np.median(D))
+    middle = float(np.median(D))
     if not np.isfinite(middle):
         raise ValueError(
             f"the median of the distances is {middle}, no unit for gamma_scale or C_scale; "
@@ -52,33 +44,8 @@ def median_unit(D: np.ndarray | RowSource) -> float:
     return middle or 1.0
 
 
-class _Distances:
-    """The distances of a candidate, in memory or in a file that is read by blocks."""
-
-    def __init__(self, source: np.ndarray | RowSource):
-        self.source = source
-        self.in_file = isinstance(source, RowSource)
-        self.n_columns = source.shape[1]
-
-    @cached_property
-    def rows(self) -> RowSource:
-        if self.in_file:
-            return self.source
-        arrays.check_distances("D", self.source)
-        return RowSource(self.source)
-
-    def unit(self, R: int) -> float:
-        if self.in_file:
-            return median_unit(self.rows.mapped(lambda D: D[:, :R], R))
-        return median_unit(self.source[:, :R])
-
-    def features(self, setting: Mapping[str, Any]) -> RowSource:
-        R, gamma = setting["R"], setting["gamma"]
-        return self.rows.mapped(lambda D: d2ke_features(D[:, :R], gamma, n_threads=1), R)
-
-
 def search_features(
-    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray | RowSource]],
+    candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
     problem: SearchProblem,
     grid: FeatureGrid,
     *,
@@ -86,17 +53,15 @@ def search_features(
 ) -> Search:
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
 
-    One distance matrix gives every gamma, R and scaling. One factorisation gives every C and
-    fold, see `cross_validate`, or one for each fold, see `cross_validate_by_products`: whichever
-    takes fewer operations. Settings are compared by the squared loss; the best of them is tried
-    with the squared hinge loss too (see `FeatureGrid`), with its C and the next smaller and larger
-    ones.
+    One distance matrix gives every gamma, R and scaling, and one factorisation every C and fold,
+    see `cross_validate`. Settings are compared by the squared loss; the best of them is tried with
+    the squared hinge loss too (see `FeatureGrid`), with its C and the next smaller and larger ones.
 
     Parameters
     ----------
-    candidates : iterable of (mapping, ndarray or RowSource of shape (n, R))
+    candidates : iterable of (mapping, ndarray of shape (n, R))
         Parameters of a p(omega), and the distances of the n training objects to R
-        random objects drawn from it; those in a file are read by blocks.
+        random objects drawn from it.
     problem : SearchProblem
         The labels and folds.
     grid : FeatureGrid
@@ -122,112 +87,43 @@ def search_features(
     100.0
     """
     kept = {} if kept is None else kept
-    scored = _FeatureSearch(problem, grid, kept).scored(candidates)
-    return _best_by_both_losses(scored, problem, grid, kept)
 
-
-@dataclass(frozen=True)
-class _FeatureSearch:
-    """Scores the settings of each candidate by the squared loss."""
-
-    problem: SearchProblem
-    grid: FeatureGrid
-    kept: MutableMapping[tuple[Any, ...], Any]
-
-    def scored(self, candidates: Iterable[tuple[Mapping[str, Any], Any]]) -> Iterator[Scored]:
+    def scored() -> Iterator[Scored]:
         positions = count()  # enumerate() would hold a candidate while the next one is made
-        for parameters, source in candidates:
-            D, position = _Distances(source), next(positions)
-            settings = self.settings(D, position)
-            accuracies = self.accuracies(D, settings, position)
-            for setting, by_cost in zip(settings, accuracies, strict=True):
-                yield (
-                    {**parameters, **setting},
-                    by_cost,
-                    lambda D=D, setting=setting: self.scaled(D, setting),
-                    setting["R"],
-                )
-            del D, source  # before the next candidate's distances are computed
-
-    def settings(self, D: _Distances, position: int) -> list[dict[str, Any]]:
-        largest, settings = D.n_columns, []
-        for R in (largest,) if self.grid.sizes is None else self.grid.sizes:
-            R, unit = integer("R", R, 1, largest), 1.0
-            if self.grid.relative:
-                unit = cached(self.kept, (position, "unit", R), lambda R=R: D.unit(R))
-            settings += self.grid.settings(R, unit)
-        return settings
-
-    def accuracies(
-        self, D: _Distances, settings: Sequence[Mapping[str, Any]], position: int
-    ) -> list[list[float]]:
-        """Return the accuracies of each setting for each C."""
-        results: list[Any] = [None] * len(settings)
-        by_gamma: dict[float, list[int]] = {}
-        missing = []
-        problem = self.problem
-        n, n_folds, n_classes = problem.n, problem.n_folds, problem.n_classes
-        for i, setting in enumerate(settings):
-            if fewer_operations(n, setting["R"], n_folds, n_classes, len(self.grid.costs)):
-                by_gamma.setdefault(setting["gamma"], []).append(i)
-            elif (known := self.kept.get((position, i))) is None:
-                missing.append(i)
-            else:
-                results[i] = known
-        for gamma, members in by_gamma.items():
-            some = [settings[i] for i in members]
-            key = position, "gamma", gamma
-            by_view = cached(self.kept, key, lambda some=some: self.by_products(D, some))
-            for i, accuracies in zip(members, by_view, strict=True):
-                results[i] = accuracies
-        if missing:
-            D.rows  # noqa: B018 (opens them before several threads need them)
+        for parameters, D in candidates:
+            position, settings = next(positions), _settings(D, grid)
+            missing = [i for i in range(len(settings)) if (position, i) not in kept]
             with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
-                by_hat = pool.map(lambda i: self.by_hat(D, settings[i]), missing)
-                for i, accuracies in zip(missing, by_hat, strict=True):
-                    results[i] = self.kept[position, i] = accuracies
-        return results
+                by_cost_of = partial(_by_cost, D, problem, grid.costs)
+                found = pool.map(by_cost_of, [settings[i] for i in missing])
+                for i, by_cost in zip(missing, found, strict=True):
+                    kept[position, i] = by_cost
+            for i, setting in enumerate(settings):
+                features = partial(_scaled, D, setting)
+                yield {**parameters, **setting}, kept[position, i], features, setting["R"]
+            del D, features, by_cost_of  # before the next candidate's distances are computed
 
-    def by_products(
-        self, D: _Distances, settings: Sequence[Mapping[str, Any]]
-    ) -> list[list[float]]:
-        """Return the accuracies of settings with the same gamma."""
-        widest = max(settings, key=lambda setting: setting["R"])
-        views = [
-            FeatureView(one["R"], one["scaling"], np.sqrt(widest["R"] / one["R"]))
-            for one in settings
-        ]
-        return _by_products(D.features(widest), self.problem, self.grid.costs, views)
-
-    def by_hat(self, D: _Distances, setting: Mapping[str, Any]) -> list[float]:
-        Z = D.features(setting).whole()
-        F = Scaling.fit(Z, setting["scaling"]).apply(Z)
-        return cross_validate(F, self.problem.codes, self.grid.costs, self.problem.folds)
-
-    def scaled(self, D: _Distances, setting: Mapping[str, Any]) -> np.ndarray | RowSource:
-        """Return the features of a setting; those of a file are computed in each pass."""
-        Z = D.features(setting)
-        if not D.in_file:
-            Z = Z.whole()
-        return Scaling.fit(Z, setting["scaling"]).apply(Z)
+    return _best_by_both_losses(scored(), problem, grid, kept)
 
 
-def cached(
-    kept: MutableMapping[tuple[Any, ...], Any], key: tuple[Any, ...], compute: Callable[[], Any]
-) -> Any:
-    """Return what is kept for the key, or compute and keep it."""
-    value = kept.get(key)
-    if value is None:
-        value = kept[key] = compute()
-    return value
+def _settings(D: np.ndarray, grid: FeatureGrid) -> list[dict[str, Any]]:
+    largest, settings = D.shape[1], []
+    for R in (largest,) if grid.sizes is None else grid.sizes:
+        R = integer("R", R, 1, largest)
+        settings += grid.settings(R, median_unit(D[:, :R]) if grid.relative else 1.0)
+    return settings
 
 
-def _by_products(
-    Z: RowSource, problem: SearchProblem, costs: Sequence[float], views: Sequence[FeatureView]
-) -> list[list[float]]:
-    return cross_validate_by_products(
-        Z, problem.codes, costs, problem.folds, views, n_threads=problem.n_threads
-    )
+def _by_cost(
+    D: np.ndarray, problem: SearchProblem, costs: Sequence[float], setting: Mapping[str, Any]
+) -> list[float]:
+    return cross_validate(_scaled(D, setting), problem.codes, costs, problem.folds)
+
+
+def _scaled(D: np.ndarray, setting: Mapping[str, Any]) -> np.ndarray:
+    """Return the features of a setting."""
+    Z = d2ke_features(D[:, : setting["R"]], setting["gamma"], n_threads=1)
+    return Scaling.fit(Z, setting["scaling"]).scale(Z, Z)
 
 
 def _best_by_both_losses(
@@ -249,14 +145,11 @@ def _best_by_both_losses(
         order = sorted(grid.costs)
         best = order.index(grid.costs[int(np.argmax(by_cost))])
         nearby = order[max(0, best - _NEARBY) : best + _NEARBY + 1]
-        accuracies = cached(
-            kept,
-            ("squared hinge",),
-            lambda: cross_validate_hinge(
+        if (key := ("squared hinge",)) not in kept:
+            kept[key] = cross_validate_hinge(
                 features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
-            ),
-        )
-        tried += with_costs(setting, nearby, accuracies, loss="squared_hinge")
+            )
+        tried += with_costs(setting, nearby, kept[key], loss="squared_hinge")
     # The model has a loss of the grid; everything tried is kept.
     best = Search.best_of([one for one in tried if one[0]["loss"] in grid.losses])
     return replace(best, tried=tuple(tried))
@@ -302,11 +195,7 @@ def search_vectors(
 
     def scored() -> Iterator[Scored]:
         for parameters, F in candidates:
-            n_classes, n_costs = problem.n_classes, len(costs)
-            if fewer_operations(*F.shape, problem.n_folds, n_classes, n_costs):
-                (by_cost,) = _by_products(RowSource(F), problem, costs, [FeatureView(F.shape[1])])
-            else:
-                by_cost = cross_validate(F, problem.codes, costs, problem.folds)
+            by_cost = cross_validate(F, problem.codes, costs, problem.folds)
             yield dict(parameters), by_cost, lambda F=F: F, F.shape[1]
 
     return _best_by_both_losses(scored(), problem, grid, {})

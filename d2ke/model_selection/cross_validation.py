@@ -9,15 +9,12 @@ import numpy as np
 
 from d2ke._base.checks import positive_number
 from d2ke.embedding.scaling import compress
-from d2ke.io.rows import RowSource
 from d2ke.learners.newton import block_newton
 from d2ke.learners.ridge import class_indicators, decompose
-from d2ke.model_selection.fold_sums import count_correct
 
 # Folds are solved together up to so many bytes. (If it depended on the available memory, so would
 # the models, within the tolerance.)
 _TOGETHER = 1 << 28
-_RUN = 4096  # rows that are classified at a time
 
 
 def cross_validate(
@@ -57,8 +54,19 @@ def cross_validate(
     return (100.0 * n_correct / len(codes)).tolist()
 
 
+def count_correct(decision: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return how many rows are classified correctly for each C, from indicators of classes.
+
+    Of two classes only the second one has decision values, shape (m, n_costs, 1).
+    """
+    # Rounded, so that ties up to rounding go to the first class.
+    decision = np.round(decision, 9)
+    winners = decision[:, :, 0] > 0.5 if decision.shape[2] == 1 else decision.argmax(axis=2)
+    return (winners == codes[:, None]).sum(axis=0)
+
+
 def cross_validate_hinge(
-    F: np.ndarray | RowSource,
+    F: np.ndarray,
     codes: np.ndarray,
     costs: Sequence[float],
     folds: np.ndarray,
@@ -72,9 +80,8 @@ def cross_validate_hinge(
 
     Parameters
     ----------
-    F : ndarray of float64 or float32, or RowSource, shape (n, R)
-        Features, scaled; the bias is added here. A RowSource is read in each pass, unless there are
-        more columns than rows.
+    F : ndarray of float64 or float32, shape (n, R)
+        Features, scaled; the bias is added here.
     codes : ndarray of int, shape (n,)
         Classes 0, 1, ...
     costs : sequence of float
@@ -95,11 +102,12 @@ def cross_validate_hinge(
     n_classes = int(codes.max()) + 1
     order = np.argsort(costs, kind="stable")
     if F.shape[1] > F.shape[0]:
-        F = compress(F.whole() if isinstance(F, RowSource) else F, n_threads=n_threads)[0]
+        F = compress(F, n_threads=n_threads)[0]
     names = np.unique(folds)
     n_correct = np.zeros(len(costs), dtype=np.int64)
     # The problems of several folds form one block; each leaves out the rows of its fold.
-    step = folds_together(len(codes), n_classes, len(names))
+    # `block_newton` takes so many bytes for each problem: of each row, and of each weight.
+    step = max(1, _TOGETHER // ((112 * len(codes) + 320) * n_classes))
     for group in (names[low : low + step] for low in range(0, len(names), step)):
         signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
         signs = np.hstack([signs * (folds != fold)[:, None] for fold in group])
@@ -109,28 +117,8 @@ def cross_validate_hinge(
             W, _ = block_newton(
                 F, signs, C, bias=1.0, tolerance=tolerance, start=W, n_threads=n_threads
             )
-            models = dict(zip(group.tolist(), np.split(W, len(group), axis=1), strict=True))
-            n_correct[position] += _count_correct(F, codes, folds, models)
+            for fold, weights in zip(group, np.split(W, len(group), axis=1), strict=True):
+                out = folds == fold
+                scores = F[out] @ weights[:-1] + weights[-1]
+                n_correct[position] += (scores.argmax(axis=1) == codes[out]).sum()
     return (100.0 * n_correct / len(codes)).tolist()
-
-
-def folds_together(n: int, n_classes: int, n_folds: int) -> int:
-    """Return how many folds are solved together."""
-    # What `block_newton` takes for each problem: of each row, and of each weight.
-    each = (112 * n + 320) * n_classes
-    return min(max(1, _TOGETHER // each), n_folds)
-
-
-def _count_correct(
-    F: np.ndarray | RowSource, codes: np.ndarray, folds: np.ndarray, models: dict[int, np.ndarray]
-) -> int:
-    """Return how many rows of each fold its model, fitted without it, classifies correctly."""
-    n_correct = 0
-    for low in range(0, len(codes), _RUN):
-        rows = slice(low, low + _RUN)
-        Z = F[rows]
-        for fold, weights in models.items():
-            out = folds[rows] == fold
-            scores = Z[out] @ weights[:-1] + weights[-1]
-            n_correct += int((scores.argmax(axis=1) == codes[rows][out]).sum())
-    return n_correct

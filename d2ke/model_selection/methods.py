@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +16,6 @@ from d2ke._base.memory import check_fits
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
-from d2ke.io.feature_file import FeatureFile
-from d2ke.io.rows import RowSource
 from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
@@ -55,8 +52,8 @@ class SearchMethod:
     choose : callable, optional
         Of a method on the distances among the training objects, which can be known (`within`):
         ``choose(D, call)`` returns the search.
-    by_rows : bool
-        Whether `choose` reads stored distances by rows, not as a whole.
+    copies : int
+        How many matrices of all distances it takes, at most.
     infinite : bool
         Whether distances may be infinite.
     adapt : mapping of str to callable
@@ -68,7 +65,7 @@ class SearchMethod:
     omegas: Callable[[SearchCall], list[Omega]] | None = None
     samples: bool = False
     choose: Callable[[Any, SearchCall], Search] | None = None
-    by_rows: bool = False
+    copies: int = 6
     infinite: bool = False
     adapt: Mapping[str, Callable[[tuple[Any, ...], SearchProblem], tuple[Any, ...]]] | None = None
 
@@ -95,20 +92,17 @@ def _at_most_kept(values: tuple[Any, ...], problem: SearchProblem) -> tuple[Any,
     return tuple(value for value in values if value <= problem.n - problem.largest_fold)
 
 
-def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray | RowSource:
+def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray:
     """Return the distances among the training objects, computed or known."""
-    within, n = call.within, call.problem.n
-    read_by_rows = method.by_rows and isinstance(within, (str, os.PathLike, FeatureFile))
-    if not read_by_rows:
-        check_fits(
-            8 * n**2 * (1 if method.by_rows else 6),
-            f"method {method.name!r} with {n} objects",
-            "take fewer objects, or method 'rsm'",
-        )
-    if within is None:
+    n = call.problem.n
+    check_fits(
+        8 * n**2 * method.copies,
+        f"method {method.name!r} with {n} objects",
+        "take fewer objects, or method 'rsm'",
+    )
+    if call.within is None:
         return call.distances(progress=call.progress)
-    D = known_distances(within, n, n, infinite=method.infinite)
-    return D.whole() if isinstance(D, RowSource) and not read_by_rows else D
+    return known_distances(call.within, n, n, infinite=method.infinite)
 
 
 def search_gram(
@@ -164,9 +158,7 @@ def search_gram(
     return Search.best_of(tried)
 
 
-def search_neighbors(
-    D: np.ndarray | RowSource, problem: SearchProblem, ks: Sequence[int]
-) -> Search:
+def search_neighbors(D: np.ndarray, problem: SearchProblem, ks: Sequence[int]) -> Search:
     """Choose k for nearest neighbours.
 
     Parameters
@@ -207,7 +199,7 @@ def search_neighbors(
     return Search.best_of([({"k": k}, 100.0 * one) for k, one in zip(ks, shares, strict=True)])
 
 
-def _knn(D: np.ndarray | RowSource, call: SearchCall) -> Search:
+def _knn(D: np.ndarray, call: SearchCall) -> Search:
     return search_neighbors(D, call.problem, call.grid["k"])
 
 
@@ -258,7 +250,7 @@ METHODS = {
             "knn",
             {"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)},
             choose=_knn,
-            by_rows=True,
+            copies=1,
             infinite=True,
             adapt={"k": _at_most_kept},
         ),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,8 +26,7 @@ from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import BY_NAME
-from d2ke.io.feature_file import FeatureFile
-from d2ke.io.rows import RowSource, StoredRows
+from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
@@ -37,8 +35,6 @@ from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import as_objects
 from d2ke.objects.readings import warn_of_letters
-
-_RUN = 4096  # rows that are read at a time
 
 
 @dataclass(frozen=True)
@@ -131,13 +127,17 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
 
 def known_distances(
     within: Any, n: int, n_columns: int | None = None, *, infinite: bool = True
-) -> np.ndarray | RowSource:
-    """Check known distances of n objects, an array or a file that is read by blocks."""
-    if isinstance(within, (str, os.PathLike, FeatureFile)):
-        D = StoredRows("within", within, distances=True)
-    else:
-        D = arrays.matrix("within", within, infinite=infinite)
-        D = D if D.dtype in (np.float32, np.float64) else D.astype(np.float64)
+) -> np.ndarray:
+    """Check known distances of n objects, an array or a file."""
+    if isinstance(within, (str, os.PathLike)):
+        with open_features(within) as store:
+            return known_distances(store, n, n_columns, infinite=infinite)
+    if isinstance(within, FeatureFile):
+        size = within.shape[0] * within.shape[1] * within.dtype.itemsize
+        check_fits(size, f"the distances in {within.path}", "give some rows: within=D.read(rows)")
+        within = within.read()
+    D = arrays.matrix("within", within, infinite=infinite)
+    D = D if D.dtype in (np.float32, np.float64) else D.astype(np.float64)
     if D.shape != (n, n_columns or D.shape[1]):
         others = "among" if n_columns else "of"
         raise ArgumentError(
@@ -145,8 +145,7 @@ def known_distances(
             f"must hold the distances {others} {n} objects, as many as y has labels; its "
             f"shape is {D.shape}",
         )
-    if isinstance(D, np.ndarray):
-        arrays.check_distances("within", D)
+    arrays.check_distances("within", D)
     return D
 
 
@@ -157,11 +156,11 @@ def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
     """
     n, R = call.problem.n, max(call.grid["R"])
     if call.within is None:
-        # Those of this p(omega) and of the best one, and a copy to find the median.
+        # Those of this p(omega) and of the best one, features, and their coordinates.
         check_fits(
-            8 * n * R * (min(len(omegas), 2) + 1),
+            8 * n * R * (min(len(omegas), 2) + 2),
             f"the search for {R} features of {n} objects",
-            "give a smaller R, or known distances in a file: within=",
+            "give a smaller R, or fewer objects",
         )
     grid = FeatureGrid.of(call.grid, call.force_hinge)
     if call.checkpoint is None:
@@ -173,7 +172,7 @@ def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
 
 def _candidates(
     call: SearchCall, omegas: Sequence[Omega], kept: Checkpoint | None
-) -> Iterator[tuple[dict[str, Any], np.ndarray | RowSource]]:
+) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     """Yield the parameters of each p(omega), and the distances to its objects."""
     for position, omega in enumerate(stages(omegas, "search", call.progress)):
         yield omega.parameters, _distances(call, omega, position, kept)
@@ -181,7 +180,7 @@ def _candidates(
 
 def _distances(
     call: SearchCall, omega: Omega, position: int, kept: Checkpoint | None
-) -> np.ndarray | RowSource:
+) -> np.ndarray:
     if call.within is not None:
         return call.within
     part = None if kept is None else kept.arrays(("distances", position))
@@ -223,10 +222,7 @@ def _record(call: SearchCall, omegas: Sequence[Omega]) -> Mapping[str, Any]:
         **made_with(),
     }
     if call.within is not None:
-        content = hashlib.sha256(f"{call.within.dtype} {call.within.shape}".encode())
-        for start in range(0, call.problem.n, _RUN):
-            content.update(np.ascontiguousarray(call.within[start : start + _RUN]))
-        return record | {"within": content.hexdigest()}
+        return record | {"within": sequence_digest("within", [call.within])}
     for omega in omegas:
         names = ArgumentNames("search", "X", "omega")
         pairs = check_pairs(call.X, _drawn(call, omega), call.distance, call.params, names)

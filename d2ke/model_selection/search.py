@@ -95,8 +95,7 @@ def search(
     within : ndarray, path or FeatureFile, optional
         Precomputed distances: among the training objects, shape (n, n); for ``"d2ke"`` and
         ``"rsm"`` to random objects, shape (n, R). ``grid["R"]`` selects the first columns. X, the
-        distance and the sampler are then not needed. ``"d2ke"``, ``"rsm"`` and ``"knn"`` read a
-        file by blocks; the other methods read all of it into memory.
+        distance and the sampler are then not needed. All of a file is read into memory.
     checkpoint : path, optional
         For ``"d2ke"`` and ``"rsm"``: a folder for finished distances and results. After a kill, the
         same call resumes; a call with other arguments is refused. A Python distance needs an
@@ -137,9 +136,7 @@ def search(
 
     Notes
     -----
-    Squared losses are compared by blocks of the hat matrix, n / n_folds rows each, or by sums of
-    products of all features over each fold: whichever takes fewer operations, with the same
-    results up to rounding. The same call with and without `checkpoint` gives the same result.
+    The same call with and without `checkpoint` gives the same result.
 
     References
     ----------

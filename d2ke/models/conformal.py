@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke.models.calibration import Calibration
-from d2ke.models.model import D2KEModel
+from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.predict import d2ke_predict
-from d2ke.models.several_labels import LabelCalibration, refuse_several_labels
+from d2ke.models.several_labels import LabelCalibration
 
 _ROUNDING = 1e-6  # of probabilities: left-out decisions are kept in float32
 
@@ -86,8 +86,7 @@ def predict_set(
            [False,  True]])
     """
     check_alpha(alpha)
-    if isinstance(model, D2KEModel):
-        refuse_several_labels(model, "predict_set")
+    check_model(model, "predict_set")
     _, _, decisions = d2ke_predict(
         None, X, model, unseen_letters=unseen_letters, n_threads=n_threads, progress=progress
     )

@@ -11,12 +11,11 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.text import object_text
 from d2ke.learners.linear_model import winners
 from d2ke.models.blocks import AnyFitted, FittedBlock
-from d2ke.models.model import D2KEModel
+from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.piece_scores import PieceScores
-from d2ke.models.several_labels import refuse_several_labels
+from d2ke.models.telling import omega_text
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -83,12 +82,8 @@ class Explanation:
         lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
         lines.append("random objects that add most:")
         for one in self.omegas:
-            source = one["training_object"]
-            origin = "" if source is None else f", training object {source}"
-            item = one["object"]
-            text = str(item) if isinstance(item, Window) else object_text(item)
-            text = repr(text) if isinstance(item, str) else text
-            text = f"{text}, {one['block']}[{one['index']}]{origin}"
+            names = ("object", "block", "index", "training_object")
+            text = omega_text(*(one[name] for name in names))
             where = f"at distance {one['distance']:.4g}"
             if np.isnan(one["distance"]):
                 where = "not a distance"
@@ -182,11 +177,7 @@ def d2ke_explain(
     >>> abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
     True
     """
-    if not isinstance(model, D2KEModel):
-        raise ArgumentTypeError(
-            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
-        )
-    refuse_several_labels(model, "d2ke_explain")
+    check_model(model, "d2ke_explain")
     integer("limit", limit, 1)
     if not model.inputs and _is_list_of_objects(x, model):
         raise ArgumentError(
@@ -226,7 +217,7 @@ def d2ke_explain(
                         -np.log(block.hidden[hidden] * np.sqrt(block.R)) / block.gamma[hidden]
                     )
         rows = np.array([training_object])
-        row = model.training_features(objects, 1, rows)[0].astype(np.float64)
+        row = model.features(objects, 1, rows)[0].astype(np.float64)
     linear = model.linear
     decision = linear.weights @ row + linear.bias
     regression = linear.classes is None

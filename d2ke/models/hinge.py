@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.learners.linear_model import LinearModel, predict
+from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import train_classifier
 from d2ke.models.calibration import Calibration, rows_to_keep
 from d2ke.models.targets import Target
@@ -20,8 +20,8 @@ _FACTORS = (0.003, 0.03)
 
 def better_by_hinge(
     Z: np.ndarray, target: Target, C: float, n_threads: int | None
-) -> tuple[LinearModel, float, tuple[float, float], np.ndarray, Calibration] | None:
-    """Return a model of the squared hinge loss if it is clearly better than that of the other.
+) -> dict[str, Any]:
+    """Return what changes in a model by the squared hinge loss, if that is clearly better.
 
     Every fifth object is held out. The gain must be above the standard error of the difference.
 
@@ -38,15 +38,14 @@ def better_by_hinge(
 
     Returns
     -------
-    tuple or None
-        The model of all objects, its C, the percent of the objects held out that the model without
-        them classifies correctly with its standard error, their confusion matrix, and the
-        calibration by them.
+    dict
+        Attributes of the D2KEModel; accuracy, confusion and calibration are those of the objects
+        held out, by the model without them. Empty where the hinge loss is not better.
     """
     y, n_classes = target.values, len(target.classes)
     held = np.arange(len(y)) % _FOLDS == 0
     if len(np.unique(y[~held])) < len(np.unique(y)):
-        return None
+        return {}
     kept, out, true = Z[~held], Z[held], y[held]
     options = {"n_threads": n_threads}
 
@@ -64,7 +63,7 @@ def better_by_hinge(
     value, labels, decisions = best
     correct = labels == true
     if correct.sum() - plain.sum() <= np.sqrt((correct != plain).sum()):
-        return None
+        return {}
     model = train_classifier(y, Z, loss="squared_hinge", C=value, **options)
     confusion = np.zeros((n_classes, n_classes), np.int64)
     np.add.at(confusion, (true, labels), 1)
@@ -73,4 +72,7 @@ def better_by_hinge(
     model = replace(model, classes=target.classes)
     some = rows_to_keep(len(true), decisions.shape[1], 0)
     calibration = Calibration.fit(decisions[some], true[some], n_classes)
-    return model, value, (100.0 * share, 100.0 * error), confusion, calibration
+    return {
+        "linear": model, "C": value, "accuracy": 100.0 * share, "accuracy_error": 100.0 * error,
+        "confusion": confusion, "calibration": calibration,
+    }  # fmt: skip

@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.checks import choice, generator, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.labels import label_array, truth
-from d2ke.learners.linear_model import one_vs_rest_signs, winners
+from d2ke._base.errors import ArgumentError
+from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import AnyFitted
-from d2ke.models.model import D2KEModel
-from d2ke.models.several_labels import refuse_several_labels
-from d2ke.models.targets import as_numbers
+from d2ke.models.model import D2KEModel, check_model
+from d2ke.models.targets import codes_and_targets, known_labels
 
 _ATTRIBUTES = {"family": "family", "block": "name", "column": "column"}
 _REPEATS = 5
@@ -112,20 +110,13 @@ def d2ke_importance(
     >>> [(one.name, one.drop > 10) for one in table]
     [('start', True), ('end', False)]
     """
-    if not isinstance(model, D2KEModel):
-        raise ArgumentTypeError(
-            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
-        )
-    refuse_several_labels(model, "d2ke_importance")
+    check_model(model, "d2ke_importance")
     choice("by", by, tuple(_ATTRIBUTES))
     integer("repeats", repeats, 1)
     if n_threads is not None:
         integer("n_threads", n_threads, 1)
     objects = model.check_objects(X)
-    labels = label_array("y", y)
-    labels = as_numbers(labels) if model.classes is None else labels
-    true, offset = truth(labels, model.classes, "X", len(objects)), model.linear.bias
-    assert true is not None
+    true, offset = known_labels(y, model, len(objects)), model.linear.bias
     assert offset is not None
     if len(objects) < 2:
         raise ArgumentError("X", "has less than two objects: there is nothing to permute")
@@ -184,11 +175,7 @@ def importance_by_halves(
 
     A model of either half, with the same C, is tested on the other one.
     """
-    if model.classes is None:
-        true, T = labels, labels[:, None].astype(np.float64)
-    else:
-        true = np.searchsorted(model.classes, labels)
-        T = one_vs_rest_signs(true, len(model.classes))
+    true, T = codes_and_targets(labels, model.classes)
     found: dict[str, list[Importance]] = {}
     halves = np.array_split(np.random.default_rng(0).permutation(len(Z)), 2)
     for train, rest in (halves, halves[::-1]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.errors import warn
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.columns import Columns
@@ -228,6 +228,7 @@ class D2KEModel:
         """
         from d2ke.models.pictures import plot_model
 
+        check_model(self, "plot")
         return plot_model(self, X, y, n_threads)
 
     def check_objects(self, X: Any, unseen_letters: str | None = "allow") -> Any:
@@ -261,13 +262,26 @@ class D2KEModel:
 
         In the end, warn of objects that are far from all random objects.
         """
-        step, far = self.block_rows(objects), _FarObjects(self.blocks)
-        for first in stages(range(0, len(objects), step), "objects", progress):
-            rows = slice(first, min(first + step, len(objects)))
+        step, n = self.block_rows(objects), len(objects)
+        columns = _columns_of_distances(self.blocks)
+        n_far = dict.fromkeys(columns, 0)
+        # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
+        largest = max((one.R for one in self.blocks if isinstance(one, FittedBlock)), default=1)
+        least = np.exp(-_FAR) / np.sqrt(largest)
+        for first in stages(range(0, n, step), "objects", progress):
+            rows = slice(first, min(first + step, n))
             Z = block_features(self.blocks, span_of(objects, rows.start, rows.stop), n_threads)
-            far.count(Z)
+            for name, own in columns.items():
+                n_far[name] += np.count_nonzero(Z[:, own].max(axis=1) < least)
             yield rows, self.scaling.scale(Z, Z)
-        far.warn(len(objects))
+        for name, count in n_far.items():
+            if count:
+                where = f" of column {name!r}" if name else ""
+                warn(
+                    f"{count} of {n} objects{where} are more than {_FAR} times as far from every "
+                    "random object as training objects usually are, so that all of them get nearly "
+                    "the same prediction. Are their values in the units of the training objects?"
+                )
 
     def of_features(
         self,
@@ -288,50 +302,34 @@ class D2KEModel:
         """Return the p-values of `novelty` of objects with these scaled features."""
         return self.known.p_values(self.scaling.undo(Z), n_threads)
 
-    def features(self, X: Any, n_threads: int | None) -> np.ndarray:
-        """Return scaled features of checked objects, float32."""
-        Z = block_features(self.blocks, X, n_threads)
-        return self.scaling.scale(Z, Z)
+    def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return scaled features of checked objects, float32.
 
-    def training_features(
-        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return scaled features of training objects, all or those of some rows, as training does.
-
-        The distance of a random object to itself is that to the nearest other one.
+        `rows` are those of X among the training objects, which are treated as in training.
         """
-        Z = block_features(self.blocks, X, n_threads, np.arange(len(X)) if rows is None else rows)
+        Z = block_features(self.blocks, X, n_threads, rows)
         return self.scaling.scale(Z, Z)
 
 
-class _FarObjects:
-    """Counts, by column, of objects that are far from all random objects."""
+def check_model(model: Any, function: str = "") -> None:
+    """Refuse what is no model, and one of several labels in a function for one label."""
+    if not isinstance(model, D2KEModel):
+        raise ArgumentTypeError(
+            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
+        )
+    if function and model.multilabel:
+        raise ArgumentError(
+            "model", f"has several labels an object, and {function} is for models of one"
+        )
 
-    def __init__(self, blocks: Sequence[AnyFitted]):
-        self.counts: dict[str, int] = {}
-        self.columns: dict[str, list[np.ndarray]] = {}
-        self.least = np.inf
-        first = 0
-        for block in blocks:
-            if isinstance(block, FittedBlock):
-                own = np.arange(first, first + block.R)
-                self.columns.setdefault(block.column, []).append(own)
-                # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
-                self.least = min(self.least, np.exp(-_FAR) / np.sqrt(block.R))
-            first += block.R
 
-    def count(self, Z: np.ndarray) -> None:
-        for name, parts in self.columns.items():
-            own = Z if len(self.columns) == 1 and not name else Z[:, np.concatenate(parts)]
-            n_far = np.count_nonzero(own.max(axis=1) < self.least)
-            self.counts[name] = self.counts.get(name, 0) + n_far
-
-    def warn(self, n: int) -> None:
-        for name, n_far in self.counts.items():
-            if n_far:
-                where = f" of column {name!r}" if name else ""
-                warn(
-                    f"{n_far} of {n} objects{where} are more than {_FAR} times as far from every "
-                    "random object as training objects usually are, so that all of them get nearly "
-                    "the same prediction. Are their values in the units of the training objects?"
-                )
+def _columns_of_distances(blocks: Sequence[AnyFitted]) -> dict[str, np.ndarray]:
+    """Return, by column of records, the features that are of distances."""
+    sizes = [block.R for block in blocks]
+    names = [block.column if isinstance(block, FittedBlock) else None for block in blocks]
+    of_features = np.repeat(np.array(names, object), sizes)
+    return {
+        name: np.flatnonzero(of_features == name)
+        for name in dict.fromkeys(names)
+        if name is not None
+    }

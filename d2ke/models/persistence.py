@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models to HDF5 files and back.
 
-A model is written by its structure. A dataclass is a group: its arrays are datasets of
-their names, the dataclasses in it groups, and all else is one JSON text, ``fields``. Loading makes
-arrays, text and the classes that are listed here, and runs no code that a file brings along.
+A JSON text, ``structure``, has the model's attributes and those of its parts. What JSON does not
+have is an object of one entry there, {maker: arguments}; the argument of arrays is the path of a
+dataset, such as ``model/scaling/mean``. Loading makes arrays, text and the classes that are listed
+here, and runs no code that a file brings along.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, BinaryIO
@@ -50,7 +51,7 @@ _CLASSES = {
         LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Windows,
     )
 }  # fmt: skip
-_SPARSE = ("data", "indices", "indptr")
+_SPARSE = ("data", "indices", "indptr", "shape")
 _DAMAGED = (AttributeError, IndexError, KeyError, OSError, RecursionError, TypeError, ValueError)
 
 
@@ -102,7 +103,7 @@ def save_model(
     content = io.BytesIO()
     with h5py.File(content, "w") as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
-        _put(store, "model", model)
+        put_json(store, "structure", _encoded(store, "model", model))
     with content.getbuffer() as whole:
         if hasattr(file, "write"):
             file.write(whole)
@@ -168,7 +169,8 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
         if version != _VERSION:
             raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
         try:
-            model = _get(store["model"])
+            structure = get_text(store["structure"]).item()
+            model = json.loads(structure, object_hook=partial(_decoded, store))
             if isinstance(model, D2KEModel):
                 _check(model)
             elif not isinstance(model, (LinearModel, SVMModel)):
@@ -178,122 +180,89 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
     return model
 
 
-def _put(group: h5py.Group, name: str, value: Any) -> None:
-    """Write an array, objects, a dataclass, or a tuple or mapping of dataclasses."""
+def _encoded(store: h5py.File, path: str, value: Any) -> Any:
+    """Return a value as JSON has it, after writing its arrays to the file."""
+
+    def parts(names: Iterable[Any], values: Iterable[Any]) -> list[Any]:
+        return [
+            _encoded(store, f"{path}/{name}", part)
+            for name, part in zip(names, values, strict=True)
+        ]
+
     if isinstance(value, np.ndarray) and value.dtype.kind == "U":
         try:
-            put_text(group, name, value).attrs["text"] = value.dtype.str
+            put_text(store, path, value)
         except UnicodeEncodeError as error:
             raise ValueError(
                 f"the label {error.object!r} has a lone surrogate, which no file can hold"
             ) from None
-    elif isinstance(value, np.ndarray):
-        group[name] = value
-    elif isinstance(value, Objects):
-        put_objects(group.create_group(name), value)
-    elif sparse.issparse(value):
-        part = group.create_group(name)
-        part.attrs["class"], part.attrs["shape"] = "csr_array", value.shape
-        for key in _SPARSE:
-            part[key] = getattr(value, key)
-    else:
-        part = group.create_group(name)
-        part.attrs["class"] = type(value).__name__
-        if is_dataclass(value):
-            items = {one.name: getattr(value, one.name) for one in fields(value)}
-        else:
-            items = dict(value if isinstance(value, Mapping) else enumerate(value))
-            part.attrs["keys"] = json.dumps(list(items))
-            items = {str(number): one for number, one in enumerate(items.values())}
-        rest = {}
-        for key, one in items.items():
-            if _has_group(one):
-                _put(part, key, one)
-            else:
-                rest[key] = _as_json(one)
-        if rest:
-            put_json(part, "fields", rest)
-
-
-def _has_group(value: Any) -> bool:
-    """Return whether a value is written as a dataset or a group of its own."""
-    if isinstance(value, (tuple, Mapping)):
-        parts = list(value.values()) if isinstance(value, Mapping) else value
-        return len(parts) > 0 and is_dataclass(parts[0])
-    return isinstance(value, (np.ndarray, Objects, sparse.csr_array)) or is_dataclass(value)
-
-
-def _get(item: h5py.Group | h5py.Dataset) -> Any:
-    """Return what `_put` wrote."""
-    if isinstance(item, h5py.Dataset):
-        text = item.attrs.get("text")
-        if text is not None:
-            return get_text(item).astype(text) if item.size else np.empty(item.shape, text)
-        value = item[()]
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
-            raise ValueError(f"{item.name} has values that are not finite")
-        return value
-    if "class" not in item.attrs:
-        return get_objects(item)
-    if item.attrs["class"] == "csr_array":
-        parts = tuple(_get(item[key]) for key in _SPARSE)
-        return sparse.csr_array(parts, shape=item.attrs["shape"])
-    values = {name: _get(item[name]) for name in item if name != "fields"}
-    if "fields" in item:
-        values |= json.loads(get_text(item["fields"]).item(), object_hook=_from_json)
-    if "keys" not in item.attrs:
-        return _CLASSES[item.attrs["class"]](**values)
-    keys = json.loads(item.attrs["keys"])
-    parts = [values[str(number)] for number in range(len(keys))]
-    return tuple(parts) if item.attrs["class"] == "tuple" else dict(zip(keys, parts, strict=True))
-
-
-def _as_json(value: Any) -> Any:
-    """Return a value as JSON has it; what JSON does not have is a mapping of one marked entry."""
+        return {"text": [path, value.dtype.str]}
     if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, value.tolist()]}
+        store[path] = value
+        return {"array": [path]}
+    if isinstance(value, Objects):
+        put_objects(store.create_group(path), value)
+        return {"objects": [path]}
+    if sparse.issparse(value):
+        return {"sparse": parts(_SPARSE, map(partial(getattr, value), _SPARSE))}
+    if is_dataclass(value):
+        names = [one.name for one in fields(value)]
+        own = parts(names, map(partial(getattr, value), names))
+        return {type(value).__name__: [[name, part] for name, part in zip(names, own, strict=True)]}
+    if isinstance(value, Mapping):
+        return {"mapping": parts(range(len(value)), map(list, value.items()))}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.dtype):
         return {"dtype": [value.str]}
     if isinstance(value, bytes):
-        return {"bytes": list(value)}
-    if isinstance(value, SVMKernel):
-        return {"SVMKernel": list(value)}
-    if isinstance(value, tuple):
-        return {"tuple": [_as_json(part) for part in value]}
-    if callable(value):
-        name, arguments = view_name(value)
-        return {"view": [name, _as_json(arguments)]}
-    if isinstance(value, Mapping) and not all(type(key) is str for key in value):
-        return {"mapping": [[_as_json(key), _as_json(part)] for key, part in value.items()]}
-    if isinstance(value, Mapping):
-        return {key: _as_json(part) for key, part in value.items()}
-    return [_as_json(part) for part in value] if isinstance(value, list) else value
+        return {"bytes": [list(value)]}
+    if isinstance(value, (tuple, list)):
+        kind = type(value).__name__
+        items = parts(range(len(value)), value)
+        return items if kind == "list" else {kind: items}
+    return {"view": parts(("name", "arguments"), view_name(value))} if callable(value) else value
 
 
-def _from_json(value: dict[str, Any]) -> Any:
-    """Return what `_as_json` wrote in the place of something else."""
-    name, part = next(iter(value.items()), (None, None))
-    if len(value) != 1 or name not in _MAKERS or not isinstance(part, list):
-        return value
-    return _MAKERS[name](part)
+def _decoded(store: h5py.File, value: dict[str, Any]) -> Any:
+    """Return what is written as an object of JSON, whose parts are decoded already."""
+    ((name, arguments),) = value.items()
+    if name in _CLASSES:
+        return _CLASSES[name](**dict(arguments))
+    if name in _STORED:
+        return _STORED[name](store, *arguments)
+    return _MAKERS[name](*arguments)
+
+
+def _array(store: h5py.File, path: str) -> np.ndarray:
+    value = store[path][()]
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        raise ValueError(f"{path} has values that are not finite")
+    return value
+
+
+def _text(store: h5py.File, path: str, dtype: str) -> np.ndarray:
+    item = store[path]
+    return get_text(item).astype(dtype) if item.size else np.empty(item.shape, dtype)
 
 
 def _view(name: str, arguments: dict[str, Any]) -> Any:
-    if name not in VIEWS:
-        raise ValueError(f"there is no view {name!r}")
     return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]
 
 
-_MAKERS = {
-    "array": lambda part: np.array(part[1], part[0]),
-    "dtype": lambda part: np.dtype(*part),
+_STORED: dict[str, Callable[..., Any]] = {
+    "array": _array,
+    "text": _text,
+    "objects": lambda store, path: get_objects(store[path]),
+}
+_MAKERS: dict[str, Callable[..., Any]] = {
+    "sparse": lambda *parts: sparse.csr_array(parts[:-1], shape=parts[-1]),
+    "mapping": lambda *pairs: dict(pairs),
+    "dtype": np.dtype,
     "bytes": bytes,
-    "SVMKernel": lambda part: SVMKernel(*part),
-    "tuple": tuple,
-    "view": lambda part: _view(*part),
-    "mapping": dict,
+    "tuple": lambda *parts: parts,
+    "SVMKernel": SVMKernel,
+    "view": _view,
 }
 
 

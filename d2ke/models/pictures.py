@@ -13,13 +13,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.errors import ArgumentError
-from d2ke._base.labels import label_array, same_length
-from d2ke.learners.linear_model import one_vs_rest_signs, winners
+from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
-from d2ke.models.several_labels import refuse_several_labels
-from d2ke.models.targets import as_numbers
+from d2ke.models.targets import codes_and_targets, known_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,20 +70,17 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         raise ImportError(
             'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
         ) from None
-    refuse_several_labels(model, "plot")
     if X is None and y is not None:
         raise ArgumentError("X", "is needed with y: the training objects and their labels")
     if X is not None:
         objects = model.check_objects(X)
-        labels = label_array("y", y)
-        labels = as_numbers(labels) if model.classes is None else labels
-        same_length("y", labels, "X", len(objects))
+        labels = known_labels(y, model, len(objects))
         if len(objects) != model.n_train:
             raise ArgumentError("X", f"must be the {model.n_train} training objects")
         if model.classes is not None and not np.isin(labels, model.classes).all():
             raise ArgumentError("y", "has labels that are no classes of the model")
         rows = sample_rows(len(labels), 0, None)
-        Z, labels = model.training_features(take(objects, rows), n_threads, rows), labels[rows]
+        Z, labels = model.features(take(objects, rows), n_threads, rows), labels[rows]
     pictures: list[tuple[Any, ...]] = []
     if model.confusion is not None:
         names = [str(name) for name in model.classes]
@@ -237,11 +232,7 @@ def accuracy_by_R(
     Z: np.ndarray, labels: np.ndarray, model: Any, n_threads: int | None
 ) -> list[tuple[int, float]]:
     """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
-    if model.classes is None:
-        signs = labels.astype(np.float64)[:, None]
-    else:
-        codes = np.searchsorted(model.classes, labels)
-        signs = one_vs_rest_signs(codes, len(model.classes))
+    codes, signs = codes_and_targets(labels, model.classes)
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     result = []
     for part in _PARTS:

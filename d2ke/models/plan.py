@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import starmap
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling, moments
-from d2ke.learners.ridge import Ridge, RidgeSums, product_type
+from d2ke.learners.ridge import Ridge, RidgeSums, product_type, ridge_of_rows
 from d2ke.models.blocks import (
     SAMPLE,
     AnyBlock,
@@ -142,15 +143,27 @@ class TrainingPlan:
         return len(self.centre)
 
     def features(
-        self, X: Any, n_threads: int | None, first_row: int = 0
+        self,
+        X: Any,
+        n_threads: int | None,
+        first_row: int = 0,
+        kept: np.ndarray | None = None,
+        title: str = "",
+        progress: bool = False,
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield blocks of rows of X, and their features; `first_row` is the row of the first."""
+        """Yield blocks of rows of X and their features, computed if they are not kept.
+
+        `first_row` is the row of the first among all training objects.
+        """
         step = block_rows(self.R)
-        for start in range(0, len(X), step):
-            stop = min(start + step, len(X))
-            numbers = np.arange(first_row + start, first_row + stop)
-            part = span_of(X, start, stop)
-            yield slice(start, stop), block_features(self.blocks, part, n_threads, numbers)
+        for start in stages(range(0, len(X), step), title, progress):
+            rows = slice(start, min(start + step, len(X)))
+            if kept is not None:
+                yield rows, kept[rows]
+                continue
+            numbers = np.arange(first_row + rows.start, first_row + rows.stop)
+            part = span_of(X, rows.start, rows.stop)
+            yield rows, block_features(self.blocks, part, n_threads, numbers)
 
     def sums(self, parts: Any, target: Target, n_threads: int | None) -> RidgeSums:
         """Return the sums of products over blocks of features, with the labels of all rows."""
@@ -160,10 +173,36 @@ class TrainingPlan:
             sums.add(Z, part.columns(self.dtype), n_threads, part.weights)
         return sums
 
-    def solve(self, sums: RidgeSums) -> tuple[Scaling, Ridge]:
-        """Return the scaling of the features, and the models of every penalty."""
+    def solve(
+        self,
+        sums: RidgeSums | None,
+        Z: np.ndarray,
+        target: Target,
+        n: int,
+        entropy: Any,
+        n_threads: int | None,
+    ) -> Solved:
+        """Return the models of every penalty, from the sums or from at most R rows.
+
+        Z and `target` are those of the sample, and the sums may be None if it says all.
+        """
+        if sums is None or len(Z) == n <= self.R:
+            sd = self.scaling(self.centre, self.unit).sd
+            columns, unit = target.columns(np.float64), sd * np.sqrt(self.R)
+            ridge, P = ridge_of_rows(Z, columns, unit, n_threads, target.weights)
+            return Solved(ridge, Scaling(ridge.mean, sd), COSTS, P)
         scaling = self.scaling(*sums.moments())
-        return scaling, Ridge.of(sums, scaling.sd * np.sqrt(self.R))
+        ridge = Ridge.of(sums, scaling.sd * np.sqrt(self.R))
+        return Solved(ridge, scaling, _costs_to_try(ridge, Z, target, entropy, n_threads), None)
+
+
+class Solved(NamedTuple):
+    """The models of every penalty, the C that are scored, and coordinates of at most R rows."""
+
+    ridge: Ridge
+    scaling: Scaling
+    costs: Sequence[float]
+    P: np.ndarray | None
 
 
 def _fit_shares(
@@ -222,7 +261,7 @@ def scores(
     return reduce(LeftOutScores.merged, starmap(of, parts))
 
 
-def costs_to_try(
+def _costs_to_try(
     ridge: Ridge, Z: np.ndarray, target: Target, entropy: Any, n_threads: int | None
 ) -> Sequence[float]:
     """Return the C that all rows are scored for: all, or with many classes the sample's best.

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.labels import label_array, truth
 from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
 from d2ke.learners.linear_model import winners
-from d2ke.models.model import D2KEModel
-from d2ke.models.several_labels import true_labels
-from d2ke.models.targets import as_numbers
+from d2ke.models.model import D2KEModel, check_model
+from d2ke.models.targets import known_labels
 
 
 def d2ke_predict(
@@ -116,12 +114,7 @@ def predict_objects(
     All of them come from one pass over the features.
     """
     classes = model.linear.classes
-    if y is not None and classes is None:
-        y = as_numbers(label_array("y", y))
-    if model.multilabel and y is not None:
-        true: np.ndarray | None = true_labels(y, model.linear.classes, len(objects))
-    else:
-        true = truth(y, classes, "X", len(objects))
+    true = None if y is None else known_labels(y, model, len(objects))
     wanted: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
     if p_values:
         wanted.append(partial(model.p_values, n_threads=n_threads))
@@ -210,10 +203,7 @@ def d2ke_transform(
 
 def checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: Any) -> Any:
     """Check the arguments of functions of a model; return packed objects."""
-    if not isinstance(model, D2KEModel):
-        raise ArgumentTypeError(
-            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
-        )
+    check_model(model)
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     flag("progress", progress)
     if n_threads is not None:

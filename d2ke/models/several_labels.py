@@ -87,14 +87,6 @@ def true_labels(y: Any, names: np.ndarray, n: int) -> np.ndarray:
     return values
 
 
-def refuse_several_labels(model: Any, function: str) -> None:
-    """Refuse a model of several labels an object, in a function for one."""
-    if model.multilabel:
-        raise ArgumentError(
-            "model", f"has several labels an object, and {function} is for models of one"
-        )
-
-
 def f1(confusion: np.ndarray) -> tuple[float, float]:
     """Return micro and macro F1 of matrices of true and predicted values, shape (k, 2, 2)."""
     correct = confusion[:, 1, 1]
@@ -129,21 +121,6 @@ class LabelCalibration:
     def decisions(self) -> np.ndarray:
         """Left-out decisions, float32 of shape (m, k)."""
         return np.hstack([one.decisions for one in self.labels])
-
-    @property
-    def values(self) -> np.ndarray:
-        """Whether these objects have each label, int64 of shape (m, k)."""
-        return np.stack([one.values for one in self.labels], axis=1)
-
-    @property
-    def scale(self) -> np.ndarray:
-        """Scale of each label, shape (k,)."""
-        return np.array([one.scale for one in self.labels])
-
-    @property
-    def offsets(self) -> np.ndarray:
-        """Offsets of each label, shape (k, 2)."""
-        return np.stack([one.offsets for one in self.labels])
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return the probability of each label, shape (n, k)."""

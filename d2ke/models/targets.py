@@ -15,10 +15,10 @@ from d2ke._base import labels
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.text import finite_numbers, in_mixed_forms
-from d2ke.learners.linear_model import winners
+from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration
-from d2ke.models.several_labels import LabelCalibration, indicators, names_of_labels
+from d2ke.models.several_labels import LabelCalibration, indicators, names_of_labels, true_labels
 
 _LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
@@ -219,6 +219,25 @@ def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
         raise ArgumentError("sample_weight", "is zero for all objects")
     weights = weights / largest
     return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+
+
+def known_labels(y: Any, model: Any, n: int) -> np.ndarray:
+    """Return the labels of n objects for a trained model: a matrix if it has several labels."""
+    if model.multilabel:
+        return true_labels(y, model.classes, n)
+    known = labels.label_array("y", y)
+    known = as_numbers(known) if model.classes is None else known
+    return np.asarray(labels.truth(known, model.classes, "X", n))
+
+
+def codes_and_targets(
+    labels: np.ndarray, classes: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes and signs of classes, shape (n, k), or the targets of a regression twice."""
+    if classes is None:
+        return labels, labels[:, None].astype(np.float64)
+    codes = np.searchsorted(classes, labels)
+    return codes, one_vs_rest_signs(codes, len(classes))
 
 
 def as_numbers(y: np.ndarray) -> np.ndarray:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import integer
-from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.text import object_text
 from d2ke.models.blocks import AnyFitted, FittedBlock
-from d2ke.models.model import D2KEModel
+from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.piece_scores import PieceScores
 from d2ke.models.views import apply_views
 from d2ke.models.windows import Window, Windows
@@ -50,13 +49,17 @@ class Telling:
     training_object: int | None
 
     def __str__(self) -> str:
-        item = self.object
-        text = str(item) if isinstance(item, Window) else object_text(item)
-        text = repr(text) if isinstance(item, str) else text
-        source = self.training_object
-        origin = "" if source is None else f", training object {source}"
         label = "" if self.label is None else f"{self.label}: "
-        return f"{label}{self.adds:+.4f} {text}, {self.block}[{self.index}]{origin}"
+        text = omega_text(self.object, self.block, self.index, self.training_object)
+        return f"{label}{self.adds:+.4f} {text}"
+
+
+def omega_text(item: Any, block: str, index: int, source: int | None) -> str:
+    """Return the line that names a random object, and the training object that it is from."""
+    text = str(item) if isinstance(item, Window) else object_text(item)
+    text = repr(text) if isinstance(item, str) else text
+    origin = "" if source is None else f", training object {source}"
+    return f"{text}, {block}[{index}]{origin}"
 
 
 def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
@@ -100,10 +103,7 @@ def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
     >>> all(one.adds > 0 for one in found)
     True
     """
-    if not isinstance(model, D2KEModel):
-        raise ArgumentTypeError(
-            "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
-        )
+    check_model(model)
     integer("limit", limit, 1)
     return telling(model, limit, np.ones(model.R, bool))
 

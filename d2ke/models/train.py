@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -13,24 +14,21 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.progress import stages
-from d2ke.embedding.scaling import Scaling
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import HINGE_FROM
-from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
-from d2ke.models.blocks import Block, block_features, entropy_of, sample_rows, take
-from d2ke.models.calibration import Calibration, rows_to_keep
+from d2ke.learners.ridge import Ridge
+from d2ke.models.blocks import Block, entropy_of, sample_rows, take
+from d2ke.models.calibration import rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, input_kinds
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS
-from d2ke.models.plan import TrainingPlan, block_rows, costs_to_try, scores
+from d2ke.models.plan import Solved, TrainingPlan, scores
 from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
 from d2ke.models.record_blocks import record_blocks
 from d2ke.models.result_warnings import warn_of_result
-from d2ke.models.several_labels import LabelCalibration, indicators
-from d2ke.models.shares import COSTS
+from d2ke.models.several_labels import indicators
 from d2ke.models.targets import LeftOutScores, Target, sample_weights
 from d2ke.models.training_inputs import (
     check_choices,
@@ -38,7 +36,6 @@ from d2ke.models.training_inputs import (
     packed_objects,
     packed_records,
 )
-from d2ke.objects.container import span_of
 from d2ke.objects.record_packing import is_table
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass
@@ -218,54 +215,39 @@ def d2ke_train(
     started = time.perf_counter()
     plan, Z = TrainingPlan.of(chosen, sample, known, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
-    kept: np.ndarray | None = Z
+    kept = Z if len(Z) == n else None
+    if kept is None and 4 * n * plan.R <= _KEPT:
+        kept = np.empty((n, plan.R), np.float32)
+        for own, part in plan.features(objects, n_threads, 0, None, "features", progress):
+            kept[own] = part
+    if groups is not None and kept is None:
+        raise ArgumentError(
+            "groups",
+            f"needs all features in memory, at most {_KEPT} bytes: {n} objects have "
+            f"R = {plan.R} features, take fewer of either",
+        )
     sums = None
-    if n <= Z.shape[1]:
-        scaling = plan.scaling(plan.centre, plan.unit)
-        unit = scaling.sd * np.sqrt(Z.shape[1])
-        ridge, P = ridge_of_rows(Z, target.columns(np.float64), unit, n_threads, target.weights)
-        scaling = Scaling(ridge.mean, scaling.sd)
-        costs: Sequence[float] = COSTS
-        keep = rows_to_keep(n, len(costs) * target.k, entropy)
-        found = LeftOutScores.of(ridge, P, target, costs, keep)
-        if keep_sums:
-            sums = plan.sums([(slice(0, n), Z)], target, n_threads)
-    else:
-        passes = _Passes(plan, objects, Z, n_threads, progress)
-        if groups is not None and passes.kept is None and not passes.fits:
-            raise ArgumentError(
-                "groups",
-                f"needs all features in memory, at most {_KEPT} bytes: {n} objects have "
-                f"R = {plan.R} features, take fewer of either",
-            )
-        sums = plan.sums(passes.blocks("sums"), target, n_threads)
-        scaling, ridge = plan.solve(sums)
+    if keep_sums or n > min(plan.R, len(Z)):
+        parts = plan.features(objects, n_threads, 0, kept, "sums", progress)
+        sums = plan.sums(parts, target, n_threads)
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
-        costs = costs_to_try(ridge, Z, known, entropy, n_threads)
-        keep = rows_to_keep(n, len(costs) * target.k, entropy)
-        kept = passes.kept  # not None with groups
+    solved = plan.solve(sums, Z, known, n, entropy, n_threads)
+    keep = rows_to_keep(n, len(solved.costs) * target.k, entropy)
+    if solved.P is not None:
+        found = LeftOutScores.of(solved.ridge, solved.P, target, solved.costs, keep)
+    else:
+        parts = plan.features(objects, n_threads, 0, kept, "scores", progress)
         # Groups may be anywhere, so that they are scored in one part.
-        parts = passes.blocks("scores") if groups is None else [(slice(0, n), kept)]
-        found = scores(ridge, parts, target, costs, n_threads, keep)
-        kept = passes.kept
-    best = found.best()
-    C = float(costs[best])
-    accuracy, error = found.accuracy(best)
-    confusion = None if found.confusion is None else found.confusion[best]
-    linear = linear_model(ridge, C, target.classes, target.multilabel)
-    calibration = found.calibration(best)
-    sums = sums if keep_sums else None
+        parts = parts if kept is None or groups is None else iter([(slice(0, n), kept)])
+        found = scores(solved.ridge, parts, target, solved.costs, n_threads, keep)
+    model = trained_model(plan, solved, found, objects, target, target.n_largest)
     one_class = target.classes is not None and not target.multilabel
-    tried = one_class and target.weights is None and groups is None
-    if tried and not keep_sums and kept is not None and n >= HINGE_FROM * kept.shape[1]:
-        other = better_by_hinge(scaling.scale(kept, kept), target, C, n_threads)
-        if other is not None:
-            linear, C, (accuracy, error), confusion, calibration = other
+    tried = one_class and target.weights is None and groups is None and not keep_sums
+    if tried and kept is not None and n >= HINGE_FROM * plan.R:
+        Z = solved.scaling.scale(kept, kept)
+        model = replace(model, **better_by_hinge(Z, target, model.C, n_threads))
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    model = trained_model(
-        plan, scaling, linear, objects, n, C=C, accuracy=(accuracy, error), confusion=confusion,
-        n_largest=target.n_largest, calibration=calibration, seconds=seconds, sums=sums,
-    )  # fmt: skip
+    model = replace(model, seconds=seconds, sums=sums if keep_sums else None)
     warn_of_result(model)
     return model
 
@@ -293,41 +275,36 @@ def _with_weight(
 
 def trained_model(
     plan: TrainingPlan,
-    scaling: Scaling,
-    linear: LinearModel,
+    solved: Solved,
+    found: LeftOutScores,
     objects: Any,
-    n: int,
-    *,
-    C: float,
-    accuracy: tuple[float, float],
-    confusion: np.ndarray | None,
+    target: Target,
     n_largest: float,
-    calibration: Calibration | LabelCalibration,
-    seconds: Mapping[str, float],
-    sums: RidgeSums | None = None,
 ) -> D2KEModel:
-    """Return the model of n objects like `objects`.
+    """Return the model of the best C, of objects and targets like these.
 
     `n_largest` is the number of objects in the largest class, or the sum of their weights.
     """
+    best = found.best()
+    C = float(solved.costs[best])
+    accuracy, error = found.accuracy(best)
     return D2KEModel(
         **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
-        scaling=scaling,
+        scaling=solved.scaling,
         deviation=1 / (plan.stretch * np.sqrt(plan.R)),
-        linear=linear,
+        linear=linear_model(solved.ridge, C, target.classes, target.multilabel),
         C=C,
-        accuracy=accuracy[0],
-        accuracy_error=accuracy[1],
-        largest_class=float("nan") if linear.classes is None else 100.0 * n_largest / n,
-        confusion=confusion,
-        calibration=calibration,
+        accuracy=accuracy,
+        accuracy_error=error,
+        largest_class=float("nan") if target.classes is None else 100.0 * n_largest / found.n,
+        confusion=None if found.confusion is None else found.confusion[best],
+        calibration=found.calibration(best),
         known=plan.known,
         left_out=plan.left_out,
-        n_train=n,
-        seconds=seconds,
+        n_train=found.n,
+        seconds={},
         inputs=input_kinds(objects, plan.blocks),
-        sums=sums,
     )
 
 
@@ -340,36 +317,3 @@ def linear_model(
         weights, offsets = 2 * weights, 2 * offsets - 1
     options = f"-s 11 -p 0 -c {C!r} -B 1"
     return LinearModel(np.ascontiguousarray(weights), offsets, classes, 11, options, multilabel)
-
-
-class _Passes:
-    """Passes over the features of all training objects, by blocks of rows.
-
-    Features are kept where they take at most `_KEPT` bytes, otherwise they are computed in each
-    pass, with the same bits.
-    """
-
-    def __init__(
-        self, plan: TrainingPlan, X: Any, Z: np.ndarray, n_threads: int | None, progress: bool
-    ):
-        self.plan, self.X, self.n_threads, self.progress = plan, X, n_threads, progress
-        self.kept = Z if len(Z) == len(X) else None
-        self.fits = 4 * len(X) * plan.R <= _KEPT
-
-    def blocks(self, title: str) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield blocks of rows, and their features."""
-        n, R = len(self.X), self.plan.R
-        step = block_rows(R)
-        filling = np.empty((n, R), np.float32) if self.kept is None and self.fits else None
-        for start in stages(range(0, n, step), title, self.progress):
-            stop = min(start + step, n)
-            rows = slice(start, stop)
-            if self.kept is not None:
-                yield rows, self.kept[rows]
-                continue
-            part = span_of(self.X, start, stop)
-            Z = block_features(self.plan.blocks, part, self.n_threads, np.arange(start, stop))
-            if filling is not None:
-                filling[rows] = Z
-            yield rows, Z
-        self.kept = self.kept if filling is None else filling

@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
-from d2ke._base.labels import label_array, truth
 from d2ke._base.progress import stages
 from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import checked
-from d2ke.models.several_labels import true_labels
-from d2ke.models.targets import Target, as_numbers
+from d2ke.models.targets import Target, known_labels
 from d2ke.models.train import linear_model
 from d2ke.objects.container import span_of
 
@@ -115,12 +113,9 @@ def d2ke_update(
 def _target(y: Any, model: D2KEModel, n: int) -> Target:
     """Return the labels of n objects as codes of the model's classes, or as real targets."""
     classes = model.classes
-    if model.linear.multilabel and classes is not None:
-        return Target(true_labels(y, classes, n), classes)
-    known: Any = label_array("y", y)
-    known = truth(as_numbers(known) if classes is None else known, classes, "X", n)
-    if classes is None:
-        return Target(known, None)
+    known = known_labels(y, model, n)
+    if classes is None or model.multilabel:
+        return Target(known, classes)
     codes = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
     new = np.flatnonzero(classes[codes] != known)
     if new.size:

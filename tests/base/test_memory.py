@@ -61,7 +61,8 @@ CASES = {
     "d2ke_features": (lambda _: d2ke.d2ke_features(flat(4000, 4000), 1.0), "out=D"),
     "nearest": (lambda _: d2ke.nearest(objects(MANY), k=9999, distance="dtw"), "part of X"),
     "search": (
-        lambda _: d2ke.search([0, 1] * 4500, words(9000), "rsm", distance="levenshtein"), "within=",
+        lambda _: d2ke.search([0, 1] * 4500, words(9000), "rsm", distance="levenshtein"),
+        "fewer objects",
     ),
     "search_knn": (
         lambda _: d2ke.search([0, 1] * 4500, words(9000), "knn", distance="levenshtein"), "rsm",

@@ -11,20 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from reference import examples
 
 import d2ke
 from d2ke._base import memory
-from d2ke.embedding.scaling import SCALINGS, Scaling
-from d2ke.io.rows import RowSource
+from d2ke.embedding.scaling import SCALINGS
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection import candidates, cross_validation, omegas
-from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
-from d2ke.model_selection.fold_sums import FeatureView, cross_validate_by_products
-from d2ke.model_selection.folds import SearchProblem, stratified_folds
-from d2ke.model_selection.grids import FeatureGrid
-from d2ke.model_selection.median import median
+from d2ke.model_selection.cross_validation import cross_validate_hinge
+from d2ke.model_selection.folds import stratified_folds
 from d2ke.model_selection.search import search
 
 COSTS = (0.01, 1.0, 100.0)
@@ -49,115 +43,14 @@ HOW = {
 RSM = {"distance": "levenshtein", "grid": {"R": [9], "scaling": SCALINGS}, "n_folds": 4}
 
 
-def by(way, monkeypatch):
-    """Have the squared loss compared this way, if any."""
-    if way is not None:
-        monkeypatch.setattr(candidates, "fewer_operations", lambda *_: way == "products")
-
-
 def open_files():
     return len(os.listdir("/proc/self/fd"))
-
-
-# ---------------------------------------------------------------- sums of products
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(
-    n=st.integers(8, 60),
-    R=st.integers(1, 70),
-    n_classes=st.integers(2, 4),
-    n_folds=st.integers(2, 8),
-    kind=st.sampled_from(SCALINGS),
-    mean=st.sampled_from([0.0, 1.0, 1e4]),
-    seed=st.integers(0, 10**6),
-)
-def test_products_against_the_hat_matrix(n, R, n_classes, n_folds, kind, mean, seed):
-    rng = np.random.default_rng(seed)
-    codes = np.append(np.arange(n_classes), rng.integers(n_classes, size=n - n_classes))
-    Z = rng.standard_normal((n, R)) + mean * (kind != "none")
-    Z[np.arange(n), codes % R] += 1.0
-    folds = stratified_folds(codes, n_folds, seed=seed)
-    views = [FeatureView(R, kind, 1.5), FeatureView(-(-R // 2), kind, 0.3)]
-    found = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views, n_threads=1)
-    for view, accuracies in zip(views, found, strict=True):
-        part = view.factor * Z[:, : view.R]
-        F = Scaling.fit(part, kind).apply(part)
-        assert accuracies == pytest.approx(cross_validate(F, codes, COSTS, folds), abs=1e-9)
-
-
-@pytest.mark.parametrize("sort", [False, True])
-def test_products_of_many_blocks_of_features_that_hardly_vary(sort):
-    """In the worst order: the first block knows one class only."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(3, size=20000)
-    if sort:
-        codes = np.sort(codes)
-    Z = rng.standard_normal((20000, 5))
-    Z[np.arange(20000), codes] += 2.0
-    folds = stratified_folds(codes, 5, seed=0)
-    views = [FeatureView(R, kind) for R in (3, 5) for kind in ("standard", "center")]
-    exact = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views)
-    near = cross_validate_by_products(RowSource(1 - 1e-7 * Z), codes, COSTS, folds, views)
-    # The features themselves have seven digits less.
-    np.testing.assert_allclose(near, exact, atol=0.02)
-    again = cross_validate_by_products(RowSource(Z), codes, COSTS, folds, views, n_threads=3)
-    assert again == exact
-
-
-def test_constant_features_tell_nothing():
-    codes = np.arange(40) % 4
-    folds = stratified_folds(codes, 10, seed=0)
-    for value in (0.0, 1 / 3):
-        Z = RowSource(np.full((40, 7), value))
-        views = [FeatureView(7, kind) for kind in SCALINGS]
-        for found in cross_validate_by_products(Z, codes, COSTS, folds, views):
-            assert max(found) <= 25.0
-
-
-def test_fewer_operations_choose_the_way(monkeypatch):
-    ways = []
-    for name in ("cross_validate", "cross_validate_by_products"):
-        plain = getattr(candidates, name)
-        monkeypatch.setattr(
-            candidates, name, lambda *a, p=plain, n=name, **o: ways.append(n) or p(*a, **o)
-        )
-    for n, R in ((60, 40), (3000, 4)):
-        rng = np.random.default_rng(0)
-        D, codes = rng.random((n, R)), rng.integers(2, size=n)
-        problem, grid = SearchProblem(codes), FeatureGrid([1.0], [1.0], losses=["squared"])
-        candidates.search_features([({}, D)], problem, grid)
-        candidates.search_vectors([({}, D)], problem, [1.0], ["squared"])
-    assert ways == ["cross_validate"] * 2 + ["cross_validate_by_products"] * 2
-
-
-# ---------------------------------------------------------------- medians
-
-
-@given(st.data())
-def test_median(data):
-    shape = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
-    dtype = data.draw(st.sampled_from([np.float32, np.float64]))
-    some = [0.0, -0.0, 1.0, 2.0, 1.5, 1e-40, 3e38, np.inf]
-    D = data.draw(arrays(dtype, shape, elements=st.sampled_from(np.array(some, dtype).tolist())))
-    with np.errstate(all="ignore"):
-        assert median(RowSource(D)) == np.median(D)
-
-
-def test_median_of_several_blocks(monkeypatch):
-    monkeypatch.setattr("d2ke.model_selection.median._RUN_VALUES", 1000)
-    D = np.random.default_rng(0).random((333, 17))
-    for R in (16, 17):
-        assert median(RowSource(D[:, :R])) == np.median(D[:, :R])
-        assert median(RowSource(np.floor(9 * D[:, :R]))) == np.median(np.floor(9 * D[:, :R]))
 
 
 # ---------------------------------------------------------------- as without a checkpoint
 
 
-@pytest.mark.parametrize("way", ["products", "hat", None])
-def test_the_same_as_without(way, tmp_path, monkeypatch):
-    by(way, monkeypatch)
+def test_the_same_as_without(tmp_path):
     X, y = words(120)
     before = open_files()
     for name, method, how in (("a", "d2ke", HOW), ("b", "rsm", RSM)):
@@ -240,7 +133,7 @@ def test_folds_are_solved_in_groups(monkeypatch):
     for room, group in ((1, 3), (2 * 8 * 14 * 90 * 3 + 10**6, 15)):
         sizes.clear()
         monkeypatch.setattr(cross_validation, "_TOGETHER", room)
-        assert cross_validate_hinge(RowSource(F), codes, COSTS, folds, **exact) == known
+        assert cross_validate_hinge(F, codes, COSTS, folds, **exact) == known
         assert set(sizes) == {group}
 
 
@@ -273,14 +166,12 @@ def test_distances_in_a_file(method, square):
         search(y[:69], None, method, within=path, **how)
     D[3, 5] = -1
     d2ke.io.save_features(path, D)
-    with pytest.raises(ValueError, match=r"within has -1.0 at position \(3, 5\).* >= 0"):
+    with pytest.raises(ValueError, match=r"within\[3, 5\] is -1.0; distances must be >= 0"):
         search(y, None, method, within=path, **how)
 
 
 @pytest.mark.parametrize("method", ["d2ke", "rsm"])
-@pytest.mark.parametrize("way", ["products", "hat"])
-def test_known_distances_to_random_objects(method, way, tmp_path, monkeypatch):
-    by(way, monkeypatch)
+def test_known_distances_to_random_objects(method, tmp_path):
     X, y = words(90)
     omega = d2ke.random_strings(20, "acgt", length=(2, 4), seed=0)
     D, path = d2ke.distance_matrix(X, omega, "levenshtein"), tmp_path / "D.h5"
@@ -294,7 +185,6 @@ def test_known_distances_to_random_objects(method, way, tmp_path, monkeypatch):
         for setting, accuracy in sampled.tried
     )
     before = open_files()
-    monkeypatch.setattr(memory, "memory_limit", lambda: 20_000)
     assert search(y, None, method, within=path, grid=grid, n_folds=4) == known
     with d2ke.io.open_features(path) as store:
         assert search(y, None, method, within=store, grid=grid, n_folds=4) == known
@@ -321,10 +211,10 @@ def test_wrong_distances_to_random_objects():
 
 
 def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
-    path, D, y = square
-    known = search(y, None, "knn", within=D, distance="levenshtein")
+    path, _, y = square
     monkeypatch.setattr(memory, "memory_limit", lambda: 10_000)
-    assert search(y, None, "knn", within=path, distance="levenshtein") == known
+    with pytest.raises(MemoryError, match=r"the distances in .*square.h5 .* some rows"):
+        omegas.known_distances(path, 70, 70)
     with pytest.raises(MemoryError, match=r"'gdk_led' with 70 objects .* are 10 kB in all"):
         search(y, None, "gdk_led", within=path, distance="levenshtein")
 
@@ -369,7 +259,7 @@ def test_other_arguments_are_refused(change, message, tmp_path):
 def test_results_that_are_kept_are_not_computed_again(tmp_path, monkeypatch):
     X, y = words(120)
     known = search(y, X, checkpoint=tmp_path, **HOW)
-    for name in ("cross_validate", "cross_validate_by_products", "cross_validate_hinge", "median"):
+    for name in ("cross_validate", "cross_validate_hinge"):
         monkeypatch.setattr(candidates, name, None)
     monkeypatch.setattr(omegas, "fill_array", None)
     assert search(y, X, checkpoint=tmp_path, **HOW | {"n_threads": 1}) == known

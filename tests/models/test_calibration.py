@@ -159,8 +159,7 @@ def test_held_out_decisions_calibrate_the_squared_hinge_loss():
     y = (z > 0.5).astype(np.int64)
     z[y == 1] += rng.exponential(20, (y == 1).sum())
     found = better_by_hinge(z[:, None], Target(y, np.arange(2)), 10.0, 1)
-    assert found is not None
-    calibration = found[-1]
+    calibration = found["calibration"]
     assert (calibration.values == y[::5]).all()
     assert calibration.decisions.shape == (800, 1)
 

@@ -114,7 +114,7 @@ def test_a_training_object_does_not_explain_itself():
     assert all(one["distance"] > 1e-3 and one["place"] is None for one in own)
     assert not [one for one in why.windows if one["training_object"] == 0]
     assert [one for one in naive.windows if one["training_object"] == 0]
-    Z = model.training_features(X, 1)
+    Z = model.features(X, 1, np.arange(model.n_train))
     decision = (Z @ model.linear.weights[0] + model.linear.bias[0])[0]
     assert abs(why.decision) == pytest.approx(abs(decision), rel=1e-5)
     with pytest.raises(ValueError, match="training_object must be between 0 and 23"):

@@ -63,7 +63,7 @@ def test_drops_are_those_of_permuted_features(classes, task):
 
 def test_halves_of_the_training_objects():
     y, X, model = halves_model()
-    Z = model.training_features(model.check_objects(X), 1)
+    Z = model.features(model.check_objects(X), 1, np.arange(model.n_train))
     table = importance_by_halves(Z, y, model, "block", 1)
     assert table[0].name == "start"
     assert table[0].drop == pytest.approx(50, abs=15)

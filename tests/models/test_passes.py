@@ -52,6 +52,17 @@ def test_blocks_of_rows_change_nothing_but_rounding(data, small, monkeypatch):
     np.testing.assert_allclose(decisions(some, data[1]), decisions(whole, data[1]), atol=1e-6)
 
 
+def test_more_features_than_rows_that_are_more_than_the_sample(data, small):
+    """Blocks have no more random objects than the sample, but together more than all rows."""
+    y, X = data
+    segments = d2ke.samplers.segments
+    parts = [d2ke.Block(name, "levenshtein", segments, 110) for name in ("a", "b")]
+    model = d2ke.d2ke_train(y[:200], X[:200], blocks=parts)
+    assert model.R == 220
+    assert model.confusion.sum() == model.n_train == 200
+    assert model.accuracy > 90
+
+
 def test_gammas_and_random_objects_come_from_the_sample(data, small):
     y, X = data
     model = d2ke.d2ke_train(y, X, R=40)
@@ -84,7 +95,7 @@ def test_left_out_scores_are_those_of_models_without_the_row(data):
     y, X = data
     y, X = y[:60], X[:60]
     model = d2ke.d2ke_train(y, X, R=30)
-    Z = model.training_features(model.check_objects(X), None)
+    Z = model.features(model.check_objects(X), None, np.arange(60))
     n_correct = 0
     for i in range(60):
         rest = np.arange(60) != i
@@ -104,7 +115,7 @@ def test_parts_of_scores_are_added(data):
     made = [d2ke.Block(b.name, b.distance, lambda R, X, seed: X[:R], b.R, b.views) for b in blocks]
     ready, Z = TrainingPlan.of(made, d2ke.pack(X), target, rows, N, 0, 1)
     sums = ready.sums([(slice(0, N), Z)], target, 1)
-    _, ridge = ready.solve(sums)
+    ridge = ready.solve(sums, Z, target, N, 0, 1).ridge
     cuts = [(slice(i, i + 70), Z[i : i + 70]) for i in range(0, N, 70)]
     whole, parts = (
         scores(ridge, some, target, [1.0, 10.0], 1) for some in ([(slice(0, N), Z)], cuts)

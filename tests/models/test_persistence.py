@@ -2,6 +2,7 @@
 """Models of objects to files and back."""
 
 import io
+import json
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.io.hdf5 import get_json, put_json
+from d2ke.io.hdf5 import get_json, put_text
 
 X_STRINGS = ["abab", "aabb", "ababab", "aaabbb", "b"] * 4
 LABELS = {
@@ -139,26 +140,31 @@ def _set(store, name, value):
     store[name] = value
 
 
-def _fields(group, **changes):
-    values = get_json(group, "fields") | changes
-    del group["fields"]
-    put_json(group, "fields", values)
+def _structure(store, before, after):
+    text = json.dumps(get_json(store, "structure"))
+    assert before in text
+    del store["structure"]
+    put_text(store, "structure", np.array(text.replace(before, after, 1)))
 
 
 DAMAGE = {
     "no block": lambda s: s["model/blocks"].__delitem__("0"),
-    "unknown class": lambda s: s["model/scaling"].attrs.__setitem__("class", "Popen"),
-    "unknown part": lambda s: s["model/scaling"].__setitem__("other", np.zeros(2)),
+    "unknown class": lambda s: _structure(s, '{"Scaling": ', '{"Popen": '),
+    "unknown part": lambda s: _structure(s, '["share", ', '["other", '),
+    "two parts": lambda s: _structure(s, '{"Scaling": ', '{"a": [], "Scaling": '),
     "mean too short": lambda s: _set(s, "model/scaling/mean", np.zeros(2)),
     "mean NaN": lambda s: s["model/scaling/mean"].__setitem__(0, np.nan),
     "weights too narrow": lambda s: _set(s, "model/linear/weights", np.zeros((1, 2))),
     "known NaN": lambda s: s["model/known/scores"].__setitem__(0, np.nan),
     "gamma of float32": lambda s: _set(s, "model/blocks/0/gamma", np.ones(5, np.float32)),
-    "unknown distance": lambda s: _fields(s["model/blocks/0"], distance="dwt"),
-    "distance of vectors": lambda s: _fields(s["model/blocks/0"], distance="dtw"),
-    "unknown parameter": lambda s: _fields(s["model/blocks/0"], parameters={"a": 1}),
-    "unknown view": lambda s: _fields(s["model/blocks/0"], views=[{"view": ["system", {}]}]),
-    "view of no arguments": lambda s: _fields(s["model/blocks/0"], views=[{"view": [3]}]),
+    "unknown distance": lambda s: _structure(s, '"levenshtein"', '"dwt"'),
+    "distance of vectors": lambda s: _structure(s, '"levenshtein"', '"dtw"'),
+    "unknown parameter": lambda s: _structure(
+        s, '["parameters", {"mapping": []', '["parameters", {"mapping": [["a", 1]]'
+    ),
+    "unknown view": lambda s: _structure(s, '{"view": ["part", ', '{"view": ["system", '),
+    "view of no arguments": lambda s: _structure(s, '{"view": ["part", ', '{"view": ["part", 3, '),
+    "path of no text": lambda s: _structure(s, '"model/scaling/mean"', "3"),
     "offsets beyond": lambda s: s["model/blocks/0/omega/offsets"].__setitem__(-1, 10**9),
     "no alphabet": lambda s: s["model"].__delitem__("alphabet"),
     "a group for an array": lambda s: (
@@ -179,9 +185,9 @@ def test_hostile_files_are_refused(name, content, tmp_path):
 
 def test_the_file_is_plain_hdf5(content):
     with h5py.File(io.BytesIO(content), "r") as store:
-        block = store["model/blocks/0"]
-        assert get_json(block, "fields")["views"] == {"tuple": [{"view": ["part", {"stop": 0.5}]}]}
-        assert block["omega/offsets"].shape == (6,)
+        assert store["model/blocks/0/omega/offsets"].shape == (6,)
+        text = json.dumps(get_json(store, "structure"))
+    assert '{"view": ["part", {"mapping": [["stop", 0.5]]}]}' in text
 
 
 def test_labels_in_the_other_byte_order(tmp_path):

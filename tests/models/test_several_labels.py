@@ -35,7 +35,7 @@ def model():
 
 def test_as_many_ridges_as_labels(model):
     Y, X = words()
-    Z = model.training_features(d2ke.pack(X), None).astype(np.float64)
+    Z = model.features(d2ke.pack(X), None, np.arange(model.n_train)).astype(np.float64)
     for j in range(3):
         ridge, P = decompose(Z, 2.0 * Y[:, [j]] - 1, np.ones(model.R))
         weights, offset = ridge.weights(model.C)

@@ -119,7 +119,7 @@ def test_the_kernel_of_a_model_has_the_shares(power):
     y, X = labelled(60, rng)
     model = d2ke.d2ke_train(y, X, blocks=blocks(power), seed=3)
     rows = np.arange(60)
-    Z = model.training_features(d2ke.pack(X), 1, rows).astype(float)
+    Z = model.features(d2ke.pack(X), 1, rows).astype(float)
     raw = block_features(model.blocks, d2ke.pack(X), 1, rows).astype(float)
     edges = np.cumsum([0, *(block.R for block in model.blocks)])
     names = np.array([block.family for block in model.blocks])

@@ -29,7 +29,7 @@ def test_deviations_are_those_of_the_training_features(R):
     rng = np.random.default_rng(0)
     X = ["".join(rng.choice(list("abc"), 8)) for _ in range(90)]
     model = d2ke.d2ke_train([x.count("a") > 2 for x in X], X, R=R)
-    Z = model.training_features(model.check_objects(X), 1).astype(float)
+    Z = model.features(model.check_objects(X), 1, np.arange(model.n_train)).astype(float)
     varied = Z.std(axis=0) > 1e-6
     np.testing.assert_allclose(model.deviation[varied], Z.std(axis=0)[varied], rtol=1e-3)
 

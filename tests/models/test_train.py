@@ -88,7 +88,7 @@ def test_transform_is_what_the_linear_model_sees(case):
     assert len(model.feature_names()) == model.R
     decisions = d2ke.predict(None, Z, model.linear)[2]
     np.testing.assert_allclose(decisions, d2ke.d2ke_predict(None, X_test, model)[2], atol=1e-6)
-    F = model.training_features(model.check_objects(X), None) * np.sqrt(model.R)
+    F = model.features(model.check_objects(X), None, np.arange(model.n_train)) * np.sqrt(model.R)
     np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-4)
     first = 0
     for block in model.blocks:  # of one block, columns have one deviation, if they vary
@@ -183,14 +183,15 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     codes = (level > 0.2).astype(np.int64)
     Z = rng.permutation(np.column_stack([level, codes]))
     target = Target(Z[:, 1].astype(np.int64), np.arange(2))
-    linear, C, (accuracy, error), confusion, _ = better_by_hinge(Z[:, :1], target, 10.0, 1)
+    better = better_by_hinge(Z[:, :1], target, 10.0, 1)
+    linear, confusion = better["linear"], better["confusion"]
     assert linear.solver == 2
-    assert C < 10
+    assert better["C"] < 10
     assert confusion.sum() == 320  # every fifth
-    assert accuracy == 100 * np.trace(confusion) / 320 > 95
-    assert 0 <= error < 2
+    assert better["accuracy"] == 100 * np.trace(confusion) / 320 > 95
+    assert 0 <= better["accuracy_error"] < 2
     # Where both are as good it is not taken.
-    assert better_by_hinge(codes[:, None] - 0.5, Target(codes, np.arange(2)), 10.0, 1) is None
+    assert better_by_hinge(codes[:, None] - 0.5, Target(codes, np.arange(2)), 10.0, 1) == {}
     # A model with it goes to a file and back.
     block = d2ke.Block("points", "dtw", training_objects, 1)
     X = [[float(value)] for value in level[:1200]]

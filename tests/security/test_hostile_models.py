@@ -24,6 +24,6 @@ def test_nested_searches_are_refused(deep, tmp_path, refused):
 def test_nested_models_are_refused(tmp_path, refused):
     d2ke.save_model(tmp_path / "m", d2ke.train([0, 1], np.eye(2)))
     with h5py.File(tmp_path / "m", "r+") as file:
-        del file["model/fields"]
-        put_text(file["model"], "fields", np.array("[" * 100_000 + "]" * 100_000))
+        del file["structure"]
+        put_text(file, "structure", np.array("[" * 100_000 + "]" * 100_000))
     assert "is damaged" in refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")
