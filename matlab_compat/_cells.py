@@ -101,6 +101,17 @@ def vector(name: str, values: Any) -> np.ndarray:
     return array.reshape(-1)
 
 
+def numbers(name: str, values: Any) -> np.ndarray:
+    """Return real numbers of any shape as float64; NaN is one, as in MATLAB."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ArgumentTypeError(name, "has rows of different lengths") from None
+    if array.dtype.kind not in "biuf":
+        raise ArgumentTypeError(name, f"must hold numbers, as in MATLAB; got {array.dtype}")
+    return array.astype(np.float64)
+
+
 def column(values: Any) -> np.ndarray:
     """Return a vector as an n x 1 matrix."""
     return np.asarray(values).reshape(-1, 1)

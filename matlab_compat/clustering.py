@@ -10,11 +10,12 @@ import numpy as np
 from scipy.cluster import hierarchy
 
 import d2ke
-from d2ke._base.checks import choice
+from d2ke._base.arrays import check_distances, symmetric_matrix
+from d2ke._base.checks import choice, not_negative
 from d2ke._base.errors import ArgumentError
-from matlab_compat._cells import column, whole
+from matlab_compat._cells import column, numbers, scalar, whole
 from matlab_compat._outputs import Outputs
-from matlab_compat.pairs import between, by_rows, is_matrix, objects, pdist
+from matlab_compat.pairs import between, by_rows, check_condensed, is_matrix, objects, pdist
 
 _METHODS = ("average", "centroid", "complete", "median", "single", "ward", "weighted")
 
@@ -57,7 +58,10 @@ def linkage(
     elif is_matrix(X) and len(X) == 1:
         if metric is not None:
             raise ArgumentError("metric", "is for observations, but X has one row of distances")
-        Z = hierarchy.linkage(np.ravel(X), method)
+        D = numbers("X", X)
+        check_condensed("X", D)
+        check_distances("X", D)
+        Z = hierarchy.linkage(D.ravel(), method)
     else:
         Z = hierarchy.linkage(pdist(X, metric, **params).ravel(), method)
     return np.column_stack([np.sort(Z[:, :2], axis=1) + 1, Z[:, 2]])
@@ -65,7 +69,7 @@ def linkage(
 
 def _tree(Z: Any) -> np.ndarray:
     """Return scipy's form of the tree."""
-    Z = np.asarray(Z, float)
+    Z = numbers("Z", Z)
     if Z.ndim != 2 or Z.shape[1] != 3:
         raise ArgumentError("Z", f"must be n - 1 x 3, from linkage, got shape {Z.shape}")
     pairs, n = Z[:, :2], len(Z) + 1
@@ -126,7 +130,8 @@ def cluster(
         joined = len(tree) + 0.5 - whole("MaxClust", MaxClust, 1)
         T = hierarchy.fcluster(tree, joined, "distance")
     else:
-        T = hierarchy.fcluster(tree, Cutoff, Criterion, depth=whole("Depth", Depth, 1))
+        limit = not_negative("Cutoff", scalar(Cutoff))
+        T = hierarchy.fcluster(tree, limit, Criterion, depth=whole("Depth", Depth, 1))
     return column(T)
 
 
@@ -194,6 +199,8 @@ def dendrogram(
         return int(T[members[node].pre_order()[0]])
 
     names = None if Labels is None or collapsed else [str(label) for label in np.ravel(Labels)]
+    if names is not None and len(names) != n:
+        raise ArgumentError("Labels", f"has {len(names)} names, but Z joins {n} objects")
     drawn = hierarchy.dendrogram(
         tree,
         p=P,
@@ -329,9 +336,7 @@ def dbscan(
     items: Any
     options: dict[str, Any]
     if isinstance(Distance, str) and Distance == "precomputed":
-        D = np.asarray(X, float)
-        if D.ndim != 2 or (D != D.T).any():
-            raise ArgumentError("X", "must be a symmetric matrix of distances")
+        D = symmetric_matrix("X", X)
         items, options = list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}
     else:
         items, options, _ = _problem(X, Distance, params)

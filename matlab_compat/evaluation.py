@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice
-from d2ke._base.errors import ArgumentError
-from matlab_compat._cells import column, scalar, vector, whole
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from matlab_compat._cells import column, numbers, positive, scalar, vector, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.random import randperm
 
@@ -41,7 +41,7 @@ def zscore(X: Any, flag: int = 0, dim: int | None = None) -> np.ndarray:
     >>> zscore([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
     array([[-1.,  0.], [ 0.,  0.], [ 1.,  0.]])
     """
-    X = np.asarray(X, float)
+    X = numbers("X", X)
     if dim is None:
         axis = next((i for i, length in enumerate(X.shape) if length != 1), 0)
     else:
@@ -89,6 +89,9 @@ def confusionmat(group: Any, grouphat: Any, *, Order: Any = None) -> tuple[np.nd
     true, predicted = vector("group", group), vector("grouphat", grouphat)
     if len(true) != len(predicted):
         raise ArgumentError("grouphat", f"has {len(predicted)} labels, but group has {len(true)}")
+    of_numbers = {values.dtype.kind in "biuf" for values in (true, predicted)}
+    if len(of_numbers) > 1:
+        raise ArgumentTypeError("grouphat", "must hold numbers or texts, whichever group holds")
     both = np.concatenate([true, predicted])
     known = both == both  # not NaN
     order = _by_appearance(both[known]) if Order is None else vector("Order", Order)
@@ -118,12 +121,12 @@ def _folds(labels: np.ndarray, k: int) -> np.ndarray:
     return folds
 
 
-def _held_out(labels: np.ndarray, p: Any) -> np.ndarray:
+def _held_out(name: str, labels: np.ndarray, p: Any) -> np.ndarray:
     """Draw a share p of each class, or p objects."""
-    p, n = scalar(p), len(labels)
+    p, n = positive(name, p), len(labels)
     held = np.zeros(n, bool)
-    if not 0 < p < 1:
-        held[randperm(n).ravel()[: whole("P", p, 1, n - 1)] - 1] = True
+    if p >= 1:
+        held[randperm(n).ravel()[: whole(name, p, 1, n - 1)] - 1] = True
         return held
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
@@ -167,9 +170,9 @@ def crossvalind(method: str, N: Any, K: float | None = None) -> Any:
     if kind == "kfold":
         return column(_folds(labels, whole("K", 5 if K is None else K, 1)))
     if kind == "leavemout":
-        test = _held_out(np.zeros(len(labels), int), whole("K", 1 if K is None else K, 1))
+        test = _held_out("K", np.zeros(len(labels), int), whole("K", 1 if K is None else K, 1))
     else:
-        test = _held_out(labels, 0.5 if K is None else K)
+        test = _held_out("K", labels, 0.5 if K is None else K)
     return Outputs("crossvalind", train=column(~test), test=column(test))
 
 
@@ -209,7 +212,7 @@ class cvpartition:  # noqa: N801 (MATLAB's name)
             folds = _folds(labels, k)
             self._test = folds[None] == np.arange(1, k + 1)[:, None]
         elif kind == "holdout":
-            self._test = _held_out(labels, 0.1 if value is None else value)[None]
+            self._test = _held_out("value", labels, 0.1 if value is None else value)[None]
         else:
             self._test = np.eye(n, dtype=bool) if kind == "leaveout" else np.ones((1, n), bool)
         self._training = self._test if kind == "resubstitution" else ~self._test
@@ -260,18 +263,18 @@ def perfcurve(
     >>> X.ravel(), Y.ravel(), AUC
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]), 0.75)
     """
-    positive = vector("labels", labels) == posclass
-    values = vector("scores", scores).astype(float)
-    if len(values) != len(positive):
-        raise ArgumentError("scores", f"has {len(values)} entries, labels {len(positive)}")
+    wanted = vector("labels", labels) == posclass
+    values = numbers("scores", vector("scores", scores))
+    if len(values) != len(wanted):
+        raise ArgumentError("scores", f"has {len(values)} entries, labels {len(wanted)}")
     if np.isnan(values).any():
         raise ArgumentError("scores", "must not be NaN")
-    if positive.all() or not positive.any():
+    if wanted.all() or not wanted.any():
         raise ArgumentError("posclass", "must be the class of some labels, but not of all")
     thresholds, code = np.unique(-values, return_inverse=True)
     rates = [
         np.append(0, np.bincount(code[part], minlength=len(thresholds)).cumsum()) / part.sum()
-        for part in (~positive, positive)
+        for part in (~wanted, wanted)
     ]
     X, Y = rates
     T = -np.append(thresholds[0], thresholds)

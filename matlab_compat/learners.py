@@ -18,8 +18,9 @@ from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.learners import option_strings, solver_nodes, solver_validation
 from d2ke.learners.svm_model import PRECOMPUTED, SVMKernel
-from matlab_compat._cells import Struct, column, vector
+from matlab_compat._cells import Struct, column, numbers, vector
 from matlab_compat._outputs import Outputs
+from matlab_compat.neighbors import ClassificationKNN
 
 _PREDICT = {
     "-b": option_strings.Option(
@@ -98,9 +99,9 @@ def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
 
 
 def predict(
-    y: Any, X: Any, model: Any, options: str = ""
+    y: Any, X: Any, model: Any = None, options: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Predict with a model of `train`, one from a .mat file included.
+    """Predict with a model of `train`, one from a .mat file included, or of `fitcknn`.
 
     Parameters
     ----------
@@ -135,6 +136,8 @@ def predict(
     >>> labels.ravel()
     array([-1.,  1.])
     """
+    if isinstance(y, ClassificationKNN):
+        return y.predict(X)
     parsed = option_strings.parse(options, _PREDICT)
     truth = _numeric("y", y)
     order = _numeric("model.Label", _field(model, "Label"))
@@ -341,10 +344,7 @@ def svmpredict(
 
 
 def _numeric(name: str, y: Any) -> np.ndarray:
-    values = vector(name, y)
-    if values.dtype.kind not in "biuf":
-        raise ArgumentTypeError(name, f"must hold numbers, as in MATLAB; got {values.dtype}")
-    values = values.astype(np.float64)
+    values = numbers(name, vector(name, y))
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ArgumentError(name, f"is {values[bad[0]]}; every value must be finite", bad[0])

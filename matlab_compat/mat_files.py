@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from d2ke._base.checks import choice
+from d2ke._base.checks import choice, file_path
 from d2ke.io import load_mat, save_mat
 from matlab_compat._cells import Struct
 
@@ -78,5 +78,5 @@ def save(filename: str, variables: Mapping[str, Any], version: str = "-v7") -> N
 
 
 def _mat(filename: Any) -> Path:
-    path = Path(filename)
+    path = file_path("filename", filename)
     return path if path.suffix else path.with_suffix(".mat")

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 import d2ke
+from d2ke._base.arrays import row_blocks
 from d2ke._base.checks import not_negative
 from d2ke._base.errors import ArgumentError
-from matlab_compat._cells import column, scalar, vector, whole
+from d2ke._base.labels import encode_labels
+from matlab_compat._cells import column, numbers, scalar, vector, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.pairs import between, by_rows, objects
 
@@ -57,9 +59,14 @@ def knnsearch(
         new, base = objects("Y", Y, Distance), objects("X", X, Distance)
         order, D = d2ke.nearest(new, base, k=whole("K", K, 1), distance=Distance, **params)
         return Outputs("knnsearch", Idx=order + 1, D=D)
-    D = between(X, Y, Distance, None, params).T
-    order = np.argsort(D, axis=1, kind="stable")[:, : whole("K", K, 1, D.shape[1])]
-    return Outputs("knnsearch", Idx=order + 1, D=np.take_along_axis(D, order, axis=1))
+    K = whole("K", K, 1, len(X))
+    Y = numbers("Y", Y)
+    Idx, D = np.empty((len(Y), K), np.int64), np.empty((len(Y), K))
+    for rows in row_blocks((len(Y), len(X))):
+        block = between(X, Y[rows], Distance, None, params).T
+        order = np.argsort(block, axis=1, kind="stable")[:, :K]
+        Idx[rows], D[rows] = order + 1, np.take_along_axis(block, order, axis=1)
+    return Outputs("knnsearch", Idx=Idx, D=D)
 
 
 def rangesearch(
@@ -96,17 +103,22 @@ def rangesearch(
     """
     r = not_negative("r", scalar(r))
     if by_rows(X, Distance):
-        distances = between(X, Y, Distance, None, params).T
-        rows = [(row[near], near) for row in distances for near in [np.flatnonzero(row <= r)]]
+        Y = numbers("Y", Y)
+        rows = [
+            (row[near], near)
+            for part in row_blocks((len(Y), len(X)))
+            for row in between(X, Y[part], Distance, None, params).T
+            for near in [np.flatnonzero(row <= r)]
+        ]
     else:
         new, base = objects("Y", Y, Distance), objects("X", X, Distance)
         found = d2ke.within(new, base, radius=r, distance=Distance, **params)
         cuts = found.indptr[1:-1]
         rows = list(zip(np.split(found.data, cuts), np.split(found.indices, cuts), strict=True))
     Idx, D = (np.empty((len(rows), 1), dtype=object) for _ in range(2))
-    for i, (values, numbers) in enumerate(rows):
+    for i, (values, places) in enumerate(rows):
         order = np.argsort(values, kind="stable")
-        Idx[i, 0], D[i, 0] = numbers[order][None] + 1, values[order][None]
+        Idx[i, 0], D[i, 0] = places[order][None] + 1, values[order][None]
     return Outputs("rangesearch", Idx=Idx, D=D)
 
 
@@ -122,9 +134,8 @@ class ClassificationKNN:
     """
 
     def __init__(self, X: Any, Y: Any, k: int, distance: Any, params: dict[str, Any]):
-        labels = vector("Y", Y)
         self.X, self.NumNeighbors, self.Distance, self._params = X, k, distance, params
-        self.ClassNames, self._codes = np.unique(labels, return_inverse=True)
+        self.ClassNames, self._codes = encode_labels("Y", vector("Y", Y))
 
     def predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the label (m x 1) of each object, and the classes' shares of votes (m x classes).

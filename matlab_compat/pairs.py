@@ -11,9 +11,9 @@ from scipy.spatial import distance as scipy_distance
 from scipy.stats import rankdata
 
 import d2ke
-from d2ke._base.checks import not_negative
+from d2ke._base.arrays import check_distances
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from matlab_compat._cells import cell_items, column, positive, whole
+from matlab_compat._cells import cell_items, column, numbers, positive, whole
 from matlab_compat._outputs import Outputs
 
 # MATLAB's distances of the rows of a matrix, and scipy's names of them.
@@ -48,7 +48,7 @@ def objects(name: str, X: Any, distance: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype != object:
         return d2ke.pack(X, name=name)
     items = cell_items(name, X)
-    strings = all(isinstance(item, str) for item in items)
+    strings = any(isinstance(item, str) for item in items)
     return d2ke.pack(items, channels_first=None if strings else True, name=name)
 
 
@@ -80,6 +80,8 @@ def by_rows(X: Any, distance: Any) -> bool:
             "Distance",
             f"must be one of {', '.join(_OF_ROWS)} or a distance of d2ke, got {distance!r}",
         )
+    if not (distance is None or isinstance(distance, str) or callable(distance)):
+        raise ArgumentTypeError("Distance", f"must be a name or a function, got {distance!r}")
     return True
 
 
@@ -98,21 +100,20 @@ def between(
         if _WORDS.get(word) != str(distance).lower():
             raise ArgumentTypeError(word, f"is not a parameter of {distance or 'euclidean'!r}")
         parameter = value
-    X, Y = np.asarray(X, float), np.asarray(Y, float)
+    X, Y = numbers("X", X), numbers("Y", Y)
     if Y.ndim != 2 or X.shape[1] != Y.shape[1]:
         raise ArgumentError("Y", f"must have the {X.shape[1]} columns of X, got shape {Y.shape}")
     if callable(distance):  # MATLAB's handle takes 1 x d and m x d
-        return np.vstack([np.reshape(distance(x[None], Y), (1, -1)) for x in X])
+        return np.vstack([_row(distance(x[None], Y), len(Y)) for x in X])
     name = (distance or "euclidean").lower()
     if name == "jaccard":
         return np.vstack([_jaccard(x, Y) for x in X])
     options: dict[str, Any] = {}
     if name == "seuclidean":
-        sd = X.std(axis=0, ddof=1) if parameter is None else np.ravel(parameter)
-        options["V"] = np.asarray(sd, float) ** 2
+        given = parameter is not None
+        options["V"] = _deviations(X, parameter) ** 2 if given else X.var(axis=0, ddof=1)
     elif name == "mahalanobis":
-        cov = np.cov(X, rowvar=False) if parameter is None else parameter
-        options["VI"] = np.linalg.inv(np.atleast_2d(cov))
+        options["VI"] = _inverse_covariance(X, parameter)
     elif name == "minkowski":
         options["p"] = 2.0 if parameter is None else positive("DistParameter", parameter)
     elif parameter is not None:
@@ -120,6 +121,33 @@ def between(
     if name == "spearman":
         X, Y = rankdata(X, axis=1), rankdata(Y, axis=1)
     return scipy_distance.cdist(X, Y, _OF_ROWS[name], **options)
+
+
+def _row(distances: Any, n: int) -> np.ndarray:
+    row = numbers("Distance", distances).ravel()
+    if len(row) != n:
+        raise ArgumentError("Distance", f"must return {n} distances, one a row; got {len(row)}")
+    return row
+
+
+def _deviations(X: np.ndarray, parameter: Any) -> np.ndarray:
+    sd, d = numbers("DistParameter", parameter).ravel(), X.shape[1]
+    if len(sd) != d or not (sd > 0).all():
+        raise ArgumentError("DistParameter", f"must be {d} deviations > 0, got {sd}")
+    return sd
+
+
+def _inverse_covariance(X: np.ndarray, parameter: Any) -> np.ndarray:
+    name, d = ("X", "DistParameter")[parameter is not None], X.shape[1]
+    given = np.cov(X, rowvar=False) if parameter is None else numbers(name, parameter)
+    cov = np.atleast_2d(given)
+    if cov.shape != (d, d):
+        raise ArgumentError(name, f"must be a {d} x {d} covariance, got shape {cov.shape}")
+    try:
+        np.linalg.cholesky(cov)
+    except np.linalg.LinAlgError:
+        raise ArgumentError(name, "has a covariance that is not positive definite") from None
+    return np.linalg.inv(cov)
 
 
 def _jaccard(x: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -233,10 +261,10 @@ def squareform(D: Any) -> np.ndarray:
            [1., 0., 3.],
            [2., 3., 0.]])
     """
-    D = np.asarray(D)
+    D = numbers("D", D)
     is_vector = D.size == max(D.shape, default=0)
-    if is_vector and not scipy_distance.is_valid_y(D.ravel()) and D.shape != (1, 1):
-        raise ArgumentError("D", f"must have n (n - 1) / 2 distances, got {D.size}")
+    if is_vector and D.shape != (1, 1):
+        check_condensed("D", D)
     if not is_vector and not (
         D.ndim == 2 and len(D) == len(D.T) and (D == D.T).all() and not np.diag(D).any()
     ):
@@ -246,6 +274,12 @@ def squareform(D: Any) -> np.ndarray:
     if is_vector:
         return scipy_distance.squareform(D.ravel())
     return scipy_distance.squareform(D)[None]
+
+
+def check_condensed(name: str, D: np.ndarray) -> None:
+    """Refuse a vector of another length than that of the distances of n objects."""
+    if not scipy_distance.is_valid_y(D.ravel()):
+        raise ArgumentError(name, f"must have n (n - 1) / 2 distances, got {D.size}")
 
 
 def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -276,12 +310,12 @@ def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     >>> abs(pdist(Y)).round(6)
     array([[3., 4., 5.]])
     """
-    D = np.asarray(D, float)
+    D = numbers("D", D)
     if D.ndim < 2 or len(D) == 1 != D.size:
         D = squareform(D)
     else:
         squareform(D)
-    not_negative("D", D.min(initial=0.0))
+    check_distances("D", D)
     squares = D**2
     squares = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
     e, vectors = np.linalg.eigh(-squares / 2)

@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform as square
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from matlab_compat._cells import whole
+from matlab_compat._cells import numbers, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.pairs import cmdscale, squareform
 
@@ -65,7 +65,7 @@ def mdscale(
     ((3, 2), 0.0, array([[3., 4., 5.]]))
     """
     choice("Criterion", Criterion, _CRITERIA)
-    D = np.asarray(D, float)
+    D = numbers("D", D)
     classical, _ = cmdscale(D)  # checks D
     condensed = D.ndim < 2 or len(D) == 1 != D.size
     n, given = len(classical), np.ravel(D) if condensed else square(D, checks=False)

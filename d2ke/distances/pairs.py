@@ -56,6 +56,8 @@ def check_pairs(
     TypeError, ValueError
         As `distance_matrix`.
     """
+    if Y is None:
+        names = names._replace(y=names.x)
     if isinstance(distance, LowLevelCallable):
         return _compiled_problem(X, Y, distance, params, names)
     if callable(distance):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._base.arrays import check_numbers
 from d2ke._base.checks import generator, integer, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
@@ -149,10 +150,10 @@ def barycenter(
     parameters = check_parameters(row, params)
     if not pairs.same:
         raise ArgumentError("distance", f"must be symmetric; {row.name!r} is not, with {params}")
-    if pairs.x.missing or parameters.get("ground") == "haversine":
-        raise ValueError(
-            "barycenter needs vectors that have a mean: none missing, not ground='haversine'"
-        )
+    if pairs.x.missing:
+        raise ArgumentError("missing", "must be 'error': a mean needs all values of each vector")
+    if parameters.get("ground") == "haversine":
+        raise ArgumentError("ground", "must not be 'haversine': points of a sphere have no mean")
     max_iter, tol = integer("max_iter", max_iter, 0), not_negative("tol", tol)
     weights = _weights(weights, len(pairs.x))
     rng, n_threads = generator(seed), team_size(n_threads)
@@ -191,12 +192,17 @@ def barycenter(
 def _weights(weights: Any, n: int) -> np.ndarray:
     if weights is None:
         return np.ones(n)
-    weights = np.asarray(weights, np.float64)
+    weights = np.asarray(weights)
+    check_numbers("weights", weights)
+    weights = weights.astype(np.float64)
     if weights.shape != (n,):
         raise ArgumentError("weights", f"must have shape ({n},), got {weights.shape}")
-    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() > 0):
-        raise ArgumentError("weights", "must be finite and >= 0, and not all 0")
-    return np.ascontiguousarray(weights)
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if wrong.size:
+        raise ArgumentError("weights", f"is {weights[wrong[0]]}; must be finite, >= 0", wrong[0])
+    if not weights.any():
+        raise ArgumentError("weights", "must not all be 0")
+    return weights
 
 
 def _medoid(

@@ -22,7 +22,7 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.strategies import choose_strategy
 
-_MORE = 3  # nearest, with which the tree begins, than the core distances need
+_MORE = 3  # neighbours beyond min_samples, for the first edges of the tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ def hdbscan(
 
     The core distance of an object is that to its `min_samples`-th nearest other object. The mutual
     reachability distance of two objects is the largest of their distance and both core distances.
-    Of its single linkage, clusters of at least `min_cluster_size` objects are kept, and those of
-    most excess of mass are chosen.
+    Clusters of at least `min_cluster_size` objects are taken from the tree of single linkage
+    under this distance, by their excess of mass.
 
     Parameters
     ----------

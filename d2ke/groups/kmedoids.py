@@ -73,14 +73,14 @@ def kmedoids(
     distance : str, callable or scipy.LowLevelCallable
         As for `distance_matrix`, symmetric.
     sample_size : int
-        Objects whose matrix of distances is held in memory. Of up to so many objects, the medoids
-        are those that no swap with another object improves (FasterPAM [1]_). Of more, they are
-        that of a random sample, and the best for all objects of `n_samples` samples; each sample
-        has the best medoids so far (FasterCLARA).
+        The most objects whose matrix of distances is held in memory. Medoids of these are swapped
+        with other objects until no swap lowers the loss (FasterPAM [1]_). If X has more objects,
+        `n_samples` random samples are drawn. Each contains the best medoids so far, and the medoids
+        with the least loss for all objects are returned (FasterCLARA).
     n_samples : int
         Number of samples, where n is larger than `sample_size`.
     seed : int, SeedSequence or Generator
-        Of the first medoids and of the samples.
+        Draws the first medoids and the samples.
     metric, n_threads
         As for `nearest`, which finds the nearest medoids of all objects.
     progress : bool

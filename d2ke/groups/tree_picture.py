@@ -17,6 +17,7 @@ from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock, Transform
 from d2ke.objects.container import take
+from d2ke.objects.packing import list_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,9 +54,9 @@ def plot_tree(
         How two clusters' distance follows from those of their objects, as for
         ``scipy.cluster.hierarchy.linkage``.
     max_leaves : int
-        Of more objects, so many are drawn at random.
+        The most leaves; if X has more objects, a random sample is drawn.
     seed : int, SeedSequence or Generator
-        Of that sample.
+        Draws the sample.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     **params
@@ -87,10 +88,11 @@ def plot_tree(
         raise ArgumentError("distance", f"must be symmetric; {pairs.distance!r} is not")
     if n < 2:
         raise ArgumentError("X", f"must have at least 2 objects, got {n}")
-    if names is not None and len(names) != n:
-        raise ArgumentError("names", f"must have {n} names, one for each object; got {len(names)}")
     if names is None:
         names = pairs.x if getattr(pairs.x, "letters", "") in ("str", "bytes") else range(n)
+    names = list_of("names", names)
+    if len(names) != n:
+        raise ArgumentError("names", f"must have {n} names, one for each object; got {len(names)}")
     leaves = sample_leaves(n, integer("max_leaves", max_leaves, 2), seed)
     if isinstance(pairs.x, list):
         pairs = numbered(pairs)

@@ -22,6 +22,7 @@ from d2ke.objects.container import span_of
 
 _MIN_PIVOTS, _MAX_PIVOTS = 3, 32  # pivots
 _TABLE_PART = 50  # of so many pairs, about one is a distance to a pivot
+_LEAST_PART = 10  # pairs of X and Y for each distance to a pivot, at least
 _CANDIDATES = 256  # of which the pivots are chosen
 _CHECKED = 4096  # objects of which triangles are checked
 _BATCH_CELLS = 2500  # pairs of values in the time that one column of scattered pairs costs
@@ -49,9 +50,12 @@ class PivotTable(NamedTuple):
 def applies(search: NeighborSearch) -> bool:
     """Return whether pivots or a cut-off give bounds, whose tables fit into memory."""
     pairs = search.pairs
+    n, m = pairs.shape
+    if not pairs.same and n * m < _LEAST_PART * _MIN_PIVOTS * (n + m):
+        return False
     if not isinstance(pairs.distance, (str, RecordDistance)):
         return search.metric
-    if pairs.shape[0] * pairs.shape[1] < bounded.FEWEST_PAIRS:
+    if n * m < bounded.FEWEST_PAIRS:
         return False
     bounds = _is_metric(pairs) or elastic.has_cut(pairs)
     return bounds and table_bytes(search) + elastic.cut_bytes(pairs) <= search.room()
@@ -216,8 +220,6 @@ def _run(
 def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:
     """Refuse a function that is no metric for two pivots and another object."""
     between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.names
-    if pairs.y is pairs.x:
-        names = names._replace(y=names.x)
     own = np.diag(between)
     if own.max() > tolerance:
         i = pivots[own.argmax()]

@@ -23,16 +23,19 @@ def search_tiles(
     """
     pairs = search.pairs
     n, m = pairs.shape
-    side = max(1, isqrt(search.tile_bytes // pairs.dtype.itemsize))
-    buffer = np.empty(min(side, n) * min(side, m), pairs.dtype)
+    cells = search.tile_bytes // pairs.dtype.itemsize
+    height = width = max(1, isqrt(cells))
+    if not pairs.same:  # few rows make wide tiles, few columns high ones
+        height, width = max(height, cells // m), max(width, cells // n)
+    buffer = np.empty(min(height, n) * min(width, m), pairs.dtype)
     total, done = (n * (n + 1) // 2 if pairs.same else n * m), 0
     corners = (
         (top, left)
-        for top in range(0, n, side)
-        for left in range(top if pairs.same else 0, m, side)
+        for top in range(0, n, height)
+        for left in range(top if pairs.same else 0, m, width)
     )
     for top, left in corners:
-        bottom, right = min(top + side, n), min(left + side, m)
+        bottom, right = min(top + height, n), min(left + width, m)
         on_diagonal = pairs.same and left == top
         x = span_of(pairs.x, top, bottom)
         y = x if on_diagonal else span_of(pairs.y, left, right)
@@ -45,7 +48,6 @@ def search_tiles(
         compiled.run(tile, search.n_threads, search.report and visit, Transform())
         mirror = pairs.same and not on_diagonal
         lists.add(tile, (top, left), search.skip, mirror, search.n_threads)
-        height = bottom - top
-        done += height * (height + 1) // 2 if on_diagonal else tile.size
+        done += len(x) * (len(x) + 1) // 2 if on_diagonal else tile.size
     info.computed += total - (n if search.skip else 0)
     info.rule_out("symmetry", n * m - total)

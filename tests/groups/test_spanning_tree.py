@@ -110,7 +110,7 @@ def test_errors_of_functions_name_the_objects():
     def broken(a, b):
         return np.nan if {a, b} == {17, 30} else abs(a - b)
 
-    with pytest.raises(ValueError, match=r"distance\(X\[17\], X\[30\]\)|X\[17\], Y\[30\]"):
+    with pytest.raises(ValueError, match=r"distance\(X\[17\], X\[30\]\)"):
         d2ke.spanning_tree(list(range(40)), distance=broken)
 
 

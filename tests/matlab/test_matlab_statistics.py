@@ -2,6 +2,7 @@
 """MATLAB's functions of distances, clusters, neighbours and folds."""
 
 import math
+import tracemalloc
 
 import matplotlib
 import numpy as np
@@ -102,8 +103,24 @@ def test_functions_of_items():
     assert_array_equal(D, m.pdist2(WORDS, C, difference))
     label, _ = m.fitcknn(WORDS, lengths, Distance=difference).predict(["four"])
     assert label.tolist() == [[4]]
+    label, _ = m.predict(m.fitcknn(WORDS, lengths, Distance=difference), ["four"])
+    assert label.tolist() == [[4]]
     with pytest.raises(ValueError, match="X must be a matrix, n x d"):
         m.pdist([1, 2, 3])
+
+
+def test_searches_hold_no_matrix(rng):
+    X, Y = rng.standard_normal((2, 3000, 2))
+    tracemalloc.start()
+    Idx, D = m.knnsearch(X, Y, K=2)
+    near, _ = m.rangesearch(X, Y, 0.02)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4 * X.shape[0] * Y.shape[0]
+    full = m.pdist2(Y, X)
+    assert_array_equal(np.sort(full, axis=1)[:, :2], D)
+    assert_array_equal(full.argmin(axis=1), Idx[:, 0] - 1)
+    assert [row.size for row in near.ravel()] == (full <= 0.02).sum(axis=1).tolist()
 
 
 def test_squareform_turns_back(X):
@@ -122,7 +139,7 @@ def test_cmdscale_finds_the_points(X):
     assert (np.diff(e.ravel()) <= 1e-12).all()
     assert (Y[np.abs(Y).argmax(axis=0), range(4)] > 0).all()
     assert_allclose(m.cmdscale(m.squareform(m.pdist(X)), 2)[0], Y[:, :2])
-    with pytest.raises(ValueError, match="D must be"):
+    with pytest.raises(ValueError, match="D\\[0, 1\\] is -1"):
         m.cmdscale([[0, -1], [-1, 0]])
 
 

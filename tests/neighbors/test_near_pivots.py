@@ -131,8 +131,22 @@ def test_what_is_no_metric_is_named(n):
     with pytest.raises(ValueError, match=r"no metric: distance\(X\[\d+\], X\[\d+\]\) is") as caught:
         d2ke.nearest(X, k=1, distance=square, metric=True)
     assert caught.match(r"more than distance\(X\[\d+\], X\[\d+\]\) \+ distance\(X\[\d+\], X\[\d+\]")
+    Y = list(np.arange(400.0))
     with pytest.raises(ValueError, match=r"Y\[\d+\], [XY]\[\d+\]\) is .*, more than"):
-        d2ke.within(X, X, radius=1, distance=square, metric=True)
+        d2ke.within(Y, Y, radius=1, distance=square, metric=True)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 500), (20, 900), (900, 20), (100, 300), (400, 400)])
+def test_a_table_of_pivots_is_a_small_part_of_all_pairs(n, m):
+    points = np.random.default_rng(0).standard_normal((n + m, 30))
+    calls = []
+
+    def euclidean(x, y):
+        calls.append(1)
+        return float(np.linalg.norm(x - y))
+
+    d2ke.nearest(list(points[:n]), list(points[n:]), k=5, distance=euclidean, metric=True)
+    assert len(calls) < 1.12 * n * m
 
 
 def test_objects_that_are_not_at_0_of_themselves():
@@ -152,5 +166,5 @@ def test_errors_of_the_function_come_through():
     with pytest.raises(RuntimeError, match="enough"):
         d2ke.nearest(list(np.arange(400.0)), k=1, distance=failing, metric=True)
     X = [*np.arange(400.0), np.nan]
-    with pytest.raises(ValueError, match=r"distance\(X\[\d+\], Y\[400\]\) must be finite"):
+    with pytest.raises(ValueError, match=r"distance\(X\[\d+\], X\[400\]\) must be finite"):
         d2ke.nearest(X, k=1, distance=lambda x, y: abs(x - y), metric=True)

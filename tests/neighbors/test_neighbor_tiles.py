@@ -113,7 +113,7 @@ def test_a_bad_result_is_named_by_its_pair():
     def refuse(a, b):
         return -1.0 if (a, b) == (3, 11) else 1.0
 
-    with pytest.raises(ValueError, match=r"distance\(X\[3\], Y\[11\]\) must be finite and >= 0"):
+    with pytest.raises(ValueError, match=r"distance\(X\[3\], X\[11\]\) must be finite and >= 0"):
         d2ke.nearest(list(range(13)), k=1, distance=refuse)
 
 
