@@ -4,9 +4,11 @@
 import numpy as np
 
 from libc.stdint cimport int64_t, uintptr_t
+from libc.string cimport memcpy
 
 from d2ke._ext.isa cimport current, d2ke_poll, warp_bounds
 from d2ke._ext.refine cimport Bounds
+from d2ke._ext.tasks cimport run
 
 cdef extern from "warping.h":
     ctypedef struct warp_side:
@@ -23,6 +25,8 @@ cdef extern from "warping.h":
         const float *segments
         const float *low_sums
         const float *high_sums
+        const float *kept
+        int64_t kept_stride
         int64_t[16] turned
         int64_t wanted
         int64_t n_segments
@@ -99,6 +103,22 @@ cdef class Envelopes(Bounds):
         self.narrow = narrow
         self.own_bytes = warp_lay(<const warp_bounds *> &self.parts, NULL, &row)
         self.slope, self.offset, self.ratio = errors
+
+    def keep_first(self, int n_threads):
+        """Make the first bounds of all pairs of the same objects at once, without y's boxes.
+
+        The bound of a pair by the boxes of y is that of the exchanged pair by the boxes of x.
+        """
+        cdef Lines work
+        cdef int64_t n = self.parts.y.n, n_tasks = (n + WARP_ROWS - 1) // WARP_ROWS
+        cdef float[:, ::1] lines = np.empty((n, n + WARP_LANES), np.float32)
+        cdef char[:, ::1] memory = np.empty((n_threads, self.own_bytes + 64), np.int8)
+        work.parts, work.lines, work.n, work.stride = &self.parts, &lines[0, 0], n, n + WARP_LANES
+        work.memory, work.own_bytes = &memory[0, 0], memory.shape[1]
+        run(fill_lines, &work, n_tasks, n_threads)
+        run(mirror_lines, &work, n_tasks, n_threads)
+        self.parts.kept, self.parts.kept_stride = work.lines, work.stride
+        self.keep.append(lines)
 
     def leave_tighter_out(self):
         """Search without the tighter bounds."""
@@ -195,8 +215,51 @@ cdef box_sums(const warp_parts *parts, levels):
     return np.asarray(low), np.asarray(high)
 
 
+cdef struct Lines:
+    const warp_parts *parts
+    float *lines
+    int64_t n
+    int64_t stride
+    char *memory
+    int64_t own_bytes
+
+
+cdef void fill_lines(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef Lines *work = <Lines *> context
+    cdef int64_t[WARP_ROWS] rows
+    cdef int64_t first = task * WARP_ROWS, count = min(<int64_t> WARP_ROWS, work.n - first), r
+    cdef char *own = work.memory + poll.thread * work.own_bytes
+    for r in range(count):
+        rows[r] = first + r
+    own = <char *> ((<uintptr_t> own + 63) & ~<uintptr_t> 63)
+    current().warp_fill(<const warp_bounds *> work.parts, rows, count,
+                        work.lines + first * work.stride, work.stride, own, poll)
+
+
+cdef void mirror_lines(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    """Take the larger bound of each pair of these rows and of columns that are not before them."""
+    cdef Lines *work = <Lines *> context
+    cdef int64_t first = task * WARP_ROWS, block = first, i, j
+    cdef float *one
+    cdef float *other
+    while block < work.n:  # a block of as many columns stays in the cache
+        for i in range(first, min(first + WARP_ROWS, work.n)):
+            for j in range(max(block, i + 1), min(block + WARP_ROWS, work.n)):
+                one = work.lines + i * work.stride + j
+                other = work.lines + j * work.stride + i
+                one[0] = other[0] = max(one[0], other[0])
+        block += WARP_ROWS
+
+
 cdef void fill(const void *context, const int64_t *rows, int64_t n_rows, float *bounds,
                int64_t stride, void *own, const d2ke_poll *poll) noexcept nogil:
+    cdef const warp_parts *parts = <const warp_parts *> context
+    cdef int64_t r
+    if parts.kept != NULL:
+        for r in range(n_rows):
+            memcpy(bounds + r * stride, parts.kept + rows[r] * parts.kept_stride,
+                   parts.y.n * sizeof(float))
+        return
     current().warp_fill(<const warp_bounds *> context, rows, n_rows, bounds, stride, own, poll)
 
 

@@ -32,6 +32,8 @@ struct warp_bounds {
     const float *segments; /* of blocks of y's items in this order: (block, segment, dim, lane) */
     const float *low_sums; /* of y's boxes: (level, block, segment of x, dim, lane) */
     const float *high_sums;
+    const float *kept;     /* NULL, or the first bounds of all pairs, in lines of so many numbers */
+    int64_t kept_stride;
     int64_t turned[WARP_LEVELS]; /* where a level is in these, or -1 */
     int64_t wanted;        /* the levels whose sums every row makes, as bits */
     int64_t n_segments;    /* of the longest item of y */

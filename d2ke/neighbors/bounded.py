@@ -31,7 +31,7 @@ class Bounded(NamedTuple):
     distance's. `computed` is the cost of a distance at scattered columns, relative to its cost in
     a whole row; measured for series. `known` are rows whose bounds are the exact distances, and
     so are no sample of the other rows. `cell` is the cost of a cell that the tightest bound counts
-    in its `cells`, beside the cost of a pair.
+    in its `cells`, beside the cost of a pair. `kept`: the cheap bounds of all pairs are in memory.
     """
 
     bounds: Any
@@ -40,6 +40,7 @@ class Bounded(NamedTuple):
     computed: float = 1.7
     known: Any = ()
     cell: float = 0.0
+    kept: bool = False
 
 
 def search_bounded(
@@ -108,6 +109,7 @@ class RefinedSearch:
 
     def __init__(self, search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists):
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
+        self._kept = bounded.kept
         self._kernel = search.pairs.compiled().pair_kernel()
         self.half = search.pairs.same and (search.k is None or len(bounded.names) > 1)
         self.counts = np.zeros((search.pairs.shape[0], refine.COUNTS), np.int64)
@@ -126,7 +128,7 @@ class RefinedSearch:
             once["ranks"] = order
         if self.half and isinstance(lists, NearestLists):
             room = min(_KEPT_BYTES, self._search.room(8))
-            limits = refine.Limits(n, 4 * n * n <= room)
+            limits = refine.Limits(n, 4 * n * n <= room and not self._kept)
             self.search(order, limits=limits)
             self.counts[:] = 0
             lists.clear(order)

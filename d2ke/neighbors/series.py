@@ -23,6 +23,9 @@ _ROOTS = 2.0**-10  # relative: rough roots
 # The times of the bounds at a place, of one channel and of several, and of a cell of the last one,
 # in cells of a distance; measured.
 _PLACES_OF_ONE, _PLACES, _CELL = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3), 0.44
+# Of a distance, of one channel and of several, whose boxes of Y are not made then: first bounds of
+# all pairs, made before a sample shows their use.
+_CHEAP_OF_ONE, _CHEAP = 0.04, 0.12
 _FREQUENT = 0.02  # of the pairs have a level whose boxes of Y are kept
 _KEPT_BYTES = 1 << 28  # of these boxes, at most
 
@@ -48,6 +51,7 @@ def envelope_bytes(search: NeighborSearch) -> int:
     per_thread = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
     copies = 4 * max(len(part.values) for part in sides)
     kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
+    kept = _all_bytes(pairs) if _keeps(search) else kept
     return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * per_thread * search.n_threads
 
 
@@ -55,11 +59,31 @@ def search_series(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by envelopes, or by all distances where numbers are too large for float32."""
-    search_bounded(search, series_bounds(search.pairs), lists, info)
+    found = series_bounds(search.pairs, _keeps(search))
+    if found is not None and found.kept:
+        found.bounds.keep_first(search.n_threads)
+    search_bounded(search, found, lists, info)
 
 
-def series_bounds(pairs: PairwiseProblem) -> Bounded | None:
-    """Return the bounds of all pairs, or None for numbers that cannot be scaled."""
+def _keeps(search: NeighborSearch) -> bool:
+    """Return whether the first bounds of all pairs are cheap to make and to keep."""
+    pairs = search.pairs
+    if not (pairs.same and search.k) or _all_bytes(pairs) > min(_KEPT_BYTES, search.room(8)):
+        return False
+    if pairs.x.dim == 1:
+        return _PLACES_OF_ONE[0] <= _CHEAP_OF_ONE * band(pairs)
+    return _PLACES[0] <= _CHEAP * band(pairs)
+
+
+def _all_bytes(pairs: PairwiseProblem) -> int:
+    return 4 * len(pairs.y) * (len(pairs.y) + envelopes.LANES)
+
+
+def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
+    """Return the bounds of all pairs, or None for numbers that cannot be scaled.
+
+    `kept`: those of the first ones that x's boxes have, for `keep_first`.
+    """
     params = check_parameters(BY_NAME["dtw"], pairs.params)
     window, root = params.get("window", elastic.NO_WINDOW), params.get("ground") != "sqeuclidean"
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
@@ -86,7 +110,7 @@ def series_bounds(pairs: PairwiseProblem) -> Bounded | None:
         made[-1],
         np.argsort(pairs.y.lengths, kind="stable"),
         radii,
-        _frequent(pairs, radii),
+        [] if kept else _frequent(pairs, radii),
         window,
         root,
         (slope, offset, (1 + error) ** 3),
@@ -94,7 +118,8 @@ def series_bounds(pairs: PairwiseProblem) -> Bounded | None:
     names = ("envelope of segments", "envelope", "cut-off")
     cells = band(pairs)
     fill, tighter, closest = _PLACES_OF_ONE if pairs.x.dim == 1 else _PLACES
-    return Bounded(bounds, names, (fill / cells, tighter / cells, closest / cells + _CELL))
+    costs = 0.0 if kept else fill / cells, tighter / cells, closest / cells + _CELL
+    return Bounded(bounds, names, costs, kept=kept)
 
 
 def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:

@@ -51,7 +51,13 @@ def test_bounds_are_never_above_the_distance(data):
     chosen = options(data.draw)
     D = d2ke.distance_matrix(X, Y, **chosen)
     pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, ArgumentNames())
-    bounds = series.series_bounds(pairs).bounds
+    kept = Y is None and data.draw(st.booleans())
+    bounds = series.series_bounds(pairs, kept).bounds
+    if kept:
+        by_rows = refine.bounds_of(bounds, *D.shape)[0]
+        bounds.keep_first(data.draw(st.integers(1, 3)))
+        first = refine.bounds_of(bounds, *D.shape)[0]
+        assert (first == np.maximum(by_rows, by_rows.T)).all()
     for bound in refine.bounds_of(bounds, *D.shape):
         assert (bound <= D).all()
         assert (bound >= 0).all()
@@ -63,7 +69,11 @@ def test_bounds_are_never_above_the_distance(data):
 @pytest.mark.usefixtures("isa")
 @given(data=st.data())
 def test_the_search_is_exact(data):
-    check_bounded(data, data.draw(collections()), options(data.draw))
+    with pytest.MonkeyPatch.context() as patch:
+        cheap = data.draw(st.sampled_from([0, np.inf]))
+        patch.setattr(series, "_CHEAP_OF_ONE", cheap)
+        patch.setattr(series, "_CHEAP", cheap)
+        check_bounded(data, data.draw(collections()), options(data.draw))
 
 
 @pytest.mark.usefixtures("isa")
