@@ -21,6 +21,7 @@ _ROWS = 1 << 12  # that are searched between two looks at the memory, at most
 _PARTS, _LEAST = 16, 64  # of the rows, after which limits fall, and their rows
 _KEPT_BYTES = 1 << 28  # of first bounds, at most
 _ONCE = 0.75  # cost of a search of each pair twice: limits and each pair once take 0.6 of it
+_LIMITS = 3.0  # distances computed for the limits, relative to that cost: for each neighbour
 
 
 class Bounded(NamedTuple):
@@ -98,6 +99,7 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     limit = 0.5 if search.pairs.same else 1.0
     if refined.half:  # which the sample does not use
         limit = _ONCE if search.k else 1.0
+        cost += _LIMITS * bounded.computed * (search.k or 0) / m
     return cost <= limit
 
 
