@@ -21,19 +21,19 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
     int64_t i = begin;
     vec mine[DTW_COLS];
     D2KE_UNROLL for (int c = 0; c < cols; c++) mine[c] = REAL_(set)(LANES_INFINITY);
-    /* Through the border of the band, the inside, the last rows inside where the series ends
-     * there, and the other border; each loop goes on where the one before stopped. */
-#define DTW_TILES(rows, banded, condition)                                                        \
-    for (; i + rows <= end && (condition); i += rows)                                             \
-        REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, arow, dim, x + i * dim, y,         \
-                        left + i, &diagonal, mine, i - column, radius, i > 0 ? dim : 0,           \
-                        column > 0 ? dim : 0);
-    DTW_TILES(DTW_ROWS, 1, i < inner)
-    DTW_TILES(DTW_ROWS, 0, i + DTW_ROWS <= outer)
-    DTW_TILES(1, 0, end == outer && i >= inner)
-    DTW_TILES(DTW_ROWS, 1, 1)
-    DTW_TILES(1, 1, 1)
-#undef DTW_TILES
+#define DTW_TILE(rows, banded)                                                                    \
+    REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, arow, dim, x + i * dim, y, left + i,   \
+                    &diagonal, mine, i - column, radius, i > 0 ? dim : 0, column > 0 ? dim : 0)
+    while (i + DTW_ROWS <= end) {
+        /* A loop of its own, in which the columns stay in registers. */
+        for (; i >= inner && i + DTW_ROWS <= outer; i += DTW_ROWS) DTW_TILE(DTW_ROWS, 0);
+        if (i + DTW_ROWS > end) break;
+        DTW_TILE(DTW_ROWS, 1);
+        i += DTW_ROWS;
+    }
+    for (; i >= inner && i < outer; i++) DTW_TILE(1, 0);
+    for (; i < end; i++) DTW_TILE(1, 1);
+#undef DTW_TILE
     D2KE_UNROLL for (int c = 0; c < cols; c++) top[c] = mine[c];
 }
 
@@ -52,11 +52,15 @@ static double REAL_(dtw_factor)(const d2ke_problem *p, int64_t row, int64_t item
 }
 
 D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const int arow,
-                                  const d2ke_problem *p, int64_t row, int64_t block,
-                                  const REAL_(lane_block) *b, const vec *y, vec *left,
-                                  int64_t count, double *result, const d2ke_poll *poll)
+                                  const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
+                                  double *result, const d2ke_poll *poll)
 {
     const int64_t window = ((const dtw_options *)p->options)->window;
+    REAL_(lane_block) *b = scratch;
+    vec *y = (vec *)((char *)scratch + LANES_HEADER);
+    vec *left = y + p->y.longest * p->y.dim;
+    int64_t count = p->blocks[block + 1] - p->blocks[block];
+    if (b->cache.block != block) REAL_(lane_pack)(p, block, 0, b, (real *)y);
     int64_t n = d2ke_length(&p->x, row), dim = p->x.dim, work = 0;
     const real *x = (const real *)p->x.values + p->x.offsets[row] * dim;
     int64_t widest = 0, narrowest = INT64_MAX;
@@ -112,39 +116,45 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const i
     }
 }
 
+/* What is constant in the loops: channels (0: not known), ground distance, arow; the last row that
+ * fits is taken.  Each has a function of its own, as one with all loops is slow to compile. */
+#define DTW_LOOPS(X)                                                                              \
+    X(squared, 0, DTW_SQUARED, 0)                                                                 \
+    X(squared_1, 1, DTW_SQUARED, 0)                                                               \
+    X(plain, 0, DTW_PLAIN, 0)                                                                     \
+    X(plain_1, 1, DTW_PLAIN, 0)                                                                   \
+    X(plain_2, 2, DTW_PLAIN, 0)                                                                   \
+    X(plain_3, 3, DTW_PLAIN, 0)                                                                   \
+    X(safe, 0, DTW_SAFE, 0)                                                                       \
+    X(arow_squared, 0, DTW_SQUARED, 1)                                                            \
+    X(arow_plain, 0, DTW_PLAIN, 1)                                                                \
+    X(arow_plain_1, 1, DTW_PLAIN, 1)                                                              \
+    X(arow_safe, 0, DTW_SAFE, 1)
+
+#define X(name, dim, ground, arow)                                                                \
+    static void REAL_(dtw_##name)(const d2ke_problem *p, int64_t row, int64_t block,              \
+                                  void *scratch, double *result, const d2ke_poll *poll)           \
+    {                                                                                             \
+        REAL_(dtw_lanes)(dim, ground, arow, p, row, block, scratch, result, poll);                \
+    }
+DTW_LOOPS(X)
+#undef X
+
 void ISA_(REAL_(dtw))(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
                       double *result, const d2ke_poll *poll)
 {
     const dtw_options *options = p->options;
-    REAL_(lane_block) *b = scratch;
-    vec *y = (vec *)((char *)scratch + LANES_HEADER);
-    vec *left = y + p->y.longest * p->y.dim;
-    int64_t count = p->blocks[block + 1] - p->blocks[block];
-    if (b->cache.block != block) REAL_(lane_pack)(p, block, 0, b, (real *)y);
-#define DTW_CALL_OF(dim, ground, arow) \
-    REAL_(dtw_lanes)(dim, ground, arow, p, row, block, b, y, left, count, result, poll)
-#define DTW_CALL(dim, ground) DTW_CALL_OF(dim, ground, 0)
-    if (options->x_observed != NULL) {
-        if (options->ground == DTW_SQUARED) DTW_CALL_OF(0, DTW_SQUARED, 1);
-        else if (p->x.dim == 1) DTW_CALL_OF(1, DTW_PLAIN, 1);
-        else if (options->ground == DTW_SAFE) DTW_CALL_OF(0, DTW_SAFE, 1);
-        else DTW_CALL_OF(0, DTW_PLAIN, 1);
-    } else if (options->ground == DTW_SQUARED) {
-        if (p->x.dim == 1) DTW_CALL(1, DTW_SQUARED);
-        else DTW_CALL(0, DTW_SQUARED);
-    } else if (p->x.dim == 1) {
-        DTW_CALL(1, DTW_PLAIN);
-    } else if (options->ground == DTW_SAFE) {
-        DTW_CALL(0, DTW_SAFE);
-    } else if (p->x.dim == 2) {
-        DTW_CALL(2, DTW_PLAIN);
-    } else if (p->x.dim == 3) {
-        DTW_CALL(3, DTW_PLAIN);
-    } else {
-        DTW_CALL(0, DTW_PLAIN);
-    }
-#undef DTW_CALL
-#undef DTW_CALL_OF
+    const int arow = options->x_observed != NULL;
+    /* Of one channel, no square is taken. */
+    const int64_t ground = p->x.dim == 1 && options->ground == DTW_SAFE ? DTW_PLAIN
+                                                                        : options->ground;
+    d2ke_kernel loops = NULL;
+#define X(name, known, kind, missing)                                                             \
+    if (arow == missing && ground == kind && (known == 0 || p->x.dim == known))                   \
+        loops = REAL_(dtw_##name);
+    DTW_LOOPS(X)
+#undef X
+    loops(p, row, block, scratch, result, poll);
 }
 
 #undef vec

@@ -30,7 +30,6 @@ D2KE_INLINE void elastic_strip(const int kind, const int fixed_dim, const int gr
                                int64_t inner, int64_t outer, int64_t end, int64_t column,
                                uint16_t *ways, int64_t ways_stride)
 {
-    const int many = traced ? 1 : ELASTIC_ROWS;
     vec mine[ELASTIC_COLS];
     int64_t i = begin;
     D2KE_UNROLL for (int c = 0; c < ELASTIC_COLS; c++) mine[c] = top[c];
@@ -38,10 +37,10 @@ D2KE_INLINE void elastic_strip(const int kind, const int fixed_dim, const int gr
     elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, traced, pair,               \
                  x + i * pair->stride, y, left + i, &diagonal, mine, i - column,                  \
                  ways + i * ways_stride)
-    if (ground != DTW_SAFE) /* which is rare, and slow in any case */
-        for (; i + many <= end; i += many) {
-            if (i >= inner && i + many <= outer) ELASTIC_TILE(many, 0);
-            else ELASTIC_TILE(many, 1);
+    if (ground != DTW_SAFE && !traced) /* which are slow in any case */
+        for (; i + ELASTIC_ROWS <= end; i += ELASTIC_ROWS) {
+            if (i >= inner && i + ELASTIC_ROWS <= outer) ELASTIC_TILE(ELASTIC_ROWS, 0);
+            else ELASTIC_TILE(ELASTIC_ROWS, 1);
         }
     for (; i < end; i++) ELASTIC_TILE(1, 1);
 #undef ELASTIC_TILE
