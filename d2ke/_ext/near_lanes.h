@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levenshtein distances of a query to LANES strings at a time, up to a cut.
+/* Edit distances of a query to LANES strings at a time, up to a cut.
  *
  * Each string has a lane of 16, 32 or 64 bits: a band of the column of vertical differences (Myers
  * 1999; Hyyro 2003), which moves down a row with each letter.  A path of cost c from one corner of
  * a table of m x n to the other stays in the diagonals -(c - m + n) / 2 .. (c + m - n) / 2 (Ukkonen
- * 1985), so that lanes of c + 1 bits suffice.  What lies outside is taken for one more than its
- * neighbour, which is never too small.
+ * 1985), so that lanes of c + 1 bits suffice; with transpositions c + 2, since a mask of another
+ * diagonal is read, and the outermost ones reach no farther.  What lies outside is taken for one
+ * more than its neighbour, which is never too small.
  *
  * The band's lowest row is the same in all lanes.  A string whose lowest diagonal is below those of
  * others begins later, after letters LANE_PAD, and ends with them too: the query is taken to have
@@ -19,6 +20,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include "cutoff.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -36,6 +38,9 @@ enum {
 
 /* Which letters have masks of their own. */
 static inline int64_t lane_letters(int bits) { return bits == 16 ? LANE_LETTERS : 32; }
+
+/* The largest cut of lanes of so many bits. */
+static inline int64_t lane_cut(int bits, int edits) { return bits - 1 - (edits == CUT_OSA); }
 
 /* Which strings, and how long they are. */
 typedef struct {
@@ -156,27 +161,28 @@ LANE_VECTORS(16)
 LANE_VECTORS(32)
 LANE_VECTORS(64)
 
-/* Sets the distances, and returns a bit for each that is within the cut, which is at most BITS - 1
- * and at least all differences of lengths.  `table` are the masks.  With `few`, at most so many
+/* Sets the distances, and returns a bit for each that is within the cut, which is at most
+ * lane_cut(BITS, edits) and at least all differences of lengths.  `table` are the masks.  With `few`, at most so many
  * that may still be near are left out, and returned there. */
 #define LANE_DISTANCES(BITS, NAME, TARGET, READ, FIND, STEP)                                            \
-    TARGET static uint32_t lane_##BITS##_##NAME(const uint##BITS##_t *table, int64_t m,           \
-                                                lane_batch *batch, int64_t cut, uint32_t *few,    \
-                                                int64_t *work)                                    \
+    TARGET static inline __attribute__((always_inline)) uint32_t lane_any_##BITS##_##NAME(        \
+        const uint##BITS##_t *table, int64_t m, lane_batch *batch, int64_t cut, uint32_t *few,    \
+        int64_t *work, const int edits)                                                           \
     {                                                                                             \
         enum { EACH = 512 / BITS, PARTS = LANES / EACH, SIZE = BITS == 16 ? LANE_LETTERS : 32 };   \
         lane_##BITS up[PARTS], down[PARTS], steps[PARTS], top[PARTS], from[PARTS];                \
+        lane_##BITS before[PARTS], crossed[PARTS];                                                \
         uint##BITS##_t first[LANES], tops[LANES], shift[LANES], found[LANE_TILE][LANES];          \
         uint8_t tile[LANE_TILE][LANES], bytes[2 * LANES] = {0};                                   \
         const uint8_t *texts[LANES];                                                              \
         const uint##BITS##_t ones = (uint##BITS##_t)-1;                                           \
-        int64_t lowest = INT64_MAX, length = 0;                                                   \
+        int64_t lowest = INT64_MAX, length = 0, odd = edits == CUT_OSA;                           \
         for (int l = 0; l < LANES; l++) {                                                         \
-            int64_t diagonal = (cut + m - batch->lengths[l]) / 2;                                \
+            int64_t diagonal = (cut + odd + m - batch->lengths[l]) / 2;                           \
             lowest = diagonal < lowest ? diagonal : lowest;                                       \
         }                                                                                         \
         for (int l = 0; l < LANES; l++) {                                                         \
-            int64_t n = batch->lengths[l], lane = (cut + m - n) / 2, rest = lane - m + n;         \
+            int64_t n = batch->lengths[l], lane = (cut + odd + m - n) / 2, rest = lane - m + n;   \
             first[l] = (uint##BITS##_t)(ones << (BITS - 1 - lane));                               \
             tops[l] = (uint##BITS##_t)(ones << (BITS - 1 - rest)) & (ones >> 1);                  \
             shift[l] = (uint##BITS##_t)(m - n);                                                   \
@@ -188,6 +194,8 @@ LANE_VECTORS(64)
         memcpy(from, shift, sizeof from);                                                         \
         memset(down, 0, sizeof down);                                                             \
         memset(steps, 0, sizeof steps);                                                           \
+        memset(before, 0, sizeof before);                                                         \
+        memset(crossed, 0, sizeof crossed);                                                       \
         uint32_t all = (uint32_t)((UINT64_C(1) << batch->used) - 1), near = 0;                    \
         *work += LANE_START;                                                                      \
         for (int64_t s = 0;;) {                                                                   \
@@ -201,14 +209,26 @@ LANE_VECTORS(64)
                 for (int p = 0; p < PARTS; p++) {                                                 \
                     lane_##BITS match, zero;                                                      \
                     memcpy(&match, found[c] + p * EACH, 64);                                      \
-                    STEP(BITS, match, up[p], down[p], zero)                                       \
+                    if (edits == CUT_INDEL) {                                                     \
+                        lane_##BITS sum = (match & up[p]) + up[p], less = up[p] & (match | ~sum); \
+                        zero = less | ~up[p];                                                     \
+                        up[p] = less | ~(zero >> 1);                                              \
+                    } else {                                                                      \
+                        lane_##BITS also = match | down[p];                                       \
+                        if (edits == CUT_OSA) {                                                   \
+                            also |= crossed[p] & (match << 1) & (before[p] >> 1);                 \
+                            before[p] = match;                                                    \
+                        }                                                                         \
+                        STEP(BITS, match, also, up[p], down[p], zero)                             \
+                        if (edits == CUT_OSA) crossed[p] = ~zero;                                 \
+                    }                                                                             \
                     steps[p] += zero >> (BITS - 1);                                               \
                 }                                                                                 \
             }                                                                                     \
             s += n;                                                                               \
             /* The value on each lane's own diagonal, which never falls. */                       \
             for (int p = 0; p < PARTS; p++) {                                                     \
-                lane_##BITS a = top[p] & ~up[p], b = top[p] & down[p];                            \
+                lane_##BITS a = top[p] & ~up[p], b = edits == CUT_INDEL ? a : top[p] & down[p];   \
                 a -= a >> 1 & (uint##BITS##_t)0x5555555555555555;                                 \
                 b -= b >> 1 & (uint##BITS##_t)0x5555555555555555;                                 \
                 a = (a & (uint##BITS##_t)0x3333333333333333)                                      \
@@ -219,7 +239,8 @@ LANE_VECTORS(64)
                 a = (a & (uint##BITS##_t)0x0f0f0f0f0f0f0f0f)                                      \
                     + (a >> 4 & (uint##BITS##_t)0x0f0f0f0f0f0f0f0f);                              \
                 for (int w = 8; w < BITS; w *= 2) a += a >> w;                                    \
-                a = (a & 0xff) + from[p] + (uint##BITS##_t)s - steps[p];                          \
+                lane_##BITS rise = (uint##BITS##_t)s - steps[p];                                  \
+                a = (a & 0xff) + from[p] + (edits == CUT_INDEL ? rise + rise : rise);             \
                 lane_bytes_##BITS values = __builtin_convertvector(a, lane_bytes_##BITS);         \
                 lane_bytes_##BITS in = __builtin_convertvector(                                   \
                     (lane_##BITS)(a <= (uint##BITS##_t)cut), lane_bytes_##BITS);                  \
@@ -233,19 +254,30 @@ LANE_VECTORS(64)
                 return 0;                                                                         \
             }                                                                                     \
         }                                                                                         \
+    }                                                                                             \
+    TARGET static uint32_t lane_##BITS##_##NAME(const uint##BITS##_t *table, int64_t m,           \
+                                                lane_batch *batch, int64_t cut, uint32_t *few,    \
+                                                int64_t *work, int edits)                         \
+    {                                                                                             \
+        if (edits == CUT_OSA)                                                                     \
+            return lane_any_##BITS##_##NAME(table, m, batch, cut, few, work, CUT_OSA);            \
+        if (edits == CUT_INDEL)                                                                   \
+            return lane_any_##BITS##_##NAME(table, m, batch, cut, few, work, CUT_INDEL);          \
+        return lane_any_##BITS##_##NAME(table, m, batch, cut, few, work, CUT_LEVENSHTEIN);        \
     }
 
-/* A column of the band: the diagonal differences 0, and the vertical ones of the next column. */
-#define LANE_STEP(BITS, MATCH, UP, DOWN, ZERO)                                                    \
-    ZERO = (((MATCH & UP) + UP) ^ UP) | MATCH | DOWN;                                             \
+/* A column of the band: the diagonal differences 0, and the vertical ones of the next column.
+ * ALSO: where letters match or cross, or the vertical difference was -1. */
+#define LANE_STEP(BITS, MATCH, ALSO, UP, DOWN, ZERO)                                                    \
+    ZERO = (((MATCH & UP) + UP) ^ UP) | ALSO;                                            \
     lane_##BITS more = DOWN | ~(ZERO | UP), less = ZERO & UP, below = ZERO >> 1;                  \
     UP = less | ~(below | more);                                                                  \
     DOWN = below & more;
 /* The same: a | ~(b | c) is the function 0xf1 of three bits, and (a ^ b) | c is 0xbe. */
 #define LANE_TERNARY(BITS, A, B, C, CODE)                                                         \
     (lane_##BITS) _mm512_ternarylogic_epi64((__m512i)(A), (__m512i)(B), (__m512i)(C), CODE)
-#define LANE_STEP_TERNARY(BITS, MATCH, UP, DOWN, ZERO)                                            \
-    ZERO = LANE_TERNARY(BITS, (MATCH & UP) + UP, UP, MATCH | DOWN, 0xbe);                         \
+#define LANE_STEP_TERNARY(BITS, MATCH, ALSO, UP, DOWN, ZERO)                                            \
+    ZERO = LANE_TERNARY(BITS, (MATCH & UP) + UP, UP, ALSO, 0xbe);                         \
     lane_##BITS more = LANE_TERNARY(BITS, DOWN, ZERO, UP, 0xf1), below = ZERO >> 1;               \
     UP = LANE_TERNARY(BITS, ZERO & UP, below, more, 0xf1);                                        \
     DOWN = below & more;
@@ -291,12 +323,13 @@ static inline void lane_prepare(int64_t vector_bytes, const uint32_t *letters, i
 
 /* By lanes of so many bits, and the widest vectors of so many bytes. */
 static inline uint32_t lane_distances(int64_t vector_bytes, int bits, const void *table, int64_t m,
-                                      lane_batch *batch, int64_t cut, uint32_t *few, int64_t *work)
+                                      lane_batch *batch, int64_t cut, uint32_t *few, int64_t *work,
+                                      int edits)
 {
 #define LANE_CALL(NAME)                                                                           \
-    return (bits == 16   ? lane_16_##NAME(table, m, batch, cut, few, work)                        \
-            : bits == 32 ? lane_32_##NAME(table, m, batch, cut, few, work)                        \
-                         : lane_64_##NAME(table, m, batch, cut, few, work))
+    return (bits == 16   ? lane_16_##NAME(table, m, batch, cut, few, work, edits)                     \
+            : bits == 32 ? lane_32_##NAME(table, m, batch, cut, few, work, edits)                     \
+                         : lane_64_##NAME(table, m, batch, cut, few, work, edits))
 #if defined(__x86_64__)
     if (vector_bytes >= 64) LANE_CALL(avx512);
     if (vector_bytes >= 32) LANE_CALL(avx2);

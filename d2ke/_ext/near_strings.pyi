@@ -7,11 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORK: int
+LEVENSHTEIN: int
+OSA: int
+INDEL: int
+DAMERAU: int
+WHOLE: int
+LONGER: int
+BOTH: int
 
 class Index:
     @property
-    def radius(self) -> int: ...
-    def __init__(self, y: Strings, radius: int) -> None: ...
+    def pieces(self) -> int: ...
+    def __init__(self, y: Strings, pieces: int) -> None: ...
 
 class Strings:
     @property
@@ -44,7 +51,10 @@ def search(
     x: Strings,
     y: Strings,
     rows: NDArray[np.int64],
+    edits: int,
+    share: int,
     radius: int,
+    value: float,
     index: Index | None,
     half: bool,
     skip: bool,
@@ -55,5 +65,5 @@ def search(
     progress: Callable[[int, int], object] | None = None,
 ) -> NDArray[np.int64]: ...
 def bounded(
-    x: NDArray[np.uint32], y: NDArray[np.uint32], n_letters: int, cut: int
+    x: NDArray[np.uint32], y: NDArray[np.uint32], n_letters: int, cut: int, edits: int = ...
 ) -> tuple[int, int]: ...

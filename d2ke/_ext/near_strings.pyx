@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Strings within a radius of others, or the nearest ones, by cut-off Levenshtein distances."""
+"""Strings within a radius of others, or the nearest ones, by cut-off edit distances."""
 
 import numpy as np
 
@@ -15,8 +15,15 @@ cdef extern from "near_strings.h":
     enum:
         BAG_BLOCK
         CUT_BAG
+        CUT_LEVENSHTEIN
+        CUT_OSA
+        CUT_INDEL
+        CUT_DAMERAU
         LANE_MARGIN
         LANE_PAD
+        NEAR_BOTH
+        NEAR_LONGER
+        NEAR_WHOLE
         NEAR_WIDTHS
         NEAR_WORK
 
@@ -37,6 +44,9 @@ cdef extern from "near_strings.h":
         near_side x
         near_side y
         int64_t radius
+        double value
+        int64_t edits
+        int64_t share
         int64_t n_letters
         int64_t longest
         const int64_t *starts
@@ -47,6 +57,7 @@ cdef extern from "near_strings.h":
         const uint64_t *filter
         int64_t slot_bits
         int64_t filter_bits
+        int64_t pieces
         const int32_t *items
         const uint64_t *powers
         int64_t k
@@ -62,6 +73,8 @@ cdef extern from "near_strings.h":
         uint64_t *masks
         uint64_t *up
         uint64_t *down
+        uint64_t *zero
+        int32_t *cells
 
     ctypedef struct near_pairs:
         int32_t *values
@@ -83,11 +96,13 @@ cdef extern from "near_strings.h":
     int64_t cut_mask_words(int64_t length, int64_t n_letters) noexcept nogil
     void cut_prepare(cut_pattern *, const uint32_t *, int64_t) noexcept nogil
     void cut_forget(cut_pattern *, const uint32_t *) noexcept nogil
-    int64_t cut_distance(const cut_pattern *, const uint32_t *, int64_t, int64_t) noexcept nogil
+    int64_t cut_distance(const cut_pattern *, const uint32_t *, int64_t, int64_t, int64_t,
+                         int) noexcept nogil
     void cut_bag(const uint32_t *, int64_t, uint8_t *) noexcept nogil
     int64_t near_mask_bytes(int64_t longest, int64_t bits) noexcept nogil
     uint64_t bag_grams(const uint32_t *, int64_t) noexcept nogil
-    int64_t cut_bag_bound(const uint8_t *, const uint8_t *, int64_t) noexcept nogil
+    int64_t cut_bag_sum(const uint8_t *, const uint8_t *, int64_t, int) noexcept nogil
+    int64_t cut_each(int) noexcept nogil
     void near_hash(const uint32_t *, int64_t, uint64_t *) noexcept nogil
     void near_piece(int64_t, int64_t, int64_t, int64_t *, int64_t *) noexcept nogil
     uint64_t near_key(uint64_t, int64_t, int64_t) noexcept nogil
@@ -96,8 +111,11 @@ cdef extern from "near_strings.h":
 cdef enum:
     ROWS = 16  # queries of a task
 
-# Numbers for each query, in the array `work` of `search`.
+# Numbers for each query, in the array `work` of `search`, of which the last is 1 where a nearer
+# string may be beyond the radius.
 WORK = NEAR_WORK
+LEVENSHTEIN, OSA, INDEL, DAMERAU = CUT_LEVENSHTEIN, CUT_OSA, CUT_INDEL, CUT_DAMERAU
+WHOLE, LONGER, BOTH = NEAR_WHOLE, NEAR_LONGER, NEAR_BOTH
 
 
 cdef struct Queries:
@@ -108,36 +126,36 @@ cdef struct Queries:
 
 
 cdef class Index:
-    """The pieces of all strings for one radius; see near_strings.h."""
-    cdef readonly int64_t radius
+    """So many pieces of all strings that are long enough; see near_strings.h."""
+    cdef readonly int64_t pieces
     cdef near_slot[::1] slots
     cdef uint64_t[::1] filter
     cdef int32_t[::1] items
     cdef int64_t slot_bits, filter_bits
 
-    def __init__(self, Strings y, int64_t radius):
+    def __init__(self, Strings y, int64_t pieces):
         cdef int64_t n = y.n, i, piece, start, size, length, used = 0, u, bit
         cdef uint64_t slot, last
         cdef const uint32_t[::1] letters = y.letters
         cdef const int64_t[::1] offsets = y.offsets
         cdef const uint64_t[::1] powers = y.powers
-        cdef int64_t first = int(np.searchsorted(np.diff(y.offsets), radius, side="right"))
+        cdef int64_t first = int(np.searchsorted(np.diff(y.offsets), pieces))
         cdef uint64_t[::1] hashes = np.empty(y.longest + 1, np.uint64)
-        self.radius = radius
-        keys = np.empty((n - first) * (radius + 1), np.uint64)
+        self.pieces = pieces
+        keys = np.empty((n - first) * pieces, np.uint64)
         cdef uint64_t[::1] key = keys
         with nogil:
             for i in range(first, n):
                 length = offsets[i + 1] - offsets[i]
                 near_hash(&letters[0] + offsets[i], length, &hashes[0])
-                for piece in range(radius + 1):
-                    near_piece(length, radius + 1, piece, &start, &size)
+                for piece in range(pieces):
+                    near_piece(length, pieces, piece, &start, &size)
                     key[used] = near_key(hashes[start + size] - hashes[start] * powers[size],
                                          length, piece)
                     used += 1
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
-        order //= radius + 1
+        order //= pieces
         order += first
         cdef int32_t[::1] items = order.astype(np.int32)
         del order
@@ -212,12 +230,15 @@ cdef class Strings:
         return side
 
 
-def search(Strings x, Strings y, rows, int64_t radius, Index index, bint half, bint skip,
-           heaps, int64_t[:, ::1] counts, int64_t[:, ::1] work, int n_threads, progress=None):
+def search(Strings x, Strings y, rows, int64_t edits, int64_t share, int64_t radius, double value,
+           Index index, bint half, bint skip, heaps, int64_t[:, ::1] counts, int64_t[:, ::1] work,
+           int n_threads, progress=None):
     """Search what is near the strings `rows` of x, among all of y.
 
-    heaps: None, or (distances, indices, names), of which the rows' heaps are filled. Returns an
-    array of pairs (row, string, distance), which is empty with heaps. The index may be None.
+    edits, share: the distance, and what it is divided by. What is farther than `value`, or by more
+    edits than `radius`, does not count. heaps: None, or (distances, indices, names), of which the
+    rows' heaps are filled. Returns an array of pairs (row, string, edits), which is empty with
+    heaps. The index may be None.
     """
     cdef Queries queries
     cdef const int64_t[::1] row = rows, starts = y.starts, names
@@ -227,7 +248,8 @@ def search(Strings x, Strings y, rows, int64_t radius, Index index, bint half, b
     cdef int64_t n_tasks, t, total = 0
     memset(&queries, 0, sizeof(Queries))
     queries.search.x, queries.search.y = x.side(), y.side()
-    queries.search.radius = radius
+    queries.search.radius, queries.search.value = radius, value
+    queries.search.edits, queries.search.share = edits, share
     queries.search.n_letters = x.n_letters
     queries.search.longest = max(x.longest, y.longest)
     queries.search.starts = &starts[0]
@@ -241,6 +263,7 @@ def search(Strings x, Strings y, rows, int64_t radius, Index index, bint half, b
     queries.rows = &row[0]
     queries.n_rows = row.shape[0]
     if index is not None:
+        queries.search.pieces = index.pieces
         queries.search.slots = &index.slots[0]
         queries.search.filter = &index.filter[0]
         queries.search.slot_bits = index.slot_bits
@@ -279,6 +302,10 @@ cdef prepare(near_thread *thread, const near_search *s):
     thread.pattern.masks = <uint64_t *> malloc(words * sizeof(uint64_t))
     thread.pattern.up = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
     thread.pattern.down = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
+    thread.pattern.zero = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
+    if s.edits == CUT_DAMERAU:
+        thread.pattern.cells = <int32_t *> calloc(4 * (s.longest + 3) + s.n_letters + 1,
+                                                  sizeof(int32_t))
     thread.hashes = <uint64_t *> malloc((s.longest + 1) * sizeof(uint64_t))
     thread.stamps = <int32_t *> malloc(s.y.n * sizeof(int32_t))
     thread.sums = <uint8_t *> malloc(s.y.n + BAG_BLOCK)
@@ -287,7 +314,9 @@ cdef prepare(near_thread *thread, const near_search *s):
         if thread.masks[width] == NULL:
             raise MemoryError("scratch memory for the threads")
     if (thread.pattern.rows == NULL or thread.pattern.masks == NULL or thread.pattern.up == NULL
-            or thread.pattern.down == NULL or thread.hashes == NULL or thread.stamps == NULL
+            or thread.pattern.down == NULL or thread.pattern.zero == NULL
+            or (thread.pattern.cells == NULL and s.edits == CUT_DAMERAU)
+            or thread.hashes == NULL or thread.stamps == NULL
             or thread.sums == NULL):
         raise MemoryError("scratch memory for the threads")
     memset(thread.stamps, 0xFF, s.y.n * sizeof(int32_t))
@@ -299,6 +328,8 @@ cdef void release(near_thread *thread) noexcept:
     free(thread.pattern.masks)
     free(thread.pattern.up)
     free(thread.pattern.down)
+    free(thread.pattern.zero)
+    free(thread.pattern.cells)
     free(thread.hashes)
     free(thread.stamps)
     free(thread.sums)
@@ -329,20 +360,24 @@ cdef void task(void *context, int64_t number, const d2ke_poll *poll) noexcept no
     advance(poll, end - begin)
 
 
-def bounded(const uint32_t[::1] x, const uint32_t[::1] y, int64_t n_letters, int64_t cut):
+def bounded(const uint32_t[::1] x, const uint32_t[::1] y, int64_t n_letters, int64_t cut,
+            int edits=CUT_LEVENSHTEIN):
     """For tests: the bound by letters, and the distance or cut + 1."""
     cdef near_search s
     cdef near_thread thread
     cdef uint8_t[::1] bags = np.empty(2 * CUT_BAG, np.uint8)
+    cdef int64_t total
     memset(&thread, 0, sizeof(thread))
     memset(&s, 0, sizeof(s))
     s.longest, s.n_letters, s.y.n = max(x.shape[0], y.shape[0]), n_letters, 1
+    s.edits = edits
     try:
         prepare(&thread, &s)
         cut_bag(&x[0], x.shape[0] - 1, &bags[0])
         cut_bag(&y[0], y.shape[0] - 1, &bags[CUT_BAG])
         cut_prepare(&thread.pattern, &x[0], x.shape[0] - 1)
-        return (cut_bag_bound(&bags[0], &bags[CUT_BAG], x.shape[0] - y.shape[0]),
-                cut_distance(&thread.pattern, &y[0], y.shape[0] - 1, cut))
+        total = cut_bag_sum(&bags[0], &bags[CUT_BAG], x.shape[0] - y.shape[0], edits)
+        return ((total + cut_each(edits) - 1) / cut_each(edits),
+                cut_distance(&thread.pattern, &y[0], y.shape[0] - 1, cut, s.longest, edits))
     finally:
         release(&thread)

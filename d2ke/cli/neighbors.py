@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import write_file
+from d2ke.cli.matrix_files import InputError
 from d2ke.cli.object_files import read, reported_warnings
 from d2ke.cli.options import (
     FILES,
@@ -28,16 +29,18 @@ from d2ke.neighbors.graph import neighbor_graph
 _ENDINGS = ".npz", ".csv"
 
 _DESCRIPTION = """\
-The nearest objects of each object in a file, or those within a radius, exactly: a sparse matrix
-of their distances, as scipy.sparse.load_npz reads it. Each row has the nearest first. Distances
-of 0 are stored entries; what is not stored is no neighbour. A .csv file has a row for each
-neighbour: item, neighbor, distance, with items counted from 0. With --checkpoint the same command
-resumes a run that was killed.
+The nearest objects of each object in a file, those within a radius, or the nearest of those,
+exactly: a sparse matrix of their distances, as scipy.sparse.load_npz reads it. Each row has the
+nearest first, and with --radius fewer than K where fewer are near. Distances of 0 are stored
+entries; what is not stored is no neighbour. A .csv file has a row for each neighbour: item,
+neighbor, distance, with items counted from 0. With --checkpoint the same command resumes a run
+that was killed.
 """
 _EXAMPLES = """\
 examples:
   d2ke neighbors genes.fasta --k 15 --out graph.npz
   d2ke neighbors genes.fasta --k 15 --out graph.csv
+  d2ke neighbors words.csv --k 5 --radius 3 --out graph.csv
   d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
   d2ke neighbors reads.fasta --radius 10 --out graph.npz --checkpoint reads-10
   d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
@@ -57,9 +60,13 @@ def add_neighbors_command(commands: Any, common: argparse.ArgumentParser) -> Non
     add = parser.add_argument
     add("file", metavar="FILE", help="the objects")
     add("--out", required=True, metavar="FILE", help="where to write, .npz or .csv")
-    kind = parser.add_mutually_exclusive_group(required=True).add_argument
-    kind("--k", type=positive, metavar="K", help="the K nearest others of each object")
-    kind("--radius", type=radius, metavar="R", help="all others at distances up to R")
+    add("--k", type=positive, metavar="K", help="the K nearest others of each object")
+    add(
+        "--radius",
+        type=radius,
+        metavar="R",
+        help="all others at distances up to R; with --k, at most K of them",
+    )
     add_distance(parser)
     add(
         "--include-self",
@@ -83,6 +90,8 @@ def neighbors(options: argparse.Namespace) -> None:
         A file or an argument is unusable.
     """
     out, session = Path(options.out), session_of(options)
+    if options.k is None and options.radius is None:
+        raise InputError("k or radius is needed: how many neighbours, or how far they may be")
     check_results(options, _ENDINGS, {"the file of objects": options.file})
     if options.distance is not None:
         find_distance(options.distance)

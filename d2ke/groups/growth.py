@@ -53,7 +53,7 @@ def grow(
     if isinstance(pairs.x, Objects) and pairs.x.kind == "strings" and n >= _FEW_STRINGS:
         # Of short strings, a row takes as long as a hundred.
         reach = np.full(n, 0.0)
-        if strings.applies(search):
+        if strings.applies(search) and not strings.normalized(pairs):
             reach[:] = grow_by_radius(search, forest, cores)
             lists = None
         elif lists is None:

@@ -15,20 +15,22 @@ from d2ke.neighbors.search import nearest, within
 def neighbor_graph(
     X: Any, Y: Any = None, *, k: int | None = None, radius: float | None = None, **options: Any
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
-    """Return the graph of the k nearest, or of those within a radius, and what was computed.
+    """Return the graph of the k nearest, of those within a radius, or both, and what was computed.
 
     Each row is sorted by distance, then by index, as scikit-learn's graphs are, so that users
     need not sort it. Distances of 0 are stored entries. `options` are those of `nearest`.
     """
     shape = len(X), len(X if Y is None else Y)
-    if radius is None:
-        indices, distances, info = nearest(X, Y, k=k, info=True, **options)
-        starts = np.arange(0, indices.size + 1, indices.shape[1])
+    if k is not None:
+        indices, distances, info = nearest(X, Y, k=k, radius=radius, info=True, **options)
+        found = indices >= 0
+        indices, distances = indices[found], distances[found]
+        starts = np.append(0, found.sum(axis=1).cumsum())
     else:
         near, info = within(X, Y, radius=radius, info=True, **options)
         rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
         order = np.lexsort((near.indices, near.data, rows))
         indices, distances, starts = near.indices[order], near.data[order], near.indptr
     kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64
-    parts = distances.ravel(), indices.ravel().astype(kind), starts.astype(kind)
+    parts = distances, indices.astype(kind), starts.astype(kind)
     return sparse.csr_array(parts, shape=shape), info

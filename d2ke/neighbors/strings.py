@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours by Levenshtein distance: an index of pieces, bounds by letters, and cut-offs."""
+"""Neighbours by edit distances: an index of pieces, bounds by letters, and cut-offs."""
 
 from __future__ import annotations
 
@@ -36,6 +36,29 @@ _LANES, _PIECE = {64: 7.5, 32: 20.0, 16: 21.0}, 150.0
 _TRY = 0.1
 
 
+class Edits(NamedTuple):
+    """An edit distance: how near_strings.h computes it, and what `normalize` divides it by.
+
+    `pieces` is how many pieces an edit touches. A cell of a full table takes `full` times as long
+    as Levenshtein's, a letter of a lane `lane` times, and a banded pair `cell` times.
+    """
+
+    kind: int
+    share: int
+    pieces: int
+    full: float
+    lane: float
+    cell: float
+
+
+_EDITS = {
+    "levenshtein": Edits(near_strings.LEVENSHTEIN, near_strings.LONGER, 1, 1.0, 1.0, 1.0),
+    "osa": Edits(near_strings.OSA, near_strings.LONGER, 2, 1.0, 1.0, 1.0),
+    "indel": Edits(near_strings.INDEL, near_strings.BOTH, 1, 0.6, 1.0, 1.0),
+    "damerau_levenshtein": Edits(near_strings.DAMERAU, near_strings.LONGER, 2, 10.0, 1.0, 4.0),
+}
+
+
 class Side(NamedTuple):
     """Strings sorted by length and letters; names[i] is the user's position of string i."""
 
@@ -67,21 +90,28 @@ class SearchCounts(NamedTuple):
 
 
 def applies(search: NeighborSearch) -> bool:
-    """Return whether the distance is plain Levenshtein's of many whole strings."""
+    """Return whether the distance is one of edits of many whole strings."""
     pairs = search.pairs
     n, m = pairs.shape
     return (
-        pairs.distance == "levenshtein"
+        pairs.distance in _EDITS
         and pairs.params.get("mode", "global") == "global"
-        and not pairs.params.get("normalize", False)
+        and (not normalized(pairs) or pairs.dtype == np.float64)
         and n * m >= _FEWEST_PAIRS
         and max(n, m) <= _MAX_PIECES
     )
 
 
+def normalized(pairs: PairwiseProblem) -> bool:
+    """Return whether edits are divided by lengths."""
+    return bool(pairs.params.get("normalize", False))
+
+
 def index_bytes(search: NeighborSearch) -> int:
     """Return the bytes that an index may take; for the nearest, whose radius is not yet known."""
-    pieces = 11 if search.radius is None else int(min(search.radius, _MAX_PIECES)) + 1
+    known = search.radius is not None and not normalized(search.pairs)
+    radius = int(min(search.radius, _MAX_PIECES)) if known else 10
+    pieces = radius * _EDITS[search.pairs.distance].pieces + 1
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
@@ -109,6 +139,8 @@ class StringFinder:
 
     def __init__(self, search: NeighborSearch):
         self.search, pairs = search, search.pairs
+        self.edits = _EDITS[pairs.distance]
+        self.share = self.edits.share if normalized(pairs) else near_strings.WHOLE
         prepared = search.prepared
         if prepared is None:
             self.x, self.y, ranks = _sorted(pairs)
@@ -124,7 +156,7 @@ class StringFinder:
         """Find all pairs within the radius."""
         search, x, y = self.search, self.x, self.y
         n, m = search.pairs.shape
-        radius = int(min(search.radius, self.longest))
+        radius = int(min(self._edits(search.radius), self.longest))
         index, cost = self._choose_index(np.arange(n), radius, search.same)
         if cost > self._full_cost(np.arange(n)):
             search_tiles(search, lists, info)
@@ -132,8 +164,8 @@ class StringFinder:
         work = _no_work(n)
         for rows in _chunks(np.arange(n)):
             found = self._run(rows, radius, index, work, half=search.same)
-            parts = x.names[found[:, 0]], y.names[found[:, 1]], found[:, 2].astype(np.float64)
-            lists.extend(*parts, search.same)
+            distances = found[:, 2] / self._wholes(found)
+            lists.extend(x.names[found[:, 0]], y.names[found[:, 1]], distances, search.same)
         pairs = n * (n - 1) // 2 if search.same else n * m
         if search.same:
             info.rule_out("symmetry", pairs)
@@ -177,7 +209,7 @@ class StringFinder:
                 heaps.clear(rows)
                 work.counts[rows] = 0
                 self._run(rows, radius, index, work, heaps=heaps)
-            ended = np.isfinite(heaps.distances[left, 0]) | (radius >= self.longest)
+            ended = (work.work[left, -1] == 0) | (radius >= self.longest)
             done = left[ended]
             lists.distances[x.names[done]] = heaps.distances[done]
             lists.indices[x.names[done]] = heaps.indices[done]
@@ -205,9 +237,25 @@ class StringFinder:
 
     @property
     def longest(self) -> int:
-        """The largest distance that there may be, or that counts."""
-        longest = max(self.x.strings.longest, self.y.strings.longest)
-        return int(min(longest, self.search.cap))
+        """The largest number of edits that there may be, or that counts."""
+        x, y = self.x.strings.longest, self.y.strings.longest
+        longest = x + y if self.edits.kind == near_strings.INDEL else max(x, y)
+        return int(min(longest, self._edits(self.search.cap)))
+
+    def _edits(self, value: float) -> float:
+        """Return the largest number of edits of any two strings whose distance is `value`."""
+        if self.share == near_strings.WHOLE:
+            return value
+        x, y = self.x.strings.longest, self.y.strings.longest
+        return value * (x + y if self.share == near_strings.BOTH else max(x, y)) + 1
+
+    def _wholes(self, found: np.ndarray) -> np.ndarray | float:
+        """Return what the edits of pairs of strings are divided by."""
+        if self.share == near_strings.WHOLE:
+            return 1.0
+        x, y = (np.diff(side.strings.offsets) for side in (self.x, self.y))
+        x, y = x[found[:, 0]], y[found[:, 1]]
+        return np.maximum(x + y if self.share == near_strings.BOTH else np.maximum(x, y), 1)
 
     def _radii(self) -> Iterator[tuple[int, float]]:
         """Yield growing radii, and the share of the remaining objects that each suffices for."""
@@ -226,7 +274,13 @@ class StringFinder:
         pairs.compile(PairBlock(pairs.x[rows], pairs.y)).run(
             block, search.n_threads, None, Transform()
         )
-        return np.sort(np.partition(block, k - 1, axis=1)[:, k - 1])
+        values = np.partition(block, k - 1, axis=1)[:, k - 1]
+        if self.share == near_strings.WHOLE:
+            return np.sort(values)
+        # A string as near as that may be longer.
+        lengths, part = pairs.x.lengths[rows], np.minimum(values, 0.9)
+        sums = 2 if self.share == near_strings.BOTH else 1
+        return np.sort(np.floor(lengths * part / (1 - part) * sums))
 
     def _choose_index(
         self, rows: np.ndarray, radius: int, half: bool
@@ -235,17 +289,18 @@ class StringFinder:
         strings = self.y.strings
         if radius >= self.longest:
             return None, np.inf
-        cost, pieces = self._sampled(rows, radius, None, half), strings.n * (radius + 1)
+        cost, each = self._sampled(rows, radius, None, half), radius * self.edits.pieces + 1
+        pieces = strings.n * each
         indexes, limit = self.prepared.indexes, self.prepared.index_bytes
         # The cost of building the index is shared by all blocks of rows.
         building = _PIECE * pieces * self.x.strings.n / self.prepared.n_rows
         if building > cost / 2 or pieces > _MAX_PIECES or pieces * _INDEX_BYTES > limit:
             return None, cost
-        index = indexes.get(radius)
+        index = indexes.get(each)
         if index is None:
-            if (sum(known + 1 for known in indexes) * strings.n + pieces) * _INDEX_BYTES > limit:
+            if (sum(indexes) * strings.n + pieces) * _INDEX_BYTES > limit:
                 indexes.clear()
-            index = indexes[radius] = near_strings.Index(strings, radius)
+            index = indexes[each] = near_strings.Index(strings, each)
         with_index = self._sampled(rows, radius, index, half) + building
         return (index, with_index) if with_index < cost else (None, cost)
 
@@ -261,12 +316,12 @@ class StringFinder:
         some, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
         work, heaps = _no_work(n), None if k is None else NearestLists(n, k)
         self._run(some, radius, index, work, half=half, heaps=heaps, quiet=True)
-        lookups, banded, columns, lanes = work.work[some].sum(axis=0)
+        lookups, banded, columns, lanes, _ = work.work[some].sum(axis=0)
         cost = (
             _LOOK * lookups
             + _ALIKE * banded
-            + _COLUMN * columns
-            + _LANES[isa.vector_bytes()] * lanes
+            + _COLUMN * columns * self.edits.cell
+            + _LANES[isa.vector_bytes()] * lanes * self.edits.lane
         )
         cost += work.counts[some, 1].sum() * (
             _SCANNED / isa.vector_bytes() if index is None else _CANDIDATE
@@ -277,7 +332,8 @@ class StringFinder:
         """Return the cost of all distances of some rows; symmetric: those of all rows once."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
-        cost = _PAIR * len(rows) * y.n + _CELL * letters * (y.offsets[y.n] + y.n)
+        cost = _PAIR * len(rows) * y.n
+        cost += _CELL * self.edits.full * letters * (y.offsets[y.n] + y.n)
         cost *= 64 / isa.vector_bytes()
         if self.search.pairs.same and symmetric and len(rows) == x.n:
             cost /= 2  # each pair once
@@ -299,11 +355,18 @@ class StringFinder:
         if search.report is not None and not quiet:
 
             def visit(done: int, _: int) -> None:
-                search.report((int(rows[0]) + done) * y.n, x.n * y.n)
+                # Rows are in the order of length: later ones take longer.
+                at = int(rows[done - 1]) + 1 if done else int(rows[0])
+                letters, total = int(x.offsets[at]) + at, int(x.offsets[x.n]) + x.n
+                search.report(letters * x.n * y.n // total, x.n * y.n)
 
+        value = search.cap if search.radius is None else search.radius
+        if search.k is None and search.radius is None:
+            value = radius  # of `pairs_within`
         return near_strings.search(
-            x, y, rows, radius, index, half, search.skip, heap, *work, search.n_threads, visit
-        )
+            x, y, rows, self.edits.kind, self.share, radius, value, index, half, search.skip, heap,
+            *work, search.n_threads, visit,
+        )  # fmt: skip
 
     def _in_full(self, rows: np.ndarray, lists: NearestLists, info: NeighborsInfo) -> None:
         """Find the nearest of some objects exhaustively."""

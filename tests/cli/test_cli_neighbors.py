@@ -57,19 +57,30 @@ def sorted_rows(D, include_self):
 
 def check(file, D, include_self, *, k=None, radius=None):
     for row, expected in zip(rows_of(file), sorted_rows(D, include_self), strict=True):
-        if k is None:
+        if radius is not None:
             expected = [pair for pair in expected if pair[0] <= radius]
         assert row == expected[: None if k is None else k + include_self]
 
 
 @pytest.mark.parametrize("include_self", [False, True])
-@pytest.mark.parametrize(("option", "value"), [("k", 3), ("k", 6), ("radius", 2), ("radius", 0)])
-def test_words(tmp_path, capsys, option, value, include_self):
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"k": 3},
+        {"k": 6},
+        {"radius": 2},
+        {"radius": 0},
+        {"k": 2, "radius": 3},
+        {"k": 6, "radius": 0},
+    ],
+)
+def test_words(tmp_path, capsys, chosen, include_self):
     file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
     put(file, ["string,n", *(f"{word},1" for word in WORDS)])
     more = ["--include-self"] if include_self else []
-    lines = done(capsys, file, f"--{option}", value, "--labels", "n", "--out", out, *more)
-    check(out, d2ke.distance_matrix(WORDS, WORDS, "levenshtein"), include_self, **{option: value})
+    more += [f"--{option}={value}" for option, value in chosen.items()]
+    lines = done(capsys, file, "--labels", "n", "--out", out, *more)
+    check(out, d2ke.distance_matrix(WORDS, WORDS, "levenshtein"), include_self, **chosen)
     assert re.fullmatch(
         r"levenshtein: \d+ neighbours of 7 objects; \d+ of 4\d distances computed \(\d+\.\d %\)",
         lines[-2],
@@ -163,6 +174,7 @@ def test_refused(tmp_path, capsys):
     assert "'kernel' needs the parameter 'sigma'" in refused(
         capsys, "neighbors", *words, "--distance", "kernel"
     )
+    assert "k or radius is needed" in refused(capsys, "neighbors", file, "--out", out)
     assert main(["neighbors", str(tmp_path / "no.csv"), "--k", "1", "--out", str(out)]) == 1
     assert main(["neighbors", str(file), "--k", "1", "--out", str(tmp_path / "no" / "g.npz")]) == 1
     assert str(tmp_path / "no") in capsys.readouterr().err
@@ -172,8 +184,6 @@ def test_refused(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ([], "one of the arguments --k --radius is required"),
-        (["--k", "1", "--radius", "2"], "not allowed with argument"),
         (["--k", "0"], "argument --k: '0' is not"),
         (["--radius", "-1"], "argument --radius: '-1' is not a finite number of at least 0"),
         (["--radius", "nan"], "argument --radius: 'nan' is not"),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours by Levenshtein's distance: each bound, and each way of the search, exactly."""
+"""Neighbours by edit distances: each bound, and each way of the search, exactly."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbor_cases import check_nearest, check_within
-from reference import examples, levenshtein
+from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
 from d2ke._ext import isa, near_strings
@@ -14,6 +14,12 @@ from d2ke.neighbors import strings
 
 many = settings(max_examples=examples(200), deadline=None)
 few = settings(max_examples=examples(60), deadline=None)
+EDITS = {
+    "levenshtein": (near_strings.LEVENSHTEIN, levenshtein),
+    "osa": (near_strings.OSA, osa),
+    "indel": (near_strings.INDEL, indel),
+    "damerau_levenshtein": (near_strings.DAMERAU, damerau_levenshtein),
+}
 PARTS = ("_LOOK", "_CANDIDATE", "_ALIKE", "_COLUMN", "_PIECE")
 FREE = dict.fromkeys(PARTS, 0.0) | {"_LANES": dict.fromkeys((16, 32, 64), 0.0)}
 WAYS = {
@@ -31,7 +37,10 @@ def relatives(draw, max_size):
     y = list(x)
     for _ in range(draw(st.integers(0, 12))):
         at = draw(st.integers(0, len(y)))
-        y[at : at + draw(st.integers(0, 1))] = draw(st.text(letters, max_size=2))
+        if draw(st.booleans()):
+            y[at : at + 2] = y[at : at + 2][::-1]
+        else:
+            y[at : at + draw(st.integers(0, 1))] = draw(st.text(letters, max_size=2))
     return x, "".join(y)
 
 
@@ -40,12 +49,14 @@ def codes(text):
     return np.array([*map(ord, text), 0], np.uint32)
 
 
+@pytest.mark.parametrize("name", EDITS)
 @many
 @given(pair=relatives(200), data=st.data())
-def test_the_cut_distance_and_the_bound_by_letters(pair, data):
-    wanted = int(levenshtein(*pair))
+def test_the_cut_distance_and_the_bound_by_letters(name, pair, data):
+    kind, distance_of = EDITS[name]
+    wanted = int(distance_of(*pair))
     for cut in {wanted, max(wanted - 1, 0), wanted + 1, data.draw(st.integers(0, 210)), 31, 32}:
-        bound, distance = near_strings.bounded(codes(pair[0]), codes(pair[1]), 128, cut)
+        bound, distance = near_strings.bounded(codes(pair[0]), codes(pair[1]), 128, cut, kind)
         assert bound <= wanted
         assert distance == (wanted if wanted <= cut else cut + 1)
 
@@ -57,9 +68,10 @@ def test_every_way_is_exact(way, data):
     pairs = data.draw(st.lists(relatives(data.draw(st.sampled_from([5, 20, 90]))), min_size=2))
     X = [string for pair in pairs for string in pair]
     k = data.draw(st.integers(1, min(9, len(pairs))))
-    radius = data.draw(st.integers(0, 9)) + data.draw(st.sampled_from([0, 0.5]))
     include_self = data.draw(st.booleans())
-    options = {"distance": "levenshtein", "n_threads": data.draw(st.integers(1, 3))}
+    options = {"distance": data.draw(st.sampled_from([*EDITS])),
+               "normalize": data.draw(st.booleans()),
+               "n_threads": data.draw(st.integers(1, 3))}  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strings, "_FEWEST_PAIRS", 0)
         patch.setattr(strings, "_TRY", 1e9)
@@ -67,6 +79,7 @@ def test_every_way_is_exact(way, data):
         for name, value in WAYS[way].items():
             patch.setattr(strings, name, value)
         D = d2ke.distance_matrix(X, **options)
+        radius = data.draw(st.sampled_from([*D.ravel(), 0.3, 2.5, 7.0]))
         check_nearest(D, X, k=k, include_self=include_self, **options)
         check_nearest(D, X, k=k, radius=radius, **options)
         check_within(D, X, radius=radius, include_self=include_self, **options)
@@ -94,7 +107,8 @@ WORDS = {
 def test_a_scan_is_exact(isa_name, words, data):
     X = data.draw(st.lists(WORDS[words], min_size=2, max_size=90))
     k, n_threads = data.draw(st.integers(1, len(X) - 1)), data.draw(st.integers(1, 2))
-    options = {"distance": "levenshtein", "n_threads": n_threads}
+    kind = data.draw(st.sampled_from([*EDITS]))
+    options = {"distance": kind, "n_threads": n_threads, "normalize": data.draw(st.booleans())}
     selected = isa.selected()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strings, "_FEWEST_PAIRS", 0)
@@ -102,9 +116,14 @@ def test_a_scan_is_exact(isa_name, words, data):
             patch.setattr(strings, name, value)
         isa.select(isa_name)
         try:
-            D = np.array([[levenshtein(x, y) for y in X] for x in X], float)
+            D = np.array([[EDITS[kind][1](x, y) for y in X] for x in X], float)
+            if options["normalize"]:
+                lengths = np.array([len(x) for x in X])
+                both = np.add if kind == "indel" else np.maximum
+                D /= np.maximum(both.outer(lengths, lengths), 1)
             check_nearest(D, X, k=k, **options)
-            check_within(D, X, radius=data.draw(st.integers(0, 5)), **options)
+            radius = data.draw(st.sampled_from([0, 1, 5, float(D.min(initial=9, where=D > 0))]))
+            check_within(D, X, radius=radius, **options)
         finally:
             isa.select(selected)
 
@@ -144,6 +163,15 @@ def test_little_memory_makes_no_index(monkeypatch):
     monkeypatch.setattr(strings, "_INDEX_BYTES", 10**12)
     info = check_within(D, X, radius=2, distance="levenshtein")
     assert "pieces" not in info.ruled_out
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("name", EDITS)
+def test_every_edit_distance_is_searched_with_bounds(name, normalize):
+    X = edited(1500, 25, 2, 4)
+    options = {"distance": name, "normalize": normalize}
+    info = check_nearest(d2ke.distance_matrix(X, **options), X, k=3, **options)
+    assert info.computed < 0.2 * info.pairs
 
 
 def test_the_nearest_of_strings_without_a_near_one():
