@@ -57,7 +57,7 @@ NAMES = {
         accuracy_error, largest_class, confusion, calibration, known, left_out, n_train, seconds,
         columns=<factory>, inputs=<factory>, sums=None, n_added=0)
     DBSCANClusters(labels, core)
-    Duplicates(labels, examples, threshold, pairs, distances, weights=None)
+    Duplicates(labels, examples, threshold, pairs, distances, weights)
     Explanation(label, decision, offset, blocks, omegas, training_objects, windows=(),
         steps=None, series=None)
     FeatureSelection(indices, weights, q, alignment)
@@ -74,7 +74,7 @@ NAMES = {
         relative_mean, relative_sd, centred_mean=None, centred_sd=None)
     KernelFeatureMap(method, kernel, sigma, centre, kind, channels, omega, degree, radius, eps)
     LinearModel(weights, bias, classes, solver, options, multilabel=False)
-    Links(pairs, distances, threshold)
+    Links(pairs, distances, threshold, weights)
     Measure(points, vectors, kind='points', gap=0.0, n_samples=None)
     MedoidClusters(medoids, labels, distances, loss)
     NeighborsInfo(pairs, computed=0, ruled_out=<factory>)
@@ -126,8 +126,8 @@ NAMES = {
     datasets
     dbscan(X, eps, min_samples=5, *, distance=None, metric=False, n_threads=None,
         progress=False, **params)
-    dedupe(X, *, radius, distance=None, clean=(), threshold=None, known=None,
-        linkage='complete', n_threads=None, progress=False)
+    dedupe(X, *, radius, distance=None, clean=(), threshold=0.5, known=None,
+        linkage='average', seed=0, n_threads=None, progress=False)
     density_error_bound(X, y, alpha, *, h, delta=0.05)
     discriminative_predict(result, K_new=None, *, points=None, distances=None, features=None)
     distance_matrix(X, Y=None, distance=None, *, n_threads=None, out=None, dtype=None,
@@ -177,8 +177,8 @@ NAMES = {
     kmedoids(X, k, *, distance=None, sample_size=5000, n_samples=5, seed=0, metric=False,
         n_threads=None, progress=False, **params)
     knn_predict(y, D, k=1)
-    link(left, right, *, radius, distance=None, clean=(), threshold=1.0, one_to_one=True,
-        n_threads=None, progress=False)
+    link(left, right, *, radius, distance=None, clean=(), threshold=0.5, known=None,
+        one_to_one=True, seed=0, n_threads=None, progress=False)
     lipschitz_constant(w, gamma)
     load_model(file)
     load_search(path)

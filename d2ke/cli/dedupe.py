@@ -28,10 +28,10 @@ _ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fals
 
 _DESCRIPTION = """\
 Groups of the rows of a table (.csv, .tsv, .parquet, .feather) that are about the same person or
-thing. A column counts by its radius: its distance is divided by it, and a missing entry counts as
-1. The distance of two rows is the mean over the columns. All pairs in a group are within the
-threshold. The result has a row for each row of the table: its number from 0 (or its id), its
-group, and the example of the group, the row that is nearest to the others.
+thing. Rows are compared if a column is within its radius. How likely they match is learned from the
+table itself; the mean over the pairs of a group is within the threshold. The result has a row for
+each row of the table: its number from 0 (or its id), its group, and the example of the group, the
+row that is nearest to the others.
 """
 _EXAMPLES = """\
 examples:
@@ -59,7 +59,8 @@ def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
         required=True,
         type=_radii,
         metavar="R",
-        help="the distance that counts as 1: a number for all columns, or NAME=R,NAME=R",
+        help="the distance up to which a column may be that of a match: a number for all columns, "
+        "or NAME=R,NAME=R",
     )
     add("--out", required=True, metavar="FILE", help="where to write, .csv, .h5 or .hdf5")
     add("--distance", metavar="NAME", help="of all columns (default: levenshtein for strings)")
@@ -67,22 +68,22 @@ def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
     add(
         "--threshold",
         type=float,
+        default=0.5,
         metavar="T",
-        help="largest distance in a group (default 1; with --pairs "
-        "the largest probability that two rows do not match, default 0.5)",
+        help="largest probability that two rows of a group do not match (default 0.5)",
     )
     add(
         "--linkage",
-        choices=["complete", "single"],
-        default="complete",
+        choices=["average", "single"],
+        default="average",
         help="single: rows are in one group if small steps lead from one to the other",
     )
     add("--ids", metavar="NAME", help="the column of ids, for the result and for --pairs")
     add(
         "--pairs",
         metavar="FILE",
-        help="a table of two ids (or row numbers) and whether they match, 1 or 0: the weights of "
-        "the columns are learned from them",
+        help="a table of two ids (or row numbers) and whether they match, 1 or 0: they correct the "
+        "weights of the columns",
     )
     add("--report", metavar="FILE", help="write a page with the distances and examples, .html")
     parser.set_defaults(run=run_dedupe)
@@ -129,10 +130,9 @@ def run_dedupe(options: argparse.Namespace) -> None:
     summary = (
         f"{len(records)} rows, {len(found.pairs)} pairs within a radius. ",
         f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
-        f"; threshold {found.threshold:.4g}, largest group {sizes.max()}.",
+        f"; threshold {found.threshold:.4g}, largest group {sizes.max()}. "
+        f"Log-odds of a match: {found.weights}.",
     )
-    if found.weights is not None:
-        summary = (*summary[:2], f"{summary[2]} Weights: {found.weights}.")
     session.report("".join(summary))
     numbers = {"group": found.labels, "example": ids[found.examples][found.labels]}
     write_columns(out, {"row" if options.ids is None else options.ids: ids} | numbers)
@@ -182,7 +182,7 @@ def _read_pairs(file: Path, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Section]:
-    """Show the distances, the cut, and pairs next to it on both sides."""
+    """Show the probabilities, the cut, and pairs next to it on both sides."""
     distances, threshold = found.distances, found.threshold
     i, j = found.pairs.T
     together = found.labels[i] == found.labels[j]
@@ -194,11 +194,10 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
     )
     result = [
         Section(
-            "Distances",
-            "Pairs of rows that are within the radius of at least one column, by their "
-            + ("distance. " if found.weights is None else "probability not to match. ")
-            + "Where the threshold is well chosen, few pairs are near it.",
-            "histogram of the distances of pairs, and the threshold",
+            "Probabilities",
+            "Pairs of rows that are within the radius of at least one column, by their probability "
+            "not to match. Where the records tell enough, few pairs are near the threshold.",
+            "histogram of the probabilities of pairs not to match, and the threshold",
             picture((5.5, 3.2), _draw_distances, found, together),
         )
     ]
@@ -211,7 +210,7 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
             ]
             for pair in nearest[side[nearest]][:_SHOWN].tolist()
         ]
-        columns = ["distance", "one group", "row", "other row"] if rows else []
+        columns = ["not a match", "one group", "row", "other row"] if rows else []
         result.append(
             Section(heading, "" if rows else "There are none.", columns=columns, rows=rows)
         )
@@ -226,13 +225,12 @@ def _row(entries: dict[str, Any]) -> str:
 
 
 def _draw_distances(axes: Any, found: Duplicates, together: np.ndarray) -> None:
-    """Draw how many pairs have a distance, those of one group in colour, and the cut."""
-    largest, label = (3, "distance (3: or more)") if found.weights is None else (1, "probability")
-    bins = np.linspace(0, largest, 61) + 1e-9  # a pair at the threshold is left of it
+    """Draw how many pairs have a probability, those of one group in colour, and the cut."""
+    bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
-    shown = [np.minimum(found.distances[part], largest) for part in (together, ~together)]
+    shown = [found.distances[part] for part in (together, ~together)]
     colours = ["#0072B2", "#BBBBBB"]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
     axes.axvline(found.threshold, color="#D55E00", label="threshold")
-    axes.set(xlabel=label, ylabel="pairs", yscale="symlog")
+    axes.set(xlabel="probability not to match", ylabel="pairs", yscale="symlog")
     axes.legend(frameon=False, fontsize=8)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pairs of records that are near in at least one column, and their distances over all columns.
 
-A column counts by its radius: its distances are divided by it. The distance of two records is the
-mean over the columns, in which a missing entry counts as 1. Where it is at most 1, at least one
-column is within its radius: the search of each column finds all these pairs.
+A column's distances are divided by its radius. A column in which most rows have many near ones (a
+city, a year) is compared, but not searched.
 """
 
 from __future__ import annotations
@@ -31,6 +30,8 @@ from d2ke.objects.container import Objects, take
 from d2ke.objects.record_packing import is_table, pack_records
 from d2ke.objects.records import Column, Records
 
+_SAMPLE = 50_000  # random pairs
+_CROWD = 50  # near pairs a row of a column that is searched
 _BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
 _ONE = "item"  # the column of a list of objects
 
@@ -104,27 +105,51 @@ class ComparedTables:
             [column.distances(i, j, self.n_threads) for column in self.columns.values()]
         )
 
-    def candidates(self, progress: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pairs that are within the radius of a column, sorted, and their distances."""
+    @property
+    def same(self) -> bool:
+        """Whether there is one table."""
+        return all(column.x is column.y for column in self.columns.values())
+
+    def sample(self, seed: int) -> tuple[np.ndarray, int]:
+        """Return the distances of random pairs, of all where they are few, and how many all are."""
         n, m = self.shape
-        found = [column.near(self.n_threads, progress) for column in self.columns.values()]
-        numbers = np.unique(np.concatenate([part for part, _ in found]))
+        total = n * (n - 1) // 2 if self.same else n * m
+        if total <= _SAMPLE:
+            i, j = np.triu_indices(n, 1) if self.same else np.divmod(np.arange(total), m)
+        else:
+            rng = np.random.default_rng(seed)
+            i, j = rng.integers(0, n, _SAMPLE), rng.integers(0, m - self.same, _SAMPLE)
+            if self.same:
+                j += j >= i
+                i, j = np.minimum(i, j), np.maximum(i, j)
+        return self.distances(i, j), total
+
+    def searched(self, sample: np.ndarray, total: int) -> np.ndarray:
+        """Say of each column whether its near pairs are few enough to be searched for."""
+        near = np.nan_to_num(sample, nan=np.inf) <= 1
+        pairs = near.mean(axis=1) * total if near.size else np.zeros(len(near))
+        return (pairs <= _CROWD * max(self.shape)) | (pairs == pairs.min())
+
+    def candidates(self, searched: np.ndarray, progress: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pairs within the radius of a searched column, sorted, and their distances."""
+        n, m = self.shape
+        found = {
+            name: column.near(self.n_threads, progress)
+            for (name, column), own in zip(self.columns.items(), searched, strict=True)
+            if own
+        }
+        numbers = np.unique(np.concatenate([part for part, _ in found.values()]))
         check_graph(len(numbers))
         i, j = np.divmod(numbers, m)
         links = sparse.coo_array((np.ones(len(i), np.int8), (i, n + j)), shape=(n + m, n + m))
         order = connected_components(links, directed=False)[1]
-        parts = np.empty((len(found), len(i)))
-        for part, column, (near, values) in zip(parts, self.columns.values(), found, strict=True):
+        parts = np.empty((len(self.columns), len(i)))
+        for part, (name, column) in zip(parts, self.columns.items(), strict=True):
+            near, values = found.get(name, (np.empty(0, np.int64), np.empty(0)))
             known = np.isin(numbers, near, assume_unique=True)
-            place = np.argsort(near)
-            part[known] = values[place] / column.radius
+            part[known] = values[np.argsort(near)] / column.radius
             part[~known] = column.distances(i[~known], j[~known], self.n_threads, order)
         return np.column_stack([i, j]), parts
-
-
-def mean_distances(parts: np.ndarray) -> np.ndarray:
-    """Return the means over the columns, in which a missing entry counts as 1."""
-    return np.where(np.isnan(parts), 1.0, parts).mean(axis=0)
 
 
 def compare_tables(

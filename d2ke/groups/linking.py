@@ -5,21 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit, logit
 
-from d2ke._base.checks import choice, flag, positive_number
+from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
-from d2ke.groups.candidates import ComparedTables, compare_tables, mean_distances
-from d2ke.groups.pair_weights import PairWeights, learn_weights
+from d2ke.groups.candidates import ComparedTables, compare_tables
+from d2ke.groups.pair_weights import PairWeights, Sample, learn_weights
 
-_FAR = 2.0  # a distance above all thresholds
+_CERTAIN = 5.0  # log-odds beyond which no pair counts more in a group: 0.7 %
+_FAR = 2.0  # above the probability of any pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +36,13 @@ class Duplicates:
     examples : ndarray of int64, shape (n_groups,)
         The medoid of each group: the row with the least sum of distances to the others.
     threshold : float
-        The distance at which groups were cut.
+        The largest probability that two rows of a group do not match, in the mean.
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of rows that are within the radius of at least one column, linked or not.
     distances : ndarray, shape (n_pairs,)
-        Their distances over all columns; with `known` the probabilities that they do not match.
-    weights : PairWeights or None
-        What the columns' distances weigh, from `known`: ``distance``, ``missing`` and ``offset``.
+        The probabilities that they do not match.
+    weights : PairWeights
+        What the columns' distances say: `evidence` by column and level, `edges` and `offset`.
     """
 
     labels: NDArray[np.int64]
@@ -47,7 +50,7 @@ class Duplicates:
     threshold: float
     pairs: NDArray[np.int64] = field(repr=False)
     distances: NDArray[np.float64] = field(repr=False)
-    weights: PairWeights | None = None
+    weights: PairWeights
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +62,17 @@ class Links:
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of a row of `left` and a row of `right`.
     distances : ndarray, shape (n_pairs,)
-        Their distances over all columns.
+        The probabilities that they do not match.
     threshold : float
-        The largest distance that counts.
+        The largest probability that counts.
+    weights : PairWeights
+        What the columns' distances say, as in `Duplicates`.
     """
 
     pairs: NDArray[np.int64]
     distances: NDArray[np.float64]
     threshold: float
+    weights: PairWeights
 
 
 def dedupe(
@@ -75,37 +81,41 @@ def dedupe(
     radius: float | Mapping[str, float],
     distance: Any = None,
     clean: Sequence[str] = (),
-    threshold: float | None = None,
+    threshold: float = 0.5,
     known: tuple[Any, Any] | None = None,
-    linkage: Literal["complete", "single"] = "complete",
+    linkage: Literal["average", "single"] = "average",
+    seed: int = 0,
     n_threads: int | None = None,
     progress: bool = False,
 ) -> Duplicates:
     """Group the records of a table that are about the same person or thing.
+
+    How likely two rows match follows from the table itself: how often columns are near in pairs
+    that agree in the others, and how often in any pairs.
 
     Parameters
     ----------
     X : Records or what `pack_records` takes; or objects of one kind
         n rows. An entry may be missing.
     radius : float or dict of str to float
-        For each compared column the distance, above 0, that counts as 1. The distance of two
-        records is the mean of their columns' distances, each divided by its radius; a missing entry
-        counts as 1. A number stands for all columns.
+        For each compared column the distance, above 0, up to which it may be that of a match. Pairs
+        are compared if a column is within its radius. A number stands for all columns.
     distance : str, callable, tuple or dict of str
         The symmetric distance of all columns, or a dict with that of each, with parameters as in
         ``("dtw", {"window": 10})``. By default that of the column's kind.
     clean : sequence of {"case", "accents", "punctuation", "spaces"}
         What does not count in columns of strings. Punctuation becomes a space, apostrophes nothing;
         then spaces count once, and none at the ends. An empty entry is then missing.
-    threshold : float, optional
-        The largest distance in a group: above 0, and at most 1, up to which all pairs are found. By
-        default 1. With `known` the largest probability that a pair does not match, 0.5.
+    threshold : float
+        The largest probability, above 0 and below 1, that two rows of a group do not match.
     known : (array of shape (m, 2), array of shape (m,)), optional
-        Pairs of rows, and whether they match. From them the weights of the columns and of missing
-        entries are learned. A pair that is within no radius is not found all the same.
-    linkage : {"complete", "single"}
-        Whether all pairs of a group are within the threshold, or only each step between them:
-        chains of near records may then lead far.
+        Pairs of rows, and whether they match. They correct what was learned without them. A pair
+        that is within no radius is not found all the same, and teaches nothing.
+    linkage : {"average", "single"}
+        Whether the mean over all pairs of a group counts, or each step between rows: chains of near
+        records may then lead far.
+    seed : int
+        Of the random pairs that are compared to learn what is usual.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -147,19 +157,15 @@ def dedupe(
     """
     names = ArgumentNames("dedupe")
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
-    choice("linkage", linkage, ["complete", "single"])
-    usual = 1.0 if known is None else 0.5
-    threshold = _check_threshold(usual if threshold is None else threshold)
-    weights = None if known is None else _weights(tables, *known)
-    pairs, parts = tables.candidates(progress)
-    distances = mean_distances(parts) if weights is None else weights.probabilities(parts)
-    near = distances <= threshold
-    i, j = pairs[near].T
-    order = np.argsort(distances[near], kind="stable") if linkage == "complete" else None
-    labels = _groups(tables.shape[0], i, j, order)
+    choice("linkage", linkage, ["average", "single"])
+    cut = _cut(threshold)
+    pairs, odds, weights = _match(tables, known, seed, progress)
+    i, j = pairs.T
+    labels = _groups(tables.shape[0], i, j, odds, cut, linkage)
     inside = labels[i] == labels[j]
-    examples = _medoids(labels, i[inside], j[inside], distances[near][inside])
-    return Duplicates(labels, examples, threshold, pairs, distances, weights)
+    distances = expit(-odds)
+    examples = _medoids(labels, i[inside], j[inside], distances[inside])
+    return Duplicates(labels, examples, float(threshold), pairs, distances, weights)
 
 
 def link(
@@ -169,8 +175,10 @@ def link(
     radius: float | Mapping[str, float],
     distance: Any = None,
     clean: Sequence[str] = (),
-    threshold: float = 1.0,
+    threshold: float = 0.5,
+    known: tuple[Any, Any] | None = None,
     one_to_one: bool = True,
+    seed: int = 0,
     n_threads: int | None = None,
     progress: bool = False,
 ) -> Links:
@@ -182,10 +190,12 @@ def link(
         Tables that both have the compared columns.
     radius, distance, clean, threshold
         As for `dedupe`.
+    known : (array of shape (m, 2), array of shape (m,)), optional
+        As for `dedupe`: rows of `left` and of `right`.
     one_to_one : bool
-        Link the nearest pair first, then the nearest of the remaining rows, and so on; among
-        equally near ones the first. False for all pairs within the threshold.
-    n_threads, progress
+        Link the likeliest pair first, then the likeliest of the remaining rows, and so on; among
+        equally likely ones the first. False for all pairs within the threshold.
+    seed, n_threads, progress
         As for `dedupe`.
 
     Returns
@@ -206,12 +216,11 @@ def link(
     """
     names = ArgumentNames("link", "left", "right")
     tables = compare_tables(names, left, right, radius, distance, clean, team_size(n_threads))
-    threshold, one_to_one = _check_threshold(threshold), flag("one_to_one", one_to_one)
-    pairs, parts = tables.candidates(progress)
-    distances = mean_distances(parts)
-    kept = np.flatnonzero(distances <= threshold)
+    cut, one_to_one = _cut(threshold), flag("one_to_one", one_to_one)
+    pairs, odds, weights = _match(tables, known, seed, progress)
+    kept = np.flatnonzero(odds >= cut)
     if one_to_one:
-        ordered = kept[np.argsort(distances[kept], kind="stable")]
+        ordered = kept[np.argsort(-odds[kept], kind="stable")]
         taken: tuple[set[int], set[int]] = set(), set()
         chosen = []
         for number, (i, j) in zip(ordered.tolist(), pairs[ordered].tolist(), strict=True):
@@ -220,76 +229,111 @@ def link(
                 taken[1].add(j)
                 chosen.append(number)
         kept = np.sort(np.array(chosen, np.int64))
-    return Links(pairs[kept], distances[kept], threshold)
+    return Links(pairs[kept], expit(-odds[kept]), float(threshold), weights)
 
 
-def _check_threshold(value: Any) -> float:
-    threshold = positive_number("threshold", value)
-    if threshold > 1:
+def _cut(threshold: Any) -> float:
+    """Return the log-odds of a match at the threshold."""
+    value = positive_number("threshold", threshold)
+    if value >= 1:
         raise ArgumentError(
-            "threshold", f"is {threshold:g}; all pairs are found up to 1: give larger radii instead"
+            "threshold", f"is {value:g}; it is the probability of no match, below 1"
         )
-    return threshold
+    return float(logit(1 - value))
 
 
-def _weights(tables: ComparedTables, pairs: Any, match: Any) -> PairWeights:
-    """Check the known pairs; learn from them."""
-    n = tables.shape[0]
+def _match(
+    tables: ComparedTables, known: Any, seed: int, progress: bool
+) -> tuple[np.ndarray, np.ndarray, PairWeights]:
+    """Return the candidates, their log-odds to match, and the weights behind these."""
+    if known is not None:
+        known = _check_known(known[0], known[1], tables.shape)
+    sample, total = tables.sample(integer("seed", seed, 0))
+    searched = tables.searched(sample, total)
+    pairs, parts = tables.candidates(searched, progress)
+    if known is not None:
+        numbers, (rows, match) = pairs @ [tables.shape[1], 1], known
+        if tables.same:
+            rows = np.sort(rows, axis=1)
+        wanted = rows @ [tables.shape[1], 1]
+        places = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
+        found = numbers[places] == wanted if len(numbers) else np.zeros(len(rows), bool)
+        known = places[found], match[found]
+    weights, odds = learn_weights(
+        tuple(tables.columns),
+        pairs,
+        parts,
+        searched,
+        Sample(sample, total),
+        (*tables.shape, tables.same),
+        known,
+    )
+    return pairs, odds, weights
+
+
+def _check_known(pairs: Any, match: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     pairs, match = np.asarray(pairs), np.asarray(match)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ArgumentError("known", f"must have pairs of rows, shape (m, 2), got {pairs.shape}")
     if match.shape != (len(pairs),) or not np.isin(match, [0, 1]).all():
         raise ArgumentError("known", f"must say of each of the {len(pairs)} pairs if it matches")
-    outside = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
+    outside = np.flatnonzero(((pairs < 0) | (pairs >= shape)).any(axis=1))
     if outside.size:
         where = pairs[outside[0]].tolist()
-        raise ArgumentError("known", f"is {where}, but X has {n} rows", outside[0])
+        rows = " and ".join(map(str, dict.fromkeys(shape)))
+        raise ArgumentError("known", f"is {where}, but there are {rows} rows", outside[0])
     matches = match.astype(bool)
     if matches.all() or not matches.any():
         raise ArgumentError("known", "needs pairs that match, and pairs that do not")
-    return learn_weights(tuple(tables.columns), tables.distances(*pairs.T), matches)
+    return pairs.astype(np.int64), matches
 
 
-def _groups(n: int, i: np.ndarray, j: np.ndarray, order: np.ndarray | None) -> np.ndarray:
-    """Return groups numbered by their first rows, from all pairs within the threshold.
-
-    `order` sorts the pairs by distance for complete linkage; None stands for single linkage.
-    """
-    if order is not None:
-        i, j = _steps(i, j, order).T
+def _groups(
+    n: int, i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, linkage: str
+) -> np.ndarray:
+    """Return groups numbered by their first rows, from the log-odds of pairs to match."""
+    if linkage == "average":
+        strong = np.clip(odds, -_CERTAIN, _CERTAIN)
+        kept = strong > -_CERTAIN
+        i, j = _steps(i[kept], j[kept], strong[kept], cut).T
+    else:
+        i, j = i[odds >= cut], j[odds >= cut]
     links = sparse.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.int64)
 
 
-def _steps(i: np.ndarray, j: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the pairs at which complete linkage merges two groups.
+def _steps(i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float) -> np.ndarray:
+    """Return the pairs of rows at which average linkage merges two groups.
 
-    Pairs are met from the nearest on. Two groups merge at their last pair, whose distance is the
-    largest between them: pairs beyond the threshold are not needed.
+    The groups with the largest mean log-odds merge first, as long as it is at least `cut`. A pair
+    that is not given counts as `-_CERTAIN`.
     """
-    group: dict[int, int] = {}  # of a row that is merged with another
-    members: dict[int, list[int]] = {}
-    met: dict[int, dict[int, int]] = {}  # how many pairs between two groups
+    sums: dict[int, dict[int, float]] = {}  # of the pairs between two groups, over -_CERTAIN
+    queue = []
+    for a, b, value in zip(i.tolist(), j.tolist(), (odds + _CERTAIN).tolist(), strict=True):
+        sums.setdefault(a, {})[b] = sums.setdefault(b, {})[a] = value
+        if value - _CERTAIN >= cut:
+            queue.append((_CERTAIN - value, a, b))
+    sizes = dict.fromkeys(sums, 1)
+    heapify(queue)
     steps = []
-    for a, b in zip(i[order].tolist(), j[order].tolist(), strict=True):
-        p, q = group.get(a, a), group.get(b, b)
-        count = met.setdefault(p, {}).get(q, 0) + 1
-        rows, others = members.get(p, [p]), members.get(q, [q])
-        if count < len(rows) * len(others):
-            met[p][q] = met.setdefault(q, {})[p] = count
-            continue
-        steps.append((a, b))
-        if len(rows) < len(others):
-            p, q, rows, others = q, p, others, rows
-        members[p] = rows + others
-        members.pop(q, None)
-        group.update(dict.fromkeys(members[p], p))
-        kept, lost = met.setdefault(p, {}), met.pop(q, {})
-        kept.pop(q, None)
-        lost.pop(p, None)
-        for r, number in lost.items():
-            del met[r][q]
-            kept[r] = met[r][p] = kept.get(r, 0) + number
+    while queue:
+        value, p, q = heappop(queue)
+        if value != _CERTAIN - sums.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]):
+            continue  # one of both has merged with another since
+        steps.append((p, q))
+        if len(sums[p]) < len(sums[q]):
+            p, q = q, p
+        sizes[p] += sizes[q]
+        kept, lost = sums[p], sums.pop(q)
+        del kept[q], lost[p]
+        for r, total in lost.items():
+            del sums[r][q]
+            kept[r] = sums[r][p] = kept.get(r, 0.0) + total
+        for r, total in kept.items():
+            mean = total / (sizes[p] * sizes[r]) - _CERTAIN
+            if mean >= cut:
+                heappush(queue, (-mean, p, r))
     return np.array(steps, np.int64).reshape(-1, 2)
 
 

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights of the columns of records, learned from pairs that are known to match or not."""
+"""The odds that a pair of records matches, from its columns' distances (Fellegi and Sunter 1969).
+
+A distance speaks for a match by the logarithm of how much more often it occurs between matches than
+between others. Both are counted, with each pair's probability to match, which follows from the
+counts in turn: expectation maximization. Near pairs of all rows are known, so what is counted for
+others is what the matches leave. Where many rows are near, to be near says less.
+"""
 
 from __future__ import annotations
 
@@ -11,64 +17,195 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-# Chosen by F1 on drawn records: the weights without any pair, and how many pairs outweigh them.
-_STEEPNESS = 12.0
-_PENALTY = 0.1
+EDGES = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, np.inf])  # of distances over the radius
+_NEAR = 5  # levels within the radius
+_MISSING = len(EDGES)
+
+# Matches that are counted before any is seen, by level. They decide where there are few rows.
+_MATCHES = np.array([2, 1, 1, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0])
+_NEIGHBORS = 0.1  # neighbours that are counted beside those of a row
+_PENALTIES = 10.0, 0.1  # of the factors of the columns and of the offset
+_DISTANT = 0.5  # matches beyond the radius, at most, for each within: others may agree elsewhere
+_START = 0.75  # mean distance over the radius of pairs that count as matches first
+_TAIL = 20, 200  # nearest far pairs of a sample, between which the tail of distances is fitted
+_SLOPE = 2.0  # of the tail without such pairs
+_STEPS, _CHANGE = 100, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class PairWeights:
-    """The log-odds that a pair of records does not match: a weighted sum, minus an offset.
+    """What a column's distance says about a match, as logarithms of odds.
 
     Attributes
     ----------
     columns : sequence of str
         The compared columns.
-    distance : ndarray, shape (n_columns,)
-        The weight of a column's distance over its radius, >= 0.
-    missing : ndarray, shape (n_columns,)
-        What a missing entry adds instead, >= 0.
+    edges : ndarray, shape (n_levels,)
+        The largest distance over the radius of each level.
+    evidence : ndarray, shape (n_columns, n_levels)
+        What a distance of a level adds to the log-odds of a match, not increasing.
     offset : float
-        What is subtracted from the sum.
+        The log-odds of a match of any two rows.
     """
 
     columns: Sequence[str]
-    distance: NDArray[np.float64]
-    missing: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    evidence: NDArray[np.float64]
     offset: float
 
-    def probabilities(self, parts: np.ndarray) -> np.ndarray:
-        """Return the probabilities that pairs do not match, from their columns' distances.
-
-        `parts` has a row for each column, and NaN where an entry is missing.
-        """
-        score = np.full(parts.shape[1], -self.offset)
-        for part, weight, missing in zip(parts, self.distance, self.missing, strict=True):
-            score += np.where(np.isnan(part), missing, weight * part)
-        return expit(score)
-
     def __str__(self) -> str:
-        numbers = zip(self.columns, self.distance, self.missing, strict=True)
-        terms = [f"{name} {weight:.3g} (missing {other:.3g})" for name, weight, other in numbers]
-        return f"{', '.join(terms)}; offset {self.offset:.3g}"
+        terms = [
+            f"{name} {row[0]:.1f} (equal), {row[_NEAR - 1]:.1f} (radius), {row[-1]:.1f} (far)"
+            for name, row in zip(self.columns, self.evidence, strict=True)
+        ]
+        return f"{'; '.join(terms)}; any two rows {self.offset:.1f}"
 
 
-def learn_weights(columns: Sequence[str], parts: np.ndarray, match: np.ndarray) -> PairWeights:
-    """Fit a logistic regression with weights >= 0, so that a larger distance never helps.
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Pairs of rows drawn at random: their columns' distances, and how many pairs there are."""
 
-    The penalty draws the weights to those of the rule without known pairs, a mean of at most 1.
-    Without it, pairs that all are near would teach that all pairs match.
+    parts: np.ndarray
+    n_pairs: float
+
+
+def learn_weights(
+    columns: Sequence[str],
+    pairs: np.ndarray,
+    parts: np.ndarray,
+    searched: np.ndarray,
+    sample: Sample,
+    shape: tuple[int, int, bool],
+    known: tuple[np.ndarray, np.ndarray] | None,
+) -> tuple[PairWeights, np.ndarray]:
+    """Return the weights and the log-odds of the candidates.
+
+    `searched` says of which columns all near pairs are among the candidates; `shape` has the
+    numbers of rows of both tables, and whether they are one. `known` has places of candidates, and
+    whether they match.
     """
-    k = len(columns)
-    missing = np.isnan(parts)
-    F = np.vstack([np.where(missing, 0.0, parts), missing, np.full(parts.shape[1], -1.0)])
-    F *= np.where(match, -1.0, 1.0)
-    start = np.append(np.full(2 * k, _STEEPNESS / k), _STEEPNESS)
+    n, m, same = shape
+    total, levels, k = sample.n_pairs, _levels(parts), len(parts)
+    nodes = (pairs[:, 0], pairs[:, 1] if same else n + pairs[:, 1])
+    partners = np.repeat([m, n], [n, 0 if same else m])
+    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in _levels(sample.parts)])
+    counts = counts * (total / max(sample.parts.shape[1], 1))
+    for column in np.flatnonzero(searched).tolist():
+        counts[column, :_NEAR] = np.bincount(levels[column], minlength=_NEAR)[:_NEAR]
+    near = [
+        np.flatnonzero(row < _NEAR) if own and k > 1 else None
+        for row, own in zip(levels, searched, strict=True)
+    ]
+    limit = _START
+    if k == 1:  # no other column tells matches from others, which are those expected by chance
+        counts[0, :_NEAR] = np.minimum(counts[0, :_NEAR], _tail(sample.parts[0], total))
+        limit = 1.0
+    means = np.where(np.isnan(parts), 1.0, parts).mean(axis=0)
+    match = np.where(means <= limit, 0.9, 0.0)
+    evidence, parts = np.zeros((k, _MISSING + 1)), np.empty_like(parts)
+    for _ in range(_STEPS):
+        size = match.sum()
+        offset = float(np.log((size + 0.5) / (total + 1)))
+        for column in range(k):
+            seen = np.bincount(levels[column], match, _MISSING + 1)
+            matches = seen + _MATCHES
+            distant = matches[_NEAR:].sum()
+            matches[_NEAR:] *= min(1, _DISTANT * matches[:_NEAR].sum() / distant)
+            others = counts[column] - seen if k > 1 else counts[column]
+            others = np.maximum(others, 0.02 * counts[column])
+            others += max(total / (partners.mean() * 1000), 0.1)
+            others[_MISSING - 1] += 1
+            evidence[column, :-1] = _evidence(matches[:-1], others[:-1])
+            parts[column] = evidence[column, levels[column]]
+            if near[column] is not None:
+                share = np.cumsum(others[:_NEAR]) / others[:-1].sum()
+                place = near[column]
+                ends = [rows[place] for rows in nodes]
+                parts[column, place] -= _commonness(
+                    levels[column, place], 1 - match[place], share, ends, partners
+                )
+        odds = offset + parts.sum(axis=0)
+        match = expit(odds)
+        if abs(match.sum() - size) <= _CHANGE * size:
+            break
+    if known is not None:
+        scales, offset = _calibrate(parts[:, known[0]], offset, known[1])
+        evidence *= scales[:, None]
+        odds = offset + scales @ parts
+    return PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset), odds
+
+
+def _levels(parts: np.ndarray) -> np.ndarray:
+    levels = np.searchsorted(EDGES, np.nan_to_num(parts)).astype(np.int8)
+    levels[np.isnan(parts)] = _MISSING
+    return levels
+
+
+def _tail(sample: np.ndarray, total: float) -> np.ndarray:
+    """Return how many pairs are near by chance: those of the far ones, continued exponentially."""
+    far = np.sort(sample[sample > 1])[: _TAIL[1]]
+    first = far[: _TAIL[0]]
+    edge, size, slope = EDGES[-2], 1, _SLOPE
+    if len(first):
+        edge, size = first[-1], len(first)
+        if far[-1] > edge:
+            slope = np.log(len(far) / size) / (far[-1] - edge)
+    sums = size * total / max(len(sample), 1) * np.exp(-slope * (edge - EDGES[:_NEAR]))
+    return np.diff(sums, prepend=0)
+
+
+def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the ratios of two distributions, made not to increase."""
+    ratios = np.log(matches / matches.sum()) - np.log(others / others.sum())
+    blocks: list[tuple[float, float, int]] = []  # means, weights and sizes of what is pooled
+    for block in zip(ratios.tolist(), matches.tolist(), [1] * len(ratios), strict=True):
+        value, weight, size = block
+        while blocks and blocks[-1][0] < value:
+            other, more, length = blocks.pop()
+            value = (value * weight + other * more) / (weight + more)
+            weight, size = weight + more, size + length
+        blocks.append((value, weight, size))
+    return np.repeat([value for value, _, _ in blocks], [size for _, _, size in blocks])
+
+
+def _commonness(
+    levels: np.ndarray,
+    others: np.ndarray,
+    share: np.ndarray,
+    ends: Sequence[np.ndarray],
+    partners: np.ndarray,
+) -> np.ndarray:
+    """Return the logarithm of how many more rows are near than near any row.
+
+    `others` has the probabilities that near pairs do not match: rows that match do not make a name
+    common.
+    """
+    counts = np.zeros(len(partners) * _NEAR)
+    for rows in ends:
+        counts += np.bincount(rows * _NEAR + levels, others, len(counts))
+    counts = counts.reshape(-1, _NEAR).cumsum(axis=1)
+    result = np.zeros(len(levels))
+    for rows in ends:
+        rest = np.maximum(counts[rows, levels] - others, 0)
+        expected = share[levels] * partners[rows]
+        result += np.log((rest + _NEIGHBORS) / (expected + _NEIGHBORS)) / 2
+    return result
+
+
+def _calibrate(parts: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.ndarray, float]:
+    """Fit a logistic regression: factors >= 0 of the columns' evidence, and an offset.
+
+    The penalty draws the factors to 1 and the offset to what was learned without known pairs.
+    """
+    F = np.vstack([parts, np.ones(len(match))]) * np.where(match, 1.0, -1.0)
+    start = np.append(np.ones(len(parts)), offset)
+    penalties = np.repeat(_PENALTIES, [len(parts), 1])
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         margins, away = weights @ F, weights - start
-        value = np.logaddexp(0, -margins).sum() + _PENALTY / 2 * (away @ away)
-        return value, _PENALTY * away - F @ expit(-margins)
+        value = np.logaddexp(0, -margins).sum() + penalties @ away**2 / 2
+        return value, penalties * away - F @ expit(-margins)
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * (2 * k + 1)).x
-    return PairWeights(tuple(columns), found[:k], found[k:-1], float(found[-1]))
+    bounds = [(0, None)] * len(parts) + [(None, None)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return found[:-1], float(found[-1])

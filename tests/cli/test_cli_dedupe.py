@@ -44,7 +44,7 @@ def test_groups_and_report(table, capsys):
     ]
     text = capsys.readouterr().out
     assert "5 records: name (strings), address (strings, 1 missing)" in text
-    assert "3 groups, 2 of more than one row; threshold 1, largest group 2." in text
+    assert "3 groups, 2 of more than one row; threshold 0.5, largest group 2." in text
     page = report.read_text()
     assert "Groups of people.csv" in page
     assert "data:image/png" in page
@@ -55,7 +55,7 @@ def test_row_numbers_and_numbers_as_text(table):
     status, rows = run(table, "--columns", "name,year", "--radius", "2", "--linkage", "single")
     assert status == 0
     assert rows[0] == ["row", "group", "example"]
-    assert rows[4] == ["3", "2", "2"]
+    assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3", "4"]
 
 
 def test_known_pairs_choose_the_weights(table, capsys):
@@ -66,7 +66,7 @@ def test_known_pairs_choose_the_weights(table, capsys):
     status, rows = run(table, *words)
     assert status == 0
     text = capsys.readouterr().out
-    assert "threshold 0.5, largest group 2. Weights: name " in text
+    assert "threshold 0.5, largest group 2. Log-odds of a match: name " in text
     assert [row[1] for row in rows[1:]] == ["0", "0", "1", "2", "3"]
     assert "by their probability not to match" in report.read_text()
 
