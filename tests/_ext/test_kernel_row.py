@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel distance as a distance of the registry."""
 
-import math
-
 import numpy as np
 import pytest
 import reference
@@ -59,16 +57,6 @@ def test_equal_sets_in_any_order_are_at_distance_zero():
     np.testing.assert_array_equal(D, d2ke.distance_matrix(X, distance="kernel", sigma=0.5))
 
 
-def test_weights_stand_for_repetition():
-    points = np.array([[0.0, 1.0], [2.0, 0.5], [1.0, 1.0]])
-    other = np.array([[0.5, 0.5], [0.5, 0.7]])
-    repeated = d2ke.distance_matrix([points[[0, 0, 1, 2, 2, 2]]], [other], "kernel", sigma=1.0)
-    weighted = d2ke.distance_matrix(
-        d2ke.pack([points], weights=[[2, 1, 3]]), [other], "kernel", sigma=1.0
-    )
-    assert repeated.tolist() == weighted.tolist()
-
-
 def test_same_as_kernel_distance_and_its_matrix():
     rng = np.random.default_rng(1)
     X = sets(rng, 12, 3, 400)
@@ -78,18 +66,6 @@ def test_same_as_kernel_distance_and_its_matrix():
     assert D[3, 7] == pytest.approx(
         d2ke.kernel_distance(X[3], X[7], sigma=0.7, kernel="laplace"), rel=1e-12
     )
-
-
-def test_features_and_neighbours_run_on_it():
-    rng = np.random.default_rng(2)
-    groups = np.repeat([0, 1], 20)
-    X = [rng.normal(loc=3 * g, size=(rng.integers(5, 30), 2)) for g in groups]
-    omega = d2ke.random_sets(64, dim=2, size=(2, 6), seed=0)
-    Z = d2ke.d2ke_embed(X, omega, distance="kernel", gamma=1.0, sigma=1.0, normalize=True)
-    D = d2ke.distance_matrix(X, omega, "kernel", sigma=1.0, normalize=True)
-    np.testing.assert_allclose(Z, np.exp(-D) / math.sqrt(64), rtol=1e-12)
-    K = d2ke.distance_matrix(X[::2], X[1::2], "kernel", sigma=1.0, normalize=True)
-    assert (groups[1::2][K.argmin(axis=1)] == groups[::2]).all()
 
 
 @pytest.mark.parametrize(

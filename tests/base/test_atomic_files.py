@@ -2,7 +2,6 @@
 """Files that are written whole or not at all."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -18,13 +17,6 @@ def test_calls_at_once_do_not_share_a_temporary_file(tmp_path):
             part.write(b"%d" % number)
     assert path.read_text() == "0"  # the first one leaves its context last
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_threads_write_one_file_whole(tmp_path):
-    contents = [bytes([number]) * 100_000 for number in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda content: write_file(tmp_path / "file", content), contents))
-    assert (tmp_path / "file").read_bytes() in contents
 
 
 def test_an_error_leaves_the_old_file(tmp_path):

@@ -100,17 +100,6 @@ def test_threads_at_once_get_the_same_bits(name, n_threads):
     assert settings() == before
 
 
-def test_different_calls_at_once():
-    names = [name for name in CALLS for _ in range(2)]
-    expected = {name: parts(CALLS[name](1)) for name in CALLS}
-    before = settings()
-    with ThreadPoolExecutor(6) as pool:
-        for name, result in zip(names, pool.map(lambda name: CALLS[name](2), names), strict=True):
-            for a, b in zip(expected[name], parts(result), strict=True):
-                assert a.tobytes() == b.tobytes(), name
-    assert settings() == before
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_settings_of_the_caller_stay(name):
     before = settings()

@@ -185,6 +185,23 @@ CASES |= {
         SOLVED + "many = rng.integers(0, 500, 4000)",
         'd2ke.train(many, Z, "-s 0 -c 100", n_threads=2)',
     ),
+    **{
+        f"norm, {more}": (
+            f"P = np.random.default_rng(0).random(({n}, 3))",
+            f"d2ke.kernel_norm(P, sigma={sigma}, method={more}, n_threads=2)",
+        )
+        for n, sigma, more in [
+            (10**6, 0.1, "'exact'"),
+            (10**6, 0.1, "'exact', kernel='laplace'"),
+            (300_000, 10.0, "'dualtree', eps=1e-9"),
+            (100_000, 10.0, "'wspd', eps=1e-6"),
+            (10**6, 0.01, "'rff', eps=1e-4"),
+        ]
+    },
+    "alignment": (
+        "P, Q = np.random.default_rng(0).random((2, 60_000, 3))",
+        "d2ke.kernel_align(P, Q, sigma=0.01, n_threads=1)",
+    ),
     "LIBLINEAR, random": (SOLVED, 'd2ke.train(y, Z, "-s 3 -c 1e9 -e 1e-300")'),
     "LIBSVM": (SOLVED, 'd2ke.svmtrain(y, Z, "-t 0 -c 1e9 -e 1e-9")'),
     "features of the kernel distance": (
@@ -211,7 +228,7 @@ TIMES = {"training": 3, "one long pair among short ones": 4}
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
     *("search with a checkpoint, products", "Python callable", "LIBLINEAR, random"),
-    *("training", "predicting"),
+    *("norm, 'exact'", "alignment", "training", "predicting"),
 )
 
 

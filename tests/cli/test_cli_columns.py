@@ -100,13 +100,6 @@ def test_options_win(tmp_path, capsys, word_model):
     assert "objects (--objects) of " in capsys.readouterr().err
 
 
-def test_a_table_without_the_column(tmp_path, capsys, word_model):
-    table_of_words(tmp_path / "new.csv", "note,tongue")
-    words = ["predict", word_model, tmp_path / "new.csv", "--out", tmp_path / "o.csv"]
-    assert main(list(map(str, words))) == 2
-    assert "objects (--objects) of " in capsys.readouterr().err
-
-
 def test_long_tables(tmp_path, capsys):
     table_of_series(tmp_path / "old.csv", "run,clock,p,q,kind")
     names = ["--objects", "q", "--objects", "p", "--labels", "kind", "--ids", "run"]
@@ -142,14 +135,6 @@ def test_variables(tmp_path, capsys, suffix):
     assert "objects (--objects) must be one of" in capsys.readouterr().err
 
 
-def test_other_formats(tmp_path, capsys, word_model):
-    """Names of columns do not hinder where a file has none of them."""
-    put(tmp_path / "new.fasta", [f">{i}\n{word}" for i, word in enumerate(WORDS)])
-    variables(tmp_path / "new.npz", ["words"])
-    for name in ("new.fasta", "new.npz"):
-        run(capsys, "predict", word_model, tmp_path / name, "--out", tmp_path / "o.csv")
-
-
 def test_values_and_offsets(tmp_path, capsys):
     file, model = tmp_path / "v.npz", tmp_path / "m.h5"
     arrays = {"values": np.concatenate(SERIES), "offsets": np.arange(0, 97, 6)}
@@ -160,16 +145,6 @@ def test_values_and_offsets(tmp_path, capsys):
     assert "accuracy" in run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
     np.savez(file, X=np.array(SERIES))
     run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
-
-
-def test_attributes(tmp_path, capsys):
-    head = ["@relation r", "@attribute word string", "@attribute tongue {a,b}", "@data"]
-    file, model = tmp_path / "w.arff", tmp_path / "m.h5"
-    rows = [f"{word},{tongue}" for word, tongue in zip(WORDS, TONGUES, strict=True)]
-    put(file, head + rows)
-    run(capsys, "train", file, "--out", model, "--R", "16")
-    assert load_model(model).columns == {"labels": "tongue"}
-    assert "accuracy" in run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
 
 
 def test_ids_of_predictions(tmp_path, capsys, word_model):

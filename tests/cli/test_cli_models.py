@@ -4,7 +4,6 @@
 import base64
 import csv
 import re
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -133,28 +132,6 @@ def test_report_of_series(tmp_path, folder):
     assert ">Windows that speak most for a class<" in page
 
 
-def test_report_of_a_regression(tmp_path):
-    pytest.importorskip("matplotlib")
-    X, _ = splice("train")
-    y = [x.count("A") + 0.5 * x.count("G") for x in X]
-    strings_csv(tmp_path / "a.csv", X, y)
-    model, report, out = (str(tmp_path / name) for name in ("m.h5", "r.html", "l.csv"))
-    words = ["--R", "128", "--threads", "2"]
-    assert main(["train", str(tmp_path / "a.csv"), "--out", model, "--report", report, *words]) == 0
-    assert ">Predictions<" in Path(report).read_text()
-    assert main(["predict", model, str(tmp_path / "a.csv"), "--out", out]) == 0
-
-
-def test_unlabelled_objects(tmp_path, capsys, folder):
-    put(tmp_path / "new.fasta", [f">{i}\n{x}" for i, x in enumerate(splice("test")[0])])
-    out = tmp_path / "labels.csv"
-    words = [str(folder / "m.h5"), str(tmp_path / "new.fasta"), "--out", str(out)]
-    assert main(["predict", *words]) == 0
-    assert "accuracy" not in capsys.readouterr().out
-    columns = "item,id,predicted,probability,set,novelty,decision EI,"
-    assert out.read_text().startswith(columns)
-
-
 def test_how_sure_it_is(tmp_path, capsys, folder):
     X, y = splice("test")
     strings_csv(tmp_path / "new.csv", [*X, "ACGT" * 40, "A" * 200], [*y, "N", "N"])
@@ -246,14 +223,6 @@ def test_labels_of_another_type(tmp_path, capsys):
         capsys, "predict", tmp_path / "m.h5", tmp_path / "b.csv", "--out", tmp_path / "o.csv"
     )
     assert "the model has classes that are numbers" in error
-
-
-def test_nothing_learned_is_said(tmp_path, capsys):
-    X, y = splice("train")
-    strings_csv(tmp_path / "a.csv", X, np.random.default_rng(0).permutation(y))
-    words = ["--R", "64", "--threads", "2", "--out", str(tmp_path / "m.h5")]
-    assert main(["train", str(tmp_path / "a.csv"), *words]) == 0
-    assert "warning: little or nothing was learned" in capsys.readouterr().out
 
 
 def test_results_do_not_replace_inputs(tmp_path, capsys):

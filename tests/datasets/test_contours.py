@@ -122,18 +122,6 @@ def test_mirrored_drawing_reverses_the_walk(image):
         assert "".join(map(str, mirrored)) in "".join(map(str, expected * 2))
 
 
-@pytest.mark.parametrize("code", [chain_code, boundary_code])
-def test_wrong_arguments(code):
-    with pytest.raises(TypeError, match=r"image must be a boolean array.*got dtype uint8"):
-        code(np.zeros((2, 2), dtype=np.uint8))
-    with pytest.raises(ValueError, match=r"shape \(height, width\), got \(2, 2, 1\)"):
-        code(np.zeros((2, 2, 1), dtype=bool))
-    for directions in (6, True, "8", None):
-        with pytest.raises(ValueError, match="directions must be 8 or 4"):
-            code(np.zeros((2, 2), dtype=bool), directions)
-    assert code(np.zeros((0, 5), dtype=bool)) == ""
-
-
 # ---------------------------------------------------------------- boundary codes
 
 

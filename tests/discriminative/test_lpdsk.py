@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from discriminative_cases import GOOD, MARKED, Y12, blobs
+from discriminative_cases import GOOD, MARKED, blobs
 
 import d2ke
 
@@ -74,16 +74,6 @@ def test_component_without_labels_is_not_reached(form):
     assert found.labels.tolist() == ["a"] * 4 + ["b"] * 4 + ["?"] * 4
     assert found.reached.tolist() == [True] * 8 + [False] * 4
     assert (found.scores[8:] == 0).all()
-
-
-def test_labels_have_no_range():
-    """Every value but the marker is a class, a negative one, too."""
-    far = np.where(Y12 == 2, -2, 10**12 * Y12)
-    found = d2ke.lpdsk(GOOD, np.where(np.arange(12) < 3, far, -1))
-    assert found.classes.tolist() == [-2, 0, 10**12]
-    assert (found.labels == far).all()
-    model = d2ke.kernel_classifier_fit(GOOD, far)
-    assert (d2ke.kernel_classifier_predict(model, GOOD)[0] == far).all()
 
 
 @pytest.mark.parametrize(

@@ -147,19 +147,6 @@ def test_chosen_widths_depend_on_scale_and_order_only(seed, scale):
     np.testing.assert_array_equal(second.labels, first.labels[order])
 
 
-def test_distances_are_as_points():
-    X, y = blobs(90, spread=0.6)
-    D = np.linalg.norm(X[:, None] - X, axis=2)
-    for h in (None, 1.0):
-        one = d2ke.cdsk(points=X, n_clusters=3, h=h)
-        other = d2ke.cdsk(distances=D, n_clusters=3, h=h)
-        np.testing.assert_array_equal(one.labels, other.labels)
-        assert other.h == pytest.approx(one.h)
-    some = np.where(np.arange(90) < 9, y, -1)
-    a, b = d2ke.lpdsk(points=X, y=some), d2ke.lpdsk(distances=D, y=some)
-    np.testing.assert_array_equal(a.labels, b.labels)
-
-
 def test_small_clusters_among_many_are_no_fault():
     assert not balanced(np.r_[np.zeros(98, int), 1], 2)
     assert not balanced(np.zeros(50, int), 2)
@@ -270,17 +257,6 @@ def test_new_objects():
         elif "points" in new:
             far = d2ke.discriminative_predict(result, points=rows * (100 if "h" not in data else 1))
             assert (far != "").all()
-
-
-def test_estimators_predict():
-    from d2ke.estimators import CDSK, LPDSK
-
-    X, y = blobs(90)
-    rows = [row[:, None] for row in X]
-    model = CDSK(3, distance="dtw", random_state=0).fit(rows)
-    np.testing.assert_array_equal(model.predict(rows), model.labels_)
-    model = LPDSK(distance="dtw").fit(rows, np.where(np.arange(90) < 9, y, -1))
-    assert (model.predict(rows) == model.transduction_).mean() > 0.95
 
 
 @pytest.mark.parametrize(

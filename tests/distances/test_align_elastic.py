@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.distances import align_series, align_tables
+from d2ke.distances import align_tables
 from d2ke.distances.registry import DISTANCES
 
 PARAMETERS = {
@@ -167,15 +167,6 @@ def test_extreme_magnitudes(isa, name, scale):
                 check_places(found, x, y, 9 if window is None else window)
 
 
-def test_less_memory_has_the_same_path(monkeypatch):
-    x, y = (np.random.default_rng(k).standard_normal(3000 + k).cumsum() for k in (0, 1))
-    wanted = d2ke.align(x, y, "erp")
-    monkeypatch.setattr(align_series, "TABLE_BYTES", 10**6)
-    found = d2ke.align(x, y, "erp")
-    reference.same(found.pairs, wanted.pairs)
-    assert found.value == wanted.value == entry(x, y, "erp")
-
-
 def test_each_elastic_distance_is_aligned():
     assert set(PARAMETERS) == {row.name for row in DISTANCES if "window" in row.parameters}
 
@@ -185,37 +176,11 @@ def test_channels_with_a_path_each_are_refused():
         d2ke.align(np.zeros((4, 3)), np.ones((5, 3)), "msm")
 
 
-def test_text():
-    found = d2ke.align([0.0, 1, 9], [0.0, 1, 2, 2], "edr")
-    assert str(found) == (
-        "edr 2.0\nx[0] y[0]  cost 0\nx[1] y[1]  cost 0\ny[2]  cost 1\nx[2] y[3]  cost 1"
-    )
-    assert str(found.operations).splitlines()[1:] == [
-        "insert  y[2] before x[2]",
-        "replace x[2] by y[3]",
-    ]
-    assert "maximum" in str(d2ke.align([0.0, 1], [0.0, 3], "frechet"))
-
-
 def test_both_vectors_are_left_out_where_the_window_is_the_diagonal():
     found = d2ke.align([0.0, 9, 0], [0.0, 0, 0], "lcss", window=0)
     assert found.pairs.tolist() == [[0, 0], [1, -1], [-1, 1], [2, 2]]
     assert found.operations.op.tolist() == ["equal", "delete", "insert", "equal"]
     assert found.costs.tolist() == [-1, 0, 0, -1]
-
-
-@pytest.mark.parametrize("name", PARAMETERS)
-@pytest.mark.parametrize("dim", [1, 2, 3])
-def test_pictures(name, dim):
-    figures = pytest.importorskip("matplotlib.figure")
-    figure = figures.Figure()
-    ax = figure.subplots()
-    rng = np.random.default_rng(0)
-    x, y = (rng.standard_normal((n, dim)) for n in (9, 6))
-    params = {"independent": False} if name == "msm" else {}
-    assert d2ke.align(x, y, name, **params).plot(ax) is ax
-    assert ax.get_title().startswith(name)
-    figure.canvas.draw()
 
 
 def test_a_picture_without_pairs():

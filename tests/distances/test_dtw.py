@@ -8,6 +8,7 @@ take the root of the sum: theirs is the square root of ours with
 dtaidistance counts from 1: its ``window=w`` is our ``window=w - 1``.
 """
 
+import functools
 import sys
 
 import numpy as np
@@ -54,14 +55,19 @@ def test_every_pair_of_lengths(isa, dim, window, dtype):
     assert_close(d2ke.distance_matrix(X, Y, "dtw", window=window), wanted, dtype)
 
 
+@functools.cache
+def long_series(window):
+    """Series beyond 400, where the rule of the authors stops growing at 40."""
+    rng = np.random.default_rng(5)
+    X, Y = (reference.draw_vectors(rng, n, 2, np.float32) for n in ([450, 61], [60, 435, 1]))
+    return X, Y, reference.matrix(reference.dtw, X, Y, window=window)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("window", ["rws", 0, 7, None])
 def test_long_series(isa, window, dtype):
-    # Beyond 400 the rule of the authors stops growing at 40.
-    rng = np.random.default_rng(5)
-    X = reference.draw_vectors(rng, [450, 61], 2, dtype)
-    Y = reference.draw_vectors(rng, [60, 435, 1], 2, dtype)
-    wanted = reference.matrix(reference.dtw, X, Y, window=window)
+    *sides, wanted = long_series(window)
+    X, Y = ([x.astype(dtype) for x in side] for side in sides)
     assert_close(d2ke.distance_matrix(X, Y, "dtw", window=window), wanted, dtype)
 
 

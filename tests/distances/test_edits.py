@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from reference import WORD_EDGES, examples
 
 import d2ke
-from d2ke.distances.fingerprint import sequence_digest
 
 pytestmark = pytest.mark.usefixtures("isa")
 
@@ -23,7 +22,6 @@ PEERS = {
     "osa": "OSA", "damerau_levenshtein": "DamerauLevenshtein", "indel": "Indel",
     "hamming": "Hamming", "weighted_levenshtein": "Levenshtein",
 }  # fmt: skip
-METRICS = ("damerau_levenshtein", "indel", "jaccard", "hamming")
 
 each_isa = settings(max_examples=examples(40))
 
@@ -151,18 +149,6 @@ def test_all_empty():
     for name in (*PLAIN, "hamming"):
         np.testing.assert_array_equal(matrix(name, ["", ""], ["", "", ""]), np.zeros((2, 3)))
         np.testing.assert_array_equal(matrix(name, [""]), [[0]])
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_triangle_inequality(name):
-    rng = np.random.default_rng(1)
-    words = ["".join(rng.choice(list("abc"), 6 if name == "hamming" else n))
-             for n in rng.integers(0, 9, 100)]  # fmt: skip
-    D = matrix(name, words)
-    assert (D[:, None] <= D[:, :, None] + D[None] + 1e-15).all()  # 1e6 triples
-    same = np.array([[a == b for b in words] for a in words])
-    if name != "jaccard":  # of sets
-        np.testing.assert_array_equal(D == 0, same)
 
 
 def test_osa_is_no_metric():
@@ -344,26 +330,6 @@ def test_costs_in_stores_models_and_pickles(tmp_path):
         for one in (loaded, again):
             np.testing.assert_array_equal(d2ke.d2ke_predict(None, X, one)[0],
                                           d2ke.d2ke_predict(None, X, model)[0])  # fmt: skip
-
-
-def test_mappings_have_digests():
-    a, b = {("a", "b"): 1.0, "x": [1]}, {"x": [1], ("a", "b"): 1.0}
-    assert sequence_digest("x", [a]) == sequence_digest("x", [b])
-    assert sequence_digest("x", [a]) != sequence_digest("x", [{("a", "b"): 2.0, "x": [1]}])
-
-
-@pytest.mark.filterwarnings("ignore:little or nothing was learned")
-@pytest.mark.parametrize("name", ["osa", "damerau_levenshtein", "hamming", "jaccard"])
-def test_neighbours_and_models(name):
-    X = d2ke.random_strings(60, "abcd", length=(7, 7), seed=2)
-    D = matrix(name, X)
-    indices, distances = d2ke.nearest(X, k=3, distance=name)
-    np.fill_diagonal(D, np.inf)
-    np.testing.assert_array_equal(np.argsort(D, axis=1, kind="stable")[:, :3], indices)
-    np.testing.assert_array_equal(np.take_along_axis(D, indices, 1), distances)
-    model = d2ke.d2ke_train(X.values[X.offsets[:-1]], X, distance=name, R=16, seed=0)
-    assert {block.distance for block in model.blocks} == {name}
-    assert len(d2ke.d2ke_predict(None, X, model)[0]) == 60
 
 
 # Tokens

@@ -164,16 +164,6 @@ def test_metrics(name, dim, seed, data):
     assert holds or not row.is_metric(check_parameters(row, params))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", METRICS)
-def test_triangles(name):
-    rng = np.random.default_rng(1)
-    for dim in (1, 2):
-        X = reference.draw_vectors(rng, rng.integers(1, 12, 80).tolist(), dim)
-        D = d2ke.distance_matrix(X, distance=name)
-        assert (D[:, None, :] <= (D[:, :, None] + D[None, :, :]) * (1 + 1e-12)).all()
-
-
 def test_what_is_no_metric():
     series = [[0.0], [1.0, 2.0, 0.5], [0.0, 3.0]]
     for name in METRICS:

@@ -8,7 +8,6 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import same_bits
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
@@ -188,37 +187,6 @@ def documents(rng, n, longest, d, dtype=np.float64):
     return d2ke.pack(items, weights=[rng.integers(1, 5, len(item)) for item in items])
 
 
-@given(seed=st.integers(0, 2**32), d=st.sampled_from([1, 2, 7, 40]))
-def test_metric(seed, d):
-    X = documents(np.random.default_rng(seed), 7, 12, d)
-    D = d2ke.distance_matrix(X, distance="emd")
-    assert np.array_equal(D, D.T)
-    assert np.array_equal(D, d2ke.distance_matrix(X, X, "emd"))
-    assert (np.diag(D) == 0).all()
-    assert (D >= 0).all()
-    slack = 1e-14 * D.max()
-    assert (D[:, None, :] <= D[:, :, None] + D[None, :, :] + slack).all()
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("d", [1, 3, 300])
-def test_same_bits_for_threads_and_chunks(isa, d, dtype):
-    rng = np.random.default_rng(d)
-    X, Y = documents(rng, 40, 60, d, dtype), documents(rng, 30, 20, d, dtype)
-    for ground in GROUNDS:
-        whole = d2ke.distance_matrix(X, Y, "emd", n_threads=1, ground=ground)
-        assert whole.dtype == dtype
-        assert same_bits(whole, d2ke.distance_matrix(X, Y, "emd", n_threads=4, ground=ground))
-        back = d2ke.distance_matrix(Y, X, "emd", ground=ground)
-        np.testing.assert_array_equal(whole, back.T)
-        rows, columns = rng.permutation(40)[:17], rng.permutation(30)[:13]
-        part = d2ke.distance_matrix(X[rows], Y[columns], "emd", n_threads=3, ground=ground)
-        assert same_bits(part, whole[np.ix_(rows, columns)])
-        gram = d2ke.distance_matrix(X, distance="emd", n_threads=2, ground=ground)
-        assert same_bits(gram, d2ke.distance_matrix(X, X, "emd", n_threads=1, ground=ground))
-
-
 def test_float32_is_float64_rounded():
     rng = np.random.default_rng(0)
     X, Y = documents(rng, 6, 20, 5, np.float32), documents(rng, 5, 20, 5, np.float32)
@@ -290,27 +258,3 @@ def test_degenerate_ones_come_to_an_end(ground):
 
 
 # Through the rest of d2ke
-
-
-@pytest.mark.parametrize("name", ["emd", "wmd", "wasserstein"])
-def test_word_movers_embedding(name):
-    rng = np.random.default_rng(0)
-    X = documents(rng, 12, 30, 10)
-    low, high = X.values.min(), X.values.max()
-    omega = d2ke.random_sets(8, 10, size=(1, 21), region="box", low=low, high=high, seed=0)
-    D = d2ke.distance_matrix(X, omega, name)
-    Z = d2ke.d2ke_embed(X, omega, distance=name, gamma=0.5)
-    np.testing.assert_allclose(Z, reference.features(D, 0.5), rtol=1e-12)
-    near = d2ke.rsm_embed(X, X[:5], distance=name, gamma=0.5)
-    assert near.shape == (12, 5)
-    K = d2ke.d2ke_gram(X, omega=omega, distance=name, gamma=0.5)
-    np.testing.assert_allclose(K, Z @ Z.T, rtol=1e-10)
-
-
-def test_refused():
-    X = [np.zeros((2, 3))]
-    with pytest.raises(TypeError, match="'emd' has no parameter 'window'"):
-        d2ke.distance_matrix(X, distance="emd", window=1)
-    empty = d2ke.pack([np.ones((1, 3)), np.zeros((0, 3))], weights=[[1], []])
-    with pytest.raises(ValueError, match=r"Y\[1\] is empty: emd is defined for objects of at"):
-        d2ke.distance_matrix(X, empty, "emd")

@@ -3,29 +3,17 @@
 
 import functools
 import itertools
-import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import WORD_EDGES, edited
+from reference import WORD_EDGES, edited, levenshtein
 
 import d2ke
 from d2ke._ext import strings
 
 pytestmark = pytest.mark.usefixtures("isa")
-
-
-def levenshtein(x, y):
-    """Row after row of the table of edit distances between prefixes."""
-    above = list(range(len(y) + 1))
-    for i, a in enumerate(x, 1):
-        row = [i]
-        for j, b in enumerate(y, 1):
-            row.append(min(above[j - 1] + (a != b), above[j] + 1, row[j - 1] + 1))
-        above = row
-    return above[-1]
 
 
 def reference(X, Y):
@@ -80,7 +68,7 @@ def test_integers_symmetric(X):
 @functools.cache
 def around_words(n_letters):
     rng = np.random.default_rng(n_letters)
-    X = random_strings(rng, [*WORD_EDGES[::3], 64, 128], n_letters)
+    X = random_strings(rng, [*WORD_EDGES[::5], 64], n_letters)
     Y = random_strings(rng, WORD_EDGES, n_letters) + [edited(rng, x, 5, n_letters) for x in X]
     return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), reference(X, Y)
 
@@ -133,10 +121,6 @@ def test_more_masks_than_are_kept():
     np.testing.assert_array_equal(distances, distances.T)
 
 
-def test_all_empty():
-    np.testing.assert_array_equal(matrix(["", ""], ["", "", ""]), np.zeros((2, 3)))
-
-
 @given(
     lengths=st.lists(st.integers(0, 300), max_size=120),
     n_lanes=st.sampled_from([8, 16, 32]),
@@ -154,19 +138,3 @@ def test_packing(lengths, n_lanes):
         assert block.max() == max(np.take(lengths, order[first:]))
         if last < len(lengths):
             assert len(block) >= n_lanes
-
-
-def test_interrupted_run_stops():
-    """Progress is reported, and an exception raised there ends the computation."""
-    rng = np.random.default_rng(0)
-    X = d2ke.pack(random_strings(rng, [40_000] * 40, 4), kind="strings")
-    codes = X.values.astype(np.uint32)
-    prepared = strings.levenshtein(codes, X.offsets, codes, X.offsets, 4, True)
-
-    def stop(done, total):
-        raise KeyboardInterrupt
-
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        prepared.run(np.empty((40, 40)), 2, True, stop)
-    assert time.monotonic() - begin < 5

@@ -4,7 +4,6 @@
 import math
 import pickle
 
-import h5py
 import numpy as np
 import pytest
 import reference
@@ -173,18 +172,6 @@ def some_series(n=30):
     return packed([punch(rng, item, 0.1) for item in items])
 
 
-def test_features_and_gram_matrices():
-    X = some_series()
-    D = d2ke.distance_matrix(X, X[:7], **AROW)
-    Z = d2ke.d2ke_embed(X, X[:7], gamma=0.3, **AROW)
-    reference.same(Z, d2ke.d2ke_features(D, 0.3))
-    K = d2ke.d2ke_gram(X, omega=X[:7], gamma=0.3, **AROW)
-    np.testing.assert_allclose(K, Z @ Z.T, rtol=1e-12)
-    square = d2ke.distance_matrix(X, **AROW)
-    S = d2ke.dsk_gram(square, gamma=0.3)
-    np.testing.assert_array_equal(S > 0, np.isfinite(square))
-
-
 @pytest.mark.parametrize("params", [{}, {"window": 2}])
 def test_neighbours(params):
     X = some_series(60)
@@ -201,22 +188,6 @@ def test_neighbours(params):
     whole = d2ke.pack([np.nan_to_num(item) for item in X], channels_first=False)
     _, near = d2ke.nearest(whole, k=3, **AROW, **params)
     reference.same(near, d2ke.nearest(whole, k=3, distance="dtw", **params)[1])
-
-
-def test_files(tmp_path):
-    X = some_series()
-    store = tmp_path / "D.h5"
-    D = d2ke.distance_matrix(X, **AROW)
-    d2ke.write_distances(store, X, **AROW)
-    with h5py.File(store) as file:
-        np.testing.assert_array_equal(file["Z"], D)
-    other = packed([np.nan_to_num(X[0], nan=3.0), *X][: len(X)])
-    with pytest.raises(ValueError, match="made from something else: X was"):
-        d2ke.write_distances(store, other, **AROW)
-    d2ke.io.save_features(tmp_path / "Z.h5", D, omega=X)
-    read = d2ke.io.load_features(tmp_path / "Z.h5").omega
-    assert read == X
-    assert read.missing
 
 
 def test_neighbours_in_a_checkpoint(tmp_path):

@@ -126,14 +126,3 @@ def test_refused():
             matrix("token_set", objects)
     with pytest.raises(ValueError, match="align takes mode='global', 'prefix' or 'infix'"):
         d2ke.align("ab", "b", "weighted_levenshtein", mode="local")
-
-
-@pytest.mark.parametrize("name", ["jaro", "jaro_winkler", "token_sort", "token_set"])
-def test_neighbors(name):
-    rng = np.random.default_rng(4)
-    X = reference.random_text(rng, 60, alphabet="ab  c")
-    D = matrix(name, X)
-    _, found = d2ke.nearest(X, k=3, distance=name)
-    np.testing.assert_array_equal(found, np.sort(D + np.diag([np.inf] * 60), axis=1)[:, :3])
-    within = d2ke.within(X, radius=0.4, distance=name)
-    assert within.nnz == np.count_nonzero(D <= 0.4) - 60

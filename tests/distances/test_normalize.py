@@ -97,14 +97,3 @@ def test_neighbours(name):
     assert graph.nnz == (D <= 0.25).sum()
     rows = np.repeat(np.arange(len(D)), np.diff(graph.indptr))
     np.testing.assert_array_equal(graph.data, D[rows, graph.indices])
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: matrix("jaccard", ["a"]), TypeError, "'jaccard' has no parameter 'normalize'"),
-    ],
-)
-def test_what_is_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

@@ -44,11 +44,6 @@ VECTORS_C = ctypes.CFUNCTYPE(
 )
 
 
-def mean_gap(x, y):
-    """Distance of the means over all vectors and channels, and of the lengths."""
-    return abs(x.mean() - y.mean()) + abs(len(x) - len(y))
-
-
 @numba.cfunc(VECTORS)
 def compiled_mean_gap(x, n_x, y, n_y, dim, user_data):
     a, b = 0.0, 0.0
@@ -108,25 +103,6 @@ def test_callable_parameters():
         d2ke.distance_matrix([1.0], [3.0], lambda a, b: 0.0, p=3)
 
 
-def test_exceptions_pass_through():
-    class OwnError(Exception):
-        pass
-
-    def fails(a, b):
-        if (a, b) == (2, 5):
-            raise OwnError("here")
-        return 0.0
-
-    with pytest.raises(OwnError, match="here"):
-        d2ke.distance_matrix([1, 2], [4, 5], fails)
-
-    def not_a_number(a, b):
-        raise TypeError("mine")
-
-    with pytest.raises(TypeError, match=r"^mine$"):
-        d2ke.distance_matrix([1], [2], not_a_number)
-
-
 @pytest.mark.parametrize(
     ("value", "error"),
     [
@@ -169,18 +145,6 @@ def test_callable_refuses():
 
 
 # Compiled functions
-
-
-@pytest.mark.parametrize("n_threads", [1, 4])
-def test_compiled_on_vectors(n_threads):
-    rng = np.random.default_rng(0)
-    X, Y = (reference.draw_vectors(rng, rng.integers(1, 20, 60).tolist(), 3) for _ in range(2))
-    function = LowLevelCallable(compiled_mean_gap.ctypes)
-    D = d2ke.distance_matrix(X, Y, function, n_threads=n_threads)
-    np.testing.assert_allclose(D, d2ke.distance_matrix(X, Y, mean_gap), rtol=1e-12, atol=1e-14)
-    assert np.array_equal(d2ke.distance_matrix(X, Y, function, n_threads=3), D)
-    S = d2ke.distance_matrix(X, distance=function, n_threads=n_threads)
-    assert np.array_equal(S, d2ke.distance_matrix(X, X, function))
 
 
 @pytest.mark.parametrize("n_threads", [1, 4])

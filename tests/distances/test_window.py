@@ -75,26 +75,3 @@ def test_it_is_directed():
     D = d2ke.distance_matrix(X, distance="window")
     assert (D != D.T).any()
     np.testing.assert_array_equal(np.diag(D), 0)
-
-
-def test_neighbours_and_features():
-    rng = np.random.default_rng(3)
-    X = [rng.normal(size=n) for n in rng.integers(20, 300, 30)]
-    pieces = [x[7:19] for x in X]
-    indices, _ = d2ke.nearest(X, pieces, k=1, distance="window")
-    D = d2ke.distance_matrix(X, pieces, "window")
-    assert indices.ravel().tolist() == D.argmin(axis=1).tolist()
-    Z = d2ke.d2ke_embed(X, pieces, distance="window", gamma=0.5, dilation=2)
-    D = d2ke.distance_matrix(X, pieces, "window", dilation=2)
-    np.testing.assert_allclose(Z, reference.features(D, 0.5), rtol=1e-12)
-
-
-def test_refused():
-    with pytest.raises(ValueError, match=r"Y\[1\] has the value 2e\+18; 'window' takes values"):
-        d2ke.distance_matrix([[0.0, 1]], [[1.0], [3.0, 2e18]], "window")
-    with pytest.raises(ValueError, match="dilation"):
-        d2ke.distance_matrix([[0.0, 1]], [[1.0]], "window", dilation=0)
-    with pytest.raises(ValueError, match="nan"):
-        d2ke.distance_matrix([[0.0, np.nan]], [[1.0]], "window")
-    large = d2ke.distance_matrix([[0.0, 1e18]], [[-1e18]], "window", normalize=False)
-    assert large[0, 0] == pytest.approx(1e18)

@@ -97,16 +97,6 @@ def test_out_may_overlap():
     assert same_bits(d2ke.d2ke_features(D, 1.0, out=out), wanted)
 
 
-@pytest.mark.parametrize(
-    "change", [np.asfortranarray, lambda D: np.repeat(D, 2, 1)[:, ::2], lambda D: D[::-1][::-1]]
-)
-def test_layouts(change):
-    D = distances(3)
-    assert same_bits(d2ke.d2ke_features(change(D), 0.5), d2ke.d2ke_features(D, 0.5))
-    D.flags.writeable = False
-    d2ke.d2ke_features(D, 0.5)
-
-
 # d2ke_embed
 
 
@@ -170,39 +160,6 @@ def test_fused_at_extreme_magnitudes(isa, link, ground, scale):
         assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
 
 
-def test_python_callable():
-    rng = np.random.default_rng(5)
-    D = rng.random((30, 50)) * 30
-    for link, gamma in [("exp", 0.7), ("distance", None)]:
-        Z = d2ke.d2ke_embed(
-            range(30), range(50), distance=lambda i, j: D[i, j], gamma=gamma, link=link
-        )
-        assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
-        single = np.empty((30, 50), np.float32)
-        d2ke.d2ke_embed(
-            range(30), range(50), distance=lambda i, j: D[i, j], gamma=gamma, link=link, out=single
-        )
-        assert same_bits(single, d2ke.d2ke_features(D.astype(np.float32), gamma, link))
-
-
-def test_out():
-    X, omega = series(5), series(7, 1)
-    for dtype in (np.float64, np.float32):
-        out = np.full((5, 7), np.nan, dtype)
-        assert d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, out=out) is out
-        D = d2ke.distance_matrix(X, omega, "dtw", out=np.empty((5, 7), dtype))
-        assert same_bits(out, d2ke.d2ke_features(D, 1.0))
-
-
-def test_parameters_reach_the_distance():
-    X, omega = series(5), series(7, 1)
-    Z = d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, window=1, ground="sqeuclidean")
-    wanted = reference.matrix(reference.dtw, X, omega, window=1, ground="sqeuclidean")
-    np.testing.assert_allclose(Z, reference.features(wanted, 1.0), rtol=1e-11)
-    with pytest.raises(TypeError, match="'dtw' has no parameter 'radius'"):
-        d2ke.d2ke_embed(X, omega, distance="dtw", gamma=1.0, radius=3)
-
-
 def test_rsm_is_the_same_formula():
     X = series(9)
     reps = d2ke.representatives(X, 4, seed=0)
@@ -210,25 +167,6 @@ def test_rsm_is_the_same_formula():
         Z = d2ke.rsm_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
         wanted = d2ke.d2ke_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
         assert same_bits(Z, wanted)
-
-
-def test_first_features_of_nested_omegas():
-    X = series(6)
-    large, small = (d2ke.random_series(R, 2, length=(1, 9), sigma=1.0, seed=3) for R in (64, 16))
-    D = d2ke.distance_matrix(X, large, "dtw")
-    assert same_bits(
-        d2ke.d2ke_features(D[:, :16], 0.5), d2ke.d2ke_embed(X, small, distance="dtw", gamma=0.5)
-    )
-
-
-def test_gammas_in_one_output_from_views_of_one_matrix():
-    D = np.random.default_rng(0).random((7, 5000))
-    Z = np.empty((7, 4500))
-    for gamma in (0.1, 3.0):
-        for view in (D[:, :4500], D[:, 500:], np.asfortranarray(D)[:, :4500]):
-            assert d2ke.d2ke_features(view, gamma, out=Z) is Z
-            assert same_bits(Z, d2ke.d2ke_features(view.copy(order="C"), gamma))
-            np.testing.assert_allclose(Z, np.exp(-gamma * view) / np.sqrt(4500), rtol=1e-15)
 
 
 # The kernel
@@ -242,45 +180,6 @@ def test_positive_semi_definite(seed, gamma):
     assert (Z >= 0).all()
     assert K.max() <= 1 + 1e-12
     assert np.linalg.eigvalsh(K).min() >= -1e-13 * max(K.max(), 1e-300)
-
-
-def test_converges_to_the_kernel():
-    # With three possible strings the expectation is a sum of three terms.
-    X = ["A", "B", "AB", "", "BBA"]
-    letters = ["A", "B", "C"]
-    gamma = 0.5
-    phi = np.exp(-gamma * reference.matrix(reference.levenshtein, X, letters))
-    exact = phi @ phi.T / 3
-    errors = []
-    for R in (100, 10_000, 1_000_000):
-        omega = d2ke.random_strings(R, "ABC", length=1, seed=1)
-        Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=gamma)
-        errors.append(np.abs(Z @ Z.T - exact).max())
-    assert errors[2] < 3e-3
-    # Hoeffding for 15 products in [0, 1], at a failure probability of 1e-9.
-    for R, error in zip((100, 10_000, 1_000_000), errors, strict=True):
-        assert error < np.sqrt(np.log(2 * 15 / 1e-9) / (2 * R))
-
-
-def test_limit_of_large_gamma():
-    """Equation (5): k = exp(-gamma softmin), and the soft minimum tends to d where d is a metric.
-
-    With X among the omegas, min over omega of d(x, w) + d(w, y) is d(x, y) by the
-    triangle inequality.
-    """
-    rng = np.random.default_rng(8)
-    X = d2ke.pack(sorted(set(reference.random_text(rng, 9, 12, "ab"))))
-    omega = d2ke.concatenate([X, d2ke.random_strings(40, "ab", length=(1, 12), seed=0)])
-    D = d2ke.distance_matrix(X, distance="levenshtein")
-    R = len(omega)
-    for gamma in (1.0, 4.0, 16.0):
-        Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=gamma)
-        softmin = -np.log(Z @ Z.T) / gamma
-        # mean >= max / R bounds it from above, mean <= max from below.
-        assert (softmin >= D - 1e-9).all()
-        assert (softmin <= D + np.log(R) / gamma + 1e-9).all()
-    paths = d2ke.distance_matrix(X, omega, "levenshtein")
-    assert np.array_equal((paths[:, None, :] + paths[None, :, :]).min(axis=2), D)
 
 
 # Refusals

@@ -114,18 +114,6 @@ def test_clone_pickle_and_parts(name, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_cross_validation_of_classifiers(name, kind):
-    X, y = drawn(kind)
-    names = np.array(["first", "second"])[y]
-    for objects in (X, X if kind == "weighted" else d2ke.pack(X)):
-        scores = cross_val_score(made(name, kind), objects, names, cv=3, error_score="raise")
-        assert scores.mean() > 0.8
-    predicted = cross_val_predict(made(name, kind), X, names, cv=3)
-    assert (predicted == names).mean() > 0.8
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_pipelines_and_grids(name, kind):
     X, y = drawn(kind)

@@ -5,8 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 
 import h5py
 import numpy as np
@@ -242,18 +240,6 @@ def test_what_the_documented_paths_hold(file):
     assert superblock[8] in (0, 2)
 
 
-def test_vectors_lie_end_to_end(file):
-    save_features(file, Z, labels=[7, 5], omega=VECTORS)
-    datasets, attributes = plain(file)
-    same(datasets["labels"], np.array([7, 5]))
-    assert attributes == {"omega@kind": "series"}
-    offsets = datasets["omega/offsets"]
-    for j, wanted in enumerate(VECTORS):
-        same(datasets["omega/values"][offsets[j] : offsets[j + 1]], wanted)
-    save_features(file, Z)
-    assert set(plain(file)[0]) == {"Z", "parameters", "versions"}
-
-
 def test_text_is_marked_and_compression_is_what_was_asked_for(file):
     matrix = np.round(np.random.default_rng(0).random((600, 200)), 1)
     texts = {"labels": ["a", "é"] * 300, "parameters": {"more": "é"}}
@@ -342,18 +328,6 @@ def test_what_cannot_be_saved(file, options, error, message):
         save_features(file, 2 * Z, **options)
     same(load_features(file).Z, Z)
     assert os.listdir(file.parent) == [file.name]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_killed_write_leaves_the_old_file(file):
-    save_features(file, Z)
-    script = (
-        "import os, signal, sys, numpy; from d2ke.io import save_features\n"
-        "os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "save_features(sys.argv[1], numpy.ones((2, 2)))"
-    )
-    assert subprocess.call([sys.executable, "-c", script, str(file)]) == -signal.SIGKILL
-    same(load_features(file).Z, Z)
 
 
 def test_paths_that_cannot_be(tmp_path):

@@ -125,12 +125,6 @@ def test_labels_that_are_not_there(tmp_path):
         assert (list(objects), labels) == (["AC"], None)
 
 
-def test_kinds_of_labels(tmp_path):
-    for values, dtype in ((["1", "-2"], "i"), (["1", "2.5"], "f"), (["01", "1"], "U")):
-        text = "x,y\n" + "".join(f"AC,{value}\n" for value in values)
-        assert read_objects(put(tmp_path / "a.csv", text))[1].dtype.kind == dtype
-
-
 def test_labels_by_regular_expression(tmp_path):
     file = put(tmp_path / "a.fa", ">x family=kin len=3\nAC\n>y family=pho\nGT\n")
     assert read_objects(file, labels=r"family=(\w+)")[1].tolist() == ["kin", "pho"]
@@ -142,14 +136,6 @@ def test_labels_by_regular_expression(tmp_path):
         read_objects(file, labels="(")
     with pytest.raises(TypeError, match=r"labels must be a string, got b'\(a\)'"):
         read_objects(file, labels=b"(a)")
-
-
-def test_arrays_of_equal_length(tmp_path):
-    np.savez(tmp_path / "a.npz", X=np.arange(12.0).reshape(3, 4), y=[1, 0, 1])
-    objects, labels = read_objects(tmp_path / "a.npz")
-    assert (len(objects), objects.dim, labels.tolist()) == (3, 1, [1, 0, 1])
-    np.savez(tmp_path / "b.npz", X=np.arange(24.0).reshape(3, 2, 4))
-    assert read_objects(tmp_path / "b.npz", channels_first=True)[0].dim == 2
 
 
 def test_data_in_the_package():
@@ -240,26 +226,6 @@ def test_arguments_without_meaning(tmp_path):
         read_objects(file, objects="X", labels="X")
     with pytest.raises(ValueError, match="has no column 'z'"):
         read_objects(put(tmp_path / "a.csv", "x,y\nAC,1\n"), labels="z")
-
-
-def test_long_strings_of_a_table(tmp_path):
-    text = "ab" * 100_000
-    objects, _ = read_objects(put(tmp_path / "a.csv", f"sequence,label\n{text},x\n"))
-    assert list(objects) == [text]
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        ["1234567890123456789", "1234567890123456790"],
-        ["9007199254740993.0", "9007199254740992.0"],
-        ["\u0661", "2"],
-    ],
-)
-def test_labels_that_floats_would_change(tmp_path, written):
-    """Text stays text where two labels would be one number."""
-    text = "sequence,label\n" + "".join(f"ab,{label}\n" for label in written)
-    assert read_objects(put(tmp_path / "a.csv", text))[1].tolist() == written
 
 
 @pytest.mark.parametrize(

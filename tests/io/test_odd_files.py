@@ -243,17 +243,6 @@ def test_the_command_says_what_it_chose(tmp_path, capsys):
     assert f"m.h5: {columns}\n" in capsys.readouterr().out
 
 
-def test_the_variable_that_is_taken_of_several(tmp_path, capsys):
-    cell = np.array([["ab"], ["ba"]] * 10, dtype=object)
-    save_mat(tmp_path / "a.mat", {"words": cell, "n": 3.0, "y": np.tile([1.0, 2.0], 10)})
-    assert (
-        main(["train", str(tmp_path / "a.mat"), "--out", str(tmp_path / "m.h5"), "--R", "8"]) == 0
-    )
-    columns = "objects from 'words'; labels from 'y'; not used: 'n'"
-    assert columns in capsys.readouterr().out
-    assert columns in str(read_objects(tmp_path / "a.mat"))
-
-
 def test_numbers_in_several_forms(tmp_path, capsys):
     kinds = ("ab,1\n", "abab,2.0\n", "ababab,03\n")
     text = "".join(kinds[i % 3] for i in range(36))

@@ -149,13 +149,6 @@ def test_arguments_of_arff(put):
         read_objects(path, objects="a")
 
 
-def test_fasta(put):
-    path = put(">one|2|a\nAC\nGT\n\n>two| b \nAAT", "a.fasta")
-    objects, labels = read_objects(path)
-    assert (list(objects), labels.tolist()) == (["ACGT", "AAT"], ["a", "b"])
-    assert read_objects(path, labels=r"^(\w+)")[1].tolist() == ["one", "two"]
-
-
 @pytest.mark.parametrize("read", [read_ts, read_objects])
 def test_data_beside_the_mark_of_its_begin(put, read):
     head = "@classLabel false\n" if read is read_ts else "@attribute a numeric\n"

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import d2ke
 
@@ -42,12 +41,3 @@ def test_a_search_and_its_model():
     F = d2ke.Scaling.fit(Z, chosen["scaling"]).apply(Z)
     model = d2ke.train_classifier(y, F, loss=chosen["loss"], C=chosen["C"])
     assert d2ke.predict(y, F, model)[1][0] == 100.0
-
-
-def test_wrong_arguments(problem):
-    y, Z = problem
-    for loss in ("squared", "squared_hinge"):
-        with pytest.raises(ValueError, match="C must be a positive finite number, got 0"):
-            d2ke.train_classifier(y, Z, loss=loss, C=0)
-        with pytest.raises(TypeError, match="dense"):
-            d2ke.train_classifier(y, csr_array(Z), loss=loss, C=1)

@@ -12,15 +12,11 @@ from reference import ridge
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import d2ke
 from d2ke._base.blas import one_blas_thread, square
 from d2ke.learners import least_squares
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.liblinear import train
-from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.ridge import RidgeSums
-from d2ke.model_selection.cross_validation import cross_validate
-from d2ke.model_selection.folds import stratified_folds
 
 # More rows than features, as many, fewer: the equations are those of the smaller number.
 SHAPES = [(60, 7), (20, 20), (20, 19), (12, 45)]
@@ -94,23 +90,6 @@ def test_solves_the_normal_equations(data):
     np.testing.assert_allclose(model.bias, offset, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize(("n", "R"), SHAPES)
-def test_no_other_weights_are_better(n, R):
-    y, Z = problem(n, R, 3)
-    model = train_least_squares(y, Z, 2.0)
-
-    def objective(W, b):
-        return np.sum(W**2) / 2 + 2.0 * np.sum((signs_of(y) - Z @ W.T - b) ** 2)
-
-    least = objective(model.weights, model.bias)
-    rng = np.random.default_rng(1)
-    for size in (1e-3, 0.1):
-        W = model.weights + size * rng.standard_normal(model.weights.shape)
-        b = model.bias + size * rng.standard_normal(model.bias.shape)
-        assert objective(W, model.bias) > least
-        assert objective(model.weights, b) > least
-
-
 @pytest.mark.parametrize(("n", "R"), [(4096, 3), (4097, 3), (9001, 4), (20, 4097), (15, 9001)])
 def test_blocks_of_rows(n, R):
     """Products are summed over blocks of 4096."""
@@ -162,14 +141,6 @@ def test_many_products_are_float32_where_the_penalty_is_larger_than_their_roundi
     close(model, exact, 1e-5 if C < 1 else 1e-12)
 
 
-@pytest.mark.parametrize(("n", "R"), SHAPES)
-def test_integers_are_computed_with_in_float64(n, R):
-    y, Z = problem(n, R, 3)
-    whole = np.round(4 * Z).astype(np.int32)
-    for other in (whole.astype(float), whole.tolist()):
-        close(train_least_squares(y, other), train_least_squares(y, whole))
-
-
 @pytest.mark.parametrize(("n", "R"), [*SHAPES, *LARGE])
 def test_any_number_of_threads_and_any_memory_order(n, R):
     y, Z = problem(n, R, 4)
@@ -182,64 +153,7 @@ def test_any_number_of_threads_and_any_memory_order(n, R):
         close(train_least_squares(y, other), model)
 
 
-@pytest.mark.parametrize(("n", "R"), [(300, 8), (12, 45)])
-def test_features_with_large_means_lose_nothing(n, R):
-    """Means a thousand times the deviation, exact in float64: the same weights."""
-    y, Z = problem(n, R, 3)
-    Z = np.round(Z, 3) * 1024 // 1 / 1024
-    model, far = train_least_squares(y, Z, 2.0), train_least_squares(y, Z + 1024, 2.0)
-    np.testing.assert_allclose(far.weights, model.weights, rtol=1e-9, atol=1e-12)
-    values = [predict(None, rows, one)[2] for rows, one in ((Z, model), (Z + 1024, far))]
-    np.testing.assert_allclose(values[1], values[0], atol=1e-9)
-
-
 # ---------------------------------------------------------------- the model
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_saved_and_loaded(tmp_path, k):
-    y, Z = problem(40, 6, k)
-    names = np.array([f"class {label}" for label in y])
-    for labels in (y, names, y + 0.5):
-        model = train_least_squares(labels, Z, 0.7)
-        assert isinstance(model, LinearModel)
-        assert model.solver == 11
-        d2ke.save_model(tmp_path / "model.h5", model)
-        loaded = d2ke.load_model(tmp_path / "model.h5")
-        assert loaded.weights.tobytes() == model.weights.tobytes()
-        assert loaded.bias.tobytes() == model.bias.tobytes()
-        close(loaded, model)
-        predicted, (accuracy, _, _), values = predict(labels, Z, loaded)
-        expected = Z @ model.weights.T + model.bias
-        np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
-        winners = (expected[:, 0] > 0).astype(int) if k == 2 else expected.argmax(axis=1)
-        np.testing.assert_array_equal(predicted, np.unique(labels)[winners])
-        assert accuracy == 100 * np.mean(predicted == labels)
-        assert accuracy > 80
-
-
-def test_the_options_say_that_there_is_an_offset():
-    y, Z = problem(30, 4, 2)
-    assert train_least_squares(y, Z, 0.1).options == "-s 11 -p 0 -c 0.1 -B 1"
-
-
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize(("n", "R"), [(90, 8), (40, 60)])
-def test_cross_validation_is_training_on_the_folds(n, R, k):
-    y, Z = problem(n, R, k, seed=3)
-    y[: n // 3] = y[n // 3 - 1 :: -1]  # so that not all is classified rightly
-    codes = np.unique(y, return_inverse=True)[1]
-    folds = stratified_folds(codes, 5, seed=1)
-    costs = [0.001, 0.1, 10.0]
-    expected = []
-    for C in costs:
-        right = 0
-        for fold in range(5):
-            model = train_least_squares(y[folds != fold], Z[folds != fold], C)
-            right += (predict(None, Z[folds == fold], model)[0] == y[folds == fold]).sum()
-        expected.append(100 * right / n)
-    assert cross_validate(Z, codes, costs, folds) == pytest.approx(expected)
-    assert len(set(expected)) > 1
 
 
 # ---------------------------------------------------------------- errors
@@ -290,9 +204,9 @@ def test_a_cost_so_large_that_rounding_decides(wide):
 # ---------------------------------------------------------------- products
 
 
-@pytest.mark.sample(6)  # each n with another k
-@pytest.mark.parametrize("k", [1, 255, 256, 257, 600])
-@pytest.mark.parametrize("n", [1, 4095, 4096, 4097, 8200])
+@pytest.mark.sample(5)  # each n with another k
+@pytest.mark.parametrize("k", [1, 255, 256, 257])
+@pytest.mark.parametrize("n", [1, 4095, 4096, 4097])
 def test_square_is_the_product_with_the_transpose(n, k):
     """Of whole numbers: no rounding, in whatever order they are added."""
     A = np.random.default_rng(n).integers(-9, 10, (n, k))
@@ -303,14 +217,7 @@ def test_square_is_the_product_with_the_transpose(n, k):
         np.testing.assert_array_equal(np.triu(found), np.triu(A.T.astype(float) @ A))
 
 
-def test_square_is_exact_where_float32_is_not():
-    A = np.random.default_rng(0).integers(2**20, 2**22, (50, 5)).astype(np.float32)
-    exact = A.astype(np.int64).T @ A.astype(np.int64)
-    assert exact.max() < 2**53
-    np.testing.assert_array_equal(np.triu(square(lambda rows: A[rows], 50, 1)), np.triu(exact))
-
-
-@pytest.mark.parametrize(("n", "k"), [(30, 5), (4200, 40), (300, 700), (9000, 300)])
+@pytest.mark.parametrize(("n", "k"), [(30, 5), (8200, 40), (300, 600)])
 def test_square_has_the_same_bits_on_any_number_of_threads(n, k):
     A = np.random.default_rng(k).standard_normal((n, k))
     first, *others = (
@@ -318,13 +225,6 @@ def test_square_has_the_same_bits_on_any_number_of_threads(n, k):
         for n_threads in (1, 2, 3, None)
     )
     assert all(other == first for other in others)
-
-
-def test_square_leaves_the_parts_as_they_are():
-    A = np.random.default_rng(0).standard_normal((5000, 6))
-    before = A.copy()
-    square(lambda rows: A[rows], len(A), 2)
-    np.testing.assert_array_equal(A, before)
 
 
 def blas_threads():

@@ -3,8 +3,6 @@
 
 import ctypes
 import itertools
-import os
-import subprocess
 import sys
 
 import numpy as np
@@ -19,7 +17,7 @@ from sklearn.datasets import load_diabetes, load_digits, load_iris
 import d2ke
 from d2ke.learners import solver_nodes
 from d2ke.learners.liblinear import train
-from d2ke.learners.linear_model import LinearModel, predict
+from d2ke.learners.linear_model import predict
 
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7)
 RANDOM = (1, 3, 4, 5, 6, 7)
@@ -122,27 +120,6 @@ def test_equals_the_original_for_two_classes_bit_for_bit(iris, solver, labels):
     if solver == 4:
         predicted = np.sort(labels)[decision.argmax(axis=1)]
     np.testing.assert_array_equal(ours, predicted)
-
-
-@pytest.mark.parametrize("solver", [0, 2])
-def test_sign_where_the_smaller_label_comes_first(iris, solver):
-    X, y = iris
-    X, y = X[50:], np.array([3, 7])[(y[50:] == 2).astype(int)]
-    weights, predicted, decision = original(y, X, f"-s {solver} -q")  # positive means 3 there
-    model = train(y, X, f"-s {solver}")
-    np.testing.assert_allclose(model.weights, weights, rtol=1e-9)
-    ours, _, values = predict(y, X, model)
-    np.testing.assert_allclose(values, decision, rtol=1e-8, atol=1e-12)
-    np.testing.assert_array_equal(ours, predicted)
-
-
-def test_crammer_singer_rows_follow_the_classes(iris):
-    X, y = iris
-    y = np.array([2, 0, 1])[y]  # first appearances are 2, 0, 1
-    weights, labels, _ = original(y, X, "-s 4 -e 1e-3 -q")
-    model = train(y, X, "-s 4 -e 1e-3 -q")
-    np.testing.assert_array_equal(model.weights, weights)
-    np.testing.assert_array_equal(predict(y, X, model)[0], labels)
 
 
 @pytest.mark.parametrize("solver", [11, 12, 13])
@@ -381,13 +358,6 @@ def test_refused_features(Z, error, message):
         train([0, 1], Z)
 
 
-def test_nan_far_down_is_named_exactly():
-    Z = np.zeros((3000, 700))
-    Z[2222, 333] = np.nan
-    with pytest.raises(ValueError, match=r"\(2222, 333\)"):
-        train(np.arange(3000) % 2, Z)
-
-
 # ------------------------------------------------------------------ options
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -450,14 +420,6 @@ def test_class_weights():
         train(codes, X, "-w1 2", class_weight={1: 2})
 
 
-@pytest.mark.parametrize("solver", [0, 2, 4])
-def test_class_weights_of_many_classes(solver):
-    X, codes = blobs()
-    options = f"-s {solver} -w1 7 -w2 0.3 -e 1e-7 -q"
-    weights, _, _ = original(codes, X, options)
-    np.testing.assert_allclose(train(codes, X, options).weights, weights, atol=1e-4)
-
-
 # ------------------------------------------------------------------ repeatability and threads
 @pytest.mark.parametrize("solver", [*RANDOM, 12, 13])
 def test_randomised_solvers_repeat(solver):
@@ -467,12 +429,6 @@ def test_randomised_solvers_repeat(solver):
     for n_threads in (1, 4):
         again = train(codes, X, options, n_threads=n_threads)
         np.testing.assert_array_equal(again.weights, first.weights)
-
-
-def test_the_seed_reaches_the_solver():
-    X, codes = blobs(n=300, k=4, seed=3)
-    a, b = (train(codes, X, "-s 1 -e 0.1", seed=seed) for seed in (1, 2))
-    assert not np.array_equal(a.weights, b.weights)
 
 
 @pytest.mark.parametrize("solver", [0, 2])
@@ -486,18 +442,13 @@ def test_threads_do_not_change_the_model(digits, solver):
         train(y, X, n_threads=0)
 
 
-def test_nothing_is_printed():
-    code = (
-        "import numpy as np; from d2ke import *\n"
-        "X = np.random.default_rng(0).standard_normal((50, 4)); y = np.arange(50) % 3\n"
-        "for s in (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13):\n"
-        "    m = train(y, X, f'-s {s} -e 0.1'); predict(y, X, m)\n"
-        "m = svmtrain(y, X @ X.T, '-t 4'); svmpredict(y, X @ X.T, m)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+def test_nothing_is_printed(capfd):
+    X, codes = blobs()
+    for solver in (*SOLVERS, 11, 12, 13):
+        predict(codes, X, train(codes, X, f"-s {solver} -e 0.1"))
+    d2ke.svmpredict(codes, X @ X.T, d2ke.svmtrain(codes, X @ X.T, "-t 4"))
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_giving_up_is_a_warning():
@@ -505,12 +456,6 @@ def test_giving_up_is_a_warning():
     X, y = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
     with pytest.warns(RuntimeWarning, match="stopped before reaching the tolerance: reaching max"):
         train(y, X, "-s 3 -c 1e6 -e 1e-9")
-
-
-def test_a_switch_to_the_primal_solver_is_no_warning():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
-    train(y, X, "-s 1 -c 1e4 -e 1e-4")
 
 
 # ------------------------------------------------------------------ prediction
@@ -529,15 +474,6 @@ def test_predict_without_labels_and_without_rows():
     assert predict([], X[:0], words)[0].shape == (0,)
 
 
-def test_unseen_labels_count_as_wrong():
-    X, codes = blobs()
-    model = train(codes, X)
-    labels, _, _ = predict(None, X, model)
-    y = labels.copy()
-    y[:30] = 99
-    assert predict(y, X, model)[1][0] == 50
-
-
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("solver", [0, 6, 7])
 def test_probabilities(solver, k):
@@ -551,24 +487,3 @@ def test_probabilities(solver, k):
     np.testing.assert_array_equal(labels, chances.argmax(axis=1))
     far = predict(None, np.full((1, 5), -1e5), model, probability=True)[2]
     assert far.sum() == pytest.approx(1)
-
-
-# ------------------------------------------------------------------ files
-@pytest.mark.parametrize("names", [[3, 5, 9], ["wren", "äöü", "crow"], [0.5, 1.0, 1.5]])
-@pytest.mark.parametrize("options", ["-s 2", "-s 0 -B 1", "-s 4"])
-def test_save_and_load(tmp_path, names, options):
-    X, codes = blobs()
-    model = train(np.array(names)[codes], X, options)
-    path = tmp_path / "model.with.any.name"
-    d2ke.save_model(path, model)
-    loaded = d2ke.load_model(path)
-    assert sorted(os.listdir(tmp_path)) == ["model.with.any.name"]
-    assert isinstance(loaded, LinearModel)
-    np.testing.assert_array_equal(loaded.weights, model.weights)
-    np.testing.assert_array_equal(loaded.classes, model.classes)
-    assert (loaded.bias is None) == ("-B" not in options)
-    assert (loaded.solver, loaded.options) == (model.solver, options)
-    np.testing.assert_array_equal(predict(None, X, loaded)[2], predict(None, X, model)[2])
-    again = tmp_path / "again"
-    d2ke.save_model(str(again), loaded)
-    assert again.read_bytes() == path.read_bytes()

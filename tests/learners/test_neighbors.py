@@ -2,12 +2,10 @@
 """Nearest neighbours against a loop that states the rules for ties."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import examples
 
-from d2ke._base import arrays
 from d2ke.learners.neighbors import knn_predict, knn_shares
 
 
@@ -42,31 +40,9 @@ def test_against_the_naive_loop(data):
         assert of_row.tolist() == [count / k for count in votes]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint16, np.int64])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_several_blocks_of_rows(dtype, order, monkeypatch):
-    monkeypatch.setattr(arrays, "_BLOCK", 400)
-    rng = np.random.default_rng(0)
-    D = np.asarray(rng.integers(0, 12, (70, 90)), dtype, order=order)
-    y = rng.integers(-3, 3, 90)
-    for k in (1, 2, 7, 90):
-        assert knn_predict(y, D, k).tolist() == naive(D, y.tolist(), k)
-
-
 def test_nearest_is_the_first_of_equals():
     D = np.zeros((2, 4))
     assert knn_predict([7, 1, 1, 1], D).tolist() == [7, 7]
-
-
-def test_agrees_with_scikit_learn_where_there_are_no_ties():
-    from sklearn.neighbors import KNeighborsClassifier
-
-    rng = np.random.default_rng(1)
-    A, B, y = rng.standard_normal((200, 3)), rng.standard_normal((50, 3)), rng.integers(0, 2, 200)
-    D = np.linalg.norm(B[:, None] - A, axis=2)
-    for k in (1, 5, 11):  # odd numbers and two classes
-        theirs = KNeighborsClassifier(k).fit(A, y).predict(B)
-        np.testing.assert_array_equal(knn_predict(y, D, k), theirs)
 
 
 def test_labels_keep_their_type():
@@ -74,27 +50,3 @@ def test_labels_keep_their_type():
     assert knn_predict(np.array([1.5, 2.5], np.float32), D).dtype == np.float32
     assert knn_predict([2**40, 2**41], D).tolist() == [2**41]
     assert knn_predict(["same", "same"], D, 2).tolist() == ["same"]
-
-
-def test_no_rows():
-    assert knn_predict(["a", "b"], np.zeros((0, 2))).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("D", "y", "k", "error", "message"),
-    [
-        ([[0.0, np.nan]], [0, 1], 1, ValueError, r"D has nan at position \(0, 1\)"),
-        ([[0.0, 1.0]], [0, 1], 3, ValueError, "k must be between 1 and 2, got 3"),
-        ([[0.0, 1.0]], [0, 1], 0, ValueError, "k must be between 1 and 2, got 0"),
-        ([[0.0, 1.0]], [0, 1], 1.0, TypeError, "k must be an integer"),
-        ([[0.0, 1.0]], [0, 1], [1, 2], TypeError, "k must be an integer"),
-        ([[0.0, 1.0]], [0, 1, 2], 1, ValueError, "y has 3 labels, but D has 2 columns"),
-        ([0.0, 1.0], [0, 1], 1, ValueError, "two-dimensional"),
-        ([[0.0, 1.0]], [0, np.nan], 1, ValueError, r"y\[1\] is nan"),
-        ([[1j, 1.0]], [0, 1], 1, TypeError, "complex128"),
-        (np.zeros((1, 0)), [], 1, ValueError, "y is empty"),
-    ],
-)
-def test_refused(D, y, k, error, message):
-    with pytest.raises(error, match=message):
-        knn_predict(y, D, k)

@@ -66,15 +66,6 @@ def test_reaches_the_objective_of_liblinear(n, R, n_classes, C, bias, weighted, 
     assert (ours <= theirs * (1 + 1e-6)).all()
 
 
-def test_default_tolerance_keeps_the_labels():
-    y, Z = problem(900, 64, 7, 1)
-    options = "-s 2 -e 0.0001 -c 10 -B 1 -q"
-    wanted, found = d2ke.train(y, Z, options), d2ke.train(y, Z, options, solver="block")
-    # Both stop within the tolerance of a gradient, not of the objective.
-    assert_allclose(objectives(found, y, Z, 10, 1), objectives(wanted, y, Z, 10, 1), rtol=2e-3)
-    assert np.mean(d2ke.predict(y, Z, wanted)[0] == d2ke.predict(y, Z, found)[0]) > 0.998
-
-
 def test_features_that_hardly_vary_are_learned_too(monkeypatch):
     # Features as they are, exp(-gamma d) / sqrt(R): the gradient at 0 is their mean's.
     monkeypatch.setattr(newton, "MAX_DENSE", 0)
@@ -123,19 +114,6 @@ def test_says_when_it_stops_early(monkeypatch):
     y, Z = problem(200, 50, 3, 5, scale=10)
     with pytest.warns(RuntimeWarning, match="stopped for class 0 before reaching the tolerance"):
         d2ke.train(y, Z, "-s 2 -c 100 -e 1e-9", solver="block")
-
-
-def test_wrong_use():
-    y, Z = problem(10, 3, 2, 6)
-    with pytest.raises(ValueError, match="solver must be one of liblinear, block; got 'newton'"):
-        d2ke.train(y, Z, solver="newton")
-    for options in ("-s 1", "-s 2 -B 1 -R", "-c 1"):
-        with pytest.raises(ValueError, match="is for the options -s 2 without -R"):
-            d2ke.train(y, Z, options, solver="block")
-    from scipy.sparse import csr_array
-
-    with pytest.raises(TypeError, match="needs a dense Z, got sparse"):
-        d2ke.train(y, csr_array(Z), "-s 2", solver="block")
 
 
 @pytest.mark.parametrize("bias", [None, 1.0])

@@ -60,13 +60,6 @@ def test_models_are_those_of_the_array(trained, solver, options):
             same(found[2], decision)
 
 
-@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
-def test_classifiers_are_those_of_the_array(trained, loss):
-    y, Z, path = trained
-    wanted = d2ke.train_classifier(y, Z, loss=loss, C=1.0)
-    same_model(d2ke.train_classifier(y, path, loss=loss, C=1.0), wanted)
-
-
 def test_least_squares_with_more_columns_than_rows(file):
     Z = np.random.default_rng(0).standard_normal((20, 50))
     y = np.arange(20) % 3

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from matlab_compat import dtw_similarity_cell_mulvar, predict, train
+from matlab_compat import dtw_similarity_cell_mulvar
 from matlab_compat._outputs import Outputs
 
 CELL = [np.ones((2, 3)), np.zeros((2, 4))]
@@ -63,10 +63,3 @@ def test_outputs_are_copied_and_pickled():
         assert again == outputs
         with pytest.raises(TypeError, match=r"f returns 2 outputs; write a, b = f"):
             _ = again + 1
-
-
-def test_predictions_are_outputs():
-    y, X = [[1], [1], [-1]], [[2.0], [3.0], [-2.0]]
-    label = predict(y, X, train(y, X, "-s 2 -q"), "-q")
-    with pytest.raises(TypeError, match="write predicted_label, accuracy, dec_values = predict"):
-        _ = label == np.ones((3, 1))

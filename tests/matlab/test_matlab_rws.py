@@ -230,20 +230,6 @@ def test_a_perfect_setting_ends_the_search_where_the_script_would(tmp_path):
     np.testing.assert_array_equal(state, global_stream().State)
 
 
-def test_grid_search_of_several_classes_and_channels(tmp_path):
-    generator = np.random.default_rng(0)
-    y = np.repeat([4.0, 2.0, 9.0], 7)[:, np.newaxis]
-    X = [generator.standard_normal((2, generator.integers(4, 9))) + label for label in y[:, 0]]
-    (tmp_path / "three").mkdir()
-    save_mat(tmp_path / "three" / "three.mat", {"train_X": X, "train_Y": y})
-    rng("default")
-    info = rws_gridsearch_CV_mulvar(
-        tmp_path, "three", DMax_list=[5], sigma_list=[0.3], lambda_inverse=[10.0], R=16, CV=5
-    )
-    assert info.aveAccu_best > 80
-    assert info.valAccuHist.shape == (1, 5)
-
-
 def test_a_grid_without_any_winner_has_empty_histories(tmp_path):
     (tmp_path / "Bad").mkdir()
     (tmp_path / "Bad" / "Bad_TRAIN").write_text("1 0 0\n2 0 0\n")

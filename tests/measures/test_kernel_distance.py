@@ -2,10 +2,7 @@
 """The kernel distance against its definition."""
 
 import math
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -168,16 +165,7 @@ def test_weights_are_repetition(method):
     )
 
 
-def test_norm():
-    rng = np.random.default_rng(5)
-    P, w = rng.standard_normal((30, 2)), rng.standard_normal(30)
-    expected = w @ reference.kernel_values(P, P, 0.8) @ w
-    assert d2ke.kernel_norm(P, weights_p=w, sigma=0.8) ** 2 == pytest.approx(expected)
-    info = d2ke.kernel_norm(P, weights_p=w, sigma=0.8, method="dualtree", eps=0.1)
-    assert abs(info.squared - expected) <= info.bound <= 0.1 * info.total**2 * (1 + 1e-12)
-
-
-# ---- threads, bits, interruption
+# ---- threads, bits
 
 
 @pytest.mark.parametrize("method", ["exact", "dualtree", "wspd", "fourier", "rff", "ifgt"])
@@ -190,50 +178,6 @@ def test_same_bits_for_any_number_of_threads(method):
     one = d2ke.kernel_distance(P, Q, n_threads=1, **given)
     three = d2ke.kernel_distance(P, Q, n_threads=3, **given)
     assert (one, vars(one)) == (three, vars(three))
-
-
-INTERRUPT = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import numpy as np
-import d2ke
-import threading, os, time
-P = np.random.default_rng(0).random(({n}, 3))
-at = []
-def interrupt():
-    at.append(time.process_time())
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Timer(0.7, interrupt).start()
-try:
-    d2ke.kernel_norm(P, {call})
-except KeyboardInterrupt:
-    print("interrupted" if time.process_time() - at[0] < 2 else "late")
-print("usable" if d2ke.kernel_norm(P[:1], sigma=1.0) == 1 else "broken")
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-@pytest.mark.parametrize(
-    ("n", "call"),
-    [
-        (10**6, "sigma=0.1, method='exact', n_threads=2"),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [
-                (300_000, "sigma=10.0, method='dualtree', eps=1e-9, n_threads=2"),
-                (10**6, "sigma=0.1, method='exact', n_threads=1, kernel='laplace'"),
-                (100_000, "sigma=10.0, method='wspd', eps=1e-6, n_threads=1"),
-                (10**6, "sigma=0.01, method='rff', eps=1e-4, n_threads=2"),
-            ]
-        ),
-    ],
-)
-def test_interrupt(n, call):
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPT.format(n=n, call=call)],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert done.stdout.split() == ["interrupted", "usable"], done.stderr
 
 
 # ---- auto, information

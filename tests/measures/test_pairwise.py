@@ -43,16 +43,6 @@ def test_matrix(isa, seed, kernel):
         assert D[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_matrix_same_bits_for_any_number_of_threads():
-    rng = np.random.default_rng(0)
-    sets = [rng.random((n, 3)) for n in rng.integers(1, 200, 40)]
-    for options in ({}, {"method": "rff", "n_features": 128}, {"method": "ifgt", "eps": 1e-3}):
-        one, three = (
-            d2ke.kernel_distance_matrix(sets, sigma=0.8, n_threads=t, **options) for t in (1, 3)
-        )
-        assert (one == three).all()
-
-
 @pytest.mark.parametrize("method", ["rff", "ifgt", "auto"])
 def test_features_keep_their_promise(method):
     rng = np.random.default_rng(1)

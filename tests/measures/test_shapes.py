@@ -29,19 +29,6 @@ def test_curve():
     assert d2ke.kernel_norm(one, sigma=0.5) ** 2 == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("method", ["dualtree", "wspd", "fourier", "rff", "ifgt"])
-@pytest.mark.parametrize("oriented", [True, False])
-def test_methods_on_curves(method, oriented):
-    s = np.linspace(0, 2, 60)
-    P = d2ke.curve(np.stack([s, np.sin(3 * s), s**2], 1), oriented=oriented)
-    Q = d2ke.curve(np.stack([s, np.sin(3 * s + 0.5), s], 1), oriented=oriented)
-    exact = d2ke.kernel_distance(P, Q, sigma=2.0)
-    eps = 0.02
-    info = d2ke.kernel_distance(P, Q, sigma=2.0, method=method, eps=eps)
-    assert abs(info.squared - exact.squared) <= info.bound + 1e-12
-    assert info.bound <= eps * info.total**2 * (1 + 1e-9)
-
-
 def test_curve_by_gap_and_by_samples():
     P = d2ke.curve([[0.0, 0.0], [3.0, 0.0], [3.0, 1.0]], gap=0.1)
     assert P.vectors.sum(axis=0) == pytest.approx([3, 1])

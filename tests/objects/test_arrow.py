@@ -416,22 +416,6 @@ def test_numpy_strings_of_any_length():
     assert d2ke.pack(np.array(STRINGS, dtype=np.dtypes.StringDType())) == d2ke.pack(STRINGS)
 
 
-def test_functions_take_columns():
-    words = ["aab", "aba", "bcc", "ccb", "abab", "cbcb"]
-    column, y = pa.array(words), [0, 0, 1, 1, 0, 1]
-    wanted = d2ke.distance_matrix(words, distance="levenshtein")
-    assert (d2ke.distance_matrix(column, distance="levenshtein") == wanted).all()
-
-    def different(a, b):
-        return float(abs(len(a) - len(b)))
-
-    wanted = d2ke.distance_matrix(words, words, distance=different)
-    assert (d2ke.distance_matrix(column, column, distance=different) == wanted).all()
-    model = d2ke.d2ke_train(y, column)
-    labels = d2ke.d2ke_predict(y, column, model)[0]
-    assert (labels == d2ke.d2ke_predict(y, words, model)[0]).all()
-
-
 def test_without_pyarrow(monkeypatch):
     column, objects = Producer(pa.array(["a"])), d2ke.pack(["a"])
     listed = pytest.importorskip("polars").Series(STRINGS)

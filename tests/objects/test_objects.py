@@ -50,18 +50,6 @@ def test_letters_are_stored_in_the_smallest_type(n, dtype):
     assert np.array_equal(X[0], np.arange(n))
 
 
-def test_strings_beyond_the_bmp():
-    strings = ["\U0001f600a", "", "\U0010ffff\0", "e\u0301", "\0"]
-    assert list(d2ke.pack(strings)) == strings
-    assert d2ke.pack(strings).lengths.tolist() == [2, 0, 2, 2, 1]
-
-
-def test_numpy_strings():
-    assert list(d2ke.pack(np.array(["ab", "c", ""]))) == ["ab", "c", ""]
-    assert list(d2ke.pack(np.array([b"ab", b"c"]))) == [b"ab", b"c"]
-    assert list(d2ke.pack([np.str_("ab"), "c"])) == ["ab", "c"]
-
-
 SERIES = [np.arange(6.0).reshape(3, 2), np.arange(6.0, 10).reshape(2, 2), np.zeros((0, 2))]
 
 
@@ -100,29 +88,12 @@ def test_element_types():
     assert d2ke.pack([[1, 2], [3]]).dtype == np.float64
 
 
-def test_one_channel():
-    X = d2ke.pack([np.arange(3), [5.0], np.ones((2, 1))])
-    assert (X.dim, X.lengths.tolist()) == (1, [3, 1, 2])
-    np.testing.assert_array_equal(X[0], [[0], [1], [2]])
-
-
 def test_pack_returns_objects_as_they_are():
     X = d2ke.pack(["a"])
     assert d2ke.pack(X) is X
     assert d2ke.pack(X, kind="strings") is X
     with pytest.raises(TypeError, match="items holds strings, but series are needed"):
         d2ke.pack(X, kind="series")
-
-
-def test_input_is_copied():
-    a = np.arange(3.0)
-    X = d2ke.pack([a])
-    a[0] = 9
-    assert X[0][0] == 0
-
-
-def test_generators_and_tuples():
-    assert d2ke.pack(s for s in ("a", "b")) == d2ke.pack(("a", "b"))
 
 
 # Padded arrays
@@ -202,14 +173,6 @@ def test_bad_cells():
 
 
 # Refusals
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_not_finite(bad):
-    items = [np.zeros((3, 2)), np.zeros((0, 2)), np.zeros((4, 2)), np.zeros((2, 2))]
-    items[2][3, 1] = bad
-    with pytest.raises(ValueError, match=rf"X\[2\] has {bad} at position \(3, 1\)"):
-        d2ke.pack(items, name="X")
 
 
 @pytest.mark.parametrize(
@@ -380,21 +343,6 @@ def test_index_types(dtype):
     assert X[np.array(1, dtype=dtype)] == "bb"
 
 
-@pytest.mark.parametrize(
-    ("index", "message"),
-    [
-        ([0, 2], "2 is out of bounds"),
-        ([[0]], "an index array must be 1-D"),
-        ([0.0, 1.0], "an index array must be 1-D of integers or booleans, got float64"),
-        ([True], r"a boolean mask must have shape \(2,\), got \(1,\)"),
-        ([[True, False]], r"a boolean mask must have shape \(2,\)"),
-    ],
-)
-def test_bad_indices(index, message):
-    with pytest.raises(IndexError, match=message):
-        d2ke.pack(["a", "b"])[index]
-
-
 def test_equality():
     X = d2ke.pack(["ab", "c"])
     assert d2ke.pack(["zab", "ab", "c"])[1:] == X  # the alphabets differ, the strings do not
@@ -415,11 +363,6 @@ def test_alphabets_of_any_range_and_order(low, high):
     assert np.array_equal(X.alphabet, np.unique(letters))
     assert X.alphabet.dtype == np.int64
     assert np.array_equal(X.alphabet[X.values], letters)
-
-
-def test_size_in_memory():
-    X = d2ke.pack([np.zeros((3, 2), np.float32)])
-    assert X.nbytes == 3 * 2 * 4 + 2 * 8
 
 
 # concatenate
@@ -450,42 +393,9 @@ def test_concatenate_refuses():
         d2ke.concatenate([d2ke.pack([[1.0]]), d2ke.pack([[[1.0, 2.0]] * 2])])
 
 
-@pytest.mark.parametrize("distance", ["dtw", "mhd"])
-def test_any_memory_order(distance):
-    """All items in Fortran order, one of them, transposed ones, a single one: the same."""
-    rng = np.random.default_rng(0)
-    items = [rng.standard_normal((n, 3)) for n in (4, 7, 5)]
-    wanted = d2ke.distance_matrix(items, distance=distance)
-    for other in (
-        [np.asfortranarray(x) for x in items],
-        [np.asfortranarray(items[0]), *items[1:]],
-        [np.ascontiguousarray(x.T).T for x in items],
-        d2ke.pack([np.ascontiguousarray(x.T) for x in items], channels_first=True),
-        [np.repeat(x, 2, axis=0)[::2] for x in items],
-    ):
-        assert np.array_equal(d2ke.distance_matrix(other, distance=distance), wanted)
-    single = d2ke.distance_matrix(items[:1], [np.asfortranarray(items[1])], distance)
-    assert single == wanted[0, 1]
-
-
-def test_not_a_sequence_of_objects():
-    class Frame:
-        columns = ("a", "b")
-
-    for one in (Frame(), {"a": [1.0]}):
-        with pytest.raises(TypeError, match=r"items is one \w+; a sequence of objects is needed"):
-            d2ke.pack(one)
-
-
 def test_a_table_needs_a_distance_of_each_column():
     with pytest.raises(TypeError, match=r"distance of records must be a dict .* X is a table"):
         d2ke.distance_matrix({"a": [1.0]}, distance="dtw")
-
-
-@pytest.mark.parametrize("items", [[[1.0], None], [None, "a"]])
-def test_none_is_named(items):
-    with pytest.raises(TypeError, match=rf"items\[{items.index(None)}\] is None"):
-        d2ke.pack(items)
 
 
 @pytest.mark.parametrize("items", [{"ab", "c"}, frozenset({"ab"})])

@@ -42,23 +42,11 @@ def test_the_kind_of_the_training_objects_is_kept(name, X):
         assert set(omega.values) <= set(part.values)
 
 
-@pytest.mark.parametrize(("name", "X"), [one for one in KINDS if one[1].letters != "int"])
-def test_training_objects_may_be_lists(name, X):
-    assert FITTED[name](20, list(X), seed=0) == FITTED[name](20, X, seed=0)
-
-
 @pytest.mark.parametrize(("name", "X"), KINDS)
 def test_empty_objects_among_the_training_objects_change_nothing(name, X):
     full = X[X.lengths > 0]
     assert len(full) < len(X)
     assert FITTED[name](50, X, seed=0) == FITTED[name](50, full, seed=0)
-
-
-@pytest.mark.parametrize(("name", "X"), KINDS)
-def test_lengths_are_uniform(name, X):
-    key = "size" if name == "resampled" else "length"
-    assert uniform_over(FITTED[name](20_000, X, seed=0, **{key: (2, 7)}).lengths, 2, 7)
-    assert set(FITTED[name](50, X, seed=0, **{key: 1}).lengths) == {1}
 
 
 @given(
@@ -153,19 +141,6 @@ def test_what_the_reference_of_chains_refuses():
 
 def windows(strings, n):
     return {tuple(x[p : p + n]) for x in strings for p in range(len(x) - n + 1)}
-
-
-@pytest.mark.parametrize("order", [1, 2, 5, 40])
-def test_windows_of_a_chain_without_an_end_are_those_of_the_training_strings(order):
-    rng = np.random.default_rng(order)
-    rounds = ["".join(rng.choice(list("ACGT"), n)) for n in (60, 75, 90)]
-    # What ends a string is also within it.
-    X = [one * 2 for one in rounds]
-    drawn = list(d2ke.markov_strings(100, X, length=(1, 200), order=order, seed=0))
-    assert windows(drawn, order + 1) <= windows(X, order + 1)
-    if order < 3:
-        assert windows(drawn, order + 1) == windows(X, order + 1)
-        assert not windows(drawn, 12) <= windows(X, 12)
 
 
 @pytest.mark.parametrize("X", [["abc" * 5], ["abcabcabc", "abcabc"], ["", "cabca", "a", "bcabc"]])

@@ -105,16 +105,6 @@ def test_advice_is_what_the_function_takes():
         d2ke.distance_matrix(uneven, distance="dtw")
 
 
-def test_cells_of_files(tmp_path):
-    file = tmp_path / "columns.mat"
-    d2ke.io.save_mat(file, {"X": [row.T for row in ROWS], "Y": list(LONG)})
-    with pytest.warns(UserWarning, match=r"\(50, 1\) and is read as 1 vector of 50 channels; .*"):
-        X = d2ke.io.load_objects(file, "X")
-    assert d2ke.io.load_objects(file, "X", channels_first=True) == X
-    assert d2ke.io.load_objects(file, "X", channels_first=False).dim == 1
-    assert d2ke.io.load_objects(file, "Y").dim == 3
-
-
 def test_matlab_names_have_one_layout():
     assert matlab_compat.dtw_c([[0.0, 3.0]], [[4.0, 0.0]]) == 5
 
@@ -154,13 +144,3 @@ def test_letters_of_another_case():
 )
 def test_letters_that_are_meant(X, omega):
     embed(X, omega)
-
-
-def test_letters_of_a_search():
-    def sampler(R, length, seed):
-        return d2ke.random_strings(R, "acgt", length=length, seed=seed)
-
-    grid = {"length": [(1, 3)], "R": [4], "C": [1.0], "gamma": [1.0]}
-    with pytest.warns(UserWarning, match="no letter of sampler occurs in X"):
-        d2ke.search([0, 0, 1, 1], ["ACGT", "AGGT", "CCCC", "CCCG"], distance="levenshtein",
-                    sampler=sampler, grid=grid, n_folds=2)  # fmt: skip

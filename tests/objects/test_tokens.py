@@ -102,37 +102,7 @@ def test_random_tokens_in_stores(tmp_path):
             assert store.omega() == omega
 
 
-def test_models_of_tokens(tmp_path):
-    rng = np.random.default_rng(0)
-    X = [list(rng.choice(["up", "down", "left"], rng.integers(2, 9), p=p))
-         for p in ([0.8, 0.1, 0.1], [0.1, 0.1, 0.8]) for _ in range(30)]  # fmt: skip
-    X = [[str(token) for token in one] for one in X]
-    y = np.repeat([0, 1], 30)
-    model = d2ke.d2ke_train(y, X, R=64, seed=0)
-    d2ke.save_model(tmp_path / "m", model)
-    loaded = d2ke.load_model(tmp_path / "m")
-    predicted = d2ke.d2ke_predict(None, X, model)[0]
-    np.testing.assert_array_equal(d2ke.d2ke_predict(None, X, loaded)[0], predicted)
-    assert np.mean(predicted == y) > 0.8
-    with pytest.raises(ValueError, match=r"X\[0\] has the letter 'sideways', which no training"):
-        d2ke.d2ke_predict(None, [["sideways"]], loaded, unseen_letters="refuse")
-
-
 def test_marks():
     assert list(mark_ends([["a"], ["<end>"]])) == [["<<begin>>", "a", "<<end>>"],
                                                    ["<<begin>>", "<end>", "<<end>>"]]  # fmt: skip
     assert list(mark_ends([["a"]], "^", ("$", 1))) == [["^", "a", ("$", 1)]]
-
-
-def test_warning_of_letters():
-    with pytest.warns(UserWarning, match="no letter of omega occurs in X: omega has 'dog', X has"):
-        d2ke.d2ke_embed(WORDS, [["dog"]], distance="levenshtein", gamma=1.0)
-
-
-def test_markov_and_neighbours():
-    X = d2ke.pack(WORDS)
-    drawn = d2ke.markov_strings(4, X, length=(1, 3), seed=0)
-    assert {token for one in drawn for token in one} <= {"the", "cat", "sat", "act"}
-    indices, distances = d2ke.nearest(X, k=1, distance="levenshtein")
-    assert indices.ravel().tolist() == [2, 2, 0]
-    assert distances.ravel().tolist() == [2, 2, 2]

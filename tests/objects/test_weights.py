@@ -60,13 +60,6 @@ def test_any_form_of_weights():
     assert empty.weights.tolist() == [2]
 
 
-def test_given_arrays_are_copied():
-    one = np.array([1.0])
-    X = d2ke.pack([[0.0]], weights=[one])
-    one[0] = 5
-    assert X.weights.tolist() == [1]
-
-
 def test_single_objects_bring_their_weights():
     X = weighted()
     for items in (list(X), tuple(X), cell(list(X), (3,))):
@@ -142,13 +135,6 @@ def test_carried_along():
 def test_refused(weights, error, message):
     with pytest.raises(error, match=message):
         d2ke.pack(ITEMS, weights=weights)
-
-
-def test_refused_objects():
-    with pytest.raises(TypeError, match="items has weights already"):
-        d2ke.pack(weighted(), weights=WEIGHTS)
-    with pytest.raises(TypeError, match=r"weights\[0\] has masked elements"):
-        d2ke.pack([[1.0, 2.0]], weights=[np.ma.array([1.0, 1.0], mask=[False, True])])
 
 
 USERS = ("emd", "kernel", *reference.STRINGS)

@@ -23,7 +23,7 @@ DTYPES = ["f8", "f4", "c16", "c8", "?", "i1", "u1", "i2", "u2", "i4", "u4", "i8"
 
 
 def same(a, b):
-    """Whether two values are of one type, shape and dtype, and equal, NaN included."""
+    """Whether two values are of one type, shape and dtype, and the same bit for bit."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -34,7 +34,7 @@ def same(a, b):
             and a.dtype == b.dtype
             and np.array_equal(a.indptr, b.indptr)
             and np.array_equal(a.indices, b.indices)
-            and np.array_equal(a.data, b.data, equal_nan=a.dtype != bool)
+            and a.data.tobytes() == b.data.tobytes()
         )
     if not isinstance(a, np.ndarray):
         return a == b
@@ -44,7 +44,7 @@ def same(a, b):
         return all(same(a[field], b[field]) for field in a.dtype.names)
     if a.dtype == object:
         return all(same(x, y) for x, y in zip(a.ravel(), b.ravel(), strict=True))
-    return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    return a.tobytes() == b.tobytes()
 
 
 def objects(values, shape):
@@ -116,7 +116,7 @@ def file(tmp_path):
 
 
 @given(st.dictionaries(names, trees, max_size=3), st.booleans())
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(150))
 def test_round_trip_v5(tmp_path_factory, data, compress):
     file = tmp_path_factory.getbasetemp() / "round5.mat"
     save_mat(file, data, compress=compress)
@@ -489,12 +489,6 @@ def test_large_variables_need_v73(file):
     with pytest.raises(ValueError, match=r"data\['x'\] takes 2\.0 GB.*use version=\"7\.3\""):
         save_mat(file, {"x": large})
     assert not file.exists()
-
-
-def test_many_fields(file):
-    data = {"s": {f"f{i}": 1.0 for i in range(4000)}}
-    save_mat(file, data)
-    assert list(load_mat(file)["s"]) == list(data["s"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -4,6 +4,7 @@
 import h5py
 import numpy as np
 import pytest
+from test_mat import same
 
 from d2ke.io import load_mat, save_mat
 from d2ke.io.mat import v5, v5_plain
@@ -21,26 +22,6 @@ def items():
     return [*values, "", "A", "text", "größe", "😀", [1.5, "inner"], {"a": 1, "b": "two"}, *CELLS]
 
 
-def same(a, b):
-    assert type(a) is type(b)
-    if isinstance(a, dict):
-        assert list(a) == list(b)
-        for name in a:
-            same(a[name], b[name])
-    elif isinstance(a, np.ndarray):
-        assert (a.dtype, a.shape) == (b.dtype, b.shape)
-        if a.dtype.names:
-            for name in a.dtype.names:
-                same(a[name], b[name])
-        elif a.dtype == object:
-            for x, y in zip(a.flat, b.flat, strict=True):
-                same(x, y)
-        else:
-            assert a.tobytes() == b.tobytes()
-    else:
-        assert a == b
-
-
 @pytest.mark.parametrize(("version", "compress"), FORMS)
 def test_all_classes_in_a_cell(tmp_path, version, compress):
     save_mat(tmp_path / "a.mat", {"x": items()}, version=version, compress=compress)
@@ -48,7 +29,7 @@ def test_all_classes_in_a_cell(tmp_path, version, compress):
     assert read.shape == (1, len(items()))
     for got, expected in zip(read[0], items(), strict=True):
         if isinstance(expected, np.ndarray):
-            same(got, expected)
+            assert same(got, expected)
             got[...] = 1  # nobody else's memory
     assert read[0, -7 - len(CELLS) : -2 - len(CELLS)].tolist() == ["", "A", "text", "größe", "😀"]
 
@@ -61,7 +42,7 @@ def test_the_short_way_of_version_5(tmp_path, monkeypatch, compress):
     save_mat(path, {"x": items(), "pairs": pairs}, compress=compress)
     short = load_mat(path)
     monkeypatch.setattr(v5, "plain_matrix", lambda *_: None)
-    same(short, load_mat(path))
+    assert same(short, load_mat(path))
 
 
 def test_numbers_stored_in_smaller_types(tmp_path):
@@ -74,7 +55,7 @@ def test_numbers_stored_in_smaller_types(tmp_path):
     assert content.count(flags) == len(values)
     path.write_bytes(content.replace(flags, np.array([6, 8, 6, 0], "<u4").tobytes()))
     for got, value in zip(load_mat(path)["x"][0], values, strict=True):
-        same(got, value.astype(float))
+        assert same(got, value.astype(float))
 
 
 def test_what_is_not_plain_is_left(tmp_path):
@@ -109,4 +90,4 @@ def test_compact_datasets(tmp_path):
         new = h5py.Dataset(new)
         new.attrs["MATLAB_class"] = old.attrs["MATLAB_class"]
         file["x"][...] = new.ref
-    same(load_mat(path)["x"][0, 0], np.arange(6.0).reshape(2, 3))
+    assert same(load_mat(path)["x"][0, 0], np.arange(6.0).reshape(2, 3))
