@@ -94,7 +94,8 @@ def applies(search: NeighborSearch) -> bool:
     pairs = search.pairs
     n, m = pairs.shape
     return (
-        pairs.distance in _EDITS
+        isinstance(pairs.distance, str)
+        and pairs.distance in _EDITS
         and pairs.params.get("mode", "global") == "global"
         and (not normalized(pairs) or pairs.dtype == np.float64)
         and n * m >= _FEWEST_PAIRS
