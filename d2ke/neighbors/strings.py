@@ -18,7 +18,7 @@ from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects, offsets_of
 
-_FEWEST_PAIRS = 1_000_000  # fewer are computed in full at once
+_FEWEST = 1000  # pairs for each string; of fewer, preparing the strings takes too much of the time
 _SAMPLE = 64  # the largest number of strings of a sample, which has
 _SAMPLED_PART = 400  # about one of so many
 _TRIAL, _TRIAL_PART = 64, 1000  # the same of a sample that is searched
@@ -26,12 +26,15 @@ _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
 _GROUPS = 16  # of letters, by which strings of one length are sorted
-# Nanoseconds of one thread, measured: a pair in full with its cells, by 512 bits, ...
-_PAIR, _CELL = 2.4, 0.35 / 64
-# ... one that is offered to the nearest, a look into the index, a candidate of it, one of a scan,
-# one with a cut-off band, a column of the band, a letter of all lanes, and a piece that is indexed.
-_OFFERED, _LOOK, _CANDIDATE, _SCANNED, _ALIKE, _COLUMN = 1.3, 5.0, 15.0, 22.0, 20.0, 2.2
-_LANES, _PIECE = {64: 7.5, 32: 20.0, 16: 21.0}, 150.0
+# Nanoseconds of one thread, measured: a row in full, its pairs, and their cells, by 512 bits, ...
+_FULL_ROW, _PAIR, _CELL = 1300.0, 1.0, 0.2 / 64
+# ... one that is offered to the nearest, a division by lengths, a look into the index, a candidate
+# of it, a row of a scan, a candidate of one, by vector bytes, ...
+_OFFERED, _DIVIDED, _LOOK, _CANDIDATE, _ROW, _SCANNED = 0.7, 0.8, 5.0, 15.0, 2800.0, 27.0
+# ... one with a cut-off band, a column of the band, a letter of all lanes, and an indexed piece.
+_ALIKE, _COLUMN, _LANES, _PIECE = 20.0, 2.2, {64: 4.5, 32: 14.0, 16: 15.0}, 150.0
+# A search of one row that costs so many times all its distances is not tried for others.
+_HOPELESS = 8
 # A radius is searched if that costs at most this part of what would be searched otherwise.
 _TRY = 0.1
 
@@ -40,22 +43,26 @@ class Edits(NamedTuple):
     """An edit distance: how near_strings.h computes it, and what `normalize` divides it by.
 
     `pieces` is how many pieces an edit touches. A cell of a full table takes `full` times as long
-    as Levenshtein's, a letter of a lane `lane` times, and a banded pair `cell` times.
+    as Levenshtein's, a letter of a lane `wide_lane` (AVX-512) or `lane` times, and a banded pair
+    `cell` times.
     """
 
     kind: int
     share: int
     pieces: int
     full: float
+    wide_lane: float
     lane: float
     cell: float
 
 
 _EDITS = {
-    "levenshtein": Edits(near_strings.LEVENSHTEIN, near_strings.LONGER, 1, 1.0, 1.0, 1.0),
-    "osa": Edits(near_strings.OSA, near_strings.LONGER, 2, 1.0, 1.0, 1.0),
-    "indel": Edits(near_strings.INDEL, near_strings.BOTH, 1, 0.6, 1.0, 1.0),
-    "damerau_levenshtein": Edits(near_strings.DAMERAU, near_strings.LONGER, 2, 10.0, 1.0, 4.0),
+    "levenshtein": Edits(near_strings.LEVENSHTEIN, near_strings.LONGER, 1, 1.0, 1.0, 1.0, 1.0),
+    "osa": Edits(near_strings.OSA, near_strings.LONGER, 2, 1.15, 1.05, 1.8, 1.0),
+    "indel": Edits(near_strings.INDEL, near_strings.BOTH, 1, 0.6, 1.0, 1.0, 1.0),
+    "damerau_levenshtein": Edits(
+        near_strings.DAMERAU, near_strings.LONGER, 2, 17.0, 1.05, 1.8, 1.3
+    ),
 }
 
 
@@ -98,7 +105,7 @@ def applies(search: NeighborSearch) -> bool:
         and pairs.distance in _EDITS
         and pairs.params.get("mode", "global") == "global"
         and (not normalized(pairs) or pairs.dtype == np.float64)
-        and n * m >= _FEWEST_PAIRS
+        and n * m >= _FEWEST * (n + m)
         and max(n, m) <= _MAX_PIECES
     )
 
@@ -313,29 +320,37 @@ class StringFinder:
         half: bool,
         k: int | None = None,
     ) -> float:
-        """Estimate the cost of a search, of the k nearest or of all, from a sample of the rows."""
+        """Estimate the cost of a search, of the k nearest or of all, from a sample of the rows.
+
+        One row is enough where it costs many times as much as all its distances.
+        """
         some, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
         work, heaps = _no_work(n), None if k is None else NearestLists(n, k)
-        self._run(some, radius, index, work, half=half, heaps=heaps, quiet=True)
-        lookups, banded, columns, lanes, _ = work.work[some].sum(axis=0)
-        cost = (
-            _LOOK * lookups
-            + _ALIKE * banded
-            + _COLUMN * columns * self.edits.cell
-            + _LANES[isa.vector_bytes()] * lanes * self.edits.lane
-        )
-        cost += work.counts[some, 1].sum() * (
-            _SCANNED / isa.vector_bytes() if index is None else _CANDIDATE
-        )
-        return cost * len(rows) / len(some)
+        width = isa.vector_bytes()
+        lane = _LANES[width] * (self.edits.wide_lane if width == 64 else self.edits.lane)
+        first, cost, limit = len(some) // 2, 0.0, _HOPELESS * self._full_cost(rows)
+        for done, part in ((1, some[first : first + 1]), (len(some), np.delete(some, first))):
+            self._run(part, radius, index, work, half=half, heaps=heaps, quiet=True)
+            lookups, banded, columns, lanes, _ = work.work[some].sum(axis=0)
+            each = _COLUMN * columns * self.edits.cell
+            each += _LOOK * lookups + _ALIKE * banded + lane * lanes
+            candidates = work.counts[some, 1].sum()
+            if index is None:
+                each += _ROW * done + _SCANNED / width * candidates
+            else:
+                each += _CANDIDATE * candidates
+            cost = each * len(rows) / done
+            if cost > limit:
+                break
+        return cost
 
     def _full_cost(self, rows: np.ndarray, symmetric: bool = True) -> float:
         """Return the cost of all distances of some rows; symmetric: those of all rows once."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
-        cost = _PAIR * len(rows) * y.n
-        cost += _CELL * self.edits.full * letters * (y.offsets[y.n] + y.n)
-        cost *= 64 / isa.vector_bytes()
+        cell = _CELL * self.edits.full * 64 / isa.vector_bytes()
+        pair = _PAIR + _DIVIDED * normalized(self.search.pairs)
+        cost = (pair * y.n + _FULL_ROW) * len(rows) + cell * letters * (y.offsets[y.n] + y.n)
         if self.search.pairs.same and symmetric and len(rows) == x.n:
             cost /= 2  # each pair once
         return cost + _OFFERED * len(rows) * y.n * (self.search.k is not None)
@@ -429,7 +444,7 @@ def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> 
 
 def _spread(n: int, limit: int = _SAMPLE, part: int = _SAMPLED_PART) -> np.ndarray:
     """Return some of n rows, evenly spread, without the first and the last."""
-    count = min(max(n // part, 4), limit)
+    count = min(max(n // part, 8), limit)
     return np.unique(((np.arange(count) + 0.5) * n / count).astype(np.int64))
 
 

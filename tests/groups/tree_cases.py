@@ -34,7 +34,7 @@ def large_search():
             (growth, "_BLOCK", 50),
             (growth, "FEWEST_PAIRS", 0),
             (bounded, "FEWEST_PAIRS", 0),
-            (strings, "_FEWEST_PAIRS", 0),
+            (strings, "_FEWEST", 0),
             (strings, "_TRY", 5),
         ):
             stack.enter_context(mock.patch.object(module, name, value))

@@ -58,7 +58,7 @@ def test_any_distance(data, tmp_path_factory):
         if data.draw(st.booleans()):  # by bounds and indexes, however few objects there are
             patch.setattr(bounded, "FEWEST_PAIRS", 0)
             patch.setattr(bounded, "pays", lambda *_: True)
-            patch.setattr(strings, "_FEWEST_PAIRS", 0)
+            patch.setattr(strings, "_FEWEST", 0)
             patch.setattr(strings, "_TRY", 1e9)
         check_checkpoint(D, folder, X, Y, k=k, radius=radius, **options)
 
