@@ -331,7 +331,7 @@ def tile_shape(n, blocks, n_threads, block_outer):
     n_blocks = len(edges) - 1
     most, most_rows = (512, 128) if block_outer else (4096, 32)
     widest = int((edges[1:] - edges[:-1]).max())
-    mean = int(edges[-1]) / n_blocks
+    mean = int(edges[n_blocks]) / n_blocks
     per_run = max(1, min(n_blocks, most // max(1, int(mean))))
     rows = max(1, min(most_rows, 32768 // max(widest, per_run * int(mean + 1))))
     wanted = 16 * n_threads if n_threads > 1 else 1
@@ -342,7 +342,7 @@ def tile_shape(n, blocks, n_threads, block_outer):
     while rows > 1 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
         rows = (rows + 1) // 2
     runs = np.arange(0, n_blocks + per_run, per_run, dtype=np.int64)
-    runs[-1] = n_blocks
+    runs[len(runs) - 1] = n_blocks
     return rows, runs
 
 

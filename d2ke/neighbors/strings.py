@@ -35,8 +35,9 @@ _OFFERED, _DIVIDED, _LOOK, _CANDIDATE, _ROW, _SCANNED = 0.7, 0.8, 5.0, 15.0, 280
 _ALIKE, _COLUMN, _LANES, _PIECE = 20.0, 2.2, {64: 4.5, 32: 14.0, 16: 15.0}, 150.0
 # A search of one row that costs so many times all its distances is not tried for others.
 _HOPELESS = 8
-# A radius is searched if that costs at most this part of what would be searched otherwise.
-_TRY = 0.1
+# A radius is searched if that costs at most this part of what would be searched otherwise, or this
+# part of what the objects with others within the radius would cost, which groups leave.
+_TRY, _MERGED = 0.1, 0.6
 
 
 class Edits(NamedTuple):
@@ -187,7 +188,8 @@ class StringFinder:
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
         """Return the pairs of some objects with all others within a radius, part by part.
 
-        None where that costs more than a part of all their distances.
+        None where that costs more than a part of all their distances, or of those of the objects
+        that have others within the radius.
         """
         n, names = self.search.pairs.shape[0], self.x.names
         wanted = np.zeros(n, bool)
@@ -195,7 +197,10 @@ class StringFinder:
         left = np.flatnonzero(wanted[names])
         half = len(left) == n
         index, cost = self._choose_index(left, radius, half)
-        if cost > _TRY * self._full_cost(left):
+        some = left[_spread(len(left), _TRIAL, _TRIAL_PART)]
+        found = self._run(some, radius, index, _no_work(n), quiet=True)
+        share = len(np.unique(found[:, 0])) / len(some)
+        if cost > max(_TRY, _MERGED * share) * self._full_cost(left):
             return None
         work = _no_work(n)
 
