@@ -74,9 +74,10 @@ def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     add(
         "--linkage",
-        choices=["average", "single"],
+        choices=["average", "complete", "single"],
         default="average",
-        help="single: rows are in one group if small steps lead from one to the other",
+        help="complete: all pairs of a group are likely; single: rows are in one group if small "
+        "steps lead from one to the other",
     )
     add("--ids", metavar="NAME", help="the column of ids, for the result and for --pairs")
     add(

@@ -83,7 +83,7 @@ def dedupe(
     clean: Sequence[str] = (),
     threshold: float = 0.5,
     known: tuple[Any, Any] | None = None,
-    linkage: Literal["average", "single"] = "average",
+    linkage: Literal["average", "complete", "single"] = "average",
     seed: int = 0,
     n_threads: int | None = None,
     progress: bool = False,
@@ -111,9 +111,9 @@ def dedupe(
     known : (array of shape (m, 2), array of shape (m,)), optional
         Pairs of rows, and whether they match. They correct what was learned without them. A pair
         that is within no radius is not found all the same, and teaches nothing.
-    linkage : {"average", "single"}
-        Whether the mean over all pairs of a group counts, or each step between rows: chains of near
-        records may then lead far.
+    linkage : {"average", "complete", "single"}
+        Whether the mean over all pairs of a group counts, or each of its pairs, or only each step
+        between rows: chains of near records may then lead far.
     seed : int
         Of the random pairs that are compared to learn what is usual.
     n_threads : int, optional
@@ -157,7 +157,7 @@ def dedupe(
     """
     names = ArgumentNames("dedupe")
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
-    choice("linkage", linkage, ["average", "single"])
+    choice("linkage", linkage, ["average", "complete", "single"])
     cut = _cut(threshold)
     pairs, odds, weights = _match(tables, known, seed, progress)
     i, j = pairs.T
@@ -292,44 +292,50 @@ def _groups(
     n: int, i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, linkage: str
 ) -> np.ndarray:
     """Return groups numbered by their first rows, from the log-odds of pairs to match."""
-    if linkage == "average":
-        strong = np.clip(odds, -_CERTAIN, _CERTAIN)
-        kept = strong > -_CERTAIN
-        i, j = _steps(i[kept], j[kept], strong[kept], cut).T
-    else:
+    if linkage == "single":
         i, j = i[odds >= cut], j[odds >= cut]
+    else:
+        strong = np.clip(odds, -_CERTAIN, max(_CERTAIN, cut))
+        kept = strong > -_CERTAIN
+        i, j = _steps(i[kept], j[kept], strong[kept], cut, linkage == "average").T
     links = sparse.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.int64)
 
 
-def _steps(i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float) -> np.ndarray:
-    """Return the pairs of rows at which average linkage merges two groups.
+def _steps(i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, average: bool) -> np.ndarray:
+    """Return the pairs of rows at which average or complete linkage merges two groups.
 
-    The groups with the largest mean log-odds merge first, as long as it is at least `cut`. A pair
-    that is not given counts as `-_CERTAIN`.
+    The groups with the largest mean, or least, log-odds merge first, as long as these are at least
+    `cut`. A pair that is not given counts as `-_CERTAIN`.
     """
-    sums: dict[int, dict[int, float]] = {}  # of the pairs between two groups, over -_CERTAIN
+    # Of two groups, over -_CERTAIN: the sum of their pairs, or the least.
+    values: dict[int, dict[int, float]] = {}
     queue = []
     for a, b, value in zip(i.tolist(), j.tolist(), (odds + _CERTAIN).tolist(), strict=True):
-        sums.setdefault(a, {})[b] = sums.setdefault(b, {})[a] = value
+        values.setdefault(a, {})[b] = values.setdefault(b, {})[a] = value
         if value - _CERTAIN >= cut:
             queue.append((_CERTAIN - value, a, b))
-    sizes = dict.fromkeys(sums, 1)
+    sizes = dict.fromkeys(values, 1)  # complete linkage leaves them
     heapify(queue)
     steps = []
     while queue:
         value, p, q = heappop(queue)
-        if value != _CERTAIN - sums.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]):
+        if value != _CERTAIN - values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]):
             continue  # one of both has merged with another since
         steps.append((p, q))
-        if len(sums[p]) < len(sums[q]):
+        if len(values[p]) < len(values[q]):
             p, q = q, p
-        sizes[p] += sizes[q]
-        kept, lost = sums[p], sums.pop(q)
+        kept, lost = values[p], values.pop(q)
         del kept[q], lost[p]
-        for r, total in lost.items():
-            del sums[r][q]
-            kept[r] = sums[r][p] = kept.get(r, 0.0) + total
+        for r in lost:
+            del values[r][q]
+        if average:
+            sizes[p] += sizes[q]
+            merged = {r: kept.get(r, 0.0) + total for r, total in lost.items()}
+        else:
+            merged = {r: min(kept.get(r, 0.0), lost.get(r, 0.0)) for r in {**kept, **lost}}
+        for r, total in merged.items():
+            kept[r] = values[r][p] = total
         for r, total in kept.items():
             mean = total / (sizes[p] * sizes[r]) - _CERTAIN
             if mean >= cut:

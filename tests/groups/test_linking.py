@@ -218,11 +218,32 @@ def test_nothing_left_is_missing():
     assert found.labels.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_complete_linkage_is_scipy_s(seed):
+    n, rng = 30, np.random.default_rng(seed)
+    i, j = np.triu_indices(n, 1)
+    odds = rng.uniform(-4.9, 4.9, len(i))
+    given, cut = rng.random(len(odds)) < 0.9, rng.uniform(-2, 2)
+    labels = _groups(n, i[given], j[given], odds[given], cut, "complete")
+    Z = linkage(5 - np.where(given, odds, -5), "complete")
+    assert same_groups(labels, fcluster(Z, 5 - cut, "distance"))
+
+
+def test_a_strict_threshold_keeps_what_is_certain():
+    for linkage_name in ("average", "complete", "single"):
+        labels = _groups(
+            3, np.array([0, 0]), np.array([1, 2]), np.array([9.0, 6.0]), 7.0, linkage_name
+        )
+        assert labels.tolist() == [0, 0, 1]
+
+
 def test_chains_are_cut():
     chain = ["nosen m lerdael", "nosen m lordael", "nosen m lormael", "nosen m lormkael"]
     single = d2ke.dedupe(chain, radius=1, linkage="single")
     assert single.labels.tolist() == [0, 0, 0, 0]
-    assert d2ke.dedupe(chain, radius=1).labels.tolist() == [0, 0, 1, 1]
+    for linkage_name in ("average", "complete"):
+        found = d2ke.dedupe(chain, radius=1, linkage=linkage_name)
+        assert found.labels.tolist() == [0, 0, 1, 1]
 
 
 def test_known_pairs_correct_the_weights():
