@@ -120,7 +120,7 @@ def d2ke_train(
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
     kinds = tree([later(_label_kinds, task, part) for part in known], partial(_merge_kinds, task))
     starts, kinds = compute(x.starts(), kinds)
-    target = Target.of(kinds, task)
+    target = Target.of(kinds, task).relative()
     target.check_rows(int(starts[-1]))
     first = shared(target)
     parts = [
@@ -213,7 +213,8 @@ def _target(first: Target, y: Any, x: Any) -> Target:
     known = labels.label_array("y", y)
     labels.same_length("y", known, "X", len(x))
     if first.classes is None:
-        return Target(labels.targets("y", as_numbers(known)), None)
+        values = labels.targets("y", as_numbers(known)) - first.centre
+        return replace(first, values=values / first.unit)
     return Target(np.searchsorted(first.classes, known), first.classes)
 
 
@@ -231,7 +232,7 @@ def _take_strings(rows: np.ndarray, x: Any, target: Target) -> _Sample:
 def _merge_samples(*parts: _Sample) -> _Sample:
     objects = [part.objects for part in parts if not isinstance(part.objects, list)]
     values = np.concatenate([part.target.values for part in parts])
-    target = Target(values, parts[0].target.classes)
+    target = replace(parts[0].target, values=values)
     if objects:
         return _Sample(concatenate(objects), target)
     return _Sample([one for part in parts for one in part.objects], target)
@@ -318,7 +319,7 @@ def _model(
         counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
         n_largest = float(counts.max())
     model = train.trained_model(plan, solved, found, sample.objects, target, n_largest)
-    return replace(model, sums=sums if keep_sums else None)
+    return replace(model, sums=sums.with_targets(target.unit, target.centre) if keep_sums else None)
 
 
 def _nothing(*_: Any) -> None:

@@ -194,7 +194,7 @@ def d2ke_train(
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
-    target = target.weighted(class_weight, sample_weight)
+    target = target.weighted(class_weight, sample_weight).relative()
     target = target if groups is None else target.grouped(groups)
     target.check_rows(len(objects))
     n, entropy = len(objects), entropy_of(seed)
@@ -247,7 +247,8 @@ def d2ke_train(
         Z = solved.scaling.scale(kept, kept)
         model = replace(model, **better_by_hinge(Z, target, model.C, n_threads))
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    model = replace(model, seconds=seconds, sums=sums if keep_sums else None)
+    sums = sums.with_targets(target.unit, target.centre) if keep_sums and sums is not None else None
+    model = replace(model, seconds=seconds, sums=sums)
     warn_of_result(model)
     return model
 
@@ -288,18 +289,21 @@ def trained_model(
     best = found.best()
     C = float(solved.costs[best])
     accuracy, error = found.accuracy(best)
+    linear = linear_model(solved.ridge, C, target.classes, target.multilabel)
+    bias = target.unit * linear.bias + target.centre
+    linear = replace(linear, weights=target.unit * linear.weights, bias=bias)
     return D2KEModel(
         **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
         scaling=solved.scaling,
-        deviation=1 / (plan.stretch * np.sqrt(plan.R)),
-        linear=linear_model(solved.ridge, C, target.classes, target.multilabel),
+        deviation=plan.deviation / (plan.unit * plan.stretch * np.sqrt(plan.R)),
+        linear=linear,
         C=C,
         accuracy=accuracy,
         accuracy_error=error,
         largest_class=float("nan") if target.classes is None else 100.0 * n_largest / found.n,
         confusion=None if found.confusion is None else found.confusion[best],
-        calibration=found.calibration(best),
+        calibration=found.calibration(best, target),
         known=plan.known,
         left_out=plan.left_out,
         n_train=found.n,
