@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
+_ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -251,12 +252,17 @@ class FittedBlock:
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
         """Return the block with gammas, scale over the median distances of the training objects."""
         middle = np.median(D, axis=0).astype(np.float64)
-        low = middle <= 0
+        usual = float(np.median(middle[middle > 0])) if middle.any() else 1.0
+        nothing = np.float32(_ROUNDING * usual)
+        low = middle <= nothing
         if low.any():
-            # Most training objects are at distance 0: the mean over the others sets the scale.
-            count = np.maximum((D[:, low] > 0).sum(axis=0), 1)
-            middle[low] = D[:, low].sum(axis=0, dtype=np.float64) / count
-        return replace(self, gamma=scale / np.where(middle > 0, middle, 1.0))
+            # Most training objects are at distance 0, to rounding: the mean over the others sets
+            # the scale, or the usual median.
+            others = D[:, low] > nothing
+            count = others.sum(axis=0)
+            sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
+            middle[low] = np.where(count > 0, sums / np.maximum(count, 1), usual)
+        return replace(self, gamma=scale / middle)
 
     def features(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Turn distances into features, in place."""

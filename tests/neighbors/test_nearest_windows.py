@@ -136,3 +136,29 @@ def test_refused():
         d2ke.nearest_windows(x, [1.0], window=3)
     with pytest.raises(ValueError, match="X has values above"):
         d2ke.nearest_windows([[1e301]], [1.0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("distance", ["euclidean", "dtw"])
+@pytest.mark.parametrize(("unit", "level"), [(1e-30, 0), (1, 0), (1e30, 0), (1, 1e6)])
+def test_what_varies_by_rounding_is_constant(unit, level, distance, dtype):
+    rng = np.random.default_rng(4)
+    noise = np.finfo(dtype).eps * rng.normal(size=400)
+    x = np.where(np.arange(400) % 100 < 50, 1.5 * (1 + noise), np.sin(np.arange(400) / 3))
+    x, q = ((unit * (v + level)).astype(dtype) for v in (x, np.sin(np.arange(12) / 3)))
+    _, places, found = d2ke.nearest_windows([x], q, 1000, exclusion=0, distance=distance)
+    wanted = 12**0.5 if distance == "euclidean" else reference.dtw(*map(_shape, (q, 0 * q)), None)
+    rest = np.isin(places % 100, np.arange(39))
+    np.testing.assert_allclose(found[rest], wanted, rtol=1e-4)
+    _, places, found = d2ke.nearest_windows([x], x[10:22], 1, distance=distance)
+    assert (places.tolist(), found.tolist()) == ([0], [0.0])
+    query = Query(q[:, None], True, distance, 3, 0.0)
+    limits = np.array([1e-3 * unit])
+    assert (
+        query.bounds(x[:, None], limits)
+        <= query.keys(query.distances(x[:, None], np.arange(389), np.inf, 1, limits)[0])
+    ).all()
+
+
+def _shape(x):
+    return standardized(np.asarray(x, np.float64)[None]).T
