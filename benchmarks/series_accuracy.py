@@ -129,6 +129,7 @@ def _resized(X: d2ke.Objects, length: int) -> np.ndarray:
 
 
 def _peers() -> dict[str, Method]:
+    """Return the classifiers of aeon, which is needed for them only."""
     from aeon.classification.convolution_based import MiniRocketClassifier
     from aeon.classification.interval_based import QUANTClassifier
     from aeon.classification.shapelet_based import RDSTClassifier

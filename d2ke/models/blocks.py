@@ -252,7 +252,8 @@ class FittedBlock:
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
         """Return the block with gammas, scale over the median distances of the training objects."""
         middle = np.median(D, axis=0).astype(np.float64)
-        usual = float(np.median(middle[middle > 0])) if middle.any() else 1.0
+        positive = middle[middle > 0] if middle.any() else D[D > 0]
+        usual = float(np.median(positive)) if len(positive) else 1.0
         nothing = np.float32(_ROUNDING * usual)
         low = middle <= nothing
         if low.any():
