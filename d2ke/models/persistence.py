@@ -284,7 +284,7 @@ def _check(model: D2KEModel) -> None:
     for name in ("mean", "sd"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))
     arrays.check_array("deviation", model.deviation, np.float64, (R,))
-    arrays.check_array("weights", model.known.weights, np.float32, (R,))
+    arrays.check_array("weights", model.known.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
     if (model.alphabet is None) != (model.kind != "strings"):
