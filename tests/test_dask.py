@@ -413,7 +413,7 @@ def test_the_model_is_that_of_one_machine(name, small_sample):
     ],
 )
 def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
-    monkeypatch.setattr(train, "HINGE_FROM", np.inf)
+    monkeypatch.setattr(train, "_WHOLE", 0)  # no hinge loss
     wanted = d2ke.d2ke_train(y, X, **options)
     ours = lazy.d2ke_train(y, X, chunks=17, **options)
     same_models(ours, wanted, X)
@@ -433,6 +433,18 @@ def test_scores_of_pieces(small_sample, monkeypatch):
     np.testing.assert_allclose(one.hidden, other.hidden, atol=1e-3)
     decisions = [d2ke.d2ke_predict(None, STRINGS, model)[2] for model in (ours, wanted)]
     np.testing.assert_allclose(*decisions, atol=1e-2)
+    assert ours.R == wanted.R
+    features = lazy.d2ke_transform(STRINGS, ours, chunks=17)
+    assert features.shape == (90, ours.n_unsupervised)
+    assert ours.n_unsupervised < ours.R
+    same(features.compute(), d2ke.d2ke_transform(STRINGS, ours))
+
+
+def test_what_does_not_fit_is_refused_before_the_sample(monkeypatch):
+    monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10**8)
+    monkeypatch.setattr("d2ke.dask.training.sample_rows", None)
+    with pytest.raises(MemoryError, match="R = 60000 features"):
+        lazy.d2ke_train(LABELS, STRINGS, R=60_000, chunks=17)
 
 
 def test_every_object_is_in_a_small_sample():

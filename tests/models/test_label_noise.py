@@ -42,7 +42,7 @@ def records(rng, n):
     numbers = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
     colours = rng.choice(["red", "green", "blue"], n).tolist()
     columns = {"name": strings(rng, n), "walk": list(series(rng, n)), "age": numbers}
-    return d2ke.pack_records(columns | {"colour": colours}, categories=["colour"])
+    return d2ke.pack_records(columns | {"colour": d2ke.categories(colours)})
 
 
 KINDS = [
