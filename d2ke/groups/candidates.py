@@ -22,10 +22,10 @@ from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import usual_distance
 from d2ke.groups.cleaning import check_cleaning, clean_column
+from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.strategies import choose_strategy
 from d2ke.objects.container import Objects, take
 from d2ke.objects.record_packing import is_table, pack_records
 from d2ke.objects.records import Column, Records
@@ -55,7 +55,7 @@ class ComparedColumn:
         search = NeighborSearch(pairs, same, same, None, self.radius, n_threads)
         with progress_bar(progress, "candidates") as report:
             search = replace(search, report=report)
-            choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
+            search_neighbors(search, lists, NeighborsInfo(search.n_pairs))
         graph = lists.result(pairs.dtype)
         rows = np.repeat(self.x.rows, np.diff(graph.indptr))
         columns = self.y.rows[graph.indices]

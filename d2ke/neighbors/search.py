@@ -21,11 +21,11 @@ from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import check_any_pairs
+from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.row_search import search_by_rows, search_record
-from d2ke.neighbors.strategies import choose_strategy
 
 
 @overload
@@ -160,7 +160,8 @@ def nearest(
     k = integer("k", k, 1)
     n, m = pairs.shape
     if Y is None and k >= n:
-        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has {n - 1} others at most")
+        others = "one other" if n == 2 else f"{n - 1} others"
+        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has at most {others}")
     if k > m:
         raise ArgumentError("k", f"is {k}, but Y has {m} objects")
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
@@ -329,7 +330,7 @@ def _search(
     info = NeighborsInfo(search.n_pairs)
     with progress_bar(progress, "neighbours") as report:
         search = replace(search, report=report)
-        choose_strategy(search).search(search, lists, info)
+        search_neighbors(search, lists, info)
     return info
 
 
