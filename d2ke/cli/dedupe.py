@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke._base.text import object_text
 from d2ke.cli.map_picture import picture
 from d2ke.cli.matrix_files import InputError
@@ -129,7 +130,7 @@ def run_dedupe(options: argparse.Namespace) -> None:
     )
     sizes = np.bincount(found.labels)
     summary = (
-        f"{len(records)} rows, {len(found.pairs)} pairs within a radius. ",
+        f"{len(records)} rows, {len(found.pairs)} pairs of different rows within a radius. ",
         f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
         f"; threshold {found.threshold:.4g}, largest group {sizes.max()}. "
         f"Log-odds of a match: {found.weights}.",
@@ -148,9 +149,21 @@ def _read(
     options: argparse.Namespace, names: list[str], session: Session
 ) -> tuple[Records, np.ndarray]:
     """Read the columns as text, and the ids or numbers of the rows."""
+    if "" in names or len(set(names)) < len(names):
+        raise InputError(
+            "columns (--columns) must be different names with commas between, got "
+            f"{options.columns!r}"
+        )
     every = names if options.ids in (None, *names) else [*names, options.ids]
-    with reported_warnings(session):
-        records = read_records(options.file, every, kinds=dict.fromkeys(every, "strings")).objects
+    try:
+        with reported_warnings(session):
+            records = read_records(options.file, every, kinds=dict.fromkeys(every, "strings"))
+    except ArgumentError as error:
+        if error.argument != "objects":
+            raise
+        argument = "ids" if f"no column {options.ids!r}" in error.problem else "columns"
+        raise ArgumentError(argument, error.problem) from None
+    records = records.objects
     session.report(f"{Path(options.file).name}: {str(records)[1:-1]}")
     if options.ids is None:
         return records, np.arange(len(records))
@@ -196,8 +209,9 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
     result = [
         Section(
             "Probabilities",
-            "Pairs of rows that are within the radius of at least one column, by their probability "
-            "not to match. Where the records tell enough, few pairs are near the threshold.",
+            "Pairs of different rows that are within the radius of at least one column, by their "
+            "probability not to match; equal rows are one group. Where the records tell enough, "
+            "few pairs are near the threshold.",
             "histogram of the probabilities of pairs not to match, and the threshold",
             picture((5.5, 3.2), _draw_distances, found, together),
         )

@@ -182,8 +182,8 @@ def _clusters(
     used, labels = np.unique(labels, return_inverse=True)
     if len(used) < k:
         warn(
-            f"there are {len(used)} clusters, not {k}: no more objects are at a distance from each "
-            "other"
+            f"only {len(used)} of {k} clusters have objects: no more objects are at a distance "
+            "from each other"
         )
     distances = distances[copies.numbers]
     loss = float(distances.sum(dtype=np.float64))

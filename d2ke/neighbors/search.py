@@ -157,11 +157,8 @@ def nearest(
     ([1, 0, -1], [1.0, 1.0, inf])
     """
     pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("nearest"))
-    k = integer("k", k, 1)
     n, m = pairs.shape
-    if Y is None and k >= n:
-        others = "one other" if n == 2 else f"{n - 1} others"
-        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has at most {others}")
+    k = integer("k", k, 1) if Y is not None else others_count(k, n)
     if k > m:
         raise ArgumentError("k", f"is {k}, but Y has {m} objects")
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
@@ -304,6 +301,15 @@ def within(
     else:
         graph, counts = _resume(search, checkpoint, progress)
     return (graph, counts) if info else graph
+
+
+def others_count(k: Any, n: int) -> int:
+    """Return k, a number of other objects that each of n objects has."""
+    k = integer("k", k, 1)
+    if k >= n:
+        others = "one other" if n == 2 else f"{n - 1} others"
+        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has at most {others}")
+    return k
 
 
 def _checked(

@@ -69,7 +69,7 @@ def _copies(numbers: np.ndarray) -> Copies:
 
 
 def _numbered(keys: Iterable[Hashable]) -> np.ndarray:
-    """Number keys by their first occurrence."""
+    """Return the number of each key, by its first occurrence."""
     seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
 
@@ -84,7 +84,7 @@ def _contents(objects: Objects) -> Iterator[bytes]:
 
 
 def _column_numbers(column: Column) -> np.ndarray:
-    """Number the entries of a column; -1 for a missing one."""
+    """Return the numbers of the entries of a column; -1 for a missing one."""
     numbers = np.full(len(column), -1, np.int64)
     if isinstance(column.values, Objects):
         numbers[column.rows] = _numbered(_contents(column.values))
@@ -100,7 +100,7 @@ def _content(item: Any) -> Hashable:
     kind = type(item)
     if kind in _PLAIN:
         return kind, item
-    if kind is float or isinstance(item, np.generic) and item.dtype.kind in "biufcUS":
+    if kind is float or (isinstance(item, np.generic) and item.dtype.kind in "biufcUS"):
         return kind, np.asarray(item).dtype.str, np.asarray(item).tobytes()
     if kind is np.ndarray and item.dtype.kind in "biufcUS":
         return kind, item.dtype.str, item.shape, item.tobytes()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
 from scipy.spatial.distance import squareform
-from tree_cases import DRAWN, kruskal, large_search, walks, words
+from tree_cases import DRAWN, kruskal, large_search, walks
 
 import d2ke
 from d2ke.groups import growth
