@@ -243,8 +243,8 @@ def _compare(
     y = x if same else clean_column(y, steps)
     for column, before, called in zip((x, y), given, (names.x, names.y), strict=True):
         if column.kind == "missing":
-            left = " left after cleaning" if before.kind != "missing" else ""
-            raise ArgumentError(called, f"has no entry in any row{left}")
+            after = " after cleaning" if before.kind != "missing" else ""
+            raise ArgumentTypeError(called, f"holds missing entries only{after}")
         if not isinstance(column.values, Objects):
             raise ArgumentTypeError(
                 called,

@@ -79,9 +79,9 @@ def kmedoids(
     sample_size : int
         The most objects whose matrix of distances is held in memory; equal objects are held once,
         with their number as a weight. Medoids of these are swapped with other objects until no swap
-        lowers the loss (FasterPAM [1]_). If X has more different objects,
-        `n_samples` random samples are drawn. Each contains the best medoids so far, and the medoids
-        with the least loss for all objects are returned (FasterCLARA).
+        lowers the loss (FasterPAM [1]_). If X has more different objects, `n_samples` random
+        samples of them are drawn. Each contains the best medoids so far, and the medoids with the
+        least loss for all objects are returned (FasterCLARA).
     n_samples : int
         Number of samples, where n is larger than `sample_size`.
     seed : int, SeedSequence or Generator

@@ -24,6 +24,7 @@ from d2ke.neighbors.strategies import Strategy, choose_strategy
 from d2ke.objects.container import offsets_of, take
 from d2ke.objects.copies import Copies, find_copies, no_copies
 
+_TOGETHER = 16  # objects whose distances to themselves are computed, among all of theirs
 _ENTRIES = 1 << 20  # of neighbours that are repeated at a time
 
 
@@ -43,9 +44,9 @@ def distinct_search(search: NeighborSearch, y: Copies | None = None) -> Distinct
     pairs = search.pairs
     if not _is_of_content(search):
         return None
-    given, y = y is not None, find_copies(pairs.y) if y is None else y
+    prepared, y = y is not None, find_copies(pairs.y) if y is None else y
     x = y if pairs.y is pairs.x else find_copies(pairs.x)
-    if not (x or y or given):
+    if not (x or y or prepared):
         return None
     columns = take(pairs.y, y.firsts)
     rows = columns if pairs.y is pairs.x else take(pairs.x, x.firsts)
@@ -59,28 +60,27 @@ def distinct_objects(search: NeighborSearch) -> tuple[NeighborSearch, Copies]:
 
     All objects count as distinct where equal ones are not at distance 0 of each other.
     """
-    found, pairs = distinct_search(search), search.pairs
-    if found is None or self_distances(pairs, found.x).any():
+    distinct, pairs = distinct_search(search), search.pairs
+    if distinct is None or self_distances(pairs, distinct.x).any():
         return search, no_copies(len(pairs.x))
-    reduced = found.search.pairs
+    reduced = distinct.search.pairs
     if isinstance(pairs.x, list):  # whose errors have the numbers of all objects
-        numbers = found.x.firsts.tolist()
+        numbers = distinct.x.firsts.tolist()
         reduced = replace(numbered(pairs), x=numbers, y=numbers)
-    return replace(search, pairs=reduced), found.x
+    return replace(search, pairs=reduced), distinct.x
 
 
 def self_distances(pairs: PairwiseProblem, copies: Copies) -> np.ndarray:
-    """Return the distance of each distinct object of X to its copies.
-
-    That of a distance with a name is 0.
-    """
+    """Return the distance of each distinct object of X to its copies; 0 if it has none."""
     result = np.zeros(len(copies.firsts))
-    if not isinstance(pairs.distance, (str, RecordDistance)):
-        for number in np.flatnonzero(copies.counts > 1).tolist():
-            i, out = int(copies.firsts[number]), np.empty((1, 1), pairs.dtype)
-            x = take(pairs.x, np.array([i]))
-            pairs.compile(PairBlock(x, x, False, i, i)).run(out, 1, None, Transform())
-            result[number] = out[0, 0]
+    numbers = np.flatnonzero(copies.counts > 1)
+    step = _TOGETHER if isinstance(pairs.distance, (str, RecordDistance)) else 1
+    for at in range(0, len(numbers), step):
+        some = copies.firsts[numbers[at : at + step]]
+        x, first = take(pairs.x, some), int(some[0])
+        block = np.empty((len(some), len(some)), pairs.dtype)
+        pairs.compile(PairBlock(x, x, False, first, first)).run(block, 1, None, Transform())
+        result[numbers[at : at + step]] = np.diagonal(block)
     return result
 
 
@@ -95,16 +95,16 @@ def search_neighbors(
 
     `strategy` and `y` are those that were prepared for blocks of rows.
     """
-    found = distinct_search(search, y)
-    if found is not None:
+    distinct = distinct_search(search, y)
+    if distinct is not None:
         try:
-            _search_distinct(found, search, lists, info, strategy)
+            _search_distinct(distinct, search, lists, info, strategy)
         except ValueError:  # a user's function returned no distance; with the objects' numbers:
             if isinstance(search.pairs.distance, (str, RecordDistance)):
                 raise
-            found = strategy = None
+            distinct = strategy = None
             search = replace(search, prepared=None)
-    if found is None:
+    if distinct is None:
         strategy = strategy or choose_strategy(search)
         strategy.search(search, lists, info)
 
@@ -112,28 +112,29 @@ def search_neighbors(
 def _is_of_content(search: NeighborSearch) -> bool:
     """Return whether distances depend on nothing but the content of the objects."""
     distance, names = search.pairs.distance, search.pairs.names
-    parts = [distance]
+    distances = [distance]
     if isinstance(distance, RecordDistance):
-        parts = [part.distance for part in distance.columns.values()]
-    named = all(isinstance(part, str) for part in parts)
+        distances = [column.distance for column in distance.columns.values()]
+    named = all(isinstance(each, str) for each in distances)
     return named or search.metric or names.x != names.y
 
 
 def _search_distinct(
-    found: DistinctSearch,
+    distinct: DistinctSearch,
     search: NeighborSearch,
     lists: NearestLists | WithinLists,
     info: NeighborsInfo,
     strategy: Strategy | None,
 ) -> None:
-    reduced, x, y = found
+    reduced, x, y = distinct
     counted = NeighborsInfo(reduced.n_pairs)
     strategy = strategy or choose_strategy(reduced)
     near: Any
     if isinstance(lists, NearestLists):
         near = NearestLists(len(x.firsts), reduced.k, search.cap)
         strategy.search(reduced, near, counted)
-        indices, distances = _all_nearest(*near.result(np.dtype(np.float64)), y, search)
+        indices, distances = near.result(np.dtype(np.float64))
+        indices, distances = _all_nearest(indices, distances, y, search)
         indices, distances = indices[x.numbers], distances[x.numbers]
         if search.skip:
             indices, distances = without_own(indices, distances, np.arange(len(x.numbers)))
@@ -175,7 +176,7 @@ def _all_nearest(
         apart, row = np.repeat(values[rows].ravel(), here), np.repeat(rows, each)
         order = np.lexsort((entries, apart, row))
         rank = np.arange(len(order)) - np.repeat(offsets_of(each)[:-1], each)
-        order, row, rank = (part[rank < wanted] for part in (order, row, rank))
+        order, row, rank = (each[rank < wanted] for each in (order, row, rank))
         indices[row, rank], distances[row, rank] = entries[order], apart[order]
     return indices, distances
 

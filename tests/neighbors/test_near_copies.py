@@ -28,6 +28,11 @@ WEIGHTS = [np.arange(1.0, 1 + len(walk)) for walk in WALKS]
 KINDS = {
     "strings": (d2ke.pack(["ab", "ba", "", "abc", "b", "cab"]), "levenshtein", {}),
     "normalized": (d2ke.pack(["ab", "ba", "", "abc", "b", "cab"]), "osa", {"normalize": True}),
+    "letters": (
+        d2ke.pack(["ab", "a", "", "bba"]),
+        "weighted_levenshtein",
+        {"substitution": np.full((2, 2), 0.5), "alphabet": "ab"},
+    ),
     "infix": (d2ke.pack(["ab", "ba", "", "abc", "b"]), "levenshtein", {"mode": "infix"}),
     "words": (d2ke.pack(["a b", "b a", "c", "a c"]), "token_sort", {}),
     "series": (d2ke.pack(WALKS, channels_first=False), "dtw", {"window": 2}),
