@@ -32,14 +32,15 @@ def check_known(known: Any, shape: tuple[int, int], same: bool) -> tuple[np.ndar
         raise ArgumentTypeError(
             "known", f"must have the numbers of rows, integers, got {pairs[0].tolist()}", 0
         )
+    wanted = f"must say of each of the {len(pairs)} pairs if it matches"
     if match.shape != (len(pairs),):
-        raise ArgumentError("known", f"must say of each of the {len(pairs)} pairs if it matches")
+        raise ArgumentError("known", wanted)
     wrong = np.flatnonzero(~np.isin(match, [0, 1]))
     if wrong.size:
+        i = int(wrong[0])
         raise ArgumentError(
-            "known", f"must be True or False, or 1 or 0, got {match[wrong[0]].item()!r}",
-            (1, wrong[0]),
-        )  # fmt: skip
+            "known", f"{wanted}, True or False; got {match[i].item()!r} for pair {i}"
+        )
     outside = np.flatnonzero(((pairs < 0) | (pairs >= shape)).any(axis=1))
     if outside.size:
         where = pairs[outside[0]].tolist()

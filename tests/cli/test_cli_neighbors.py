@@ -122,7 +122,7 @@ def test_a_run_that_is_resumed(tmp_path, capsys, option, value):
     words += ["--out", out, "--checkpoint", tmp_path / "kept"]
     lines = done(capsys, *words)
     assert re.fullmatch(
-        r"levenshtein: \d+ neighbours of 7 objects; 49 of 49 distances computed \(100\.0 %\)",
+        r"levenshtein: \d+ neighbours of 7 objects; 36 of 49 distances computed \(73\.5 %\)",
         lines[-2],
     )
     assert out.read_bytes() == plain.read_bytes()
