@@ -74,7 +74,10 @@ def test_known_pairs_choose_the_weights(table, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--columns", "name,town"], "town"),
+        (["--columns", "name,town"], "columns (--columns) must name one of the columns"),
+        (["--columns", "name,name"], "columns (--columns) must be different names"),
+        (["--columns", "name,"], "columns (--columns) must be different names"),
+        (["--ids", "number"], "ids (--ids) must name one of the columns"),
         (["--columns", "name"], "radius (--radius) names the column 'address'"),
         (["--columns", "name,address,year"], "radius (--radius) has no radius of the column"),
         (["--radius", "0"], "radius"),

@@ -125,3 +125,9 @@ def test_errors_of_functions_have_the_numbers_of_all_objects():
     for Y in (None, [5, 5, 9]):
         with pytest.raises(ValueError, match=r"distance\(X\[2\], [XY]\[(3|2)\]\)"):
             d2ke.nearest([3, 3, 1, 9], Y, k=1, distance=broken, metric=Y is None)
+
+
+@pytest.mark.parametrize("call", [d2ke.nearest, d2ke.outlier_scores])
+def test_too_many_neighbours(call):
+    with pytest.raises(ValueError, match="k is 2, but X has 2 objects: each has at most one other"):
+        call(["a", "b"], k=2, distance="levenshtein")
