@@ -124,6 +124,7 @@ def hdbscan(
     n, dtype = search.pairs.shape[0], search.pairs.dtype
     min_samples = min(integer("min_samples", min_samples, 1), n - 1)
     epsilon = not_negative("cluster_selection_epsilon", cluster_selection_epsilon)
+    epsilon = search.pairs.rounded(epsilon)
     cores = np.zeros(n)
     with progress_bar(progress, "edges") as report:
         forest = Forest(n, report)

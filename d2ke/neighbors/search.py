@@ -90,8 +90,8 @@ def nearest(
     k : int
         Number of neighbours: at most m, or n - 1 where Y is None.
     radius : float, optional
-        The largest distance of a neighbour, finite and >= 0; None for any. The search takes less
-        time: pairs are ruled out from the start.
+        The largest distance of a neighbour, finite and >= 0, rounded to the dtype of the distances;
+        None for any. The search takes less time: pairs are ruled out from the start.
     distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
@@ -164,7 +164,7 @@ def nearest(
     if k > m:
         raise ArgumentError("k", f"is {k}, but Y has {m} objects")
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
-    cap = np.inf if radius is None else not_negative("radius", radius)
+    cap = np.inf if radius is None else pairs.rounded(not_negative("radius", radius))
     search = replace(search, k=k + (search.same and not search.skip), cap=cap)
     needed = 48 * n * search.k
     check_fits(needed, f"the {search.k} nearest of {n} objects", "search a part of X at a time")
@@ -239,7 +239,8 @@ def within(
     Y : Objects or what `pack` takes, optional
         m objects or records; None stands for X itself, and then no object is its own neighbour.
     radius : float
-        The largest distance that counts, finite and >= 0.
+        The largest distance that counts, finite and >= 0. It is rounded to the dtype of the
+        distances before the comparison: 0.3 includes the float32 distance ``np.float32(0.3)``.
     distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
@@ -294,7 +295,7 @@ def within(
     """
     pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("within"))
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
-    search = replace(search, radius=not_negative("radius", radius))
+    search = replace(search, radius=pairs.rounded(not_negative("radius", radius)))
     info = flag("info", info)
     if checkpoint is None:
         lists = WithinLists(pairs.shape, search.radius)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within
+from neighbor_cases import check_nearest, check_within, radii
 from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
@@ -79,7 +79,7 @@ def test_every_way_is_exact(way, data):
         for name, value in WAYS[way].items():
             patch.setattr(strings, name, value)
         D = d2ke.distance_matrix(X, **options)
-        radius = data.draw(st.sampled_from([*D.ravel(), 0.3, 2.5, 7.0]))
+        radius = data.draw(radii(D) | st.sampled_from([0.3, 2.5, 7.0]))
         check_nearest(D, X, k=k, include_self=include_self, **options)
         check_nearest(D, X, k=k, radius=radius, **options)
         check_within(D, X, radius=radius, include_self=include_self, **options)
@@ -122,7 +122,8 @@ def test_a_scan_is_exact(isa_name, words, data):
                 both = np.add if kind == "indel" else np.maximum
                 D /= np.maximum(both.outer(lengths, lengths), 1)
             check_nearest(D, X, k=k, **options)
-            radius = data.draw(st.sampled_from([0, 1, 5, float(D.min(initial=9, where=D > 0))]))
+            radius = data.draw(radii(D))
+            check_nearest(D, X, k=k, radius=radius, **options)
             check_within(D, X, radius=radius, **options)
         finally:
             isa.select(selected)

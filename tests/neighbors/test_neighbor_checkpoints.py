@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_checkpoint, means
+from neighbor_cases import check_checkpoint, means, radii
 from reference import examples, same
 
 import d2ke
@@ -52,7 +52,7 @@ def test_any_distance(data, tmp_path_factory):
     if Y is None:
         options["include_self"] = data.draw(st.booleans())
     k = data.draw(st.integers(1, D.shape[1] - (Y is None)) if D.shape[1] > 1 else st.just(1))
-    radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+    radius = data.draw(radii(D))
     folder = tmp_path_factory.mktemp("near")
     with pytest.MonkeyPatch.context() as patch:
         if data.draw(st.booleans()):  # by bounds and indexes, however few objects there are
