@@ -22,6 +22,7 @@ from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.row_search import search_by_rows, search_record
@@ -95,8 +96,9 @@ def nearest(
     distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
-        Where Y is None: treat each object as a candidate neighbour of itself, and return k + 1
-        neighbours, as UMAP and scikit-learn's ``KNeighborsTransformer`` do.
+        Where Y is None: treat each object as a candidate neighbour of itself, the first of those at
+        the same distance, and return k + 1 neighbours, as UMAP and scikit-learn's
+        ``KNeighborsTransformer`` do.
     metric : bool
         True states that a Python distance is a metric: 0 for equal objects, symmetric, and
         satisfying the triangle inequality. Distances to a few objects, the pivots, then rule out
@@ -118,8 +120,8 @@ def nearest(
     Returns
     -------
     indices : ndarray of int64, shape (n, k)
-        Positions of the neighbours in Y, the nearest first; ties are sorted by index. A row with
-        fewer than k neighbours within the radius ends with -1.
+        Positions of the neighbours in Y, the nearest first; ties are sorted by index, the object
+        itself before all others. A row with fewer than k neighbours within the radius ends with -1.
     distances : ndarray, shape (n, k)
         The entries of ``distance_matrix(X, Y)``, with the same bits; inf where the index is -1.
     info : NeighborsInfo
@@ -173,6 +175,8 @@ def nearest(
         lists = NearestLists(n, search.k, cap)
         counts = _search(search, lists, progress)
         result = lists.result(pairs.dtype)
+        if search.same and not search.skip:
+            result = itself_first(pairs, *result)
     else:
         graph, counts = _resume(search, checkpoint, progress)
         indices = graph.indices.astype(np.int64, copy=False)

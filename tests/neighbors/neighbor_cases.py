@@ -27,19 +27,24 @@ def radii(draw, D):
     return max(0.0, float(draw(st.sampled_from(steps))))
 
 
-def by_sorting(D, k, skip):
-    """The k nearest columns of each row by a stable sort; `skip`: the diagonal does not count."""
+def by_sorting(D, k, same, skip):
+    """The k nearest columns of each row by a stable sort.
+
+    `same`: rows and columns are the same objects, each before others at the same distance, or not
+    counted with `skip`.
+    """
     D = D.copy()
     if skip:
         np.fill_diagonal(D, np.inf)
-    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+    others = ~np.eye(*D.shape, dtype=bool) if same else np.ones(D.shape, bool)
+    indices = np.lexsort((others, D))[:, :k]
     return indices, np.take_along_axis(D, indices, axis=1)
 
 
 def check_nearest(D, X, Y=None, *, k, **options):
     """Compare `nearest` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
-    wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
     if "radius" in options:
         far = wanted[1] > D.dtype.type(options["radius"])
         wanted[0][far], wanted[1][far] = -1, np.inf
@@ -100,7 +105,7 @@ def check_checkpoint(D, folder, X, Y=None, *, k, radius, **options):
     """Compare `nearest` and `within` that keep blocks of rows with the whole matrix."""
     check = {"checkpoint": folder / "nearest", **options}
     skip = Y is None and not options.get("include_self", False)
-    wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
     for _ in range(2):  # computed, and read
         found = d2ke.nearest(X, Y, k=k, **check)
         for got, expected in zip(found, wanted, strict=True):

@@ -145,10 +145,19 @@ def test_a_radius_is_rounded_to_the_dtype_of_the_distances():
     assert d2ke.dbscan(X, step, 2, distance="dtw").labels.tolist() == [-1, -1]
 
 
-def test_itself_is_a_candidate_as_any_other():
+def test_itself_comes_first_among_the_equally_far():
     indices, distances = d2ke.nearest(["a"] * 4, k=2, distance="levenshtein", include_self=True)
-    assert indices.tolist() == [[0, 1, 2]] * 4
+    assert indices.tolist() == [[0, 1, 2], [1, 0, 2], [2, 0, 1], [3, 0, 1]]
     same(distances, np.zeros((4, 3)))
+
+
+def test_itself_is_left_out_where_all_others_are_nearer():
+    def away(a, b):
+        return 2.0 if a == b else 1.0
+
+    indices, distances = d2ke.nearest([1, 2, 3, 4], k=2, distance=away, include_self=True)
+    assert indices.tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert (distances == 1).all()
 
 
 def test_results_that_do_not_fit(monkeypatch):
