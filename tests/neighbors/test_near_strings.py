@@ -26,6 +26,7 @@ WAYS = {
     "index": FREE | {"_SCANNED": 1.0},
     "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
     "as measured": {},
+    "cut-offs alone": FREE | {"_FEWEST": 10**9, "_LETTER": 0.0, "_PREPARED": 0.0},
 }
 
 
@@ -87,6 +88,21 @@ def test_every_way_is_exact(way, data):
         D = d2ke.distance_matrix(X, Y, **options)
         check_nearest(D, X, Y, k=k, **options)
         check_within(D, X, Y, radius=radius, **options)
+
+
+@pytest.mark.parametrize("name", ["levenshtein", "osa", "indel"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_few_long_strings_are_cut_off(name, normalize):
+    X = d2ke.random_strings(4, "ACGT", length=30_000, seed=0)
+    X = [*X, X[1][:17_000] + "A" + X[1][17_002:]]
+    options = {"distance": name, "normalize": normalize}
+    D = d2ke.distance_matrix(X, **options)
+    radius = float(D[1, 4])
+    info = check_within(D, X, radius=radius, **options)
+    assert info.computed == 1
+    info = check_nearest(D, X, k=2, radius=radius, **options)
+    assert info.computed == 2
+    check_within(D[:1], X[:1], X, radius=radius, **options)
 
 
 WORDS = {
