@@ -189,6 +189,7 @@ cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_
     cdef const d2ke_cloud *side
     cdef double square, radius = 0, weight = 0, total = 0, value, lost, away
     cdef double[2] sum
+    cdef bint squares = dim <= size  # as sums over the points; else over pairs
     if points == NULL:
         return NAN
     for k in range(dim):
@@ -227,7 +228,7 @@ cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_
                 vectors[p * channels + c] += value
         total += (sum[0] + sum[1]) * (sum[0] + sum[1])
     for k in range(0 if pairs.laplace else dim):
-        for l in range(-1, k + 1):
+        for l in range(-1, k + 1 if squares else 0):
             for c in range(channels):
                 sum[0] = sum[1] = 0
                 for p in range(size):
@@ -244,8 +245,11 @@ cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_
     if pairs.laplace:
         away = weight * weight * sqrt(radius)
     else:
-        away = weight * weight * radius * radius * radius / 4
+        away = weight * weight * radius * radius * (radius / 4 if squares else 1)
     if pairs.laplace or away > EPS / 16 * total:
+        if size > 4 * NEAR_POINTS:  # too many pairs for one thread
+            free(points)
+            return NAN
         sum[0] = sum[1] = 0
         for p in range(size):
             for q in range(p + 1):
@@ -256,7 +260,10 @@ cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_
                         square += value * value
                     else:
                         square += points[p * dim + k] * points[q * dim + k]
-                value = expm1(-sqrt(square)) if pairs.laplace else _rest(square)
+                if pairs.laplace:
+                    value = expm1(-sqrt(square))
+                else:
+                    value = _rest(square) + (0 if squares else square * square / 2)
                 square = 0
                 for c in range(channels):
                     square += vectors[p * channels + c] * vectors[q * channels + c]
