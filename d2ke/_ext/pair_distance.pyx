@@ -180,7 +180,7 @@ cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_
     exp(-|p|^2/2) - 1. The rest is added up over pairs, if it counts. Of the Laplace kernel,
     K - 1 is. `error` bounds the rounding.
     """
-    cdef int64_t dim = pairs.x.dim, channels = pairs.x.channels, size = n + m, p, q, k, l, c
+    cdef int64_t dim = pairs.x.dim, channels = pairs.x.channels, size = n + m, p, q, k, h, c
     cdef double scale = pairs.rate if pairs.laplace else sqrt(2 * pairs.rate)
     cdef double *points = <double *> malloc(
         (size * (dim + channels) + dim + 2) * sizeof(double))
@@ -228,16 +228,16 @@ cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_
                 vectors[p * channels + c] += value
         total += (sum[0] + sum[1]) * (sum[0] + sum[1])
     for k in range(0 if pairs.laplace else dim):
-        for l in range(-1, k + 1 if squares else 0):
+        for h in range(-1, k + 1 if squares else 0):
             for c in range(channels):
                 sum[0] = sum[1] = 0
                 for p in range(size):
                     value = vectors[p * channels + c] * points[p * dim + k]
-                    if l >= 0:
-                        value *= points[p * dim + l]
+                    if h >= 0:
+                        value *= points[p * dim + h]
                     d2ke_add_exactly(value, &sum[0], &sum[1])
                 value = (sum[0] + sum[1]) * (sum[0] + sum[1])
-                total += value / 2 if l == k else value
+                total += value / 2 if h == k else value
         if d2ke_stopped(poll):
             free(points)
             return NAN
