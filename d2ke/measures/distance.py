@@ -317,11 +317,10 @@ def _small(
     `sides` are the two measures whose difference is the signed one, if there are two.
     """
     none = signed[0][:0], signed[1][:0]
-    for pair in ((signed, none), sides):
-        if pair:
-            square, error = pair_sums.small_square(*pair, kernel)
-            if error < rounding and not math.isnan(square):
-                estimate, rounding = estimate._replace(value=square), error
+    for p, q in ((signed, none), *([(sides[0], sides[1])] if sides else [])):
+        square, error = pair_sums.small_square(p, q, kernel)
+        if error < rounding and not math.isnan(square):
+            estimate, rounding = estimate._replace(value=square), error
     return estimate, rounding
 
 
