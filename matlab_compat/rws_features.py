@@ -19,10 +19,10 @@ from d2ke import Objects, random_series
 from d2ke._base.checks import length_range
 from d2ke._base.errors import ArgumentError
 from d2ke.io import load_mat
+from d2ke.io.ucr import read_ucr
 from matlab_compat import random
 from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
 from matlab_compat._outputs import Outputs
-from matlab_compat.ucr_text import read_ucr
 from matlab_compat.warping import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 
