@@ -13,6 +13,7 @@ from scipy import sparse
 
 from d2ke._base.files import open_file
 from d2ke.io import load_mat
+from d2ke.io.text import is_gap
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
 SUFFIXES = MAT + HDF5 + TEXT
@@ -82,18 +83,18 @@ def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndar
         )
     if not path.is_file():
         raise InputError(f"{called}: there is no file {path}")
-    lines = [line.strip().strip('"') for line in _text(path).splitlines()]
-    if all(re.fullmatch(r"-?\d{1,15}", line) for line in lines if line):
+    lines = [re.sub('^"(.*)"$', r"\1", line.strip()) for line in read_text(path).splitlines()]
+    if all(re.fullmatch("0|-?[1-9][0-9]{0,14}", line) for line in lines if line):
         return _plain_labels(path.name, np.array([float(line or "nan") for line in lines]))
     return np.array(lines)
 
 
 def _table(file: Path) -> np.ndarray:
-    lines = [line for line in _text(file).splitlines() if line.strip()]
+    lines = [line for line in read_text(file).splitlines() if line.strip()]
     first = lines[0] if lines else ""
     separator = next((mark for mark in (",", ";", "\t") if mark in first), None)
-    fields = [field.strip() for field in first.split(separator)]
-    header = bool(first) and not any(_is_number(field) for field in fields)
+    fields = [field.strip(' "') for field in first.split(separator)]
+    header = bool(first) and not any(_is_number(field) or is_gap(field) for field in fields)
     if len(lines) <= header:
         raise InputError(f"{file} has no rows of numbers")
     # A generator of lines, so that Ctrl-C does not wait for the end of the file.
@@ -114,7 +115,8 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _text(file: Path) -> str:
+def read_text(file: Path) -> str:
+    """Return the text of a regular file in UTF-8."""
     try:
         with open_file(file) as stream:
             return stream.read().decode("utf-8-sig")
