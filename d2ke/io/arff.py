@@ -15,6 +15,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
 from d2ke.io.text import MISSING, finite_numbers, labels_of_text, lines_of
 from d2ke.objects.packing import pack
+from d2ke.objects.values import LARGEST_EXACT_INTEGER
 
 _KINDS = {"string": "string", "relational": "relational",
           **dict.fromkeys(("numeric", "real", "integer"), "numeric")}  # fmt: skip
@@ -99,7 +100,7 @@ def read_arff(
         found, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
     elif label.kind == "numeric":
         found = np.array(list(map(float, classes)))
-        if not (found % 1).any():
+        if not (found % 1).any() and np.abs(found).max() < LARGEST_EXACT_INTEGER:
             found = found.astype(np.int64)
     return LabelledObjects(packed, found, None, Columns(labels=label.name), written)
 
@@ -136,6 +137,8 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
                 )
             own.values = [value for value, _ in _fields(where, kind[1:-1])]
         if outer is None:
+            if any(column.name == name for column in columns):
+                raise ValueError(f"{where}: the attribute {name!r} is declared twice")
             columns.append(own)
         else:
             outer.width += 1

@@ -152,6 +152,12 @@ def test_named_labels(put):
     assert (list(objects), labels.tolist()) == (["ab", "c"], [0.5, 1.0])
 
 
+def test_large_numeric_labels_stay_floats(put):
+    path = put(HEAD + "@attribute s string\n@attribute y numeric\n@data\nab,1e300\nc,1\n")
+    labels = read_objects(path).labels
+    assert (labels.dtype, labels.tolist()) == (np.float64, [1e300, 1.0])
+
+
 A = HEAD + "@attribute a numeric\n"
 S = HEAD + "@attribute s string\n@attribute y {p,q}\n@data\n"
 BAD = [
@@ -159,6 +165,7 @@ BAD = [
     (A, "has no line @data"),
     ("@data\n1\n", "line 1: '@data' is no line of a header"),
     (A + "1,2\n", "line 5: '1,2' is no line of a header"),
+    (A + "@attribute a real\n", "line 5: the attribute 'a' is declared twice"),
     (A + "@attribute b date yyyy\n", "line 5: the attribute 'b' is 'date yyyy'; numeric, real"),
     (A + "@attribute b {p,,q}\n", "line 5: the value at position 1 is empty"),
     (A + "@data\n", "holds no objects"),
