@@ -149,7 +149,7 @@ class Univariate:
 
     def read(self, part: str) -> tuple[Objects, np.ndarray]:
         """Return the series and labels of the part "train" or "test"."""
-        return read_ucr(Path(self.file_dir, self.filename, f"{self.filename}_{part.upper()}"))
+        return read_ucr(Path(self.file_dir, self.filename, f"{self.filename}_{part.upper()}"))[:2]
 
     def read_both(self) -> tuple[tuple[Objects, np.ndarray], tuple[Objects, np.ndarray]]:
         """Return the series and labels of both parts."""

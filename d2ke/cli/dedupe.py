@@ -172,7 +172,8 @@ def _read_pairs(file: Path, ids: np.ndarray, session: Session) -> tuple[np.ndarr
     rows = {str(name): row for row, name in enumerate(ids.tolist())}
     mark = "\t" if file.suffix == ".tsv" else ","
     lines = csv.reader(io.StringIO(read_text(file), newline=""), delimiter=mark, strict=True)
-    pairs, match, header = [], [], ""
+    pairs: list[list[int]] = []
+    match, header = [], ""
     try:
         for fields in filter(None, lines):
             answer = _ANSWERS.get(fields[-1].strip().lower())

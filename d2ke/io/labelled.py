@@ -186,11 +186,10 @@ def _read_file(
     _check(columns, channels_first, suffix)
     if suffix == ".ts":
         return LabelledObjects(*read_ts(path)[:2])
-    if suffix == ".txt":
-        return read_ucr(path)
     first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
-    if first and not columns.or_earlier(first, earlier).explicit:
-        return read_ucr_table(path, first)
+    if suffix == ".txt" or (first and not columns.or_earlier(first, earlier).explicit):
+        objects, labels, note = read_ucr_table(path, first) if first else read_ucr(path)
+        return LabelledObjects(objects, labels, note=note)
     if suffix == ".arff":
         return read_arff(path, columns, channels_first, earlier)
     if suffix in (".fasta", ".fa"):

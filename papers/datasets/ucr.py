@@ -37,7 +37,7 @@ def load_ucr(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
     ValueError
         As `d2ke.io.ucr.read_ucr`.
     """
-    return _joined([read_ucr(path) for path in (train, test)])
+    return _joined([read_ucr(path)[:2] for path in (train, test)])
 
 
 def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:

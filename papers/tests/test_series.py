@@ -422,7 +422,7 @@ def test_ucr_small_files(tmp_path):
         ("1,2,,3\n", "X_TRAIN, line 1, field 2: a value is missing inside the series ('')"),
         (
             "1;2;3 4\n",
-            "X_TRAIN: the classes (first fields) must be whole numbers in one form, got '1;2;3'",
+            "X_TRAIN, line 1: '1;2;3 4' is not a class and the values of a series",
         ),
         ("1.5,2,3\n", "X_TRAIN, line 1, field 0: the class is 1.5, not an integer"),
         (

@@ -118,6 +118,12 @@ def test_bad_files(put, text, message):
         assert message in str(bad.value)
 
 
+@pytest.mark.parametrize("line", ["hello world", "1;2;3 4", "label,t0,t1"])
+def test_other_text(put, line):
+    with pytest.raises(ValueError, match=f"line 1: '{line}' is not a class and the values of a se"):
+        read_objects(put(f"{line}\n1,2,3\n", "a.txt"))
+
+
 @pytest.mark.parametrize(
     ("text", "doubt"),
     [
