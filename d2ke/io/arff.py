@@ -128,21 +128,21 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
         if match is None:
             raise ValueError(f"{where}: {line[:40]!r} is no line of a header")
         name, kind = _unquoted(match[1]), match[2].strip()
-        own = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
-        if own.kind == "nominal":
+        attribute = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
+        if attribute.kind == "nominal":
             if not (kind.startswith("{") and kind.endswith("}")):
                 raise ValueError(
                     f"{where}: the attribute {name!r} is {kind[:40]!r}; numeric, real, integer, "
                     "string, relational or {values} are read"
                 )
-            own.values = [value for value, _ in _fields(where, kind[1:-1])]
+            attribute.values = [value for value, _ in _fields(where, kind[1:-1])]
         if outer is None:
             if any(column.name == name for column in columns):
                 raise ValueError(f"{where}: the attribute {name!r} is declared twice")
-            columns.append(own)
+            columns.append(attribute)
         else:
             outer.width += 1
-        outer = own if own.kind == "relational" else outer
+        outer = attribute if attribute.kind == "relational" else outer
     raise ValueError(f"{path} has no line @data")
 
 
@@ -153,17 +153,17 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> _Attrib
         [column.name for column in columns],
         [name for name in LABELS if name != "y" or not nominal],
     )
-    known = [
+    candidates = [
         column
         for i, column in enumerate(columns)
         if (column.name == labels if labels is not None else column in nominal or i == usual)
     ]
-    if len(known) > 1:
+    if len(candidates) > 1:
         raise ArgumentError(
             "labels",
-            f"must name one of the attributes {_listed([one.name for one in known])} of {path}",
+            f"must name one of the attributes {_listed([c.name for c in candidates])} of {path}",
         )
-    return known[0] if known else None
+    return candidates[0] if candidates else None
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -186,14 +186,14 @@ def _fields(where: str, line: str) -> list[tuple[str, bool]]:
 
 def _sparse(where: str, line: str, columns: list[_Attribute]) -> list[tuple[str, bool]]:
     """Return the values of a row of pairs of an attribute's number and value, as `_fields` does."""
-    given: dict[int, tuple[str, bool]] = {}
+    entries: dict[int, tuple[str, bool]] = {}
     at, more = 1, "," if line[1:].strip() != "}" else ""
     while more == ",":
         match = _ENTRY.match(line, at)
         if match is None:
             raise ValueError(
-                f"{where}: the entry at position {len(given)} is not an attribute's number and its "
-                f"value: {line[at : at + 40].strip()!r}"
+                f"{where}: the entry at position {len(entries)} is not an attribute's number and "
+                f"its value: {line[at : at + 40].strip()!r}"
             )
         number = int(match[1])
         if number >= len(columns):
@@ -201,22 +201,22 @@ def _sparse(where: str, line: str, columns: list[_Attribute]) -> list[tuple[str,
                 f"{where}: there is no attribute {number}; the {len(columns)} attributes are "
                 "numbered from 0"
             )
-        if number in given:
+        if number in entries:
             raise ValueError(
                 f"{where}: attribute {number}, {columns[number].name!r}, has two values"
             )
-        given[number] = _unquoted(match[2]), match[2][0] in "'\""
+        entries[number] = _unquoted(match[2]), match[2][0] in "'\""
         at, more = match.end(), match[3]
     if more and line[at:]:
         raise ValueError(f"{where}: {line[at : at + 40]!r} stands after the closing brace")
     for number, column in enumerate(columns):
-        if number not in given and column.kind in ("string", "relational"):
+        if number not in entries and column.kind in ("string", "relational"):
             raise ValueError(
                 f"{where}: attribute {number}, {column.name!r}, is left out; only numbers and "
                 f"nominal values may be, and it is {column.kind}"
             )
     return [
-        given.get(number, (column.values[0] if column.values else "0", True))
+        entries.get(number, (column.values[0] if column.values else "0", True))
         for number, column in enumerate(columns)
     ]
 
@@ -244,6 +244,6 @@ def _values(where: str, line: str, columns: list[_Attribute]) -> list[str]:
                 f"{where}: {column.name!r} is missing ('?'); every value must be there"
             )
         if column.kind == "nominal" and text not in column.values:
-            known = _listed(column.values)
-            raise ValueError(f"{where}: {column.name!r} is {text[:40]!r}, not one of {known}")
+            values = _listed(column.values)
+            raise ValueError(f"{where}: {column.name!r} is {text[:40]!r}, not one of {values}")
     return [text for text, _ in fields]
