@@ -13,6 +13,7 @@ from scipy import sparse
 
 from d2ke._base.files import open_file
 from d2ke.io import load_mat
+from d2ke.io.hdf5 import open_hdf5
 from d2ke.io.text import is_gap
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
@@ -126,29 +127,16 @@ def read_text(file: Path) -> str:
 
 def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
     """Read one dataset of an HDF5 file, or, for None, the matrices."""
-    open_file(file).close()  # neither a pipe nor a device
-    try:
-        store = h5py.File(file, "r")
-    except OSError:
-        raise InputError(f"{file} is not an HDF5 file, or is damaged") from None
-    with store:
-        names: list[str] = []
+    names: list[str] = []
+    with open_hdf5(file) as store:
         store.visititems(
             lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
         )
-        if variable is not None and variable.strip("/") not in names:
-            raise InputError(
-                f"{file} has no variable {variable!r}; it has {', '.join(names) or 'nothing'}"
-            )
-        wanted = [variable] if variable is not None else names
-        try:
-            return {
-                name: _decoded(store[name])
-                for name in wanted
-                if variable is not None or len(store[name].shape) == 2
-            }
-        except OSError as error:
-            raise InputError(f"{file} is damaged: {error}") from None
+        if variable is None:
+            return {name: _decoded(store[name]) for name in names if len(store[name].shape) == 2}
+        if variable.strip("/") in names:
+            return {variable: _decoded(store[variable])}
+    raise InputError(f"{file} has no variable {variable!r}; it has {', '.join(names) or 'nothing'}")
 
 
 def _decoded(dataset: h5py.Dataset) -> Any:

@@ -17,8 +17,8 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
 from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
-from d2ke.io.feature_file import is_features_file
-from d2ke.io.hdf5 import get_objects
+from d2ke.io.feature_file import features_seal
+from d2ke.io.hdf5 import get_objects, get_text, open_hdf5
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
 from d2ke.io.text import labels_of_text
 from d2ke.objects.container import Objects
@@ -96,21 +96,20 @@ def _text(name: str, value: np.ndarray) -> np.ndarray:
 
 
 def _hdf5(path: Path) -> dict[str, Any]:
-    try:
-        if is_features_file(path):
-            raise ValueError("it holds features, not objects; d2ke.io.load_features reads it")
-        with h5py.File(path, "r") as store:
-            return {name: _hdf5_value(store, name) for name in store}
-    except OSError as error:
-        raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
-    except (KeyError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
+    if features_seal(path) is not None:
+        raise ArgumentError(
+            str(path), "holds features, not objects; d2ke.io.load_features reads it"
+        )
+    with open_hdf5(path) as store:
+        items = {name: store.get(name) for name in store}
+        lost = [name for name, item in items.items() if item is None]
+        values = {} if lost else {name: _hdf5_value(item) for name, item in items.items()}
+    if lost:
+        raise ValueError(f"{path}: {lost[0]} is a link to nothing that can be read")
+    return values
 
 
-def _hdf5_value(store: h5py.File, name: str) -> Any:
-    dataset = store.get(name)
-    if dataset is None:
-        raise ValueError(f"{name} is a link to nothing that can be read")
+def _hdf5_value(dataset: h5py.Dataset | h5py.Group) -> Any:
     if isinstance(dataset, h5py.Group):
         return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
