@@ -7,12 +7,17 @@ import h5py
 import numpy as np
 
 from d2ke.io.features import seal_features
-from d2ke.io.seal import make_seal, sealed
+from d2ke.io.seal import SIZE, make_seal, user_block
+
+
+def sealed(content):
+    """Return the bytes of a model file whose content was changed, with another seal."""
+    return user_block(content, "model") + content[SIZE:]
 
 
 def seal_model(path):
     path = Path(path)
-    path.write_bytes(sealed(path.read_bytes(), "model"))
+    path.write_bytes(sealed(path.read_bytes()))
 
 
 def seal_features_file(path):

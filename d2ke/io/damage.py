@@ -33,10 +33,10 @@ def damage() -> Iterator[None]:
 
 
 @contextmanager
-def damage_of(file: str | Path) -> Iterator[None]:
-    """As `damage`, for users: the ArgumentError "FILE is damaged: WHAT"."""
+def damage_of(file: str | Path, where: str = "") -> Iterator[None]:
+    """As `damage`, for users: the ArgumentError "FILE is damaged: WHERE WHAT"."""
     try:
         with damage():
             yield
     except Damaged as error:
-        raise ArgumentError(str(file), f"is damaged: {error}") from error
+        raise ArgumentError(str(file), f"is damaged: {where}{error}") from error

@@ -121,11 +121,12 @@ class FeatureFile:
 
         Whole chunks of about 1 MiB are read and checked; a damaged one is a ValueError.
         """
-        part = as_slice("rows", rows), as_slice("columns", columns)
+        selection = as_slice("rows", rows), as_slice("columns", columns)
         if not self._file:
             raise ArgumentError(str(self.path), "is closed")
-        with damage_of(self.path):
-            return self._Z[part]
+        start, stop, _ = selection[0].indices(len(self))
+        with damage_of(self.path, f"rows {start} to {stop} of Z: "):
+            return self._Z[selection]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
         """Read the rows of a slice, as those of an array."""

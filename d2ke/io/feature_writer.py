@@ -73,16 +73,16 @@ def write_rows(
     check_place(path)
     if _complete(path, record):
         return
-    part = path.with_name(f"{path.name}.part")
+    unfinished = path.with_name(f"{path.name}.part")
     with locked(path.with_name(f"{path.name}.lock"), path):
         if _complete(path, record):  # by another call, in the meantime
             return
-        seal = _begun(part, record) or _begin(path, part, content, record)
-        with open(part, "rb+", buffering=0) as stream:
+        seal = _begun(unfinished, record) or _begin(path, unfinished, content, record)
+        with open(unfinished, "rb+", buffering=0) as stream:
             with progress_bar(progress, title) as report:
                 _fill(stream, seal, compute, report, run_rows)
             os.fsync(stream.fileno())
-        os.replace(part, path)
+        os.replace(unfinished, path)
         sync_folder(path)
 
 
@@ -105,34 +105,36 @@ def _complete(path: Path, record: Mapping[str, Any]) -> bool:
     return True
 
 
-def _begun(part: Path, record: Mapping[str, Any]) -> Seal | None:
+def _begun(unfinished: Path, record: Mapping[str, Any]) -> Seal | None:
     """Check an unfinished file, and return its seal; None if it must be begun."""
-    if not part.exists():
+    if not unfinished.exists():
         return None
-    with open_file(part) as stream:
+    with open_file(unfinished) as stream:
         front = stream.read(SIZE)
         if not front.strip(b"\0"):  # a kill while the structure was written
             return None
         if not is_sealed(front, "features"):
             raise FileExistsError(
-                f"{part} exists, and is not an unfinished features file; remove it"
+                f"{unfinished} exists, and is not an unfinished features file; remove it"
             )
         try:
             seal = check_seal(stream, "features")
         except Damaged as error:
-            warn(f"{part} is damaged: {error}; all of its rows are computed again")
+            warn(f"{unfinished} is damaged: {error}; all of its rows are computed again")
             return None
-    with open_hdf5(part) as file:
+    with open_hdf5(unfinished) as file:
         before = get_json(file, "record")
-    refuse_differences(part, before, record)
+    refuse_differences(unfinished, before, record)
     return seal
 
 
-def _begin(path: Path, part: Path, content: FeatureContent, record: Mapping[str, Any]) -> Seal:
+def _begin(
+    path: Path, unfinished: Path, content: FeatureContent, record: Mapping[str, Any]
+) -> Seal:
     """Write all of a file but its rows, and reserve its space."""
-    part.unlink(missing_ok=True)
+    unfinished.unlink(missing_ok=True)
     try:
-        with open(part, "xb+", buffering=0) as stream:
+        with open(unfinished, "xb+", buffering=0) as stream:
             fd = stream.fileno()
             with hdf5_on(fd, "w", userblock_size=SIZE) as file:
                 put_parts(file, content.parameters, content.omega, content.labels)
@@ -146,7 +148,7 @@ def _begin(path: Path, part: Path, content: FeatureContent, record: Mapping[str,
         sync_folder(path)
         return seal
     except BaseException:
-        part.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
 
 
@@ -178,30 +180,31 @@ def _fill(
     buffer = np.empty((min(n, longest), m), dtype)
     count = step
     while start < n:
-        part = buffer[: min(count, n - start)]
-        stop = start + len(part)
+        block = buffer[: min(count, n - start)]
+        stop = start + len(block)
 
         def visit(here: int, _: int, before: int = start * m) -> None:
             report(before + here, n * m)
 
         started = time.perf_counter()
-        compute(slice(start, stop), part, report and visit)
+        compute(slice(start, stop), block, report and visit)
         seconds = time.perf_counter() - started
         with deferred_interrupts():
-            for first in range(0, len(part), step):
-                rows = part[first : first + step]
+            for first in range(0, len(block), step):
+                rows = block[first : first + step]
                 for column, place in zip(
                     range(0, m, chunk[1]), places[(start + first) // step].tolist(), strict=True
                 ):
                     values = np.zeros(chunk, dtype)
                     values[: len(rows), : m - column] = rows[:, column : column + chunk[1]]
-                    write_all(fd, values.tobytes() + fletcher32(values), place)
+                    write_all(fd, values, place)
+                    write_all(fd, fletcher32(values), place + values.nbytes)
             os.fsync(fd)
             write_all(fd, seal.block("features", stop), 0)
         if report is not None:
             report(stop * m, n * m)
         start = stop
-        count = int(_RUN_SECONDS * len(part) / max(seconds, 1e-9)) // step * step
+        count = int(_RUN_SECONDS * len(block) / max(seconds, 1e-9)) // step * step
         count = min(longest, max(step, count))
 
 
@@ -210,8 +213,8 @@ def fletcher32(values: np.ndarray) -> bytes:
     words = np.frombuffer(values, ">u2")
     first = second = 0
     for start in range(0, len(words), 1 << 16):
-        block = words[start : start + (1 << 16)].astype(np.int64)
-        second += first * len(block) + int(block @ np.arange(len(block), 0, -1))
-        first += int(block.sum())
+        piece = words[start : start + (1 << 16)].astype(np.int64)
+        second += first * len(piece) + int(piece @ np.arange(len(piece), 0, -1))
+        first += int(piece.sum())
     first, second = (total and (total - 1) % 65535 + 1 for total in (first, second))
     return (second << 16 | first).to_bytes(4, "little")

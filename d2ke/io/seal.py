@@ -25,7 +25,7 @@ _STEP = 1 << 20
 
 
 class Seal(NamedTuple):
-    """What a user block says: rows that are written, pieces, and the CRC-32 of the content."""
+    """The content of a user block: rows that are written, pieces, and the CRC-32 of the content."""
 
     rows: int
     pieces: np.ndarray
@@ -52,10 +52,9 @@ def make_seal(stream: BinaryIO, pieces: np.ndarray) -> Seal:
     return Seal(0, pieces, _content_crc(stream, pieces))
 
 
-def sealed(content: bytes | memoryview, kind: str) -> bytes:
-    """Return a file without pieces with its seal in the user block."""
-    crc = zlib.crc32(memoryview(content)[SIZE:])
-    return Seal(0, np.empty((0, 2), np.int64), crc).block(kind, 0) + content[SIZE:]
+def user_block(content: bytes | memoryview, kind: str) -> bytes:
+    """Return the user block of a file without pieces."""
+    return Seal(0, np.empty((0, 2)), zlib.crc32(memoryview(content)[SIZE:])).block(kind, 0)
 
 
 def check_seal(stream: BinaryIO, kind: str) -> Seal:
@@ -69,10 +68,10 @@ def check_seal(stream: BinaryIO, kind: str) -> Seal:
     size = stream.seek(0, 2)
     stream.seek(0)
     front = stream.read(SIZE)
-    found = _LINE.fullmatch(front[:_HALF])
-    if found is None or not is_sealed(front, kind):
+    match = _LINE.fullmatch(front[:_HALF])
+    if match is None or not is_sealed(front, kind):
         raise Damaged("its first 512 bytes are not what was written")
-    rows, count = int(found[2]), int(found[3])
+    rows, count = int(match[2]), int(match[3])
     if 16 * count > size - SIZE:
         raise Damaged(f"it ends after {size} bytes")
     stream.seek(size - 16 * count)
@@ -81,7 +80,7 @@ def check_seal(stream: BinaryIO, kind: str) -> Seal:
     if (bounds[1:] < bounds[:-1]).any():
         raise Damaged("the list of its pieces is not what was written")
     seal = Seal(rows, pieces, _content_crc(stream, pieces))
-    if front != _block(found[1].decode(), seal.content):
+    if front != _block(match[1].decode(), seal.content):
         raise Damaged(f"the CRC-32 of its {size} bytes is not what was written")
     return seal
 

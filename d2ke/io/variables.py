@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -17,8 +16,9 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
 from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
+from d2ke.io.damage import Damaged, damage
 from d2ke.io.feature_file import features_seal
-from d2ke.io.hdf5 import get_objects, get_text, open_hdf5
+from d2ke.io.hdf5 import get_objects, open_hdf5
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
 from d2ke.io.text import labels_of_text
 from d2ke.objects.container import Objects
@@ -75,9 +75,13 @@ def read_arrays(
 
 def _npz(path: Path) -> dict[str, Any]:
     try:
-        with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
+        with (
+            open_file(path) as stream,
+            damage(),
+            np.load(stream, allow_pickle=False) as archive,
+        ):
             values = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+    except Damaged as error:
         raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
     try:
         return {name: _text(name, value) for name, value in values.items()}

@@ -30,7 +30,7 @@ from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.damage import Damaged, damage_of
 from d2ke.io.hdf5 import get_objects, get_text, put_json, put_objects, put_text
-from d2ke.io.seal import SIGNATURE, SIZE, check_seal, is_sealed, sealed
+from d2ke.io.seal import SIGNATURE, SIZE, check_seal, is_sealed, user_block
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.svm_model import SVMKernel, SVMModel
@@ -106,11 +106,12 @@ def save_model(
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
         put_json(store, "structure", _encoded(store, "model", model))
-    whole = sealed(content.getvalue(), "model")
-    if hasattr(file, "write"):
-        file.write(whole)
-    else:
-        write_file(file_path("file", file), whole)
+    with content.getbuffer() as whole:
+        whole[:SIZE] = user_block(whole, "model")
+        if hasattr(file, "write"):
+            file.write(whole)
+        else:
+            write_file(file_path("file", file), whole)
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
@@ -154,12 +155,14 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
 
 
 def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
+    start = stream.tell()
     front = stream.read(SIZE + len(SIGNATURE))
+    stream.seek(start)
     if not is_sealed(front, "model"):
         hdf5 = SIGNATURE in (front[: len(SIGNATURE)], front[SIZE:])
         reason = ": another program wrote it" if hdf5 else ", which is an HDF5 file"
         raise ArgumentError(name, f"is not a model saved by d2ke{reason}")
-    content = io.BytesIO(front + stream.read())
+    content = io.BytesIO(stream.read())
     with damage_of(name):
         check_seal(content, "model")
         with h5py.File(content, "r") as store:

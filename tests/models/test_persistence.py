@@ -10,11 +10,10 @@ from types import SimpleNamespace
 import h5py
 import numpy as np
 import pytest
-from seals import seal_model
+from seals import seal_model, sealed
 
 import d2ke
 from d2ke.io.hdf5 import get_json, put_text
-from d2ke.io.seal import sealed
 
 X_STRINGS = ["abab", "aabb", "ababab", "aaabbb", "b"] * 4
 LABELS = {
@@ -130,7 +129,7 @@ def test_files_of_others_and_newer_ones(content, tmp_path):
     with h5py.File(stream, "r+") as store:
         store.attrs["version"] = 7
     with pytest.raises(ValueError, match="version 7 of the format; this reads 1"):
-        d2ke.load_model(io.BytesIO(sealed(stream.getvalue(), "model")))
+        d2ke.load_model(io.BytesIO(sealed(stream.getvalue())))
     for block in (0, 512):
         other = io.BytesIO()
         h5py.File(other, "w", userblock_size=block).close()
