@@ -9,7 +9,6 @@ import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -215,8 +214,9 @@ def chunk_shape(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
 
 def chunk_places(Z: h5py.Dataset) -> np.ndarray:
     """Return where the bytes of each chunk begin and end in the file, in the order of rows."""
-    corners = product(*(range(0, size, step) for size, step in zip(Z.shape, Z.chunks, strict=True)))
-    infos = map(Z.id.get_chunk_info_by_coord, corners)
+    infos: list[Any] = []
+    Z.id.chunk_iter(infos.append)  # in one pass, as a question for one chunk goes through all
+    infos.sort(key=lambda one: one.chunk_offset)
     places = np.array([(one.byte_offset, one.byte_offset + one.size) for one in infos], np.int64)
     return places + _left_out()
 
@@ -228,8 +228,9 @@ def _left_out() -> int:
     with h5py.File(stream, "w", userblock_size=SIZE) as file:
         Z = file.create_dataset("Z", data=np.frombuffer(mark, np.int64), chunks=(1,))
         file.flush()
-        place = Z.id.get_chunk_info_by_coord((0,)).byte_offset
-    return stream.getvalue().index(mark) - place
+        infos: list[Any] = []
+        Z.id.chunk_iter(infos.append)
+    return stream.getvalue().index(mark) - int(infos[0].byte_offset)
 
 
 def seal_features(stream: BinaryIO) -> Seal:
