@@ -107,13 +107,13 @@ def _hdf5(path: Path) -> dict[str, Any]:
     with open_hdf5(path) as store:
         items = {name: store.get(name) for name in store}
         lost = [name for name, item in items.items() if item is None]
-        values = {} if lost else {name: _hdf5_value(item) for name, item in items.items()}
+        values = {} if lost else {name: _hdf5_value(name, item) for name, item in items.items()}
     if lost:
         raise ValueError(f"{path}: {lost[0]} is a link to nothing that can be read")
     return values
 
 
-def _hdf5_value(dataset: h5py.Dataset | h5py.Group) -> Any:
+def _hdf5_value(name: str, dataset: h5py.Dataset | h5py.Group) -> Any:
     if isinstance(dataset, h5py.Group):
         return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
