@@ -93,10 +93,25 @@ def check_resumed(folder, most):
     assert 0 < info.pairs <= most * len(STRINGS)
 
 
+def check_unchanged(folder):
+    *_, info = d2ke.nearest(STRINGS, checkpoint=folder, info=True, **HOW)
+    assert info.pairs == 0
+
+
 def test_an_interrupted_call_is_resumed(tmp_path):
     interrupted(tmp_path, 150)
     interrupted(tmp_path, 200)
     check_resumed(tmp_path, 100)
+
+
+@pytest.mark.parametrize("size", [0, 100])
+def test_a_damaged_block_is_computed_again(tmp_path, size):
+    interrupted(tmp_path, 150)
+    block = tmp_path / "rows_7.npz"
+    block.write_bytes(block.read_bytes()[:size])
+    with pytest.warns(UserWarning, match=r"rows_7\.npz is damaged; this part is computed again"):
+        check_resumed(tmp_path, 300)
+    check_unchanged(tmp_path)
 
 
 @pytest.mark.parametrize(
