@@ -262,4 +262,4 @@ def _compare(
         raise ArgumentError(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
         )
-    return ComparedColumn(x, y, pairs, radius)
+    return ComparedColumn(x, y, pairs, pairs.rounded(radius) or radius)

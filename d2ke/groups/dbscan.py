@@ -58,7 +58,7 @@ def dbscan(
     X : Objects or what `pack` takes
         n objects.
     eps : float
-        The radius, finite and >= 0.
+        The radius, finite and >= 0; rounded as that of `within`.
     min_samples : int
         How many objects, itself included, a core object has within `eps`.
     distance : str, callable or scipy.LowLevelCallable
@@ -96,7 +96,8 @@ def dbscan(
     [0, 0, 0, 1, 1, 1, -1]
     """
     search = tree_search("dbscan", X, distance, params, metric, n_threads)
-    eps, min_samples = not_negative("eps", eps), integer("min_samples", min_samples, 1)
+    eps = search.pairs.rounded(not_negative("eps", eps))
+    min_samples = integer("min_samples", min_samples, 1)
     search, copies = distinct_objects(search)
     n, dtype = search.pairs.shape[0], search.pairs.dtype
     near = WithinLists(search.pairs.shape, eps)

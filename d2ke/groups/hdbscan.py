@@ -19,7 +19,7 @@ from d2ke.groups.forest import Edges, Forest
 from d2ke.groups.growth import grow
 from d2ke.groups.spanning_tree import SpanningTree, tree_of, tree_search
 from d2ke.neighbors import strings
-from d2ke.neighbors.copies import distinct_objects, self_distances
+from d2ke.neighbors.copies import copy_distances, distinct_objects
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.strategies import choose_strategy
@@ -129,6 +129,7 @@ def hdbscan(
     pairs = search.pairs
     min_samples = min(integer("min_samples", min_samples, 1), pairs.shape[0] - 1)
     epsilon = not_negative("cluster_selection_epsilon", cluster_selection_epsilon)
+    epsilon = pairs.rounded(epsilon)
     search, copies = distinct_objects(search)
     n, counts, dtype = search.pairs.shape[0], copies.counts, pairs.dtype
     cores = np.zeros(n)
@@ -173,7 +174,7 @@ def _with_copies(edges: Edges, cores: np.ndarray, pairs: PairwiseProblem, copies
         weights = cores[copies.numbers[again]]
         edges = Edges(copies.firsts[edges.i], copies.firsts[edges.j], edges.weights)
     else:
-        apart = self_distances(pairs, copies)[copies.numbers[again]]
+        apart = copy_distances(pairs, copies)[copies.numbers[again]]
         weights = np.maximum(np.maximum(cores[firsts], cores[again]), apart)
     edges = Edges.join([Edges(firsts, again, weights), edges])
     order = np.lexsort((edges.j, edges.i, np.arange(len(edges.i)) >= len(again), edges.weights))

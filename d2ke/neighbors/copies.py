@@ -15,16 +15,16 @@ import numpy as np
 from scipy import sparse
 
 from d2ke.distances.pairs import numbered
-from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
+from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.itself import self_distances
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import Strategy, choose_strategy
 from d2ke.objects.container import offsets_of, take
 from d2ke.objects.copies import Copies, find_copies, no_copies
 
-_TOGETHER = 16  # objects whose distances to themselves are computed, among all of theirs
 _ENTRIES = 1 << 20  # of neighbours that are repeated at a time
 
 
@@ -61,7 +61,7 @@ def distinct_objects(search: NeighborSearch) -> tuple[NeighborSearch, Copies]:
     All objects count as distinct where equal ones are not at distance 0 of each other.
     """
     distinct, pairs = distinct_search(search), search.pairs
-    if distinct is None or self_distances(pairs, distinct.x).any():
+    if distinct is None or copy_distances(pairs, distinct.x).any():
         return search, no_copies(len(pairs.x))
     reduced = distinct.search.pairs
     if isinstance(pairs.x, list):  # whose errors have the numbers of all objects
@@ -70,17 +70,10 @@ def distinct_objects(search: NeighborSearch) -> tuple[NeighborSearch, Copies]:
     return replace(search, pairs=reduced), distinct.x
 
 
-def self_distances(pairs: PairwiseProblem, copies: Copies) -> np.ndarray:
+def copy_distances(pairs: PairwiseProblem, copies: Copies) -> np.ndarray:
     """Return the distance of each distinct object of X to its copies; 0 if it has none."""
-    result = np.zeros(len(copies.firsts))
-    numbers = np.flatnonzero(copies.counts > 1)
-    step = _TOGETHER if isinstance(pairs.distance, (str, RecordDistance)) else 1
-    for at in range(0, len(numbers), step):
-        some = copies.firsts[numbers[at : at + step]]
-        x, first = take(pairs.x, some), int(some[0])
-        block = np.empty((len(some), len(some)), pairs.dtype)
-        pairs.compile(PairBlock(x, x, False, first, first)).run(block, 1, None, Transform())
-        result[numbers[at : at + step]] = np.diagonal(block)
+    result, repeated = np.zeros(len(copies.firsts)), copies.counts > 1
+    result[repeated] = self_distances(pairs, copies.firsts[repeated])
     return result
 
 

@@ -14,7 +14,7 @@ from scipy import LowLevelCallable
 from d2ke._base.checks import choice
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
-from d2ke.neighbors.copies import self_distances
+from d2ke.neighbors.copies import copy_distances
 from d2ke.neighbors.search import nearest, others_count
 from d2ke.objects.container import take
 from d2ke.objects.copies import find_copies
@@ -110,7 +110,7 @@ def outlier_scores(
     weights = np.column_stack([copies.counts - 1, copies.counts[indices]])
     weights = weights / weights.sum(axis=1, keepdims=True)
     indices = np.column_stack([np.arange(len(indices)), indices])
-    near = np.column_stack([self_distances(pairs, copies), near])
+    near = np.column_stack([copy_distances(pairs, copies), near])
     reach = (weights * np.maximum(near, near[indices, -1])).sum(axis=1)
     least = reach[reach > 0].min(initial=np.inf) / 2
     reach = np.maximum(reach, least if least < np.inf else 1.0)

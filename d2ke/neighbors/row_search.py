@@ -14,6 +14,7 @@ from d2ke._base.checkpoint import Checkpoint, made_with
 from d2ke.distances.fingerprint import description
 from d2ke.neighbors.copies import distinct_search, search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import NearestLists, WithinLists, check_graph, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import Strategy, choose_strategy
@@ -70,7 +71,7 @@ def search_by_rows(
             started = time.perf_counter()
             report = search.report and _share(search.report, slice(first, last), n, m)
             block = search.block(slice(first, last), prepared=prepared, report=report)
-            found = _search_block(block, search.skip, strategy, copies, info)
+            found = _search_block(block, search, strategy, copies, info)
             kept.put_arrays(("rows", first), **found._asdict())
             seconds = max(time.perf_counter() - started, 1e-9)
             wanted = int(_BLOCK_SECONDS * (last - first) / seconds)
@@ -100,12 +101,12 @@ def _share(
 
 def _search_block(
     block: NeighborSearch,
-    drop_own: bool,
+    whole: NeighborSearch,
     strategy: Strategy,
     copies: Copies | None,
     info: NeighborsInfo,
 ) -> RowNeighbors:
-    """Search some rows; the objects themselves are dropped from their neighbours on request."""
+    """Search some rows of the whole; the objects themselves are dropped where it skips them."""
     (n, m), dtype, first = block.pairs.shape, block.pairs.dtype, block.pairs.first
     numbers = np.arange(first, first + n)
     counted = NeighborsInfo(block.n_pairs)
@@ -114,8 +115,10 @@ def _search_block(
         lists = NearestLists(n, block.k, block.cap)
         search_neighbors(block, lists, counted, strategy, copies)
         indices, distances = lists.result(dtype)
-        if drop_own:
+        if whole.skip:
             indices, distances = without_own(indices, distances, numbers)
+        elif whole.same:
+            indices, distances = itself_first(block.pairs, indices, distances)
         counts = np.full(n, indices.shape[1])
         indices, distances = indices.ravel(), distances.ravel()
     else:
@@ -123,7 +126,7 @@ def _search_block(
         search_neighbors(block, near, counted, strategy, copies)
         graph = near.result(dtype)
         rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-        other = graph.indices != numbers[rows] if drop_own else np.ones(len(rows), bool)
+        other = graph.indices != numbers[rows] if whole.skip else np.ones(len(rows), bool)
         counts = np.bincount(rows[other], minlength=n)
         indices, distances = graph.indices[other], graph.data[other]
     info.add(counted)

@@ -48,9 +48,14 @@ def rows_of(file):
 
 
 def sorted_rows(D, include_self):
-    """Return, for each row of a matrix, (distance, index) of all others, the nearest first."""
+    """Return (distance, index) of the others for each row, the nearest first."""
     return [
-        sorted((d, j) for j, d in enumerate(row) if include_self or j != i)
+        [
+            (d, j)
+            for d, _, j in sorted(
+                (d, j != i, j) for j, d in enumerate(row) if include_self or j != i
+            )
+        ]
         for i, row in enumerate(D.tolist())
     ]
 

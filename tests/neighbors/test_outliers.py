@@ -24,7 +24,7 @@ def test_of_the_definition_and_of_scikit_learn(distance, k):
     LocalOutlierFactor = pytest.importorskip("sklearn.neighbors").LocalOutlierFactor
     X = walks(60)
     D = d2ke.distance_matrix(X, distance=distance)
-    near = by_sorting(D, k, skip=True)[1]
+    near = by_sorting(D, k, same=True, skip=True)[1]
     scores = d2ke.outlier_scores(X, k=k, distance=distance)
     np.testing.assert_allclose(scores, near.mean(axis=1), rtol=1e-12)
     lof = LocalOutlierFactor(k, metric="precomputed").fit(D)
