@@ -200,6 +200,28 @@ def test_features_are_options_of_the_function_in_memory():
     np.testing.assert_allclose((Z.T @ Z).compute(), Z.compute().T @ Z.compute(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("chunks", [7, 50])
+def test_itself_comes_first_among_copies(chunks):
+    words = [*WORDS[:10] * 2, *["aab"] * 30]
+    how = {"k": 6, "distance": "levenshtein", "include_self": True}
+    wanted = d2ke.nearest(words, **how)
+    assert (wanted[0][:, 0] == np.arange(50)).all()
+    for X in (words, delayed_parts(words, 4, 25)):
+        given = {"chunks": chunks} if X is words else {}
+        for ours, theirs in zip(
+            dask.compute(*lazy.nearest(X, **how, **given)), wanted, strict=True
+        ):
+            same(ours, theirs)
+
+
+def test_a_radius_is_rounded_to_the_dtype_of_the_distances():
+    X = [np.zeros((1, 1), np.float32), np.full((1, 1), 0.3, np.float32)]
+    graph = sparse.vstack(dask.compute(*lazy.within(X, radius=0.3, distance="dtw", chunks=1)))
+    assert graph.nnz == 2
+    indices, _ = lazy.nearest(X, k=1, radius=0.3, distance="dtw", chunks=1)
+    assert indices.compute().tolist() == [[1], [0]]
+
+
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("cut", ["objects", "parts", "single objects"])
 def test_neighbours_among_themselves(include_self, cut):
