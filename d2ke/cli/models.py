@@ -306,7 +306,7 @@ def embed(options: argparse.Namespace) -> None:
     with reported_warnings(session):
         objects = model.check_objects(held.objects, options.unseen_letters)
     write_model_features(out, objects, model, held.labels, **session.computing)
-    session.report(f"features: {len(objects)} x {model.R}, {options.out}")
+    session.report(f"features: {len(objects)} x {model.n_unsupervised}, {options.out}")
 
 
 def _distances_of_columns(text: str | None) -> dict[str, str] | None:

@@ -16,6 +16,7 @@ from d2ke.io.fasta import read_fasta
 from d2ke.io.frames import read_arrow, read_frame
 from d2ke.io.parquet import ParquetObjects
 from d2ke.io.ts import read_ts
+from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.container import OBJECT_KINDS, of_kind
 from d2ke.objects.values import column_names
@@ -24,7 +25,7 @@ _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_a
 _LONG = ("objects", "labels", "ids", "time")
 # The endings, and the arguments that have a meaning for each.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
-    ".ts": (),
+    **dict.fromkeys((".ts", ".txt"), ()),
     **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), _LONG),
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
@@ -53,6 +54,8 @@ def read_objects(
                       attributes as a series; and a nominal attribute
     .csv, .tsv        a table with a header: a string on each row; or, where a column says which
                       series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
+    .tsv, .txt        of the UCR archive: on each line a class, then the values of a series, without
+                      a header; NaN at the end of a line makes a shorter series
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
@@ -67,6 +70,10 @@ def read_objects(
     line is the header. A table is refused if this line may be data: no argument names one of its
     columns, and it has a number, a field that is repeated below, or a single field without a usual
     name. A column without a name (the index of pandas) is left out.
+
+    A .tsv file of numbers only is a file of the UCR archive if its name ends with _TRAIN or _TEST.
+    With another name it is refused if the first line counts, if its classes all differ, or if its
+    first two fields ascend, as ids and times do.
 
     Labels of text files and nominal classes of .ts and .arff stay text; the former become numbers
     if all are numbers in one canonical form: whole, or with equally many decimals, or as short as
@@ -157,7 +164,7 @@ def read_file(
     objects = of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
-    return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written)
+    return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written, held.note)
 
 
 def _read_file(
@@ -179,6 +186,10 @@ def _read_file(
     _check(columns, channels_first, suffix)
     if suffix == ".ts":
         return LabelledObjects(*read_ts(path)[:2])
+    first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
+    if suffix == ".txt" or (first and not columns.or_earlier(first, earlier).explicit):
+        objects, labels, note = read_ucr_table(path, first) if first else read_ucr(path)
+        return LabelledObjects(objects, labels, note=note)
     if suffix == ".arff":
         return read_arff(path, columns, channels_first, earlier)
     if suffix in (".fasta", ".fa"):

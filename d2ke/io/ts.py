@@ -140,7 +140,10 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
             )
         if name == "data":
             return header
+        before = header.get(name)
         header[name] = _entry(where, tag, name, words)
+        if before is not None and before != header[name] and not isinstance(before, str):
+            raise ValueError(f"{where}: the header has another @{tag} before, {before}")
     raise ValueError(f"{path} has no line @data")
 
 

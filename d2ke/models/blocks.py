@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from d2ke._base.checks import flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
@@ -227,6 +228,8 @@ class FittedBlock:
     column: str = ""
     fill: np.ndarray | None = None
 
+    supervised: ClassVar[bool] = False  # whether features are computed from labels
+
     @property
     def R(self) -> int:
         """Number of features."""
@@ -345,8 +348,9 @@ def fit_blocks(
 
     `rows` are the rows of the sample among all training objects.
     """
-    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
-    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
+    seeds, R = np.random.SeedSequence(entropy).spawn(len(blocks)), sum(map(attrgetter("R"), blocks))
+    check_fits(4 * len(X) * R, f"{R} features of {len(X)} objects", "take a smaller R")
+    Z = np.empty((len(X), R), np.float32)
     fitted, first = [], 0
     for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
         ready, features = block.fit_features(X, rows, seed, n_threads, progress)

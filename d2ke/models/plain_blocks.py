@@ -110,6 +110,7 @@ class PlainBlock:
         ends = {"missing": ": missing", "near numbers": ": near"}
         return self.column + ends.get(self.kind, "")
 
+    supervised: ClassVar[bool] = False
     sd_power = 1.0
     parameters: ClassVar[Mapping[str, Any]] = {}
     sources = hidden = None  # no training object is a random object of it

@@ -132,10 +132,13 @@ class TrainingPlan:
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
+        seen = [one for one in fitted if not one.supervised]
+        if len(seen) < len(fitted):
+            sizes = [one.R for one in fitted]
+            kept = kept[:, np.repeat([not one.supervised for one in fitted], sizes)]
         # Near numbers have the features of a distance.
-        plain = [getattr(one, "kind", "near numbers") != "near numbers" for one in fitted]
-        sizes = [block.R for block in fitted]
-        known = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
+        plain = [getattr(one, "kind", "near numbers") != "near numbers" for one in seen]
+        known = KnownObjects.of(kept, [one.R for one in seen], plain, entropy, n_threads)
         plan = cls(
             fitted, mean, unit, deviation, largest, least, stretch, left_out, centre, dtype, known
         )

@@ -167,7 +167,7 @@ class Query:
         windows = sliding_window_view(x, self.length, axis=0)
         step = max(1, _GATHERED // (self.length * self.dim))
         for begin in range(0, len(places), step):
-            taken = windows[places[begin : begin + step]].astype(np.float64)
+            taken = windows[places[begin : begin + step]].astype(np.float64, order="C")
             if self.normalize:
                 taken = standardized(taken, limits)
             part = slice(begin, begin + step)
@@ -179,8 +179,10 @@ class Query:
 
     def _euclidean(self, windows: np.ndarray) -> np.ndarray:
         away = np.abs(windows - self.values).reshape(len(windows), -1)
-        largest = np.maximum(away.max(axis=1), np.finfo(np.float64).tiny)
-        return largest * np.sqrt(((away / largest[:, None]) ** 2).sum(axis=1))
+        # The unit is a power of two: squares of whole numbers are exact, and equal sums tie.
+        exponents = np.frexp(away.max(axis=1))[1]
+        squares = np.ldexp(away, -exponents[:, None]) ** 2
+        return np.ldexp(np.sqrt(squares.sum(axis=1)), exponents)
 
     def _warped(
         self, windows: np.ndarray, limit: float, n_threads: int

@@ -556,7 +556,7 @@ CASES = [
     (TypeError, ("y", "None"), d2ke.d2ke_importance, None, ["a", "b"], WORDS_MODEL),
     (TypeError, ("model", "int"), d2ke.save_model, "file", 3),
     (FileNotFoundError, ("nowhere",), d2ke.load_model, "nowhere"),
-    (ValueError, ("nothing.txt",), files.read_objects, "nothing.txt"),
+    (ValueError, ("nothing.doc",), files.read_objects, "nothing.doc"),
     (TypeError, ("file", "5"), files.read_objects, 5),
     (TypeError, ("path", "5"), files.read_ts, 5),
     (FileNotFoundError, ("nothing.ts",), files.read_ts, "nothing.ts"),

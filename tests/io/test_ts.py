@@ -81,6 +81,16 @@ def test_ts_small_file(tmp_path):
             }
 
 
+@pytest.mark.parametrize("twice", ["@univariate true", "@dimensions 3", "@classLabel false"])
+def test_ts_entries_that_contradict_each_other(tmp_path, twice):
+    head = "@univariate false\n@dimensions 2\n@note one\n@note two\n@classLabel true a\n"
+    path = ts_file(tmp_path, f"{head}{twice}\n@data\n1:2:a\n")
+    tag = twice.split()[0]
+    with pytest.raises(ValueError, match=f"line 6: the header has another {tag} before"):
+        read_ts(path)
+    assert read_ts(ts_file(tmp_path, f"{head}@dimension 2\n@data\n1:2:a\n"))[2]["note"] == "two"
+
+
 def test_ts_without_classes_and_with_a_bare_header(tmp_path):
     objects, labels, header = read_ts(ts_file(tmp_path, "@CLASSLABEL FALSE\n@Data\n1,2:3,4\n5:6"))
     assert labels is None

@@ -563,7 +563,7 @@ def test_groups_are_left_out_together(R):
 
 def test_groups_need_features_in_memory(monkeypatch):
     y, X, groups = people(np.random.default_rng(0))
-    monkeypatch.setattr("d2ke.models.train._KEPT", 0)
+    monkeypatch.setattr("d2ke.models.train._WHOLE", 0)
     monkeypatch.setattr("d2ke.models.train.sample_rows", lambda n, *_: np.arange(64))
     with pytest.raises(ValueError, match=r"groups needs all features in memory.*96 objects"):
         d2ke.d2ke_train(y, X, R=8, distance="levenshtein", groups=groups)

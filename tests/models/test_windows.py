@@ -7,6 +7,7 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+from seals import sealed
 
 import d2ke
 from d2ke.models.windows import KINDS, windows
@@ -139,7 +140,7 @@ def test_windows_of_a_damaged_file_are_refused(model, name, value):
         group = next(one["omega"] for one in blocks if "dilations" in one["omega"])
         group[name][0] = value
     with pytest.raises(d2ke.ArgumentError, match="damaged"):
-        d2ke.load_model(io.BytesIO(file.getvalue()))
+        d2ke.load_model(io.BytesIO(sealed(file.getvalue())))
 
 
 def test_an_explanation_names_windows(model):

@@ -81,6 +81,44 @@ def test_definition(seed, dim, style, length, k, exclusion, normalize, how, own)
     assert len(found[0]) == k or not left
 
 
+@settings(max_examples=reference.examples(200), deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dim=st.integers(1, 3),
+    largest=st.sampled_from([1, 3, 10, 10**6]),
+    length=st.integers(1, 24),
+    normalize=st.booleans(),
+    dtype=st.sampled_from(["float32", "float64"]),
+)
+def test_windows_of_whole_numbers_ascend_and_ties_go_by_series_and_place(
+    seed, dim, largest, length, normalize, dtype
+):
+    rng = np.random.default_rng(seed)
+
+    def whole_numbers(n):
+        return rng.integers(-largest, largest + 1, (n, dim))
+
+    X, q = [whole_numbers(n) for n in rng.integers(length, 120, 3)], whole_numbers(length)
+    X[2][-length:] = X[0][:length] * (2 if normalize else 1)
+    items = d2ke.pack([x.astype(dtype) for x in X], channels_first=False)
+    found = d2ke.nearest_windows(items, q.astype(dtype), 40, normalize=normalize, exclusion=0)
+    keys = list(zip(*(part.tolist() for part in (found[2], *found[:2])), strict=True))
+    assert keys == sorted(keys)
+    if not normalize:
+        squares = [
+            (int(((x[p : p + length] - q) ** 2).sum()), i, p)
+            for i, x in enumerate(X)
+            for p in range(len(x) - length + 1)
+        ]
+        wanted = sorted(squares)[: len(keys)]
+        assert [key[1:] for key in keys] == [key[1:] for key in wanted]
+        np.testing.assert_array_equal(found[2], np.sqrt([square for square, *_ in wanted]))
+    # Windows of one shape are equally far, to the bit.
+    value = {key[1:]: key[0] for key in keys}
+    first = value.get((0, 0))
+    assert value.get((2, len(X[2]) - length), first) == first or first is None
+
+
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("distance", ["euclidean", "dtw"])
 @pytest.mark.parametrize("style", STYLES)
