@@ -39,7 +39,7 @@ def write_distances(
     """Write the distances between all objects of X and all of Y to a file, by blocks of rows.
 
     The file holds what `distance_matrix` returns, bit for bit, and need not fit into memory. After
-    a kill at any moment or Ctrl-C the same call computes what is missing.
+    a kill at any moment or Ctrl-C the same call computes the missing blocks.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ def write_features(
     """Write the features of objects to a file, by blocks of rows.
 
     The file holds what `d2ke_embed` returns, or `d2ke_transform` for a model, bit for bit, and
-    need not fit into memory. After a kill at any moment or Ctrl-C the same call computes what is
-    missing. `train`, `train_classifier`, `train_least_squares`, `predict`, `Scaling` and `search`
-    take the file in place of an array.
+    need not fit into memory. After a kill at any moment or Ctrl-C the same call computes the
+    missing blocks. `train`, `train_classifier`, `train_least_squares`, `predict`, `Scaling` and
+    `search` take the file in place of an array.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ def write_features(
     array([0])
     """
     if isinstance(omega_or_model, D2KEModel):
-        given = {"distance": distance, "gamma": gamma, "dtype": dtype, **params}
-        for name, value in (given | {"link": None if link == "exp" else link}).items():
+        options = {"distance": distance, "gamma": gamma, "dtype": dtype, **params}
+        for name, value in (options | {"link": None if link == "exp" else link}).items():
             if value is not None:
                 raise ArgumentTypeError(name, f"is that of the model; got {value!r}")
         objects = omega_or_model.check_objects(X)
@@ -192,8 +192,8 @@ def write_model_features(
     inputs = {"X": digest("X", objects), **_digests(blocks, scaling)}
 
     def compute(rows: slice, Z: np.ndarray, report: Any) -> None:
-        part = span_of(objects, rows.start, rows.stop)
-        Z[:] = model.features(part, n_threads, supervised=False)
+        block = span_of(objects, rows.start, rows.stop)
+        Z[:] = model.features(block, n_threads, supervised=False)
 
     shape = len(objects), sum(sizes)
     content = FeatureContent(shape, np.dtype(np.float32), parameters, inputs)
@@ -203,17 +203,17 @@ def write_model_features(
 
 def _digests(blocks: Sequence[AnyFitted], scaling: Scaling) -> dict[str, str]:
     """Return digests of what decides the features of a model's blocks."""
-    parts: list[Any] = [scaling]
+    described: list[Any] = [scaling]
     functions: dict[str, Any] = {}
     for i, block in enumerate(blocks):
-        own = {field.name: getattr(block, field.name) for field in fields(block)}
-        for k, view in enumerate(own.pop("views", ())):
+        values = {field.name: getattr(block, field.name) for field in fields(block)}
+        for k, view in enumerate(values.pop("views", ())):
             functions[f"version of view {k} of block {i}"] = view
-        if callable(own.get("distance")):
-            functions[f"version of distance of block {i}"] = own.pop("distance")
-        parts.append(own)
+        if callable(values.get("distance")):
+            functions[f"version of distance of block {i}"] = values.pop("distance")
+        described.append(values)
     versions = {name: function_version(name, function) for name, function in functions.items()}
-    return {"model": sequence_digest("model", parts), **versions}
+    return {"model": sequence_digest("model", described), **versions}
 
 
 def _write_pairs(

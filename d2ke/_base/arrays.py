@@ -53,8 +53,8 @@ def matrix(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
             bad = np.isnan(dense[rows]) if infinite else ~np.isfinite(dense[rows])
             if bad.any():
                 i, j = np.argwhere(bad)[0]
-                wanted = "a number" if infinite else "finite"
-                refuse_entry(name, dense[rows][i, j], rows.start + i, j, wanted)
+                kind = "a number" if infinite else "finite"
+                refuse_entry(name, dense[rows][i, j], rows.start + i, j, kind)
     return dense
 
 
@@ -92,10 +92,10 @@ def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
             )
 
 
-def refuse_entry(name: str, value: Any, row: int, column: int, wanted: str = "finite") -> None:
+def refuse_entry(name: str, value: Any, row: int, column: int, kind: str = "finite") -> None:
     """Raise a ValueError that names an entry of a matrix."""
     raise ArgumentError(
-        name, f"has {value} at position ({row}, {column}); every value must be {wanted}"
+        name, f"has {value} at position ({row}, {column}); every value must be {kind}"
     )
 
 
@@ -134,7 +134,7 @@ def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...
         want is None or want == have for want, have in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        wanted = tuple("any" if want is None else want for want in shape)
-        raise ArgumentError(name, f"must have shape {wanted}, got {array.shape}")
+        expected = tuple("any" if want is None else want for want in shape)
+        raise ArgumentError(name, f"must have shape {expected}, got {array.shape}")
     if not np.isfinite(array).all():
         raise ArgumentError(name, "must be finite throughout")

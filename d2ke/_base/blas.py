@@ -26,8 +26,8 @@ def _libraries() -> tuple[list[Any], list[Any]]:
     (OpenBLAS on OpenMP) with one for each calling thread.
     """
     every = ThreadpoolController().select(user_api="blas").lib_controllers
-    by_thread = [one for one in every if getattr(one, "threading_layer", None) == "openmp"]
-    return [one for one in every if one not in by_thread], by_thread
+    by_thread = [lib for lib in every if getattr(lib, "threading_layer", None) == "openmp"]
+    return [lib for lib in every if lib not in by_thread], by_thread
 
 
 def _set(libraries: list[Any], counts: list[int]) -> None:
@@ -130,8 +130,8 @@ def square(rows_of: Callable[[slice], np.ndarray], n: int, n_threads: int | None
 
             def add(begin: int, A: np.ndarray = A, result: np.ndarray = result) -> None:
                 with np.errstate(over="ignore", invalid="ignore"):  # the caller checks
-                    part = A[:, begin : begin + _RUN].T @ A[:, begin:]
-                    result[begin : begin + _RUN, begin:] += part
+                    product = A[:, begin : begin + _RUN].T @ A[:, begin:]
+                    result[begin : begin + _RUN, begin:] += product
 
             list(pool.map(add, range(0, len(result), _RUN)))
     return result

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Locks and records of runs that can be resumed, and folders of their finished parts.
 
-A folder is locked while a run has it. ``record.json`` says what the run is made from; a run with
+A folder is locked while a run has it. ``record.json`` lists the inputs of the run; a run with
 another record is refused. Each part is a file that is written whole or not at all, and ends with
-a CRC-32 of its bytes, its name and the record. A damaged part is missing, with a warning.
+a CRC-32 of its bytes, its name and the record. A damaged part counts as missing, with a warning.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return the names whose values differ between two records."""
-    was, now = ({name: repr(value) for name, value in one.items()} for one in (before, after))
+    was, now = ({name: repr(value) for name, value in run.items()} for run in (before, after))
     return [name for name in now | was if now.get(name) != was.get(name)]
 
 
@@ -72,7 +72,7 @@ def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str
     differences = []
     for name in changed(before, after):
         if name not in MADE_WITH or name in after:
-            was, now = (repr(one[name]) if name in one else "not given" for one in (before, after))
+            was, now = (repr(run[name]) if name in run else "not given" for run in (before, after))
             differences.append(f"{name} was {was} and is {now}")
     if differences:
         raise ValueError(
@@ -167,8 +167,8 @@ class Checkpoint(MutableMapping[Key, Any]):
             if before is not None:
                 refuse_differences(self.folder, json.loads(before), record)
                 return
-            parts = {*self.folder.glob("*.json"), *self.folder.glob("*.npz")} - {path}
-            if all(_content(part, self._record_crc) is None for part in parts):
+            files = {*self.folder.glob("*.json"), *self.folder.glob("*.npz")} - {path}
+            if all(_content(file, self._record_crc) is None for file in files):
                 raise FileExistsError(f"{path} is not the record of a checkpoint, or is damaged")
             warn(f"{path} is damaged; it is written again, since parts are of the same run")
         _write(path, json.dumps(record, indent=1).encode(), 0)
@@ -190,8 +190,8 @@ class Checkpoint(MutableMapping[Key, Any]):
         return json.loads(content)["value"]
 
     def __setitem__(self, key: Key, value: Any) -> None:
-        part = {"key": key, "value": value}
-        _write(self._path(key, ".json"), json.dumps(part).encode(), self._record_crc)
+        entry = {"key": key, "value": value}
+        _write(self._path(key, ".json"), json.dumps(entry).encode(), self._record_crc)
 
     def __delitem__(self, key: Key) -> None:
         self._path(key, ".json").unlink()
@@ -205,12 +205,12 @@ class Checkpoint(MutableMapping[Key, Any]):
         return sum(1 for _ in self)
 
     def arrays(self, key: Key) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a part, or None where it is missing or damaged."""
+        """Return the arrays of a part, or None if it is missing or damaged."""
         content = self._read(self._path(key, ".npz"))
         if content is None:
             return None
-        with np.load(io.BytesIO(content), allow_pickle=False) as part:
-            return dict(part)
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return dict(archive)
 
     def put_arrays(self, key: Key, **arrays: Any) -> None:
         """Write a part of arrays."""
@@ -224,7 +224,7 @@ class Checkpoint(MutableMapping[Key, Any]):
         return sorted(int(number) for stem, _, number in ends if stem == name and number.isdigit())
 
     def _path(self, key: Key, suffix: str) -> Path:
-        stem = "_".join(re.sub(r"[^\w.+-]+", "-", str(part)) for part in key)
+        stem = "_".join(re.sub(r"[^\w.+-]+", "-", str(field)) for field in key)
         return self.folder / f"{stem}{suffix}"
 
 

@@ -31,10 +31,10 @@ def not_negative(name: str, value: Any) -> float:
     return result
 
 
-def _number(name: str, value: Any, wanted: str) -> float:
+def _number(name: str, value: Any, kind: str) -> float:
     """Return a real number as float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise ArgumentTypeError(name, f"must be {wanted}, got {value!r}")
+        raise ArgumentTypeError(name, f"must be {kind}, got {value!r}")
     try:
         return float(value)
     except OverflowError:  # an integer or a fraction
@@ -59,12 +59,12 @@ def integer(name: str, value: Any, low: int | None = None, high: int | None = No
         raise ArgumentTypeError(name, f"must be an integer, got {value!r}") from None
     if (low is not None and result < low) or (high is not None and result > high):
         if high is None:
-            wanted = f"at least {low}"
+            limits = f"at least {low}"
         elif low is None:
-            wanted = f"at most {high}"
+            limits = f"at most {high}"
         else:
-            wanted = f"between {low} and {high}"
-        raise ArgumentError(name, f"must be {wanted}, got {result}")
+            limits = f"between {low} and {high}"
+        raise ArgumentError(name, f"must be {limits}, got {result}")
     return result
 
 

@@ -44,16 +44,16 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """
     check_place(path)
     place = Path(os.path.realpath(path))
-    part = place.with_name(f"{place.name}.{uuid.uuid4().hex}.part")
+    temporary = place.with_name(f"{place.name}.{uuid.uuid4().hex}.part")
     try:
-        with open(part, "xb+") as stream:
+        with open(temporary, "xb+") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(part, place)
+        os.replace(temporary, place)
         sync_folder(place)
     except BaseException as error:
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
             reason = os.strerror(error.errno)
             raise OSError(error.errno, f"{path} was not written: {reason}") from error
@@ -131,8 +131,8 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
     """
     try:
         if hasattr(os, "statvfs"):
-            found = os.statvfs(path.parent)
-            free = found.f_bavail * found.f_frsize
+            disk = os.statvfs(path.parent)
+            free = disk.f_bavail * disk.f_frsize
             if free < n_bytes:
                 folder = path.parent.absolute()
                 raise OSError(errno.ENOSPC, f"only {free} bytes are free in {folder}")
@@ -159,7 +159,7 @@ def sync_folder(path: Path) -> None:
 def lists_to_tuples(value: Any) -> Any:
     """Turn the lists in a value from JSON into tuples, at every depth."""
     if isinstance(value, dict):
-        return {name: lists_to_tuples(part) for name, part in value.items()}
+        return {name: lists_to_tuples(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return tuple(map(lists_to_tuples, value))
     return value

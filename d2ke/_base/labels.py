@@ -73,7 +73,7 @@ def label_array(name: str, y: Any) -> np.ndarray:
 def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> None:
     """Refuse a list whose values numpy changed (["a", 1], [2**63, -1], "a" with NUL)."""
     for index, value in enumerate(values):
-        # Of floats alone, nan is refused by the check of finiteness.
+        # An array of floats is checked for nan later, with the check of finiteness.
         nan = isinstance(value, float) and value != value and labels.dtype.kind != "f"
         if value is None or nan or type(value).__name__ in _MISSING:
             raise ArgumentTypeError(
@@ -82,7 +82,7 @@ def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> Non
                 index,
             )
     if labels.dtype.kind == "O":
-        wrong = next((i for i, one in enumerate(values) if not isinstance(one, _LABELS)), None)
+        wrong = next((i for i, item in enumerate(values) if not isinstance(item, _LABELS)), None)
         where = "" if wrong is None else f"; {name}[{wrong}] is {values[wrong]!r}"
         raise ArgumentTypeError(
             name, f"must hold booleans, integers, floats or strings of one type{where}"
@@ -147,9 +147,9 @@ def refuse_swapped(y: Any, X: Any) -> None:
         values = set(X.tolist() if hasattr(X, "tolist") else X)
     except TypeError:  # arrays have no hash
         return
-    if 4 * len(values) > n or not all(isinstance(one, _LABELS) for one in values):
+    if 4 * len(values) > n or not all(isinstance(v, _LABELS) for v in values):
         return
-    if words is not None and sum(map(len, words)) < 2 * n * max(len(str(one)) for one in values):
+    if words is not None and sum(map(len, words)) < 2 * n * max(len(str(v)) for v in values):
         return
     raise ArgumentError(
         "y",
@@ -200,14 +200,14 @@ def class_weights(
         raise ArgumentTypeError(
             "class_weight", f"must be a dict {{label: weight}}, got {class_weight!r}"
         )
-    known = {label: position for position, label in enumerate(classes.tolist())}
+    codes = {label: position for position, label in enumerate(classes.tolist())}
     for label, weight in (option or class_weight or {}).items():
-        if label not in known:
+        if label not in codes:
             raise ArgumentError(
                 "class_weight",
                 f"names {label!r}, which is not in y; classes are {_listed(classes)}",
             )
-        weights[known[label]] = positive_number(f"class_weight[{label!r}]", weight)
+        weights[codes[label]] = positive_number(f"class_weight[{label!r}]", weight)
     return weights
 
 
@@ -220,15 +220,15 @@ def truth(y: Any, classes: np.ndarray | None, other: str, rows: int) -> np.ndarr
     """Return the true labels (targets if `classes` is None) of `rows` items, or None as given."""
     if y is None:
         return None
-    known = targets("y", y) if classes is None else label_array("y", y)
-    same_length("y", known, other, rows)
-    if classes is not None and rows and label_family(known) != label_family(classes):
+    true = targets("y", y) if classes is None else label_array("y", y)
+    same_length("y", true, other, rows)
+    if classes is not None and rows and label_family(true) != label_family(classes):
         raise ArgumentTypeError(
             "y",
-            f"holds {LABEL_KINDS[known.dtype.kind]}, but the model's classes are "
+            f"holds {LABEL_KINDS[true.dtype.kind]}, but the model's classes are "
             f"{LABEL_KINDS[classes.dtype.kind]}",
         )
-    return known
+    return true
 
 
 def accuracy(

@@ -13,7 +13,7 @@ from pathlib import Path
 def check_fits(n_bytes: int, what: str, instead: str) -> None:
     """Raise a MemoryError if `what` takes more bytes than the machine or its container has.
 
-    `instead` says which function or argument does with less.
+    `instead` names a function or argument that needs less.
     """
     limit = memory_limit()
     if limit is not None and n_bytes > limit:
@@ -27,7 +27,7 @@ def check_fits(n_bytes: int, what: str, instead: str) -> None:
 def memory_limit() -> int | None:
     """Return the bytes of physical memory, or of the container's limit if it is smaller.
 
-    None where neither is known.
+    None if neither is known.
     """
     return min((*_physical_memory(), *_container_limits()), default=None)
 

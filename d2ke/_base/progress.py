@@ -24,7 +24,7 @@ def bars() -> Any:
 
 @contextmanager
 def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function ``report(done, total)``, or None where nothing is shown."""
+    """Yield a function ``report(done, total)``, or None if nothing is shown."""
     if not (wanted and sys.stderr.isatty()):
         yield None
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is constant, or zero, but for rounding, and the deviations that features are divided by."""
+"""Tests for values that are constant or zero up to rounding, and the divisors of features."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plain_deviations(deviation: np.ndarray, largest: np.ndarray, dtype: Any) -> 
     return np.where(constant(deviation, largest, dtype), 1.0, deviation)
 
 
-def least_deviations(deviation: np.ndarray, largest: np.ndarray, parts: np.ndarray) -> np.ndarray:
+def least_deviations(deviation: np.ndarray, largest: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Return the least deviation that each feature of distances is divided by.
 
     It is a tenth of the median deviation of the features of its part that vary by more than 1e-6
@@ -65,17 +65,17 @@ def least_deviations(deviation: np.ndarray, largest: np.ndarray, parts: np.ndarr
     >>> least_deviations(np.array([1.0, 3.0, 1e-9]), np.ones(3), np.zeros(3, int)).tolist()
     [0.2, 0.2, 0.2]
     """
-    least = np.zeros(len(deviation))
+    floors = np.zeros(len(deviation))
     varies = deviation > _VARIES * largest
-    for part in np.unique(parts[parts != PLAIN]):
-        of_part = parts == part
+    for group in np.unique(groups[groups != PLAIN]):
+        of_part = groups == group
         varied = deviation[of_part & varies]
-        least[of_part] = _FLOOR * np.median(varied) if len(varied) else 1.0
-    return least
+        floors[of_part] = _FLOOR * np.median(varied) if len(varied) else 1.0
+    return floors
 
 
 def feature_deviations(
-    deviation: np.ndarray, largest: np.ndarray, least: np.ndarray, dtype: Any
+    deviation: np.ndarray, largest: np.ndarray, floors: np.ndarray, dtype: Any
 ) -> np.ndarray:
     """Return what features are divided by, from their deviations and the least ones.
 
@@ -83,4 +83,4 @@ def feature_deviations(
     `plain_deviations`.
     """
     plain = plain_deviations(deviation, largest, dtype)
-    return np.where(least > 0, np.maximum(deviation, least), plain)
+    return np.where(floors > 0, np.maximum(deviation, floors), plain)

@@ -48,9 +48,9 @@ def distance_matrix(
     distance : str or callable
         As for `d2ke.distance_matrix`; functions of a module must be importable by the workers.
     chunks : int or sequence of int, optional
-        Of an X in memory: the number of rows of a partition, or of each; by default four
-        partitions for each thread, of at most dask's ``array.chunk-size``. Of a dask collection:
-        the lengths of its partitions, where you know them; otherwise the result has blocks of
+        For an X in memory, the number of rows of a partition, or of each; by default four
+        partitions for each thread, of at most dask's ``array.chunk-size``. For a dask collection,
+        the lengths of its partitions, if you have them; otherwise the result has blocks of
         unknown length, which ``Z.compute_chunk_sizes()`` finds.
     n_threads : int
         Threads of a task; by default 1, as a worker runs as many tasks as it has threads.
@@ -68,8 +68,8 @@ def distance_matrix(
     Raises
     ------
     TypeError, ValueError
-        As `d2ke.distance_matrix`; what is wrong with objects of a dask collection is found when
-        the result is computed, and the item's index counts from the start of its partition.
+        As `d2ke.distance_matrix`; invalid objects in a dask collection raise when the result is
+        computed, and the item's index counts from the start of its partition.
     RuntimeError
         Workers with another version of d2ke or numpy, or another instruction set.
 
@@ -84,8 +84,8 @@ def distance_matrix(
     array([4., 5., 3.])
     """
     names = ArgumentNames("d2ke.dask.distance_matrix")
-    x, y, found = open_collections(X, Y, distance, params, names, chunks)
-    dtype = found if dtype is None else element_type("dtype", dtype)
+    x, y, default = open_collections(X, Y, distance, params, names, chunks)
+    dtype = default if dtype is None else element_type("dtype", dtype)
     columns = x if y is None else y
     compute = partial(
         _distances, distance=distance, params=params, dtype=dtype,
@@ -93,13 +93,13 @@ def distance_matrix(
     )  # fmt: skip
     symmetric = y is None and _is_symmetric(distance, params)
     grid: list[list[Any]] = []
-    for i, part in enumerate(x.parts):
+    for i, x_i in enumerate(x.parts):
         row = []
         for j, other in enumerate(columns.parts):
             if symmetric and j < i:
                 row.append(grid[j][i].T)
                 continue
-            pair = (part, None) if symmetric and j == i else (part, other)
+            pair = (x_i, None) if symmetric and j == i else (x_i, other)
             block = later(compute, *pair, where=x.where(i))
             row.append(da.from_delayed(block, (x.lengths[i], columns.lengths[j]), dtype))
         grid.append(row)
@@ -154,11 +154,11 @@ def d2ke_embed(
     if omega is None:
         raise ArgumentTypeError("omega", "is None; draw random objects first")
     features.d2ke_features(np.zeros((1, 1)), gamma, link)  # checks both
-    x, y, found = open_collections(X, omega, distance, params, names, chunks)
+    x, y, default = open_collections(X, omega, distance, params, names, chunks)
     assert y is not None
     if y.whole is None:
         raise ArgumentTypeError("omega", "must be in memory, not a dask collection")
-    dtype = found if dtype is None else element_type("dtype", dtype)
+    dtype = default if dtype is None else element_type("dtype", dtype)
     embed = partial(
         features.d2ke_embed, distance=distance, gamma=gamma, link=link, dtype=dtype,
         n_threads=integer("n_threads", n_threads, 1), **params,
@@ -204,10 +204,10 @@ def open_collections(
     if x.whole is not None and (y is None or y.whole is not None):
         dtype = check_pairs(x.whole, None if y is None else y.whole, distance, params, names).dtype
     else:
-        for one in (x, y):
-            if one is not None and one.whole is not None:
-                called = ArgumentNames(names.function, one.name, one.name)
-                check_pairs(one.whole, None, distance, params, called)
+        for side in (x, y):
+            if side is not None and side.whole is not None:
+                called = ArgumentNames(names.function, side.name, side.name)
+                check_pairs(side.whole, None, distance, params, called)
     check_workers()
     return x, y, dtype
 

@@ -93,13 +93,13 @@ def nearest(
     )  # fmt: skip
     starts, row_starts = columns.starts(), x.starts() if same else None
     lists: list[Any] = []
-    for i, part in enumerate(x.parts):
-        found = [
-            later(partial(compare, j), part, other, starts, where=x.where(i))
+    for i, rows in enumerate(x.parts):
+        candidates = [
+            later(partial(compare, j), rows, other, starts, where=x.where(i))
             for j, other in enumerate(columns.parts)
         ]
-        best = tree(found, partial(_best, k + same))
-        lists.append(later(partial(finish, i), best, row_starts, part))
+        best = tree(candidates, partial(_best, k + same))
+        lists.append(later(partial(finish, i), best, row_starts, rows))
     width = k + (same and include_self)
     indices, distances = np.empty((0, width), np.int64), np.empty((0, width), dtype)
     return (
@@ -158,9 +158,9 @@ def within(
     join = partial(_join, drop_own=not flag("include_self", include_self), dtype=dtype)
     row_starts = x.starts() if same else None
     blocks = []
-    for i, part in enumerate(x.parts):
-        found = [later(compare, part, other, where=x.where(i)) for other in columns.parts]
-        blocks.append(later(partial(join, i), row_starts, *found))
+    for i, rows in enumerate(x.parts):
+        tasks = [later(compare, rows, other, where=x.where(i)) for other in columns.parts]
+        blocks.append(later(partial(join, i), row_starts, *tasks))
     return blocks
 
 

@@ -37,7 +37,7 @@ def d2ke_predict(
     y : array_like, dask Series, dask array or list of Delayed, or None
         The true labels, for the accuracy only; a dask collection has the partitions of X.
     X, chunks, n_threads
-        As for `d2ke.dask.distance_matrix`. Of a model of records, X is a DataFrame of dask, a list
+        As for `d2ke.dask.distance_matrix`. For a model of records, X is a dask DataFrame, a list
         of delayed parts, each of which gives what `pack_records` takes, or one such in memory.
     model : D2KEModel
         It is sent to each worker once.
@@ -82,19 +82,19 @@ def d2ke_predict(
         predict.d2ke_predict, None, probability=probability, unseen_letters=unseen_letters,
         n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
-    found: list[Any] = x.map(apply, shared(model), empty=(no_labels, np.nan, no_decisions))
-    labels = row_array([one[0] for one in found], x.lengths, no_labels)
-    decisions = row_array([one[2] for one in found], x.lengths, no_decisions)
+    results: list[Any] = x.map(apply, shared(model), empty=(no_labels, np.nan, no_decisions))
+    labels = row_array([result[0] for result in results], x.lengths, no_labels)
+    decisions = row_array([result[2] for result in results], x.lengths, no_decisions)
     accuracy = da.full((), np.nan)
     if y is not None:
-        parts = label_parts(y, x)
+        y_parts = label_parts(y, x)
         check = partial(truth, classes=model.classes, other="X")
-        true = [later(_true, check, part, own) for part, own in zip(parts, x.parts, strict=True)]
-        known = row_array(true, x.lengths, no_labels)
+        true = [later(_true, check, y_i, x_i) for y_i, x_i in zip(y_parts, x.parts, strict=True)]
+        values = row_array(true, x.lengths, no_labels)
         if model.classes is not None:
-            accuracy = 100.0 * (known == labels).mean()
+            accuracy = 100.0 * (values == labels).mean()
         else:
-            error, spread = ((known - other) ** 2 for other in (labels, known.mean()))
+            error, spread = ((values - other) ** 2 for other in (labels, values.mean()))
             accuracy = 100.0 * (1 - error.mean() / spread.mean())
     return labels, accuracy, decisions
 
@@ -188,16 +188,16 @@ def label_parts(y: Any, x: Partitions) -> list[Any]:
     """Return tasks that give the labels of each part of X."""
     lazy = lazy_parts("y", y)
     if lazy is not None:
-        parts, _ = lazy
-        if len(parts) != len(x.parts):
+        y_parts, _ = lazy
+        if len(y_parts) != len(x.parts):
             raise ArgumentError(
-                "y", f"has {len(parts)} partitions, but X has {len(x.parts)}; cut both alike"
+                "y", f"has {len(y_parts)} partitions, but X has {len(x.parts)}; cut both alike"
             )
-        return parts
-    known = label_array("y", y)
-    if x.known and len(known) != sum(x.lengths):
-        raise ArgumentError("y", f"has {len(known)} labels, but X has {int(sum(x.lengths))} rows")
-    every, starts = shared(known), x.starts()
+        return y_parts
+    labels = label_array("y", y)
+    if x.known and len(labels) != sum(x.lengths):
+        raise ArgumentError("y", f"has {len(labels)} labels, but X has {int(sum(x.lengths))} rows")
+    every, starts = shared(labels), x.starts()
     return [later(partial(_own_labels, i), every, starts) for i in range(len(x.parts))]
 
 

@@ -52,8 +52,8 @@ def d2ke_train(
     The random objects and gammas have the bits of `d2ke.d2ke_train`: they come from a sample of
     rows that the seed and the number of objects determine. Sums of products are added over
     partitions, one worker decomposes them, and a second pass scores every C on left-out rows. The
-    squared hinge loss, which needs all features in memory, is not tried; there are no weights and
-    groups. X is read four times; ``X.persist()`` keeps it in the workers' memory if it fits.
+    squared hinge loss, which needs all features in memory, is not tried; weights and groups are not
+    supported. X is read four times; ``X.persist()`` keeps it in the workers' memory if it fits.
 
     Parameters
     ----------
@@ -116,16 +116,24 @@ def d2ke_train(
         training_inputs.packed_objects(x.whole, distances)
     check_workers()
     started = time.perf_counter()
-    known = label_parts(y, x)
+    truth = label_parts(y, x)
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
-    kinds = tree([later(_label_kinds, task, part) for part in known], partial(_merge_kinds, task))
+    kinds = tree(
+        [later(_label_kinds, task, x_i) for x_i in truth],
+        partial(_merge_kinds, task),
+    )
     starts, kinds = compute(x.starts(), kinds)
     target = Target.of(kinds, task).relative()
     target.check_rows(int(starts[-1]))
     first = shared(target)
-    parts = [
-        (x.where(i), int(starts[i]), part, later(_target, first, own, part, where=x.where(i)))
-        for i, (own, part) in enumerate(zip(known, x.parts, strict=True))
+    tasks = [
+        (
+            x.where(i),
+            int(starts[i]),
+            x_i,
+            later(_target, first, y_i, x_i, where=x.where(i)),
+        )
+        for i, (y_i, x_i) in enumerate(zip(truth, x.parts, strict=True))
     ]
     n = int(starts[-1])
     size = R or sum(map(attrgetter("R"), blocks or ()))
@@ -135,12 +143,12 @@ def d2ke_train(
     sample, strings = (
         tree(
             [
-                later(take_some, some[(some >= at) & (some < at + size)] - at, part, target)
-                for (_, at, part, target), size in zip(parts, np.diff(starts), strict=True)
+                later(take_some, drawn[(drawn >= at) & (drawn < at + size)] - at, x_i, target)
+                for (_, at, x_i, target), size in zip(tasks, np.diff(starts), strict=True)
             ],
             _merge_samples,
         )
-        for some, take_some in ((rows, _take), (scored, _take_strings))
+        for drawn, take_some in ((rows, _take), (scored, _take_strings))
     )
     made: Any = later(
         partial(_plan, blocks, distances, distance, params, R, rows, scored, n, entropy),
@@ -150,22 +158,27 @@ def d2ke_train(
     plan, Z, sample = _finished(made[0], made[1], sample)
     sums = tree(
         [
-            later(partial(_sums, at, n_threads), plan, part, target, where=where)
-            for where, at, part, target in parts
+            later(partial(_sums, at, n_threads), plan, x_i, target, where=where)
+            for where, at, x_i, target in tasks
         ],
         _merge_sums,
     )
     (solved,) = _finished(later(partial(_solve, entropy), plan, Z, sample, sums))
-    found = tree(
+    left_out = tree(
         [
             later(
-                partial(_scores, at, n, entropy, n_threads), plan, solved, part, target, where=where
+                partial(_scores, at, n, entropy, n_threads),
+                plan,
+                solved,
+                x_i,
+                target,
+                where=where,
             )
-            for where, at, part, target in parts
+            for where, at, x_i, target in tasks
         ],
         _merge_scores,
     )
-    model = later(partial(_model, keep_sums), plan, solved, sample, found, sums).compute()
+    model = later(partial(_model, keep_sums), plan, solved, sample, left_out, sums).compute()
     model = replace(model, seconds={"training": time.perf_counter() - started})
     warn_of_result(model)
     return model
@@ -193,31 +206,31 @@ def _label_kinds(task: str | None, y: Any) -> np.ndarray:
 
     One of them is not a whole number if one of all is not.
     """
-    known = labels.label_array("y", y)
-    broken = known[known != np.round(known)] if known.dtype.kind == "f" else known[:0]
+    values = labels.label_array("y", y)
+    broken = values[values != np.round(values)] if values.dtype.kind == "f" else values[:0]
     real = task == "regression" or (task is None and len(broken) > 0)
-    if real and len(known) and known.dtype.kind in "iuf":
-        known = np.concatenate([[known.min(), known.max()], broken[:1]])
-    return np.unique(known)
+    if real and len(values) and values.dtype.kind in "iuf":
+        values = np.concatenate([[values.min(), values.max()], broken[:1]])
+    return np.unique(values)
 
 
-def _merge_kinds(task: str | None, *parts: np.ndarray) -> np.ndarray:
-    known = [part for part in parts if len(part)] or parts[:1]
-    families = sorted({labels.label_family(part) for part in known})
+def _merge_kinds(task: str | None, *kinds: np.ndarray) -> np.ndarray:
+    filled = [values for values in kinds if len(values)] or kinds[:1]
+    families = sorted({labels.label_family(values) for values in filled})
     if len(families) > 1:
         names = " and ".join("numbers" if name == "number" else "strings" for name in families)
         raise ArgumentTypeError("y", f"holds {names} in different partitions")
-    return _label_kinds(task, np.concatenate(known))
+    return _label_kinds(task, np.concatenate(filled))
 
 
 def _target(first: Target, y: Any, x: Any) -> Target:
     """Return the labels of a part as codes of all classes, or as real targets."""
-    known = labels.label_array("y", y)
-    labels.same_length("y", known, "X", len(x))
+    truth = labels.label_array("y", y)
+    labels.same_length("y", truth, "X", len(x))
     if first.classes is None:
-        values = labels.targets("y", as_numbers(known)) - first.centre
+        values = labels.targets("y", as_numbers(truth)) - first.centre
         return replace(first, values=values / first.unit)
-    return Target(np.searchsorted(first.classes, known), first.classes)
+    return Target(np.searchsorted(first.classes, truth), first.classes)
 
 
 def _take(rows: np.ndarray, x: Any, target: Target) -> _Sample:
@@ -231,13 +244,13 @@ def _take_strings(rows: np.ndarray, x: Any, target: Target) -> _Sample:
     return _take(rows if strings else rows[:0], x, target)
 
 
-def _merge_samples(*parts: _Sample) -> _Sample:
-    objects = [part.objects for part in parts if not isinstance(part.objects, list)]
-    values = np.concatenate([part.target.values for part in parts])
-    target = replace(parts[0].target, values=values)
+def _merge_samples(*samples: _Sample) -> _Sample:
+    objects = [each.objects for each in samples if not isinstance(each.objects, list)]
+    values = np.concatenate([each.target.values for each in samples])
+    target = replace(samples[0].target, values=values)
     if objects:
         return _Sample(concatenate(objects), target)
-    return _Sample([one for part in parts for one in part.objects], target)
+    return _Sample([item for each in samples for item in each.objects], target)
 
 
 # ---------------------------------------------------------------- on workers: the passes
@@ -266,8 +279,8 @@ def _plan(
     training_inputs.check_size(n, min(size, limit or size), target.k)
     chosen: Sequence[AnyBlock] = recipe
     if has_scores:
-        found = fit_scores(strings.objects, strings.target, scored, entropy)
-        chosen = (*recipe, *([] if found is None else [found]))
+        piece_scores = fit_scores(strings.objects, strings.target, scored, entropy)
+        chosen = (*recipe, *([] if piece_scores is None else [piece_scores]))
     return TrainingPlan.of(chosen, objects, target, rows, n, entropy, None, limit=limit)
 
 
@@ -275,10 +288,10 @@ def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Ta
     return plan.sums(plan.features(x, n_threads, first_row), target, n_threads)
 
 
-def _merge_sums(*parts: RidgeSums) -> RidgeSums:
-    sums = parts[0].copy()  # the part may be needed again
-    for part in parts[1:]:
-        sums.merge(part)
+def _merge_sums(*several: RidgeSums) -> RidgeSums:
+    sums = several[0].copy()  # the part may be needed again
+    for other in several[1:]:
+        sums.merge(other)
     return sums
 
 
@@ -301,14 +314,14 @@ def _scores(
     """Score the left-out predictions of a part; None if it is empty."""
     if not len(x):
         return None
-    parts = plan.features(x, n_threads, first_row)
+    chunks = plan.features(x, n_threads, first_row)
     keep = rows_to_keep(n, len(solved.costs) * target.k, entropy) - first_row
-    return scores(solved.ridge, parts, target, solved.costs, n_threads, keep)
+    return scores(solved.ridge, chunks, target, solved.costs, n_threads, keep)
 
 
-def _merge_scores(*parts: LeftOutScores | None) -> LeftOutScores | None:
-    found = [part for part in parts if part is not None]
-    return reduce(LeftOutScores.merged, found) if found else None
+def _merge_scores(*several: LeftOutScores | None) -> LeftOutScores | None:
+    filled = [each for each in several if each is not None]
+    return reduce(LeftOutScores.merged, filled) if filled else None
 
 
 def _model(
@@ -316,14 +329,14 @@ def _model(
     plan: TrainingPlan,
     solved: Solved,
     sample: _Sample,
-    found: LeftOutScores,
+    left_out: LeftOutScores,
     sums: RidgeSums,
 ) -> D2KEModel:
     target, n_largest = sample.target, 0.0
     if target.classes is not None:
         counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
         n_largest = float(counts.max())
-    model = train.trained_model(plan, solved, found, sample.objects, target, n_largest)
+    model = train.trained_model(plan, solved, left_out, sample.objects, target, n_largest)
     return replace(model, sums=sums.with_targets(target.unit, target.centre) if keep_sums else None)
 
 

@@ -37,7 +37,7 @@ class CheckedTask:
         return f"d2ke-{function.__name__.removeprefix('d2ke').strip('_')}"
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function, or say why its bits may be others here."""
+        """Call the function, or raise an error that explains why its bits may differ here."""
         if made_with() != self.made_with:
             raise _different(self.made_with, {"this worker": made_with()})
         if self.empty is not None and not len(arguments[0]):
@@ -59,11 +59,11 @@ def later(
     Parameters
     ----------
     function : callable
-        What is called.
+        The function to call.
     *arguments
         Its arguments, some of them tasks.
     where : str
-        What errors say of the place.
+        Place of the call, for error messages.
     empty : object, optional
         The result where the first argument has no objects, instead of a call.
     """
@@ -118,7 +118,7 @@ def _client() -> Any:
 
 def _different(ours: tuple[str, ...], others: dict[str, tuple[str, ...]]) -> RuntimeError:
     text = "d2ke {}, numpy {} and the instruction set {}"
-    listed = "; ".join(f"{name} has {text.format(*one)}" for name, one in sorted(others.items()))
+    listed = "; ".join(f"{name} has {text.format(*row)}" for name, row in sorted(others.items()))
     return RuntimeError(
         f"workers may give other last bits: {listed}; the client has {text.format(*ours)}. Install "
         "the same versions everywhere, and start all processes with one D2KE_ISA (baseline, avx2 "

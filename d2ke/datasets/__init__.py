@@ -61,7 +61,7 @@ def load(name: str, **options: str) -> Dataset:
     Returns
     -------
     Dataset
-        Objects, labels, and what is known about them. Series have their raw values;
+        Objects, labels, and facts about them. Series have their raw values;
         `standardize` scales them.
 
     Raises
@@ -88,8 +88,8 @@ def load(name: str, **options: str) -> Dataset:
     source = REGISTRY[_ALIASES.get(name, name)]
     for option, value in options.items():
         if option not in source.options:
-            known = ", ".join(source.options) or "none"
-            raise ArgumentTypeError(name, f"has no option {option!r}; its options: {known}")
+            names = ", ".join(source.options) or "none"
+            raise ArgumentTypeError(name, f"has no option {option!r}; its options: {names}")
         choice(option, value, source.options[option])
     objects, labels = source.loader(**options)
     labels.flags.writeable = False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data sets that are installed with the package: the MAT-files of the folder `box`.
 
-In a checkout, `box` is a link to the folder ``data`` at the top, which says where they come from.
+In a checkout, `box` is a link to the folder ``data`` at the top, which names their sources.
 """
 
 from __future__ import annotations

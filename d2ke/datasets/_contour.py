@@ -21,7 +21,7 @@ def chain_code(image: Any, directions: int = 8) -> str:
     Parameters
     ----------
     image : array_like of bool, shape (height, width)
-        True where there is ink. The ink may touch the border.
+        True for ink. The ink may touch the border.
     directions : {8, 4}, default 8
         - 8: from pixel to pixel along the contour (Moore neighbour tracing). The letters are
           ``"0"`` right, ``"1"`` up right, ``"2"`` up, and so on counterclockwise to ``"7"`` down
@@ -34,7 +34,7 @@ def chain_code(image: Any, directions: int = 8) -> str:
     Returns
     -------
     str
-        The code; empty if there is no ink.
+        The code; empty for an image without ink.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def boundary_code(image: Any, directions: int = 8) -> str:
     Parameters
     ----------
     image : array_like of bool, shape (height, width)
-        True where there is ink. The ink may touch the border.
+        True for ink. The ink may touch the border.
     directions : {8, 4}, default 8
         - 4: one letter for each edge: ``"0"`` right, ``"1"`` up, ``"2"`` left, ``"3"`` down.
         - 8: one letter for each two edges of a contour, which has an even number of them: the
@@ -88,7 +88,7 @@ def boundary_code(image: Any, directions: int = 8) -> str:
     Returns
     -------
     str
-        The code; empty if there is no ink.
+        The code; empty for an image without ink.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _framed(image: Any, directions: int) -> tuple[bytes, int]:
     image = np.asarray(image)
     if image.dtype != bool:
         raise TypeError(
-            f"image must be a boolean array, True where there is ink, got dtype {image.dtype}; "
+            f"image must be a boolean array, True for ink, got dtype {image.dtype}; "
             "compare a grey image with a threshold first, such as image >= 128"
         )
     if image.ndim != 2:
@@ -154,7 +154,7 @@ def _framed(image: Any, directions: int) -> tuple[bytes, int]:
 
 
 def _largest_shape(ink: bytes, stride: int) -> int:
-    """Return the address of the first pixel of the largest shape, -1 if there is no ink."""
+    """Return the address of the first pixel of the largest shape, -1 without ink."""
     pixels = np.frombuffer(ink, dtype=np.uint8).reshape(-1, stride)
     shapes, n_shapes = label(pixels, np.ones((3, 3)))
     if not n_shapes:

@@ -93,8 +93,8 @@ def _cubic_convolution(n: int, factor: int) -> np.ndarray:
     for pixel in range(-2, n + 2):
         t = np.abs(centres - pixel)
         near = (1.5 * t - 2.5) * t**2 + 1.0
-        far = ((-0.5 * t + 2.5) * t - 4.0) * t + 2.0
-        weight = np.where(t <= 1, near, np.where(t < 2, far, 0.0))
+        outer = ((-0.5 * t + 2.5) * t - 4.0) * t + 2.0
+        weight = np.where(t <= 1, near, np.where(t < 2, outer, 0.0))
         matrix[:, min(max(pixel, 0), n - 1)] += weight
     return matrix
 

@@ -54,8 +54,8 @@ def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int
     share = Fraction(repr(fraction)) * n
     size = int(share if rounding == "floor" else share + Fraction(1, 2))
     if not 0 < size < n:
-        part = "training" if size == 0 else "test"
-        raise ValueError(f"fraction {fraction} of {n} objects leaves the {part} part empty")
+        subset = "training" if size == 0 else "test"
+        raise ValueError(f"fraction {fraction} of {n} objects leaves the {subset} part empty")
     return size
 
 

@@ -342,8 +342,8 @@ def similarity_machine_bound(
     Raises
     ------
     TypeError, ValueError
-        `model` not a SimilarityMachine, S not symmetric or of another size, labels that the
-        model does not know, or a number out of range.
+        `model` not a SimilarityMachine, S not symmetric or of another size, labels that are
+        not the model's, or a number out of range.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 

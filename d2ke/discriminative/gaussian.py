@@ -119,7 +119,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
         raise ArgumentError(name, "has only one point; give h, or more points")
-    # Of many points a sample, but its neighbours among all of them.
+    # A sample of many points, with its neighbours among all of them.
     some = X[np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0

@@ -185,7 +185,7 @@ def neighbor_similarities(
     distances : array_like, shape (n, n), optional
         In place of points: symmetric distances, as of `distance_matrix`.
     n_neighbors : int
-        Neighbours of each object, >= 1; n - 1 where there are fewer.
+        Neighbours of each object, >= 1; n - 1 if fewer exist.
     h : float, optional
         The common width, > 0. Default: the 90 % quantile of the local widths.
 

@@ -5,7 +5,7 @@ All methods use two symmetric matrices, `linear` and `quadratic`, in
 
     S_ij = 2 (alpha_i + alpha_j) linear_ij - 2 lambda alpha_i alpha_j quadratic_ij.
 
-For a kernel both are its Gram matrix K; for an indefinite similarity the second is |S|. Of
+For a kernel both are its Gram matrix K; for an indefinite similarity the second is |S|. For
 features Z, with K = Z Z', only products with Z are ever computed.
 """
 

@@ -59,7 +59,7 @@ class LetterTable:
         return np.concatenate([left, self._codes[self._at :]]), row
 
     def start(self) -> np.ndarray:
-        """Return the state before the first row, which the kernel knows."""
+        """Return the state before the first row, which the kernel fills."""
         rows, dtype = self._state
         return np.empty((rows, self._place[1] + 1), dtype)
 

@@ -22,7 +22,7 @@ def align_window(
     problem.compiled().kernel.run(result, 1, False)
     exponent = 0 if normalize else common_exponent(problem.x, problem.y)
     (x, x_limits), (w, w_limits) = (
-        planar(one, normalize, exponent) for one in (problem.x, problem.y)
+        planar(side, normalize, exponent) for side in (problem.x, problem.y)
     )
     length = w.shape[1]
     window = normalized_windows(w.astype(np.float64), w_limits) if normalize else w

@@ -42,7 +42,7 @@ def draw(alignment: Any, ax: Axes | None) -> Axes:
 
 
 def _links(alignment: Any) -> np.ndarray:
-    """Return the rows of pairs that are drawn; what has no partner has no line."""
+    """Return the rows of pairs that are drawn as lines: those where both have a partner."""
     links = np.flatnonzero((alignment.pairs >= 0).all(axis=1))
     k = len(links)
     return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MAX_LINKS)).round().astype(int))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Warnings of distances that tell no objects apart, often for a parameter in other units."""
+"""Warnings of distances that do not separate any objects, often for a parameter in other units."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
     if row is None or D.size < _FEW:
         return
     same, value = pairs.y is pairs.x, D.flat[1]
-    # Nearly always the first row says that they differ.
+    # Nearly always the first row shows that they differ.
     if (D[0, 1:] != value).any():
         return
     differs = np.not_equal(D, value)

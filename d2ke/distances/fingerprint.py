@@ -112,7 +112,7 @@ def function_version(name: str, function: Callable[..., Any]) -> str:
 
     The version is the attribute ``version`` of the function, a str or an int. A
     `functools.partial` without one has its function's, and its arguments count. Functions of d2ke
-    need none, as a record has d2ke's version. The result begins with `UNKNOWN` where there is none.
+    need none, as a record has d2ke's version. The result begins with `UNKNOWN` without a version.
     """
     version = getattr(function, "version", None)
     of = function if hasattr(function, "__qualname__") else type(function)

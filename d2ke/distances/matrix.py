@@ -69,7 +69,7 @@ def distance_matrix(
     out : ndarray of float32 or float64, shape (n, m), optional
         C-contiguous array to fill.
     dtype : {float64, float32}, optional
-        Of the result, where `out` is None; by default as said under Returns.
+        Of the result, where `out` is None; by default as under Returns.
     progress : bool
         Show a progress bar (on a terminal only).
     **params
@@ -78,8 +78,8 @@ def distance_matrix(
         10)), difference), the rule of the Random Warping Series code) and
         ``ground`` (``"euclidean"``, ``"sqeuclidean"``, ``"manhattan"`` or
         ``"haversine"``, of latitudes and longitudes in degrees, on a sphere of
-        ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN stands for what is
-        missing, see Notes). The other elastic distances of series take
+        ``sphere_radius`` metres) and ``missing`` (``"error"``; ``"arow"``: NaN marks missing
+        vectors, see Notes). The other elastic distances of series take
         ``window`` too; for ``"ddtw"`` it counts slopes, and ``"rws"`` takes their numbers as
         lengths; docs/distances.md lists their parameters. For ``"window"``: ``normalize`` (True)
         and ``dilation`` (1). For ``"levenshtein"``:
@@ -124,8 +124,8 @@ def distance_matrix(
     the lengths is widened to it. With ``missing="arow"``, DTW-AROW [3]_: a vector without one of
     its channels is missing; ground distances to it are 0, and a path pairs it with one vector,
     which it pairs with no other; the sum is multiplied by (n + m) / the number of vectors of both
-    that are not missing. It is infinite where there is no such path, and the same bits as without
-    where nothing is missing. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
+    that are not missing. It is infinite if no such path exists, and has the same bits as without
+    if nothing is missing. ``"msm"``, ``"erp"``, ``"twe"``, ``"edr"``, ``"lcss"``,
     ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
     them, computed in float64; docs/distances.md has a table. The window of ``"lcss"`` is for
     matches alone; any vector may be left out. ``"window"``: the distance of the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All pairs of two collections: the records that describe what is computed."""
+"""All pairs of two collections: the records that describe a computation."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PairwiseProblem:
     Attributes
     ----------
     x, y : Objects or list
-        What is compared; the same object where Y is X.
+        The compared collections; the same object if Y is X.
     dtype : numpy.dtype
         Of the result.
     same : bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The distances that d2ke knows: one row each.
+"""The distances of d2ke: one row each.
 
 The elastic distances beside DTW are prepared in elastic_rows.py.
 """
@@ -45,10 +45,10 @@ class Distance:
     symmetric, metric : bool
         Whether d(x, y) = d(y, x), and whether it is a metric, with the default parameters.
     directed : callable, optional
-        Of a symmetric distance: ``directed(**parameters)`` tells whether it is not symmetric
+        For a symmetric distance: ``directed(**parameters)`` returns whether it is not symmetric
         with these checked parameters.
     scale : str
-        The parameter in the units of the vectors on which it depends what is different, if any.
+        The parameter, in the units of the vectors, that sets which vectors differ, if any.
     shortest : int
         The shortest object for which it is defined.
     parameters : mapping of str to callable
@@ -60,11 +60,11 @@ class Distance:
         Whether it uses the weights of vectors; if not, objects with weights are
         refused.
     rounding : callable, optional
-        Of a metric: ``rounding(x, y, **parameters)`` bounds the error of computed distances
+        For a metric: ``rounding(x, y, **parameters)`` bounds the error of computed distances
         beside their relative error. Without it no pivots are used.
     nonmetric : callable, optional
-        Of a metric: ``nonmetric(**parameters)`` tells whether it is none with these checked
-        parameters.
+        For a metric: ``nonmetric(**parameters)`` returns whether it is not a metric with these
+        checked parameters.
     check : callable, optional
         ``check(name, objects, **parameters)`` refuses objects that the kernel cannot compare.
     check_pair : callable, optional
@@ -571,7 +571,7 @@ BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
 
 
 def distance_names() -> list[str]:
-    """Names of the distances that `distance_matrix` knows.
+    """Names of the distances that `distance_matrix` accepts.
 
     Returns
     -------

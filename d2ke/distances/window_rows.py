@@ -27,14 +27,14 @@ def dilation(name: str, value: Any) -> int:
 
 def check_range(name: str, objects: Objects, **_: Any) -> None:
     """Refuse values of which sums may be infinite."""
-    values, most = objects.values, _MOST[objects.dtype]
-    if max(values.max(), -values.min()) <= most:
+    values, limit = objects.values, _MOST[objects.dtype]
+    if max(values.max(), -values.min()) <= limit:
         return
-    row = int(np.flatnonzero((np.abs(values) > most).any(axis=1))[0])
+    row = int(np.flatnonzero((np.abs(values) > limit).any(axis=1))[0])
     item = int(np.searchsorted(objects.offsets, row, side="right")) - 1
     largest = np.abs(values[row]).max()
     raise ArgumentError(
-        name, f"has the value {largest:.3g}; 'window' takes values of at most {most:g}", item
+        name, f"has the value {largest:.3g}; 'window' takes values of at most {limit:g}", item
     )
 
 
@@ -44,7 +44,7 @@ def prepare_window(
     """Compile the distance; `same` saves nothing, as it is not symmetric."""
     exponent = 0 if normalize else common_exponent(x, y)
     sides = [
-        (*planar(one, normalize, exponent), one.offsets) for one in ((x,) if y is x else (x, y))
+        (*planar(side, normalize, exponent), side.offsets) for side in ((x,) if y is x else (x, y))
     ]
     return windows.pairs(*sides[0], *sides[-1], dilation, normalize, 2.0**exponent)
 
@@ -54,7 +54,7 @@ def common_exponent(x: Objects, y: Objects) -> int:
 
     It is 0 where float32 holds their squares.
     """
-    largest = max(float(np.abs(one.values).max()) for one in (x, y))
+    largest = max(float(np.abs(side.values).max()) for side in (x, y))
     exponent, (low, high) = int(np.frexp(largest)[1]), _EXPONENTS
     return exponent if exponent < low else max(exponent - high, 0)
 

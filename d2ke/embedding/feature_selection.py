@@ -111,8 +111,8 @@ def select_features(
     Notes
     -----
     The maximum is q_m in proportion to max(0, a_m - tau) for some tau, and is found
-    exactly, by sorting. Columns are judged one by one: of many that tell the same,
-    all are kept. Squares weigh a class by the square of its size.
+    exactly, by sorting. Columns are judged one by one: of many that carry the same
+    information, all are kept. Squares weigh a class by the square of its size.
 
     References
     ----------

@@ -63,7 +63,7 @@ def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
     The proposition is for a metric d. Its factor (12 gamma / t)^(2p) counts the
     pairs of a net that covers the objects; there is always one, hence the 1
     where 12 gamma < t. The bound is a worst case over all objects there can be:
-    `bootstrap_kernel_error` tells from features how many the objects at hand need for
+    `bootstrap_kernel_error` estimates from features how many the objects at hand need for
     the same eps and delta, often a hundredth.
 
     References
@@ -238,7 +238,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     ----------
     w : array_like, shape (R,) or (k, R)
         Weights of the features of `d2ke_embed` or `d2ke_features`, without a bias; of k scores,
-        one row for each. Of features that were scaled, divide the weights by the scales first.
+        one row for each. If features were scaled, divide the weights by the scales first.
     gamma : float
         Inverse scale of the distance, > 0.
 
@@ -256,7 +256,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     -----
     The proposition has L = gamma C for f(x) = E[a(omega) phi_omega(x)] with E|a(omega)| <= C;
     here p(omega) gives 1/R to each random object, and a(omega_j) = sqrt(R) w_j. It needs the
-    triangle inequality: DTW and the modified Hausdorff distance are no metrics. With the weights'
+    triangle inequality: DTW and the modified Hausdorff distance are not metrics. With the weights'
     difference of two classes, an object whose scores differ by s keeps its prediction among
     the two within the distance s / L.
 

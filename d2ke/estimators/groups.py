@@ -93,7 +93,7 @@ class DistanceKMedoids(_DistanceClusters):
     def fit(self, X: Any, y: Any = None) -> DistanceKMedoids:
         """Find the medoids; y is not used."""
         objects = self._read(X)
-        found = kmedoids(
+        result = kmedoids(
             objects,
             self.n_clusters,
             sample_size=self.sample_size,
@@ -101,8 +101,8 @@ class DistanceKMedoids(_DistanceClusters):
             seed=seed_of(self.random_state),
             **self._options(),
         )
-        self.labels_, self.medoid_indices_ = found.labels, found.medoids
-        self.inertia_, self.medoids_ = found.loss, take(objects, found.medoids)
+        self.labels_, self.medoid_indices_ = result.labels, result.medoids
+        self.inertia_, self.medoids_ = result.loss, take(objects, result.medoids)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

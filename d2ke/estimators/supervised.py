@@ -122,8 +122,8 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     R : int, optional
         Number of random objects; by default that of the recipe for the kind of objects.
     distance : str or callable, or a dict by column of records, optional
-        By default that of the recipe for the kind; vectors are series. ``"mhd"`` and other
-        distances of sets say that the objects are sets.
+        By default that of the recipe for the kind; vectors are series. with ``"mhd"`` and
+        other distances of sets they are sets.
     distance_params : dict, optional
         Parameters of the distance.
     blocks : sequence of Block, optional
@@ -285,7 +285,7 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
 
 
 def distance_of_blocks(estimator: Any) -> Any:
-    """Return a distance that says which kind of objects the estimator takes."""
+    """Return a distance, from which the kind of objects follows."""
     if estimator.blocks is None:
         return estimator.distance
     distances = [getattr(block, "distance", None) for block in estimator.blocks]
