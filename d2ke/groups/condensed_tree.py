@@ -13,8 +13,8 @@ class CondensedTree(NamedTuple):
     """Clusters of single linkage that keep their number while single objects fall out of them.
 
     `parents`, `births` (1 / height) and `sizes` are those of clusters; cluster 0 has all objects,
-    and a cluster comes after its parent. `clusters` and `levels` say from which cluster each
-    object falls out, and at which 1 / height.
+    and a cluster comes after its parent. `clusters` and `levels` hold the cluster from which each
+    object falls out, and the 1 / height at which it does.
     """
 
     parents: np.ndarray
@@ -108,9 +108,9 @@ def label(tree: CondensedTree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarr
         owner[c] = c if chosen[c] else owner[tree.parents[c]]
     labels = owner[tree.clusters]
     inside = labels >= 0
-    most, level = deepest[labels[inside]], tree.levels[inside]
+    highest, level = deepest[labels[inside]], tree.levels[inside]
     probabilities = np.zeros(len(labels))
     with np.errstate(invalid="ignore"):  # infinite levels, of equal objects
-        share = np.minimum(level, most) / most
+        share = np.minimum(level, highest) / highest
     probabilities[inside] = np.where(np.isinf(level), 1.0, share)
     return labels, probabilities

@@ -71,8 +71,8 @@ def dbscan(
     Returns
     -------
     DBSCANClusters
-        With the labels of scikit-learn's DBSCAN on the matrix: an object that is no core object is
-        in the first of the clusters that have a core object within `eps` of it.
+        With the labels of scikit-learn's DBSCAN on the matrix: an object other than a core object
+        is in the first of the clusters that have a core object within `eps` of it.
 
     Raises
     ------
@@ -102,8 +102,8 @@ def dbscan(
     n, dtype = search.pairs.shape[0], search.pairs.dtype
     near = WithinLists(search.pairs.shape, eps)
     with progress_bar(progress, "neighbours") as report:
-        wanted = replace(search, radius=eps, report=report)
-        choose_strategy(wanted).search(wanted, near, NeighborsInfo(search.n_pairs))
+        by_radius = replace(search, radius=eps, report=report)
+        choose_strategy(by_radius).search(by_radius, near, NeighborsInfo(search.n_pairs))
     graph = near.result(dtype)
     graph.data = np.ones(graph.nnz)  # stored zeros are no edges for scipy
     core = graph @ copies.counts + copies.counts >= min_samples

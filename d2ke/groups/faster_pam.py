@@ -25,9 +25,9 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
     chosen = np.zeros(n, bool)
     chosen[medoids] = True
     lost = np.bincount(near, weights * (following - nearest), k)
-    least = _LEAST_GAIN * (weights * nearest).sum()
-    candidate, tried = 0, 0
-    while tried < n:
+    smallest_gain = _LEAST_GAIN * (weights * nearest).sum()
+    candidate, n_tried = 0, 0
+    while n_tried < n:
         if not chosen[candidate]:
             row = D[candidate]
             at = np.flatnonzero(row < following)
@@ -36,7 +36,7 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
             more = weights[at] * (np.maximum(nearer, theirs) - following[at])
             change = lost + np.bincount(near[at], more, k)
             worst = int(change.argmin())
-            if change[worst] + gained < -least:
+            if change[worst] + gained < -smallest_gain:
                 chosen[medoids[worst]], chosen[candidate] = False, True
                 medoids[worst] = candidate
                 again = (near == worst) | (second == worst)
@@ -46,18 +46,18 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
                 near[first], nearest[first] = worst, row[first]
                 second[between], following[between] = worst, row[between]
                 again = np.flatnonzero(again)
-                parts = _two_nearest(D[np.ix_(medoids, again)])
-                near[again], second[again], nearest[again], following[again] = parts
+                updated = _two_nearest(D[np.ix_(medoids, again)])
+                near[again], second[again], nearest[again], following[again] = updated
                 lost = np.bincount(near, weights * (following - nearest), k)
-                least = _LEAST_GAIN * (weights * nearest).sum()
-                tried = 0
-        tried += 1
+                smallest_gain = _LEAST_GAIN * (weights * nearest).sum()
+                n_tried = 0
+        n_tried += 1
         candidate = (candidate + 1) % n
     return medoids
 
 
 def _two_nearest(D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the numbers of each column's two least rows, and what is there in float64."""
+    """Return each column's two rows of least value, and these values in float64."""
     rows, columns = D.astype(np.float64), np.arange(D.shape[1])
     near = rows.argmin(axis=0)
     nearest = rows[near, columns]

@@ -25,17 +25,17 @@ class Edges(NamedTuple):
 
     def take(self, which: np.ndarray) -> Edges:
         """Return some of the edges."""
-        return Edges(*(part[which] for part in self))
+        return Edges(*(array[which] for array in self))
 
     def order(self) -> np.ndarray:
         """Return the order of the edges."""
         return np.lexsort((self.j, self.i, self.weights))
 
     @staticmethod
-    def join(parts: Sequence[Edges]) -> Edges:
+    def join(several: Sequence[Edges]) -> Edges:
         """Put edges end to end."""
         empty = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        return Edges(*map(np.concatenate, zip(empty, *parts, strict=True)))
+        return Edges(*map(np.concatenate, zip(empty, *several, strict=True)))
 
 
 class Forest:
@@ -86,5 +86,5 @@ class Forest:
 
     def _graph(self, edges: Edges, values: np.ndarray) -> sparse.csr_array:
         # Old versions of scipy search trees of 32-bit indices only.
-        ends = tuple(self.labels[one].astype(np.intc) for one in (edges.i, edges.j))
+        ends = tuple(self.labels[rows].astype(np.intc) for rows in (edges.i, edges.j))
         return sparse.csr_array((values, ends), shape=(self.count, self.count))

@@ -51,7 +51,7 @@ def grow(
     if n == 1:
         return
     if isinstance(pairs.x, Objects) and pairs.x.kind == "strings" and n >= _FEW_STRINGS:
-        # Of short strings, a row takes as long as a hundred.
+        # With short strings, one row takes as long as a hundred.
         reach = np.full(n, 0.0)
         if strings.applies(search) and not strings.normalized(pairs):
             reach[:] = grow_by_radius(search, forest, cores)
@@ -79,7 +79,7 @@ def grow(
 def grow_by_radius(search: NeighborSearch, forest: Forest, cores: np.ndarray | None) -> int:
     """Add all edges of weight 0, 1, 2, ... while their search costs less than all distances.
 
-    What is within the largest component adds no edge, so that ever fewer objects are searched.
+    Pairs within the largest component add no edge, so ever fewer objects are searched.
     Returns the least weight of the other edges.
     """
     finder, radius, left = strings.StringFinder(search), 0, np.arange(len(forest.labels))
@@ -110,9 +110,9 @@ def grow_by_lists(
 ) -> None:
     """Add the least edge of components, round by round (Boruvka), from lists of the nearest.
 
-    An edge is the least of its component where no object of it can have a nearer one beyond its
-    list. Of components where that is open, the smallest are searched with `find`, which returns
-    `width` columns. `reach` are the least weights of edges that are not known.
+    An edge is the least of its component if no object of it can have a nearer one beyond its
+    list. The smallest of the other components are searched with `find`, which returns `width`
+    columns. `reach` are the least weights of edges that are not known.
     """
     n = len(forest.labels)
     columns, weights = np.empty((n, 0), np.int64), np.empty((n, 0))
@@ -121,7 +121,7 @@ def grow_by_lists(
         if cores is not None:
             weights = np.maximum(weights, np.maximum(cores[columns], cores[:, None]))
         reach = np.maximum(reach, weights[:, -1])
-    # What is found later is in the order of weights, as lists are without cores.
+    # Later results are in the order of weights, like lists without cores.
     later_weights = np.full((n, width), np.inf)
     later = np.repeat(np.arange(n)[:, None], width, axis=1)
     while forest.count > 1:

@@ -43,8 +43,8 @@ class HDBSCANClusters:
     core_distances : ndarray, shape (n,)
         Distances to the `min_samples`-th nearest other object.
     tree : SpanningTree
-        The minimum spanning tree of the mutual reachability distances. Of equal ones, those of
-        equal objects come first.
+        The minimum spanning tree of the mutual reachability distances. Among equal ones, those
+        of equal objects come first.
     """
 
     labels: NDArray[np.int64]
@@ -98,8 +98,8 @@ def hdbscan(
     -------
     HDBSCANClusters
         The clusters of the package hdbscan with ``algorithm="generic"`` on the matrix, up to ties.
-        Of equal mutual reachability distances, those between equal objects come first here, then
-        they are ordered by i, then by j, i < j; objects with mutual reachability distance 0, and
+        Among equal mutual reachability distances, those between equal objects come first; the rest
+        are ordered by i, then by j, i < j; objects with mutual reachability distance 0, and
         equal objects, are never split.
 
     Raises
@@ -137,9 +137,9 @@ def hdbscan(
         forest = Forest(n, report)
         if n > 1:
             more = 0 if strings.applies(search) else _MORE
-            wanted = replace(search, k=min(min_samples + more, n - 1))
-            lists = NearestLists(n, wanted.k)
-            choose_strategy(wanted).search(wanted, lists, NeighborsInfo(search.n_pairs))
+            by_lists = replace(search, k=min(min_samples + more, n - 1))
+            lists = NearestLists(n, by_lists.k)
+            choose_strategy(by_lists).search(by_lists, lists, NeighborsInfo(search.n_pairs))
             lists.result(dtype)
             before = np.cumsum(counts[lists.indices], axis=1) + counts[:, None] - 1
             place = np.argmax(before >= min_samples, axis=1)[:, None]

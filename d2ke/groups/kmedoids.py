@@ -36,7 +36,7 @@ class MedoidClusters:
     ----------
     medoids : ndarray of int64, shape (n_clusters,)
         Positions of the medoids in X, in increasing order: k, or fewer if k are not at a distance
-        from each other. Of equal objects, the first is taken.
+        from each other. Among equal objects, the first is taken.
     labels : ndarray of int64, shape (n,)
         The nearest medoid of each object: ``medoids[labels]``; the first of equally near ones.
     distances : ndarray, shape (n,)
@@ -136,7 +136,7 @@ def kmedoids(
     if n <= sample_size:
         medoids = _medoids(search, copies, np.arange(n), rng.choice(n, count, replace=False))
         return _clusters(search, copies, medoids, k)
-    best, least = np.empty(0, np.int64), np.inf
+    best, lowest = np.empty(0, np.int64), np.inf
     for _ in stages(range(n_samples), "samples", progress):
         sample = rng.choice(n, sample_size, replace=False)
         first = best if len(best) else sample[:count]
@@ -144,8 +144,8 @@ def kmedoids(
         sample = np.concatenate([first, others[: sample_size - count]])
         medoids = _medoids(search, copies, np.sort(sample), first)
         loss = float((_assign(search, medoids)[1] * copies.counts).sum(dtype=np.float64))
-        if loss < least:
-            best, least = medoids, loss
+        if loss < lowest:
+            best, lowest = medoids, loss
     return _clusters(search, copies, best, k)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of rows that a user knows to match or not, checked."""
+"""Checks of the pairs of rows that the user labels as matches or not."""
 
 from __future__ import annotations
 
@@ -32,15 +32,13 @@ def check_known(known: Any, shape: tuple[int, int], same: bool) -> tuple[np.ndar
         raise ArgumentTypeError(
             "known", f"must have the numbers of rows, integers, got {pairs[0].tolist()}", 0
         )
-    wanted = f"must say of each of the {len(pairs)} pairs if it matches"
+    rule = f"must say of each of the {len(pairs)} pairs if it matches"
     if match.shape != (len(pairs),):
-        raise ArgumentError("known", wanted)
+        raise ArgumentError("known", rule)
     wrong = np.flatnonzero(~np.isin(match, [0, 1]))
     if wrong.size:
         i = int(wrong[0])
-        raise ArgumentError(
-            "known", f"{wanted}, True or False; got {match[i].item()!r} for pair {i}"
-        )
+        raise ArgumentError("known", f"{rule}, True or False; got {match[i].item()!r} for pair {i}")
     outside = np.flatnonzero(((pairs < 0) | (pairs >= shape)).any(axis=1))
     if outside.size:
         where = pairs[outside[0]].tolist()

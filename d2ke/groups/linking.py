@@ -44,11 +44,11 @@ class Duplicates:
         The largest probability that two rows of a group do not match, in the mean.
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of different rows that are within the radius of at least one column, linked or
-        not. Of rows that are equal in all compared columns, cleaned, only the first is here.
+        not. Among rows that are equal in all compared columns, cleaned, only the first is here.
     distances : ndarray, shape (n_pairs,)
         The probabilities that they do not match.
     weights : PairWeights
-        What the columns' distances say: `evidence` by column and level, `edges` and `offset`.
+        Evidence of the columns' distances: `evidence` by column and level, `edges` and `offset`.
     """
 
     labels: NDArray[np.int64]
@@ -72,7 +72,7 @@ class Links:
     threshold : float
         The largest probability that counts.
     weights : PairWeights
-        What the columns' distances say, as in `Duplicates`.
+        Evidence of the columns' distances, as in `Duplicates`.
     """
 
     pairs: NDArray[np.int64]
@@ -117,13 +117,13 @@ def dedupe(
     known : (array of shape (m, 2), array of shape (m,)), optional
         Pairs of rows, and whether they match. They correct what was learned without them. A pair
         that is within no radius is not found all the same, and teaches nothing. Pairs must not
-        contradict each other, also by chains of matches. Equal rows that do not match teach that to
-        be equal says less; they stay in one group.
+        contradict each other, also by chains of matches. Equal rows that do not match lower the
+        evidence of equality; they stay in one group.
     linkage : {"average", "complete", "single"}
         Whether the mean over all pairs of a group counts, or each of its pairs, or only each step
         between rows: chains of near records may then lead far.
     seed : int
-        Of the random pairs that are compared to learn what is usual.
+        Of the random pairs that are compared to learn the usual distances.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -157,7 +157,7 @@ def dedupe(
     >>> found.labels.tolist()
     [0, 0, 1, 1, 2]
 
-    Pairs that are known to match or not say what the columns are worth.
+    Known pairs teach the weights of the columns.
 
     >>> known = [[0, 1], [2, 3], [2, 4], [3, 4]], [1, 1, 0, 0]
     >>> d2ke.dedupe(people, radius=2, clean=["case", "punctuation"], known=known).labels.tolist()
@@ -281,8 +281,8 @@ def _one_to_one(
             left[a] += 1
             if left[a] < starts[a + 1]:
                 heappush(queue, (int(members[left[a]]), a))
-    found = np.array(sorted(chosen), np.int64).reshape(-1, 3)
-    return found[:, 2], found[:, :2]
+    links = np.array(sorted(chosen), np.int64).reshape(-1, 3)
+    return links[:, 2], links[:, :2]
 
 
 def _cut(threshold: Any) -> float:
@@ -306,20 +306,20 @@ def _match(
         known = check_known(known, tables.shape, tables.same)
     sample, total = tables.sample(integer("seed", seed, 0))
     searched = tables.searched(sample, total)
-    pairs, parts = tables.candidates(searched, progress)
+    pairs, distances = tables.candidates(searched, progress)
     if known is not None:
         m = len(tables.y.firsts)
         numbers, (rows, match) = pairs @ [m, 1], known
         rows = np.column_stack([tables.x.numbers[rows[:, 0]], tables.y.numbers[rows[:, 1]]])
         if tables.same:
             rows = np.sort(rows, axis=1)
-        wanted = rows @ [m, 1]
-        places = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
-        found = numbers[places] == wanted if len(numbers) else np.zeros(len(rows), bool)
-        known = places[found], match[found]
+        labelled = rows @ [m, 1]
+        places = np.minimum(np.searchsorted(numbers, labelled), max(len(numbers) - 1, 0))
+        is_candidate = numbers[places] == labelled if len(numbers) else np.zeros(len(rows), bool)
+        known = places[is_candidate], match[is_candidate]
     counted = Multiplicities.of(pairs, tables.x, tables.y)
     weights, odds = learn_weights(
-        tuple(tables.columns), parts, searched, Sample(sample, total), counted, known
+        tuple(tables.columns), distances, searched, Sample(sample, total), counted, known
     )
     return pairs, odds, weights, counted
 
@@ -358,7 +358,7 @@ def _steps(
     `cut`. A pair that is not given counts as `-_CERTAIN`. `counts` are the sizes of the groups at
     the start, whose pairs have one value; complete linkage leaves sizes at 1.
     """
-    # Of two groups, over -_CERTAIN: the sum of their pairs, or the least.
+    # Values of two groups, if above -_CERTAIN: the sum over their pairs, or the least.
     values: dict[int, dict[int, float]] = {}
     queue = []
     sizes = counts.tolist()

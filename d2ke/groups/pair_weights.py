@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The odds that a pair of records matches, from its columns' distances (Fellegi and Sunter 1969).
 
-A distance speaks for a match by the logarithm of how much more often it occurs between matches than
-between others. Both are counted, with each pair's probability to match, which follows from the
-counts in turn: expectation maximization. Near pairs of all rows are known, so what is counted for
-others is what the matches leave. Where many rows are near, to be near says less.
+The evidence of a distance for a match is the log ratio of its frequencies among matches and among
+other pairs. Both are counted, each pair weighted by its probability to match, which follows from
+the counts in turn: expectation maximization. All near pairs are candidates, so the counts of others
+are the total minus those of the matches. If many rows are near, nearness is weaker evidence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EDGES = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, np.inf])  # of distance
 _NEAR = 5  # levels within the radius
 _MISSING = len(EDGES)
 
-# Matches that are counted before any is seen, by level. They decide where there are few rows.
+# Prior counts of matches by level. They decide for few rows.
 _MATCHES = np.array([2, 1, 1, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0])
 _NEIGHBORS = 0.1  # neighbours that are counted beside those of a row
 _PENALTIES = 10.0, 0.1  # of the factors of the columns and of the offset
@@ -36,7 +36,7 @@ _STEPS, _CHANGE = 100, 1e-3
 
 @dataclass(frozen=True, eq=False)
 class PairWeights:
-    """What a column's distance says about a match, as logarithms of odds.
+    """Evidence of each column's distance for a match, in log odds.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def learn_weights(
 ) -> tuple[PairWeights, np.ndarray]:
     """Return the weights and the log-odds of the candidates.
 
-    `searched` says of which columns all near pairs are among the candidates. `known` has places of
+    `searched` marks the columns whose near pairs are all candidates. `known` has places of
     candidates, and whether they match.
     """
     total, levels, k = sample.n_pairs, _levels(parts), len(parts)
@@ -121,11 +121,11 @@ def learn_weights(
     for column in np.flatnonzero(searched).tolist():
         counts[column, :_NEAR] = np.bincount(levels[column], number, _NEAR)[:_NEAR]
     near = [
-        np.flatnonzero(row < _NEAR) if own and k > 1 else None
-        for row, own in zip(levels, searched, strict=True)
+        np.flatnonzero(row < _NEAR) if complete and k > 1 else None
+        for row, complete in zip(levels, searched, strict=True)
     ]
     limit = _START
-    if k == 1:  # no other column tells matches from others, which are those expected by chance
+    if k == 1:  # no other column separates matches from others, which are those expected by chance
         counts[0, :_NEAR] = np.minimum(counts[0, :_NEAR], _tail(sample.parts[0], total))
         limit = 1.0
     means = np.where(np.isnan(parts), 1.0, parts).mean(axis=0)
@@ -135,11 +135,11 @@ def learn_weights(
         size = (number * match).sum()
         offset = float(np.log((size + 0.5) / (total + 1)))
         for column in range(k):
-            seen = np.bincount(levels[column], number * match, _MISSING + 1)
-            matches = seen + _MATCHES
+            matched = np.bincount(levels[column], number * match, _MISSING + 1)
+            matches = matched + _MATCHES
             distant = matches[_NEAR:].sum()
             matches[_NEAR:] *= min(1, _DISTANT * matches[:_NEAR].sum() / distant)
-            others = counts[column] - seen if k > 1 else counts[column]
+            others = counts[column] - matched if k > 1 else counts[column]
             others = np.maximum(others, 0.02 * counts[column])
             others += max(total / (counted.mean_partners * 1000), 0.1)
             others[_MISSING - 1] += 1
@@ -172,13 +172,13 @@ def _levels(parts: np.ndarray) -> np.ndarray:
 
 def _tail(sample: np.ndarray, total: float) -> np.ndarray:
     """Return how many pairs are near by chance: those of the far ones, continued exponentially."""
-    far = np.sort(sample[sample > 1])[: _TAIL[1]]
-    first = far[: _TAIL[0]]
+    beyond = np.sort(sample[sample > 1])[: _TAIL[1]]
+    first = beyond[: _TAIL[0]]
     edge, size, slope = EDGES[-2], 1, _SLOPE
     if len(first):
         edge, size = first[-1], len(first)
-        if far[-1] > edge:
-            slope = np.log(len(far) / size) / (far[-1] - edge)
+        if beyond[-1] > edge:
+            slope = np.log(len(beyond) / size) / (beyond[-1] - edge)
     sums = size * total / max(len(sample), 1) * np.exp(-slope * (edge - EDGES[:_NEAR]))
     return np.diff(sums, prepend=0)
 
@@ -186,7 +186,7 @@ def _tail(sample: np.ndarray, total: float) -> np.ndarray:
 def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the logarithms of the ratios of two distributions, made not to increase."""
     ratios = np.log(matches / matches.sum()) - np.log(others / others.sum())
-    blocks: list[tuple[float, float, int]] = []  # means, weights and sizes of what is pooled
+    blocks: list[tuple[float, float, int]] = []  # means, weights and sizes of the pools
     for block in zip(ratios.tolist(), matches.tolist(), [1] * len(ratios), strict=True):
         value, weight, size = block
         while blocks and blocks[-1][0] < value:
@@ -237,5 +237,5 @@ def _calibrate(parts: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.
         return value, penalties * away - F @ expit(-margins)
 
     bounds = [(0, None)] * len(parts) + [(None, None)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return found[:-1], float(found[-1])
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return solution[:-1], float(solution[-1])

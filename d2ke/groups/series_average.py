@@ -21,7 +21,7 @@ _HALVINGS = 3
 class SeriesAverage:
     """Steps from a series to a better average.
 
-    Means come first. Once they are no better, and the distance adds up distances rather than
+    Means come first. Once they stop improving, and the distance adds up distances rather than
     squares, the weight of each vector is divided by its distance, as by Weiszfeld.
     """
 

@@ -117,11 +117,11 @@ def spanning_tree(
 
     Notes
     -----
-    Of strings, an index finds all pairs at Levenshtein distance 0, 1, 2, ...; objects outside of
+    For strings, an index finds all pairs at Levenshtein distance 0, 1, 2, ...; objects outside of
     the largest group are searched only. Where lower bounds help (dynamic time warping, metrics),
-    each object's nearest ones come first, and then what is nearest outside of each group, no
-    farther than the group's nearest known one (Boruvka 1926). Otherwise each distance is computed
-    once, row by row, and forgotten (Prim 1957). Memory grows with n, not with its square.
+    each object's nearest ones come first, and then the objects nearest to each group from
+    outside, no farther than the group's nearest so far (Boruvka 1926). Otherwise each distance
+    is computed once, row by row, and forgotten (Prim 1957). Memory grows with n, not with n^2.
 
     Examples
     --------

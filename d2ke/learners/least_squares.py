@@ -41,8 +41,8 @@ def train_least_squares(
         Class labels of any one type, as for `train`.
     Z : array_like, path or FeatureFile, shape (n, n_features)
         Feature vectors, float64 or float32. Those of a features file are read block by block.
-        Products are computed in float64, or in float32 where there are very many and C is not too
-        large for that; their sums are float64.
+        Products are computed in float64, or in float32 for very many of them if C is not too
+        large; their sums are float64.
     C : float, default 1.0
         Weight of the losses, above 0.
     n_threads : int, optional
@@ -52,7 +52,7 @@ def train_least_squares(
     -------
     LinearModel
         For `predict`; its `solver` is 11, LIBLINEAR's number of this loss, and ``-B 1`` in its
-        `options` says that it has an offset (LIBLINEAR penalises the square of it).
+        `options` marks an offset (LIBLINEAR penalises the square of it).
 
     Raises
     ------
@@ -60,8 +60,8 @@ def train_least_squares(
         If `y`, `Z` or an argument is of a wrong type, or `Z` is sparse.
     ValueError
         If a value is not finite, lengths differ, there is only one class, C is out of range, or
-        rounding leaves no solution: with features that depend on each other and a C beyond 1e12,
-        say.
+        rounding leaves no solution, for example with features that depend on each other and a C
+        beyond 1e12.
 
     References
     ----------

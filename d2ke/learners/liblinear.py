@@ -107,7 +107,7 @@ def train(
     solver : {"liblinear", "block"}, default "liblinear"
         ``"block"``: for ``-s 2`` and dense `Z`, minimises the same objective to the same
         tolerance by a truncated Newton method that serves all classes with each matrix product
-        and copies nothing: many times faster where there are many rows or classes. It has no
+        and copies nothing: many times faster for many rows or classes. It has no
         ``-R``.
     class_weight : dict, optional
         {label: factor of C}, for labels of any type; in place of ``-w``.
@@ -231,7 +231,7 @@ def _solve_by_blocks(
 ) -> tuple[np.ndarray, tuple[int, str] | None]:
     """Return each problem's weights, and the first class that was not solved with the reason.
 
-    Of two classes the second one is the positive side of the only problem.
+    With two classes the second one is the positive side of the only problem.
     """
     if sparse.issparse(features):
         raise TypeError('solver="block" needs a dense Z, got sparse; use Z.toarray()')
@@ -355,7 +355,7 @@ def _solve(
             order = np.argsort(model.label[:n_classes])
             weights = np.ctypeslib.as_array(model.w, (n_weights, n_classes))
             return np.ascontiguousarray(weights[:, order].T)
-        # Of the labels -1 and +1, LIBLINEAR makes +1 the positive side in whichever order.
+        # LIBLINEAR makes +1 the positive side of the labels -1 and +1 in either order.
         return np.ctypeslib.as_array(model.w, (1, n_weights)).copy()
     finally:
         lib.liblinear.free_and_destroy_model(ctypes.byref(pointer))

@@ -37,8 +37,8 @@ class LinearModel:
     bias : ndarray of float64, shape (n_rows,), or None
         Added to the products with `weights`; None without option ``-B``.
     classes : ndarray of shape (n_classes,), or None
-        The distinct labels in sorted order, in their own type; None for a regression. Of several
-        labels an object, their names, in the order of the columns.
+        The distinct labels in sorted order, in their own type; None for a regression. For
+        multilabel models, the names of the labels in the order of the columns.
     solver : int
         LIBLINEAR's solver number, option ``-s``.
     options : str
@@ -84,7 +84,7 @@ class LinearModel:
 def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Return a column of signs for each class, 1 for its rows and -1 for all others.
 
-    Of two classes only the second one has a column.
+    With two classes only the second one has a column.
     """
     return np.where(
         codes[:, None] == np.arange(n_classes)[-n_classes if n_classes > 2 else -1 :], 1.0, -1.0

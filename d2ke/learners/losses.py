@@ -40,7 +40,7 @@ def train_classifier(
     y : sequence of length n
         Class labels of any one type, as for `train`.
     Z : array_like, path or FeatureFile, shape (n, n_features)
-        Feature vectors, scaled as the search says, see `Scaling`; float64 or float32. Those of a
+        Feature vectors, scaled as in the search, see `Scaling`; float64 or float32. Those of a
         features file are read block by block.
     loss : {"squared", "squared_hinge"}
         `train_least_squares`; or `train` with ``-s 2 -e 0.01 -B 1`` and ``solver="block"``.

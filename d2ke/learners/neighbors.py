@@ -41,8 +41,8 @@ def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDA
 
     Notes
     -----
-    Ties are broken in a fixed way. Of training objects at equal distance, the one with the
-    smaller index is nearer. Of classes with equally many votes, the one whose nearest member
+    Ties are broken in a fixed way. Among training objects at equal distance, the one with the
+    smaller index is nearer. Among classes with equally many votes, the one whose nearest member
     among the k neighbours is nearest wins (in the same sense, so a smaller index decides last).
 
     Examples
@@ -107,7 +107,7 @@ def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:
     bound = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     closer = distances < bound
     tied = distances == bound
-    # Of the columns at the k-th distance, the first ones fill the places left.
+    # The first columns at the k-th distance fill the places left.
     places = k - closer.sum(axis=1, keepdims=True)
     chosen = closer | (tied & (np.cumsum(tied, axis=1, dtype=np.int32) <= places))
     columns = np.nonzero(chosen)[1].reshape(-1, k)

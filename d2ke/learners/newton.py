@@ -51,8 +51,8 @@ def block_newton(
     Z : ndarray of float64 or float32, shape (n, R)
         Features. Products are computed in their type, sums of them in float64.
     signs : ndarray of float64, shape (n, k)
-        1 for the positive side of a problem, -1 for the negative one, 0 for rows that are no
-        part of it.
+        1 for the positive side of a problem, -1 for the negative one, 0 for rows
+        outside it.
     costs : ndarray of float64, shape (2, k)
         C of the negative and of the positive side of each problem.
     bias : float, optional
@@ -61,7 +61,7 @@ def block_newton(
         A problem is solved when the norm of its gradient is below tolerance
         times the share of the rarer side times the norm at w = 0 (LIBLINEAR's ``-e``). With more
         than `MAX_DENSE` features that hardly vary, the part of the latter along the mean row does
-        not count: it is nearly all of the gradient, and says nothing of the differences of rows.
+        not count: it is nearly all of the gradient, and carries no difference between rows.
     start : ndarray of float64, shape (R, k) or, with bias, (R + 1, k), optional
         Where to start; at 0 by default.
     n_threads : int, optional

@@ -37,7 +37,7 @@ def product_type(n: int, R: int) -> np.dtype[Any]:
 def class_indicators(codes: np.ndarray, n_classes: int, dtype: Any = np.float64) -> Any:
     """Return targets of a classification, sparse: 1 in the column of each row's class.
 
-    Of two classes only the second one has a column.
+    With two classes only the second one has a column.
     """
     n_columns = n_classes if n_classes > 2 else 1
     columns = codes if n_classes > 2 else codes - 1
@@ -296,7 +296,7 @@ class Ridge:
         if row_weights is not None:
             leverage *= row_weights[:, None].astype(P.dtype)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
-        # A row that the model of all rows fits whatever its target says nothing.
+        # A row that the model of all rows fits for any target carries no information.
         rest = np.maximum(1 - leverage, rank_rounding(P.dtype))[:, :, None]
         decision -= T[:, None]
         decision /= rest
@@ -309,9 +309,9 @@ class Ridge:
         """Return predictions by the model of all rows but these, which is the same for all.
 
         With the block H of the hat matrix, 1 / n + p_i' (s + 1 / (2 C))^-1 p_j, and residuals r
-        of the model of all rows, the residuals without these rows are (I - H)^-1 r. Of more rows
-        than features q = (p, 1), with H = Q A^-1 Q', they are r + Q (A - Q'Q)^-1 Q'r. Parameters
-        and result are those of `left_out`.
+        of the model of all rows, the residuals without these rows are (I - H)^-1 r. If rows
+        outnumber the features q = (p, 1), with H = Q A^-1 Q', they are
+        r + Q (A - Q'Q)^-1 Q'r. Parameters and result are those of `left_out`.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
@@ -319,10 +319,10 @@ class Ridge:
         roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
         if len(P) > P.shape[1] + 1:
             Q = np.hstack([P, np.ones((len(P), 1))]) * roots
-            own = Q.T @ Q
+            gram = Q.T @ Q
             for i, C in enumerate(costs):
                 residuals = roots * (T - P @ self._dual(C))
-                rest = np.diag(np.append(self.squares + 1 / (2 * C), self.n)) - own
+                rest = np.diag(np.append(self.squares + 1 / (2 * C), self.n)) - gram
                 residuals += Q @ np.linalg.solve(rest, Q.T @ residuals)
                 decision[:, i] = T - residuals / roots
             return decision + self.target_mean

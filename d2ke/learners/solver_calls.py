@@ -44,7 +44,7 @@ PRINT_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_collect)
 
 
 def interface(module: str) -> Any:
-    """Import LIBLINEAR's or LIBSVM's Python interface, or say how to install it.
+    """Import LIBLINEAR's or LIBSVM's Python interface, or raise an error that helps install it.
 
     Imported at the first use, since both import numba if it is installed, which takes longer than
     importing d2ke.

@@ -167,7 +167,7 @@ def _thinning(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
     return candidates[chosen], bound
 
 
-# Each returns the points chosen, and a bound of the distance if it knows one.
+# Each returns the points chosen, and a bound of the distance if it has one.
 CORESET_METHODS: dict[str, Callable[[Atoms, int, Accuracy], _Choice]] = {
     "random": _random,
     "sorted": _sorted,
@@ -213,7 +213,7 @@ def _along_curve(atoms: Atoms, rng: np.random.Generator) -> np.ndarray:
     half = atoms.points / 2
     half -= half.min(axis=0)
     extent = half.max(axis=0)
-    # Of many coordinates, the widest.
+    # The widest coordinates, if there are many.
     use = np.sort(np.argsort(-extent, kind="stable")[:_CURVE_DIMS])
     use = use[extent[use] > 0]
     if not use.size:

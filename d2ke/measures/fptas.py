@@ -32,7 +32,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
     pair : Pair
         Points with weights >= 0.
     ascent : Ascent
-        Evaluates motions; says which are allowed.
+        Evaluates motions and decides which are allowed.
     slack : float
         How far D_K^2 may lie above the least.
     """

@@ -222,18 +222,18 @@ def _exact_distances(
     high, low = pair_sums.kappas(x, y, kernel, n_threads)
     if y is None:
         diagonal = np.stack([high.diagonal(), low.diagonal()])
-        own, other = diagonal, diagonal
+        x_norms, y_norms = diagonal, diagonal
     else:
-        own, other = (_diagonal(m, kernel, n_threads) for m in (x, y))
+        x_norms, y_norms = (_diagonal(m, kernel, n_threads) for m in (x, y))
     # Differences of nearly equal sums first, their low parts afterwards; in place, since
     # the sums of all pairs may take much of the memory.
-    D = own[0][:, None] - high
-    D += np.subtract(other[0], high, out=high)
-    np.subtract(own[1][:, None], low, out=high)
-    high += np.subtract(other[1], low, out=low)
+    D = x_norms[0][:, None] - high
+    D += np.subtract(y_norms[0], high, out=high)
+    np.subtract(x_norms[1][:, None], low, out=high)
+    high += np.subtract(y_norms[1], low, out=low)
     D += high
     del high, low
-    _small_squares(D, x, y, own[0], other[0], kernel, n_threads)
+    _small_squares(D, x, y, x_norms[0], y_norms[0], kernel, n_threads)
     np.sqrt(np.maximum(D, 0, out=D), out=D)
     if y is None:
         D = np.triu(D, 1)
@@ -245,13 +245,13 @@ def _small_squares(
     squares: np.ndarray,
     x: list[Measure],
     y: list[Measure] | None,
-    own: np.ndarray,
+    x_norms: np.ndarray,
     other: np.ndarray,
     kernel: Kernel,
     n_threads: int | None,
 ) -> None:
     """Recompute squares near rounding error of sets that differ."""
-    small = squares < NEAR_SHARE * (own[:, None] + other)
+    small = squares < NEAR_SHARE * (x_norms[:, None] + other)
     if y is None:
         small = np.triu(small, 1)
     if not small.any():
@@ -259,8 +259,8 @@ def _small_squares(
     p = [merged(m.points, m.vectors) for m in x]
     q = p if y is None else [merged(m.points, m.vectors) for m in y]
     if small.sum() > _MANY * sum(small.shape) and all(len(points) for points, _ in (*p, *q)):
-        found = pair_sums.distances(p, None if y is None else q, kernel, n_threads)
-        squares[small] = np.square(found[small])
+        precise = pair_sums.distances(p, None if y is None else q, kernel, n_threads)
+        squares[small] = np.square(precise[small])
         return
     for i, j in np.argwhere(small).tolist():
         if all(map(np.array_equal, p[i], q[j])):
@@ -272,8 +272,8 @@ def _small_squares(
 
 def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:
     """Return kappa(P, P) of each measure, by the blocks in which it is compared with others."""
-    parts = [pair_sums.kappas([m], [m], kernel, n_threads) for m in measures]
-    return np.array([[part[k][0, 0] for part in parts] for k in range(2)])
+    sums = [pair_sums.kappas([m], [m], kernel, n_threads) for m in measures]
+    return np.array([[pair[k][0, 0] for pair in sums] for k in range(2)])
 
 
 def _trivial(measures: list[Measure], n_x: int, symmetric: bool) -> np.ndarray:
@@ -303,6 +303,6 @@ def _euclidean(A: np.ndarray, B: np.ndarray, n_threads: int | None) -> np.ndarra
     a, b = (np.square(M).sum(axis=1) for M in (A, B))
     squares = a[:, None] + b - 2 * row_products(A, B, n_threads)
     i, j = np.nonzero(squares < 1e-6 * (a[:, None] + b))
-    for part in np.array_split(np.arange(len(i)), 1 + len(i) * A.shape[1] // (1 << 22)):
-        squares[i[part], j[part]] = np.square(A[i[part]] - B[j[part]]).sum(axis=1)
+    for chunk in np.array_split(np.arange(len(i)), 1 + len(i) * A.shape[1] // (1 << 22)):
+        squares[i[chunk], j[chunk]] = np.square(A[i[chunk]] - B[j[chunk]]).sum(axis=1)
     return np.sqrt(np.maximum(squares, 0))

@@ -74,7 +74,7 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     """Return kappa to eps times the square of the total W.
 
     |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
-    are drawn until Maurer and Pontil's empirical Bernstein bound says that they are
+    are drawn until Maurer and Pontil's empirical Bernstein bound shows that they are
     enough. For small distances that is long before Hoeffding's bound, where drawing ends
     at the latest. Half of delta is for Hoeffding's bound; the tests of the other share half.
     """

@@ -54,7 +54,7 @@ def curve(
     Raises
     ------
     TypeError, ValueError
-        Points that are no finite (n, d) array with n >= 2, arguments out of range.
+        Points that are not a finite (n, d) array with n >= 2, arguments out of range.
 
     References
     ----------
@@ -100,7 +100,7 @@ def mesh(
     """Make a triangle mesh an oriented measure, for the current distance of surfaces.
 
     Each triangle (a, b, c) becomes its centroid with the vector (b-a) x (c-a) / 2,
-    its normal times its area. In other dimensions than 3 there is no normal: the vector
+    its normal times its area. In other dimensions than 3 the vector
     holds the d(d-1)/2 numbers (u_i v_j - u_j v_i) / 2, i < j, of u = b-a and v = c-a
     (a bivector); it is as long as the triangle is large, and inner products are those of
     the planes.

@@ -110,9 +110,8 @@ def kernel_two_sample_test(
     Notes
     -----
     All points of a sample weigh the same: with weights, divisions would not be equally
-    likely. Of sets, series
-    or strings, test their features or Gram matrix: `features_two_sample_test`,
-    `gram_two_sample_test`.
+    likely. For sets, series or strings, test their features or Gram matrix:
+    `features_two_sample_test`, `gram_two_sample_test`.
 
     References
     ----------

@@ -57,7 +57,7 @@ def cross_validate(
 def count_correct(decision: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return how many rows are classified correctly for each C, from indicators of classes.
 
-    Of two classes only the second one has decision values, shape (m, n_costs, 1).
+    With two classes only the second one has decision values, shape (m, n_costs, 1).
     """
     # Rounded, so that ties up to rounding go to the first class.
     decision = np.round(decision, 9)

@@ -17,7 +17,7 @@ from d2ke.learners.losses import LOSSES, hinge_can_pay
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e2, 1e3, 1e4)
 
-# Of methods on features of distances to random objects.
+# For methods on features of distances to random objects.
 FEATURE_VALUES = {
     "R": (512,),
     "scaling": ("standard",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The methods that `search` knows: one row each. A new one is a row and the function it names."""
+"""The methods of `search`: one row each. A new one is a row and the function it names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SearchMethod:
         ``omegas(call)`` returns the p(omega) whose random objects the training objects are
         compared with. Such a method can keep its distances in a checkpoint.
     samples : bool
-        Whether names in grid that the method does not know are parameters of the sampler.
+        Whether names in grid that are not the method's are parameters of the sampler.
     choose : callable, optional
         Of a method on the distances among the training objects, which can be known (`within`):
         ``choose(D, call)`` returns the search.

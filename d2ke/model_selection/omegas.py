@@ -41,7 +41,7 @@ from d2ke.objects.readings import warn_of_letters
 class SearchCall:
     """The checked arguments of `search`.
 
-    `grid` holds all values, `force_hinge` says whether the losses are the user's.
+    `grid` holds all values, `force_hinge` is True if the user chose the losses.
     """
 
     method: str
