@@ -31,7 +31,7 @@ class Bounded(NamedTuple):
     there are any, of a tighter and of the tightest one. `costs` are theirs, relative to a
     distance's. `computed` is the cost of a distance at scattered columns, relative to its cost in
     a whole row; measured for series. `known` are rows whose bounds are the exact distances, and
-    so are no sample of the other rows. `cell` is the cost of a cell that the tightest bound counts
+    so do not represent the other rows. `cell` is the cost of a cell that the tightest bound counts
     in its `cells`, beside the cost of a pair. `kept`: the cheap bounds of all pairs are in memory.
     """
 
@@ -52,7 +52,7 @@ def search_bounded(
 ) -> None:
     """Search by the bounds if they rule out enough pairs of a sample, else by all distances.
 
-    `bounded` is None where there are no bounds.
+    `bounded` is None without bounds.
     """
     n, m = search.pairs.shape
     if bounded is None or n * m < FEWEST_PAIRS or not pays(search, bounded):
@@ -106,7 +106,7 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
 class RefinedSearch:
     """A search by bounds, and its counts for each row.
 
-    `lists` of the nearest need not be empty: only what is nearer than their entries is searched.
+    `lists` of the nearest need not be empty: only objects nearer than their entries are searched.
     """
 
     def __init__(self, search: NeighborSearch, bounded: Bounded, lists: NearestLists | WithinLists):

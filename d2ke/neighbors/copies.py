@@ -37,9 +37,9 @@ class DistinctSearch(NamedTuple):
 
 
 def distinct_search(search: NeighborSearch, y: Copies | None = None) -> DistinctSearch | None:
-    """Return the search of the distinct objects, or None if there are no equal ones to use.
+    """Return the search of the distinct objects, or None without equal ones to use.
 
-    `y` are the copies in Y where they are known, and then used.
+    `y` are the copies in Y, if they are known.
     """
     pairs = search.pairs
     if not _is_of_content(search):
@@ -149,16 +149,16 @@ def _all_nearest(
     What precedes the first of equal objects precedes all of them, so that the k nearest distinct
     objects stand for at least the k nearest of all.
     """
-    wanted = search.k + search.skip
-    indices = np.full((len(numbers), wanted), np.iinfo(np.int64).max)
-    distances = np.full((len(numbers), wanted), np.inf)
+    length = search.k + search.skip
+    indices = np.full((len(numbers), length), np.iinfo(np.int64).max)
+    distances = np.full((len(numbers), length), np.inf)
     members, starts = y.members()
-    counts = np.where(numbers < 0, 0, np.minimum(y.counts[numbers], wanted))
-    # Of what has enough objects before it, nothing is needed.
+    counts = np.where(numbers < 0, 0, np.minimum(y.counts[numbers], length))
+    # Copies after enough other objects are not needed.
     before = np.cumsum(counts, axis=1) - counts
     ties = np.arange(numbers.shape[1]) * np.ones(len(numbers), np.int64)[:, None]
     ties[:, 1:][values[:, 1:] == values[:, :-1]] = 0
-    counts[np.take_along_axis(before, np.maximum.accumulate(ties, axis=1), axis=1) >= wanted] = 0
+    counts[np.take_along_axis(before, np.maximum.accumulate(ties, axis=1), axis=1) >= length] = 0
     sums = counts.sum(axis=1)
     ends = np.searchsorted(np.cumsum(sums), np.arange(0, sums.sum(), _ENTRIES)[1:])
     for rows in np.split(np.arange(len(numbers)), ends):
@@ -169,7 +169,7 @@ def _all_nearest(
         apart, row = np.repeat(values[rows].ravel(), here), np.repeat(rows, each)
         order = np.lexsort((entries, apart, row))
         rank = np.arange(len(order)) - np.repeat(offsets_of(each)[:-1], each)
-        order, row, rank = (each[rank < wanted] for each in (order, row, rank))
+        order, row, rank = (each[rank < length] for each in (order, row, rank))
         indices[row, rank], distances[row, rank] = entries[order], apart[order]
     return indices, distances
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cut-off of the elastic distances' tables: what is left to pay from a cell on.
+"""The cut-off of the elastic distances' tables: the cost that remains from a cell on.
 
 A cell (i, j) can be on a path within a limit only if its value and a lower bound of the rest of
 the path do not exceed it. The rest has r steps of x and s of y, and the bound is |p - q| of two
@@ -130,7 +130,7 @@ def _potential(
     parameters: np.ndarray,
     gap: np.ndarray | None,
 ) -> np.ndarray:
-    """Return the potential of what follows each row of its series."""
+    """Return the potential of the rest of its series after each row."""
     last = np.repeat(offsets[1:] - 1, np.diff(offsets))
     if gap is None:
         return _STEPS[name](parameters) * (last - np.arange(len(rows)))

@@ -24,9 +24,9 @@ def neighbor_graph(
     shape = len(X), len(X if Y is None else Y)
     if k is not None:
         indices, distances, info = nearest(X, Y, k=k, radius=radius, info=True, **options)
-        found = indices >= 0
-        indices, distances = indices[found], distances[found]
-        starts = np.append(0, found.sum(axis=1).cumsum())
+        filled = indices >= 0
+        indices, distances = indices[filled], distances[filled]
+        starts = np.append(0, filled.sum(axis=1).cumsum())
     else:
         near, info = within(X, Y, radius=radius, info=True, **options)
         rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
@@ -34,5 +34,5 @@ def neighbor_graph(
         order = np.lexsort((near.indices, others, near.data, rows))
         indices, distances, starts = near.indices[order], near.data[order], near.indptr
     kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64
-    parts = distances, indices.astype(kind), starts.astype(kind)
-    return sparse.csr_array(parts, shape=shape), info
+    arrays = distances, indices.astype(kind), starts.astype(kind)
+    return sparse.csr_array(arrays, shape=shape), info

@@ -35,9 +35,9 @@ def self_distances(pairs: PairwiseProblem, rows: np.ndarray) -> np.ndarray:
     result = np.empty(len(rows), pairs.dtype)
     step = _ROWS if isinstance(pairs.distance, (str, RecordDistance)) else 1
     for at in range(0, len(rows), step):
-        part = rows[at : at + step]
-        x, first = take(pairs.x, part), pairs.first + int(part[0])
-        block = np.empty((len(part), len(part)), pairs.dtype)
+        chunk = rows[at : at + step]
+        x, first = take(pairs.x, chunk), pairs.first + int(chunk[0])
+        block = np.empty((len(chunk), len(chunk)), pairs.dtype)
         pairs.compile(PairBlock(x, x, False, first, first)).run(block, 1, None, DISTANCES)
         result[at : at + step] = np.diagonal(block)
     return result

@@ -47,7 +47,7 @@ class NearestLists:
         self.indices[rows] = np.iinfo(np.int64).max
 
     def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sorted indices and distances; -1 and inf where there are fewer than k."""
+        """Return the sorted indices and distances; -1 and inf fill lists of fewer than k."""
         for rows in np.array_split(np.arange(len(self.indices)), 1 + self.indices.size // 2**20):
             order = np.lexsort((self.indices[rows], self.distances[rows]))
             self.indices[rows] = np.take_along_axis(self.indices[rows], order, axis=1)
@@ -62,9 +62,9 @@ def without_own(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Drop the object itself from its k + 1 nearest; `rows` are the objects' numbers."""
     k = indices.shape[1] - 1
-    own = indices == rows[:, None]
-    own[~own.any(axis=1), k] = True
-    return indices[~own].reshape(-1, k), distances[~own].reshape(-1, k)
+    is_itself = indices == rows[:, None]
+    is_itself[~is_itself.any(axis=1), k] = True
+    return indices[~is_itself].reshape(-1, k), distances[~is_itself].reshape(-1, k)
 
 
 class WithinLists:
@@ -78,8 +78,8 @@ class WithinLists:
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
             n_threads: int) -> None:  # fmt: skip
         """Keep the entries of a tile; with `mirror`, also the transpose of its upper part."""
-        part = neighbor_lists.keep_within(tile, *corner, skip, self._radius, n_threads)
-        self.extend(*part, mirror)
+        entries = neighbor_lists.keep_within(tile, *corner, skip, self._radius, n_threads)
+        self.extend(*entries, mirror)
 
     def extend(self, rows: Any, columns: Any, values: Any, mirror: bool) -> None:
         """Keep these entries of the matrix; with `mirror`, also their transpose."""
@@ -96,7 +96,7 @@ class WithinLists:
         """Return the graph; indices are int32 where that suffices, as scipy expects."""
         index = np.int32 if max(*self._shape, self._count) < 2**31 else np.int64
         rows, columns, values = (
-            np.concatenate([np.empty(0, kind), *(part[i] for part in self._parts)], dtype=kind)
+            np.concatenate([np.empty(0, kind), *(block[i] for block in self._parts)], dtype=kind)
             for i, kind in enumerate((index, index, dtype))
         )
         self._parts.clear()

@@ -112,6 +112,6 @@ def outlier_scores(
     indices = np.column_stack([np.arange(len(indices)), indices])
     near = np.column_stack([copy_distances(pairs, copies), near])
     reach = (weights * np.maximum(near, near[indices, -1])).sum(axis=1)
-    least = reach[reach > 0].min(initial=np.inf) / 2
-    reach = np.maximum(reach, least if least < np.inf else 1.0)
+    floor = reach[reach > 0].min(initial=np.inf) / 2
+    reach = np.maximum(reach, floor if floor < np.inf else 1.0)
     return (reach * (weights / reach[indices]).sum(axis=1))[copies.numbers]

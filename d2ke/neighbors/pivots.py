@@ -141,9 +141,9 @@ def pivot_bounds(
 
 
 def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
-    """Return the relative error of a distance, what is beside it, and its work in pairs of values.
+    """Return the relative and absolute errors of a distance, and its work in pairs of values.
 
-    Of records, whose sum is as accurate as the worst column.
+    The sum of records is as accurate as the worst column.
     """
     if isinstance(pairs.distance, RecordDistance):
         weights = pairs.distance.weights.values()
@@ -218,7 +218,7 @@ def _run(
 
 
 def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:
-    """Refuse a function that is no metric for two pivots and another object."""
+    """Refuse a function that is not a metric for two pivots and another object."""
     between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.names
     own = np.diag(between)
     if own.max() > tolerance:

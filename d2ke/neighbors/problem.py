@@ -33,7 +33,7 @@ class NeighborSearch:
     n_threads : int
         Threads.
     metric : bool
-        Whether the user says that the distance is a metric.
+        Whether the distance is a metric, according to the user.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
     cap : float

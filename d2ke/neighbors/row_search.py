@@ -39,9 +39,9 @@ def search_record(search: NeighborSearch) -> dict[str, Any]:
     pairs = search.pairs
     described, inputs = description(pairs)
     radius = search.radius if search.k is None or np.isinf(search.cap) else search.cap
-    wanted = {"k": search.k, "radius": radius, "without_self": search.skip}
+    parameters = {"k": search.k, "radius": radius, "without_self": search.skip}
     sizes = {"n": pairs.shape[0], "m": pairs.shape[1], "dtype": pairs.dtype.name}
-    return {"function": pairs.names.function, **wanted, **sizes, **described, **inputs,
+    return {"function": pairs.names.function, **parameters, **sizes, **described, **inputs,
             **made_with()}  # fmt: skip
 
 
@@ -61,9 +61,9 @@ def search_by_rows(
     starts, blocks = kept.numbers("rows"), []
     first, count, entries = 0, min(_FIRST_ROWS, _MAX_ROWS), 0
     while first < n:
-        part = kept.arrays(("rows", first)) if first in starts else None
-        if part is not None:
-            found = RowNeighbors(**part)
+        arrays = kept.arrays(("rows", first)) if first in starts else None
+        if arrays is not None:
+            neighbors = RowNeighbors(**arrays)
         else:
             if prepared is None:
                 prepared = strategy.prepare(whole)
@@ -71,26 +71,26 @@ def search_by_rows(
             started = time.perf_counter()
             report = search.report and _share(search.report, slice(first, last), n, m)
             block = search.block(slice(first, last), prepared=prepared, report=report)
-            found = _search_block(block, search, strategy, copies, info)
-            kept.put_arrays(("rows", first), **found._asdict())
+            neighbors = _search_block(block, search, strategy, copies, info)
+            kept.put_arrays(("rows", first), **neighbors._asdict())
             seconds = max(time.perf_counter() - started, 1e-9)
-            wanted = int(_BLOCK_SECONDS * (last - first) / seconds)
-            count = max(1, min(wanted, 4 * (last - first), _MAX_ROWS))
-        blocks.append(found)
-        entries += len(found.indices)
+            target = int(_BLOCK_SECONDS * (last - first) / seconds)
+            count = max(1, min(target, 4 * (last - first), _MAX_ROWS))
+        blocks.append(neighbors)
+        entries += len(neighbors.indices)
         check_graph(entries)
-        first += len(found.counts)
+        first += len(neighbors.counts)
     counts, indices, distances = (np.concatenate(side) for side in zip(*blocks, strict=True))
     kind = np.int32 if max(n, m, entries) < 2**31 else np.int64
     indptr = np.append(0, np.cumsum(counts)).astype(kind)
-    parts = distances, indices.astype(kind, copy=False), indptr
-    return sparse.csr_array(parts, shape=(n, m)), info
+    csr = distances, indices.astype(kind, copy=False), indptr
+    return sparse.csr_array(csr, shape=(n, m)), info
 
 
 def _share(
     report: Callable[[int, int], None], rows: slice, n: int, m: int
 ) -> Callable[[int, int], None]:
-    """Return a report of some rows that tells the progress of all."""
+    """Return a report for some rows that shows the progress of all."""
 
     def visit(done: int, total: int) -> None:
         share = done / max(total, 1) * (rows.stop - rows.start)

@@ -103,7 +103,7 @@ def nearest(
         True states that a Python distance is a metric: 0 for equal objects, symmetric, and
         satisfying the triangle inequality. Distances to a few objects, the pivots, then rule out
         pairs before their distance is computed. With a Y the function is also called for two
-        objects of Y. Of the named distances d2ke knows which are metrics.
+        objects of Y. Named distances are marked as metrics or not already.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -143,8 +143,8 @@ def nearest(
     Warns
     -----
     UserWarning
-        If all neighbours are equally far, and are the first objects: a named distance that tells
-        no objects apart.
+        If all neighbours are equally far, and are the first objects: a named distance that
+        does not separate any objects.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def within(
         True states that a Python distance is a metric: 0 for equal objects, symmetric, and
         satisfying the triangle inequality. Distances to a few objects, the pivots, then rule out
         pairs before their distance is computed. With a Y the function is also called for two
-        objects of Y. Of the named distances d2ke knows which are metrics.
+        objects of Y. Named distances are marked as metrics or not already.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -269,7 +269,7 @@ def within(
     -------
     graph : scipy.sparse.csr_array, shape (n, m)
         The distances, with the bits of ``distance_matrix(X, Y)``. Distances of 0 are stored
-        entries; what is not stored is farther than the radius. Indices are sorted.
+        entries; pairs that are not stored are farther apart than the radius. Indices are sorted.
     info : NeighborsInfo
         Counts of the distances, if `info` is True.
 

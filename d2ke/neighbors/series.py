@@ -23,8 +23,8 @@ _ROOTS = 2.0**-10  # relative: rough roots
 # The times of the bounds at a place, of one channel and of several, and of a cell of the last one,
 # in cells of a distance; measured.
 _PLACES_OF_ONE, _PLACES, _CELL = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3), 0.44
-# Of a distance, of one channel and of several, whose boxes of Y are not made then: first bounds of
-# all pairs, made before a sample shows their use.
+# Shares of a distance's cost that first bounds of all pairs may take before a sample shows their
+# use, for one channel and for several. Boxes of Y are not made then.
 _CHEAP_OF_ONE, _CHEAP = 0.04, 0.12
 _FREQUENT = 0.02  # of the pairs have a level whose boxes of Y are kept
 _KEPT_BYTES = 1 << 28  # of these boxes, at most
@@ -144,7 +144,7 @@ def _radii(pairs: PairwiseProblem, window: int) -> list[int]:
 
 
 def _frequent(pairs: PairwiseProblem, radii: list[int]) -> list[int]:
-    """Return the levels that many pairs have, as far as there is room for their boxes of Y."""
+    """Return the levels of many pairs, as many as memory has room for their boxes of Y."""
     (x, n), (y, m) = (np.unique(part.lengths, return_counts=True) for part in (pairs.x, pairs.y))
     level = np.searchsorted(radii, np.maximum(np.abs(x[:, None] - y), radii[0]))
     share = np.bincount(level.ravel(), np.outer(n, m).ravel()) / (len(pairs.x) * len(pairs.y))

@@ -17,7 +17,7 @@ from d2ke.neighbors.tiles import search_tiles
 class Strategy(NamedTuple):
     """A way to find neighbours.
 
-    `applies` tells whether it can be used. `search` fills the lists and counts the computed
+    `applies` returns whether it can be used. `search` fills the lists and counts the computed
     distances. `prepare` computes what all blocks of rows share. `bounds` returns the lower bounds
     that the search uses, or None.
     """

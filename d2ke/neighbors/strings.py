@@ -155,8 +155,8 @@ def normalized(pairs: PairwiseProblem) -> bool:
 
 def index_bytes(search: NeighborSearch) -> int:
     """Return the bytes that an index may take; for the nearest, whose radius is not yet known."""
-    known = search.radius is not None and not normalized(search.pairs)
-    radius = int(min(search.radius, _MAX_PIECES)) if known else 10
+    by_edits = search.radius is not None and not normalized(search.pairs)
+    radius = int(min(search.radius, _MAX_PIECES)) if by_edits else 10
     pieces = radius * _EDITS[search.pairs.distance].pieces + 1
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
@@ -213,9 +213,9 @@ class StringFinder:
             return
         work = _no_work(n)
         for rows in _chunks(np.arange(n)):
-            found = self._run(rows, radius, index, work, half=search.same)
-            distances = found[:, 2] / self._wholes(found)
-            lists.extend(x.names[found[:, 0]], y.names[found[:, 1]], distances, search.same)
+            triples = self._run(rows, radius, index, work, half=search.same)
+            distances = triples[:, 2] / self._wholes(triples)
+            lists.extend(x.names[triples[:, 0]], y.names[triples[:, 1]], distances, search.same)
         pairs = n * (n - 1) // 2 if search.same else n * m
         if search.same:
             info.rule_out("symmetry", pairs)
@@ -229,25 +229,25 @@ class StringFinder:
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]] | None:
         """Return the pairs of some objects with all others within a radius, part by part.
 
-        None where that costs more than a part of all their distances, or of those of the objects
+        None if that costs more than a part of all their distances, or of those of the objects
         that have others within the radius.
         """
         n, names = self.search.pairs.shape[0], self.x.names
-        wanted = np.zeros(n, bool)
-        wanted[rows] = True
-        left = np.flatnonzero(wanted[names])
+        is_searched = np.zeros(n, bool)
+        is_searched[rows] = True
+        left = np.flatnonzero(is_searched[names])
         half = len(left) == n
         index, cost = self._choose_index(left, radius, half)
-        some = left[_spread(len(left), _TRIAL, _TRIAL_PART)]
-        found = self._run(some, radius, index, _no_work(n), quiet=True)
-        share = len(np.unique(found[:, 0])) / len(some)
+        trial = left[_spread(len(left), _TRIAL, _TRIAL_PART)]
+        triples = self._run(trial, radius, index, _no_work(n), quiet=True)
+        share = len(np.unique(triples[:, 0])) / len(trial)
         if cost > max(_TRY, _MERGED * share) * self._full_cost(left):
             return None
         work = _no_work(n)
 
         def search(part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            found = self._run(part, radius, index, work, half=half)
-            return names[found[:, 0]], names[found[:, 1]], found[:, 2].astype(np.float64)
+            triples = self._run(part, radius, index, work, half=half)
+            return names[triples[:, 0]], names[triples[:, 1]], triples[:, 2].astype(np.float64)
 
         return map(search, _chunks(left, _QUERIES // 8))
 
@@ -306,12 +306,12 @@ class StringFinder:
         x, y = self.x.strings.longest, self.y.strings.longest
         return value * (x + y if self.share == near_strings.BOTH else max(x, y)) + 1
 
-    def _wholes(self, found: np.ndarray) -> np.ndarray | float:
+    def _wholes(self, triples: np.ndarray) -> np.ndarray | float:
         """Return what the edits of pairs of strings are divided by."""
         if self.share == near_strings.WHOLE:
             return 1.0
         x, y = (np.diff(side.strings.offsets) for side in (self.x, self.y))
-        x, y = x[found[:, 0]], y[found[:, 1]]
+        x, y = x[triples[:, 0]], y[triples[:, 1]]
         return np.maximum(x + y if self.share == near_strings.BOTH else np.maximum(x, y), 1)
 
     def _radii(self) -> Iterator[tuple[int, float]]:
@@ -335,9 +335,9 @@ class StringFinder:
         if self.share == near_strings.WHOLE:
             return np.sort(values)
         # A string as near as that may be longer.
-        lengths, part = pairs.x.lengths[rows], np.minimum(values, 0.9)
+        lengths, capped = pairs.x.lengths[rows], np.minimum(values, 0.9)
         sums = 2 if self.share == near_strings.BOTH else 1
-        return np.sort(np.floor(lengths * part / (1 - part) * sums))
+        return np.sort(np.floor(lengths * capped / (1 - capped) * sums))
 
     def _choose_index(
         self, rows: np.ndarray, radius: int, half: bool
@@ -373,17 +373,20 @@ class StringFinder:
 
         One row is enough where it costs many times as much as all its distances.
         """
-        some, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
+        drawn, n = rows[_spread(len(rows), _TRIAL, _TRIAL_PART)], self.search.pairs.shape[0]
         work, heaps = _no_work(n), None if k is None else NearestLists(n, k)
         width = isa.vector_bytes()
         lane = _LANES[width] * (self.edits.wide_lane if width == 64 else self.edits.lane)
-        first, cost, limit = len(some) // 2, 0.0, _HOPELESS * self._full_cost(rows)
-        for done, part in ((1, some[first : first + 1]), (len(some), np.delete(some, first))):
-            self._run(part, radius, index, work, half=half, heaps=heaps, quiet=True)
-            lookups, banded, columns, lanes, _ = work.work[some].sum(axis=0)
+        first, cost, limit = len(drawn) // 2, 0.0, _HOPELESS * self._full_cost(rows)
+        for done, chunk in (
+            (1, drawn[first : first + 1]),
+            (len(drawn), np.delete(drawn, first)),
+        ):
+            self._run(chunk, radius, index, work, half=half, heaps=heaps, quiet=True)
+            lookups, banded, columns, lanes, _ = work.work[drawn].sum(axis=0)
             each = _COLUMN * columns * self.edits.cell
             each += _LOOK * lookups + _ALIKE * banded + lane * lanes
-            candidates = work.counts[some, 1].sum()
+            candidates = work.counts[drawn, 1].sum()
             if index is None:
                 each += _ROW * done + _SCANNED / width * candidates
             else:
@@ -438,14 +441,14 @@ class StringFinder:
             search_tiles(search, lists, info)
             return
         # An object is its own neighbour here, and left out afterwards.
-        part = replace(
+        subset = replace(
             search, pairs=replace(pairs, x=pairs.x[rows], same=False), same=False, skip=False
         )
         n_pairs = len(rows) * (pairs.shape[1] - search.skip)
-        found = NearestLists(len(rows), search.k + search.skip, search.cap)
-        search_tiles(part, found, NeighborsInfo(0))
+        nearest = NearestLists(len(rows), search.k + search.skip, search.cap)
+        search_tiles(subset, nearest, NeighborsInfo(0))
         info.computed += n_pairs
-        indices, distances = found.result(pairs.dtype)
+        indices, distances = nearest.result(pairs.dtype)
         if search.skip:
             indices, distances = without_own(indices, distances, rows)
         lists.indices[rows], lists.distances[rows] = indices, distances
@@ -465,12 +468,12 @@ def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side, np.ndarray]:
     """Return X and Y sorted, the same side twice where Y is X, and the letters' ranks."""
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     *letters, n_letters = common_letters(sides[0], sides[-1])
-    longest = max(int(part.lengths.max()) for part in sides)
+    longest = max(int(side.lengths.max()) for side in sides)
     counts = sum(np.bincount(codes, minlength=n_letters) for codes in letters)
     ranks = np.argsort(np.argsort(-counts, kind="stable")).astype(np.uint32)
     made = [
-        _side(ranks[codes], part, n_letters, longest)
-        for codes, part in zip(letters, sides, strict=False)
+        _side(ranks[codes], side, n_letters, longest)
+        for codes, side in zip(letters, sides, strict=False)
     ]
     return made[0], made[-1], ranks
 

@@ -3,8 +3,8 @@
 
 Products of the query with all windows of a block come from its Fourier transform, means and
 deviations from running sums. Their errors are bounded by the size of the block's values, and taken
-off: what is too uncertain has the bound 0. Blocks are shifted to their mean and scaled by a power
-of two, so that levels and units do not matter.
+off: values that are too uncertain have the bound 0. Blocks are shifted to their mean and scaled by
+a power of two, so that levels and units do not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GATHERED = 1 << 21  # values of windows in memory at a time
 
 
 class Moments(NamedTuple):
-    """Of the windows of one channel of a block: what normalises them.
+    """Normalisation of the windows of one channel of a block.
 
     `error` bounds the error of the mean, `ratio` the relative error of the variance;
     windows that are constant have the deviation 0, exactly. Where errors leave it open which
@@ -78,12 +78,12 @@ class Query:
         """Bound the keys (see `keys`) of all windows of a block, (count, dim), from below."""
         limits = np.broadcast_to(limits if self.normalize else 0.0, self.dim)
         with np.errstate(all="ignore"):
-            way = self._warping_bounds if self.distance == "dtw" else self._squares
-            found = way(x, limits)
-        found[np.isnan(found)] = 0  # of differences that overflowed
+            function = self._warping_bounds if self.distance == "dtw" else self._squares
+            bounds = function(x, limits)
+        bounds[np.isnan(bounds)] = 0  # of differences that overflowed
         # The bounds are kept in float32: they are rounded down.
-        found = np.minimum(np.maximum(found, 0), np.finfo(np.float32).max)
-        return (found * (1 - 2.0**-22)).astype(np.float32)
+        bounds = np.minimum(np.maximum(bounds, 0), np.finfo(np.float32).max)
+        return (bounds * (1 - 2.0**-22)).astype(np.float32)
 
     def _squares(self, x: np.ndarray, limits: np.ndarray) -> np.ndarray:
         """Squared distances less their errors, added up over channels."""
@@ -105,36 +105,36 @@ class Query:
                 dot /= m * of.deviation
                 lost = (error / m + self._rest[c] * np.abs(of.mean)) / of.deviation
                 lost += np.abs(dot) * of.ratio
-                found = 2 * m * (1 - dot - lost)
-                found[of.ratio > _UNSURE] = 0
-                total += np.where(constant, m, np.maximum(found, 0))
+                bound = 2 * m * (1 - dot - lost)
+                bound[of.ratio > _UNSURE] = 0
+                total += np.where(constant, m, np.maximum(bound, 0))
                 continue
             away = (self._away[c] ** 2).mean() * scale**2
             variance, level = of.deviation**2, (self._means[c] - shift) * scale - of.mean
-            found = away + variance - 2 * dot * (scale / m) + level**2
+            bound = away + variance - 2 * dot * (scale / m) + level**2
             lost = 2 * error * scale / m + variance * of.ratio + 8 * _EPS * (away + level**2)
             off = of.error + scale * (self._rest[c] + 8 * _EPS * abs(shift))
             lost += 2 * (np.abs(level) + np.abs(of.mean)) * off + off**2
-            found = np.maximum(found - lost, 0) * (m / scale**2)
-            found[of.ratio > _UNSURE] = 0
-            total += found
+            bound = np.maximum(bound - lost, 0) * (m / scale**2)
+            bound[of.ratio > _UNSURE] = 0
+            total += bound
         return total
 
     def _warping_bounds(self, x: np.ndarray, limits: np.ndarray) -> np.ndarray:
         """Sum up the distances of some places to the envelopes of the query."""
         m, count = self.length, len(x) - self.length + 1
-        parts = []
+        by_channel = []
         for c in range(self.dim):
             y, shift, scale = _scaled(x[:, c])
             of = _moments(x[:, c], y, m, limits[c] * scale)
             sure = (of.ratio <= _UNSURE) | (of.deviation == 0)
             inverse = np.where(of.deviation > 0, 1 / of.deviation, 0)
             slack = np.sqrt(m) * of.ratio + of.error * inverse + 1e-12
-            parts.append((y, of.mean, inverse, np.where(sure, slack, np.inf), shift, scale))
+            by_channel.append((y, of.mean, inverse, np.where(sure, slack, np.inf), shift, scale))
         total = np.zeros(count)
         for j in self._order[: max(_FIRST, m // 2)]:
             square = np.zeros(count)
-            for c, (y, mean, inverse, slack, _, _) in enumerate(parts):
+            for c, (y, mean, inverse, slack, _, _) in enumerate(by_channel):
                 if self.normalize:
                     z = (y[j : j + count] - mean) * inverse
                     outside = np.maximum(z - self._high[c, j], self._low[c, j] - z) - slack
@@ -161,21 +161,21 @@ class Query:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances at some places of a series; bounds of those above the limit.
 
-        Two arrays: distances, infinity where there is but a bound, and bounds.
+        Two arrays: distances, infinity if only a bound was computed, and bounds.
         """
-        found, bounds = np.empty((2, len(places)))
+        distances, bounds = np.empty((2, len(places)))
         windows = sliding_window_view(x, self.length, axis=0)
         step = max(1, _GATHERED // (self.length * self.dim))
         for begin in range(0, len(places), step):
             taken = windows[places[begin : begin + step]].astype(np.float64, order="C")
             if self.normalize:
                 taken = standardized(taken, limits)
-            part = slice(begin, begin + step)
+            chunk = slice(begin, begin + step)
             if self.distance == "dtw":
-                found[part], bounds[part] = self._warped(taken, limit, n_threads)
+                distances[chunk], bounds[chunk] = self._warped(taken, limit, n_threads)
             else:
-                found[part] = bounds[part] = self._euclidean(taken)
-        return found, bounds
+                distances[chunk] = bounds[chunk] = self._euclidean(taken)
+        return distances, bounds
 
     def _euclidean(self, windows: np.ndarray) -> np.ndarray:
         away = np.abs(windows - self.values).reshape(len(windows), -1)
@@ -191,7 +191,7 @@ class Query:
         bounds = np.sqrt((np.maximum(outside, 0) ** 2).sum(axis=1)).sum(axis=1)
         bounds *= 1 - 1e-9
         near = np.flatnonzero(bounds <= limit)
-        found = np.full(len(windows), np.inf)
+        distances = np.full(len(windows), np.inf)
         if len(near):
             x, y = np.ascontiguousarray(self.values.T), windows[near].transpose(0, 2, 1)
             out = np.empty((1, len(near)))
@@ -199,8 +199,8 @@ class Query:
             y = np.ascontiguousarray(y).reshape(-1, self.dim)
             pairs = elastic.dtw(x, ends[:2], y, ends, self.window, False, False)
             pairs.run(out, n_threads, False)
-            found[near] = out[0]
-        return found, bounds
+            distances[near] = out[0]
+        return distances, bounds
 
 
 def standardized(windows: np.ndarray, limits: np.ndarray | float = 0.0) -> np.ndarray:

@@ -134,10 +134,10 @@ def nearest_windows(
     search = _Search(x, prepared, places, team_size(n_threads))
     with progress_bar(flag("progress", progress), "windows") as report:
         search.fill(report)
-    found = list(search.nearest(k, zone))
-    at = np.array([position for _, position in found], np.int64)
+    matches = list(search.nearest(k, zone))
+    at = np.array([position for _, position in matches], np.int64)
     series = np.searchsorted(search.starts, at, side="right") - 1
-    return series, at - search.starts[series], np.array([value for value, _ in found], np.float64)
+    return series, at - search.starts[series], np.array([value for value, _ in matches], np.float64)
 
 
 def _one_series(query: Any) -> Objects:
@@ -156,8 +156,8 @@ def _one_series(query: Any) -> Objects:
 class _Search:
     """Bounds of all places of all series, of which the nearest are computed.
 
-    A place's position is its number among the places of all series. What was computed or is
-    excluded has the bound infinity; minima of runs of bounds say where the small ones are.
+    A place's position is its number among the places of all series. Places that were computed or
+    are excluded have the bound infinity; minima of runs of bounds locate the small ones.
     """
 
     def __init__(self, x: Objects, query: Query, places: np.ndarray, n_threads: int):
@@ -244,19 +244,19 @@ class _Search:
 
     def _compute(self, positions: np.ndarray) -> None:
         """Compute the distances at some positions, in order."""
-        # Above `_limit`, and above 0 in float32: what has but a bound is not looked at again.
+        # Above `_limit`, and above 0 in float32: places with only a bound are not looked at again.
         limit = max(self.known[0][0] * (1 + 4e-6), 1e-30) if self.known else np.inf
         series = np.searchsorted(self.starts, positions, side="right") - 1
         for i in np.unique(series):
             taken = positions[series == i]
             x = self.x.values[self.x.offsets[i] : self.x.offsets[i + 1]]
-            found, bounds = self.query.distances(
+            distances, bounds = self.query.distances(
                 x, taken - self.starts[i], limit, self.n_threads, self.limits[i]
             )
-            far = found == np.inf
-            self._set(taken, np.where(far, bounds * (1 - 2.0**-22), np.inf))
-            for one in zip(found[~far].tolist(), taken[~far].tolist(), strict=True):
-                heapq.heappush(self.known, one)
+            rejected = distances == np.inf
+            self._set(taken, np.where(rejected, bounds * (1 - 2.0**-22), np.inf))
+            for entry in zip(distances[~rejected].tolist(), taken[~rejected].tolist(), strict=True):
+                heapq.heappush(self.known, entry)
 
     def _set(self, positions: np.ndarray, bounds: Any) -> None:
         """Change the bounds of some positions."""
