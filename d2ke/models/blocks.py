@@ -99,10 +99,11 @@ class Block:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
-        for own in ("family", "column"):
-            if not isinstance(getattr(self, own), str):
+        for field_name in ("family", "column"):
+            if not isinstance(getattr(self, field_name), str):
                 raise ArgumentTypeError(
-                    own, f"of block {self.name!r} must be a string, got {getattr(self, own)!r}"
+                    field_name,
+                    f"of block {self.name!r} must be a string, got {getattr(self, field_name)!r}",
                 )
         if not callable(self.sampler):
             raise ArgumentTypeError(
@@ -164,20 +165,20 @@ class Block:
         column = X[self.column] if self.column else None
         if column is not None:
             X, rows = column.values, rows[column.rows]
-        block, seen = self.fit(X, seed)
+        block, viewed = self.fit(X, seed)
         if not block.R:
             return block, np.empty((len(rows), 0), np.float32)
-        D = block.distances(seen, n_threads, progress)
+        D = block.distances(viewed, n_threads, progress)
         block = block.with_gamma(D, self.gamma_scale)
         features = block.features(D, n_threads)
         if block.sources is not None:
             columns = np.flatnonzero(block.sources >= 0)
-            own = block.sources[columns], columns
+            at_sources = block.sources[columns], columns
             if len(features) > 1:
-                features[own] = -np.inf
-                features[own] = features[:, columns].max(axis=0)
+                features[at_sources] = -np.inf
+                features[at_sources] = features[:, columns].max(axis=0)
             hidden, sources = np.zeros(block.R, np.float32), np.full(block.R, -1)
-            hidden[columns], sources[columns] = features[own], rows[own[0]]
+            hidden[columns], sources[columns] = features[at_sources], rows[at_sources[0]]
             block = replace(block, sources=sources, hidden=hidden)
         if column is None:
             return block, features
@@ -235,14 +236,14 @@ class FittedBlock:
         """Number of features."""
         return len(self.omega)
 
-    def distances(self, seen: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
+    def distances(self, viewed: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
         """Compute the distances of objects, as the views show them, to the random objects.
 
         They are float32, and the random objects are the columns.
         """
         if isinstance(self.omega, Windows):
-            return self.omega.distances(seen, n_threads)
-        x, y = (self.omega, seen) if self.from_omega else (seen, self.omega)
+            return self.omega.distances(viewed, n_threads)
+        x, y = (self.omega, viewed) if self.from_omega else (viewed, self.omega)
         D = np.empty((len(x), len(y)), np.float32)
         with np.errstate(over="ignore"), progress_bar(progress, "distances") as report:
             check_pairs(x, y, self.distance, self.parameters).fill(D, team_size(n_threads), report)
@@ -315,14 +316,14 @@ def entropy_of(seed: Any) -> Any:
     return integer("seed", seed, 0)
 
 
-def sample_rows(n: int, entropy: Any, wanted: int | Sequence[Block] | None) -> np.ndarray:
+def sample_rows(n: int, entropy: Any, needed: int | Sequence[Block] | None) -> np.ndarray:
     """Return the sorted rows of the sample: all of up to `SAMPLE`, or R of a block if that is more.
 
     `wanted` is R, None for its default, or the blocks.
     """
-    if not isinstance(wanted, int):
-        wanted = max(map(attrgetter("R"), wanted or ()), default=0)
-    size = max(SAMPLE, wanted)
+    if not isinstance(needed, int):
+        needed = max(map(attrgetter("R"), needed or ()), default=0)
+    size = max(SAMPLE, needed)
     if n <= size:
         return np.arange(n)
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(SAMPLE,)))

@@ -37,20 +37,20 @@ def rows_to_keep(n: int, n_values: int, entropy: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Left-out decisions of training objects, and the probabilities that they say.
+    """Left-out decisions of training objects, and their probabilities.
 
     Attributes
     ----------
     decisions : ndarray, shape (m, k)
-        Decision values of at most 20,000 training objects by models without them; fewer where
-        there are very many classes. One column for two classes and for a regression. They are
+        Decision values of at most 20,000 training objects by models without them; fewer for
+        very many classes. One column for two classes and for a regression. They are
         float32, and float64 for a regression.
     values : ndarray, shape (m,)
         Codes of their classes, int64, or real targets, float64.
     scale : float
         What decisions are multiplied with, >= 0; 1 over the temperature. 1 for a regression.
     offsets : ndarray of float64, shape (n_classes,)
-        What is added before the softmax; those of two classes are b and -b. Empty for a regression.
+        Added before the softmax; those of two classes are b and -b. Empty for a regression.
     """
 
     decisions: np.ndarray = field(repr=False)
@@ -68,8 +68,8 @@ class Calibration:
     ) -> Calibration:
         """Fit scale and offsets by the log-loss of left-out decisions; 0 classes: a regression.
 
-        Targets are smoothed. Of two classes with n_0 and n_1 objects they are Platt's,
-        (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2). Of more classes an object's own one has
+        Targets are smoothed. For two classes with n_0 and n_1 objects they are Platt's,
+        (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2). For more classes an object's true class has
         (m + 1) / (m + 2), as if one object more were wrong; offsets b add |b|^2 / 2 to the sum of
         the losses, so that classes of few objects stay near the others. Objects count by their
         weights.
@@ -97,12 +97,12 @@ class Calibration:
             slopes = wrong.sum(axis=0) + penalty * offsets
             return value / m, np.append(np.vdot(wrong, F), slopes) / m
 
-        # A negative scale would say that left-out decisions are wrong: they say nothing.
+        # The best scale is negative if left-out decisions are mostly wrong: then they have no use.
         bounds = [(0.0, None)] + [(None, None)] * n_classes
         start = np.append(1.0, np.zeros(n_classes))
         options = {"maxiter": _STEPS, "ftol": 1e-12, "gtol": 1e-7}
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        return cls(kept, codes, float(found.x[0]), found.x[1:].copy())
+        best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return cls(kept, codes, float(best.x[0]), best.x[1:].copy())
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, shape (n, n_classes).
@@ -111,9 +111,9 @@ class Calibration:
         more, it gets as much, and the row is divided by its sum.
         """
         P = softmax(self.scale * _columns(decisions) + self.offsets, axis=1)
-        rows, own = np.arange(len(P)), winners(decisions)
-        changed = P.argmax(axis=1) != own
-        P[rows[changed], own[changed]] = _ABOVE_TIES * P[changed].max(axis=1)
+        rows, winner = np.arange(len(P)), winners(decisions)
+        changed = P.argmax(axis=1) != winner
+        P[rows[changed], winner[changed]] = _ABOVE_TIES * P[changed].max(axis=1)
         P[changed] /= P[changed].sum(axis=1, keepdims=True)
         return P
 
@@ -125,8 +125,8 @@ class Calibration:
     @property
     def log_loss(self) -> float:
         """Mean of minus the logarithm of the probability of the true class."""
-        own = self.left_out[np.arange(len(self.values)), self.values]
-        return float(-np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean())
+        p_true = self.left_out[np.arange(len(self.values)), self.values]
+        return float(-np.log(np.maximum(p_true, np.finfo(np.float64).tiny)).mean())
 
     @property
     def brier(self) -> float:
@@ -146,7 +146,7 @@ class Calibration:
         order = np.argsort(-self.decisions[:, 0], kind="stable")
         scores, positive = self.decisions[order, 0], self.values[order] == 1
         last = np.append(scores[1:] != scores[:-1], True)  # objects with one score come together
-        counts = [np.append(0, np.cumsum(one)[last]) for one in (~positive, positive)]
+        counts = [np.append(0, np.cumsum(labels)[last]) for labels in (~positive, positive)]
         false, true = (count / max(1, count[-1]) for count in counts)
         return false, true
 
@@ -154,7 +154,7 @@ class Calibration:
     def auc(self) -> float:
         """Area under the ROC curve of two classes: how often the second class's object is higher.
 
-        Of one object of each class, ties count half; nan without objects of both.
+        A tie between two objects counts half; nan without objects of both classes.
         """
         false, true = self.roc()
         if not (false[-1] and true[-1]):
@@ -182,8 +182,8 @@ class Calibration:
     def __str__(self) -> str:
         if not len(self.offsets):
             errors = np.abs(self.decisions[:, 0] - self.values)
-            half, most = np.quantile(errors, (0.5, 0.9))
-            return f"left-out errors: half at most {half:.3g}, 90 % at most {most:.3g}"
+            median, high = np.quantile(errors, (0.5, 0.9))
+            return f"left-out errors: half at most {median:.3g}, 90 % at most {high:.3g}"
         area = f", AUC {self.auc:.3f}" if len(self.offsets) == 2 else ""
         return (
             f"left-out probabilities: log-loss {self.log_loss:.3f}, Brier score {self.brier:.3f}, "

@@ -96,7 +96,7 @@ def predict_set(
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse what is no share."""
+    """Refuse an `alpha` outside (0, 1)."""
     if positive_number("alpha", alpha) >= 1:
         raise ArgumentError("alpha", f"must be below 1, got {alpha!r}")
 
@@ -115,6 +115,8 @@ def sets_of(
     rank = int(np.ceil((m + 1) * (1 - alpha) * (1 - 1e-12)))
     bound = np.sort(scores)[rank - 1] if rank <= m else np.inf
     if len(calibration.offsets):
-        found = calibration.probabilities(decisions)
-        return (1 - found <= bound + _ROUNDING) | (found == found.max(axis=1, keepdims=True))
+        probabilities = calibration.probabilities(decisions)
+        return (1 - probabilities <= bound + _ROUNDING) | (
+            probabilities == probabilities.max(axis=1, keepdims=True)
+        )
     return decisions + np.array([-bound, bound])

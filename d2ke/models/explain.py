@@ -47,8 +47,8 @@ class Explanation:
         The random objects that add most, the largest first: ``block``, ``index`` in its omega,
         ``object`` itself, ``distance``, ``share`` (what it adds), ``nearer`` (whether the object is
         nearer to it than the training objects are on average) and ``training_object``, its
-        place among the training objects or None. Of numbers and categories of records ``object``
-        is what the feature is of, and the distance is NaN. Windows of series have ``place`` too, a
+        place among the training objects or None. For numbers and categories of records ``object``
+        describes the feature, and the distance is NaN. Windows of series have ``place`` too, a
         range: the steps of x at the nearest place (of differences, the steps where they
         begin; None if a view moves steps, or for a window of x itself); ``frequency``, for "rare"
         windows the share of places of x within the threshold, else None; ``slope``, whether it is
@@ -112,7 +112,7 @@ class Explanation:
         Returns
         -------
         matplotlib.axes.Axes
-            The legend says what each window adds to the decision for the label.
+            The legend gives the share of each window in the decision for the label.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Explanation:
 def d2ke_explain(
     x: Any, model: D2KEModel, *, limit: int = 10, training_object: int | None = None
 ) -> Explanation:
-    """Name the blocks, random objects and training objects that speak most for a prediction.
+    """Return the blocks, random objects and training objects that support a prediction most.
 
     The decision value is a sum over features of weight times standardised feature. So each random
     object contributes a share, and each block the sum of its shares. Windows have places in a
@@ -148,7 +148,7 @@ def d2ke_explain(
     Parameters
     ----------
     x : one object
-        Such as ``X[i]``: a string, a series or a set; or Objects that hold one. Of records a dict.
+        Such as ``X[i]``: a string, a series or a set; or Objects that hold one; for records a dict.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     limit : int, default 10
@@ -191,7 +191,7 @@ def d2ke_explain(
         objects = [x]
     else:
         vectors = model.kind != "strings"
-        # Integers are letters where the model says so.
+        # Integers are letters if they were letters in training.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
         first = False if vectors else None
         objects = pack([x], kind=kind, channels_first=first, name="x")

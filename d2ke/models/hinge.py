@@ -22,7 +22,7 @@ _ROWS = 4096  # that are moved at a time
 def better_by_hinge(
     Z: np.ndarray, target: Target, C: float, n_threads: int | None
 ) -> dict[str, Any]:
-    """Return what changes in a model by the squared hinge loss, if that is clearly better.
+    """Return the fields of a model that the squared hinge loss changes, if it is clearly better.
 
     Every fifth object is held out. The gain must be above the standard error of the difference.
 
@@ -73,8 +73,8 @@ def better_by_hinge(
     share = float(correct.mean())
     error = float(np.sqrt(share * (1 - share) / len(true)))
     model = replace(model, classes=target.classes)
-    some = rows_to_keep(len(true), decisions.shape[1], 0)
-    calibration = Calibration.fit(decisions[some], true[some], n_classes)
+    rows = rows_to_keep(len(true), decisions.shape[1], 0)
+    calibration = Calibration.fit(decisions[rows], true[rows], n_classes)
     return {
         "linear": model, "C": value, "accuracy": 100.0 * share, "accuracy_error": 100.0 * error,
         "confusion": confusion, "calibration": calibration,

@@ -56,15 +56,15 @@ def d2ke_importance(
     Parameters
     ----------
     y : sequence of length n
-        Labels of the objects, at best of others than the training objects: the model knows these
-        too well.
+        Labels of the objects, at best not the training objects, which the model has
+        fitted already.
     X : Objects or what `pack` takes
         n objects of the kind that the model was trained on, at least 2.
     model : D2KEModel
         What `d2ke_train` or `load_model` returned.
     by : {"family", "block", "column"}, default "family"
-        What is permuted together: blocks of one family, each block alone, or, of records, all of a
-        column. Blocks of one name are one.
+        Groups that are permuted together: blocks of one family, each block alone, or, of records,
+        all of a column. Blocks of one name are one.
     repeats : int, default 5
         Number of permutations of each group.
     seed : int, SeedSequence or Generator, default 0
@@ -75,8 +75,8 @@ def d2ke_importance(
     Returns
     -------
     list of Importance
-        Name, drop and standard error of each group; the largest drop first. Groups that tell the
-        same have small drops each, because the others stand in.
+        Name, drop and standard error of each group; the largest drop first. Groups with the same
+        information have small drops each, because the others stand in.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model keeps of its training objects, to tell whether a new one is like any of them.
+"""Summaries of training objects, against which a model compares new ones.
 
 Objects are compared by their distances to the random objects, not by the features, in which all
 that is far from a random object looks alike. On 100 pairs of data and strangers, the mean AUC is
@@ -18,7 +18,7 @@ import numpy as np
 from d2ke._base.blas import row_products
 
 COLUMNS = 512  # sums of distances that are kept of an object: 1024 do not rank better
-_FARTHEST = 10.0  # times the median: what is as far from a random object is not told apart
+_FARTHEST = 10.0  # times the median: objects beyond it count as equally far
 _VARIED = 0.01  # deviations well below that do not count
 _ROWS = 256  # computed at a time
 _ROUNDING = 2e-3  # of float16, in distances; that of two objects is usually 1.4
@@ -36,7 +36,7 @@ class KnownObjects:
     Attributes
     ----------
     plain : ndarray of bool, shape (R,)
-        Features that are no function of a distance.
+        Features that are not functions of a distance.
     weights : ndarray of float32, shape (R,)
         Signed; feature j is added to column j modulo 512.
     centre : ndarray of float32, shape (R,)
@@ -64,7 +64,7 @@ class KnownObjects:
     ) -> KnownObjects:
         """Keep training objects by their features, not scaled, of blocks of these sizes.
 
-        `plain` says which blocks are no functions of distances.
+        `plain` marks the blocks that are not functions of distances.
         """
         of_columns = np.repeat(np.asarray(plain, bool), sizes)
         R = F.shape[1]

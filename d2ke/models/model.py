@@ -71,7 +71,7 @@ class D2KEModel:
         Left-out training objects by true class (rows) and predicted class; of several labels of
         shape (k, 2, 2), for each label without and with it.
     calibration : Calibration or LabelCalibration
-        Left-out decisions of training objects, and what turns decisions into probabilities.
+        Left-out decisions of training objects, and the map from decisions to probabilities.
     known : KnownObjects
         At most 4,096 training objects, for `novelty`.
     left_out : tuple of str
@@ -82,7 +82,7 @@ class D2KEModel:
         Time by stage.
     columns : mapping
         Names of the columns or variables of the file that `d2ke train` read: objects (a list),
-        labels, ids, time, as far as there are any, and those that were not used (a list, unused).
+        labels, ids, time, if given, and those that were not used (a list, unused).
         Empty for a model of `d2ke_train`.
     inputs : mapping of str to InputKind
         Of records, the kind of each column; empty for objects of one kind.
@@ -136,17 +136,17 @@ class D2KEModel:
     def unsupervised(self) -> np.ndarray:
         """Whether each of the R features is of a block that is computed without labels, bool."""
         return np.repeat(
-            [not one.supervised for one in self.blocks], [one.R for one in self.blocks]
+            [not block.supervised for block in self.blocks], [block.R for block in self.blocks]
         )
 
     @property
     def n_unsupervised(self) -> int:
         """Number of these features, which `d2ke_transform` returns."""
-        return sum(one.R for one in self.blocks if not one.supervised)
+        return sum(block.R for block in self.blocks if not block.supervised)
 
     def feature_names(self) -> list[str]:
         """Return a name for each column of `d2ke_transform`: the block's and a number."""
-        return feature_names([one for one in self.blocks if not one.supervised])
+        return feature_names([block for block in self.blocks if not block.supervised])
 
     def __str__(self) -> str:
         lines = [f"D2KE of {len(self.blocks)} blocks, {self.R} features, C = {self.C:g}"]
@@ -205,7 +205,7 @@ class D2KEModel:
         Parameters
         ----------
         X : Objects or what `pack` takes, optional
-            The training objects. Of very many a sample is drawn.
+            The training objects. A sample is drawn from very many.
         y : sequence of length n, optional
             Their labels.
         n_threads : int, optional
@@ -217,7 +217,7 @@ class D2KEModel:
             Side by side in a new figure, of left-out training objects: the confusion matrix, rows
             true and columns predicted, of up to 1,000 classes; how often predictions are correct
             against the probabilities that they are, for 15 bins (a reliability diagram); and of two
-            classes the ROC curve. Of a regression predictions against true values. With `X`
+            classes the ROC curve. For a regression, predictions against true values. With `X`
             and `y` also, first, a map of the training objects by the first two principal
             components of their features without labels, as `d2ke_transform` returns them, and,
             last, the cross-validated accuracy (of a regression 100 R^2) against R.
@@ -254,16 +254,16 @@ class D2KEModel:
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
         if self.inputs:
             return check_records(X, self.inputs, self.blocks, refuse)
-        given = InputKind(self.kind, self.channels, self.alphabet, self.letters)
-        return given.check("X", as_objects("X", X), X, self.blocks, refuse)
+        kind = InputKind(self.kind, self.channels, self.alphabet, self.letters)
+        return kind.check("X", as_objects("X", X), X, self.blocks, refuse)
 
     def block_rows(self, objects: Any) -> int:
         """Return how many rows of features are computed at a time."""
         per_row = _PER_FEATURE * self.R + 64
-        columns = [one.values for one in objects.columns.values()] if self.inputs else [objects]
-        for one in columns:
-            if isinstance(one, Objects) and len(one):
-                longest = int(one.lengths.max()) * max(1, one.dim)
+        columns = [c.values for c in objects.columns.values()] if self.inputs else [objects]
+        for values in columns:
+            if isinstance(values, Objects) and len(values):
+                longest = int(values.lengths.max()) * max(1, values.dim)
                 per_row += 32 + 24 * longest * len(self.blocks)
         return max(_LEAST_ROWS, _BLOCK // per_row)
 
@@ -284,13 +284,13 @@ class D2KEModel:
         columns = _columns_of_distances(blocks)
         n_far = dict.fromkeys(columns, 0)
         # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
-        largest = max((one.R for one in blocks if isinstance(one, FittedBlock)), default=1)
-        least = np.exp(-_FAR) / np.sqrt(largest)
+        largest = max((block.R for block in blocks if isinstance(block, FittedBlock)), default=1)
+        smallest = np.exp(-_FAR) / np.sqrt(largest)
         for first in stages(range(0, n, step), "objects", progress):
             rows = slice(first, min(first + step, n))
             Z = block_features(blocks, span_of(objects, rows.start, rows.stop), n_threads)
-            for name, own in columns.items():
-                n_far[name] += np.count_nonzero(Z[:, own].max(axis=1) < least)
+            for name, of_column in columns.items():
+                n_far[name] += np.count_nonzero(Z[:, of_column].max(axis=1) < smallest)
             yield rows, scaling.scale(Z, Z)
         for name, count in n_far.items():
             if count:
@@ -309,12 +309,12 @@ class D2KEModel:
         progress: bool = False,
     ) -> list[np.ndarray]:
         """Return what functions of scaled features give for checked objects, in one pass."""
-        # Of no rows too, which say what a row of the result is.
-        parts = [[function(np.empty((0, self.R), np.float32))] for function in functions]
+        # The results of no rows fix the shapes and types.
+        collected = [[function(np.empty((0, self.R), np.float32))] for function in functions]
         for _, Z in self.feature_blocks(objects, n_threads, progress):
-            for results, function in zip(parts, functions, strict=True):
+            for results, function in zip(collected, functions, strict=True):
                 results.append(function(Z))
-        return [np.concatenate(results) for results in parts]
+        return [np.concatenate(results) for results in collected]
 
     def p_values(self, Z: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return the p-values of `novelty` of objects with these scaled features."""
@@ -344,8 +344,8 @@ class D2KEModel:
         columns = self.unsupervised
         if supervised or columns.all():
             return self.blocks, self.scaling
-        blocks = tuple(one for one in self.blocks if not one.supervised)
-        share = sum({one.family: one.share for one in blocks}.values())
+        blocks = tuple(block for block in self.blocks if not block.supervised)
+        share = sum({block.family: block.share for block in blocks}.values())
         unit = self.scaling.sd[columns] * np.sqrt(
             share * self.R / max(1, np.count_nonzero(columns))
         )
@@ -353,7 +353,7 @@ class D2KEModel:
 
 
 def check_model(model: Any, function: str = "") -> None:
-    """Refuse what is no model, and one of several labels in a function for one label."""
+    """Refuse other objects than models, and multilabel models in a function for one label."""
     if not isinstance(model, D2KEModel):
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"

@@ -39,7 +39,7 @@ def novelty(
     Returns
     -------
     ndarray of float64, shape (n,)
-        P-values above 0. Of objects like the training objects about a share p has p-values of at
+        P-values above 0. About a share p of objects like the training objects has p-values of at
         most p, if p is at least 1 / (m + 1) for the m training objects that the model keeps, at
         most 4,096. Smaller ones only sort the strangers: an object that is t times as far as all of
         these has 1 / (t (m + 1)).
@@ -61,10 +61,10 @@ def novelty(
     Notes
     -----
     These are conformal p-values [1]_ of left-out scores, for new objects that are drawn as the
-    training objects were. That no p-value is small does not say that a prediction is right: see
+    training objects were. A prediction may be wrong although no p-value is small: see
     `predict_set`. Features that are computed from labels, the scores of pieces of strings, are not
-    used, nor are labels themselves; but the shares of the families of blocks, which were
-    chosen for them, say which random objects there are.
+    used, nor are labels themselves; but labels chose
+    the shares of the families of blocks, and with them the random objects.
 
     References
     ----------

@@ -48,8 +48,8 @@ from d2ke.objects.container import Objects, of_kind
 
 _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
-    one.__name__: one
-    for one in (
+    kind.__name__: kind
+    for kind in (
         Calibration, D2KEModel, FittedBlock, InputKind, KnownObjects, LabelCalibration,
         LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Windows,
     )
@@ -188,8 +188,8 @@ def _encoded(store: h5py.File, path: str, value: Any) -> Any:
 
     def parts(names: Iterable[Any], values: Iterable[Any]) -> list[Any]:
         return [
-            _encoded(store, f"{path}/{name}", part)
-            for name, part in zip(names, values, strict=True)
+            _encoded(store, f"{path}/{name}", item)
+            for name, item in zip(names, values, strict=True)
         ]
 
     if isinstance(value, np.ndarray) and value.dtype.kind == "U":
@@ -209,9 +209,9 @@ def _encoded(store: h5py.File, path: str, value: Any) -> Any:
     if sparse.issparse(value):
         return {"sparse": parts(_SPARSE, map(partial(getattr, value), _SPARSE))}
     if is_dataclass(value):
-        names = [one.name for one in fields(value)]
-        own = parts(names, map(partial(getattr, value), names))
-        return {type(value).__name__: [[name, part] for name, part in zip(names, own, strict=True)]}
+        names = [field.name for field in fields(value)]
+        items = parts(names, map(partial(getattr, value), names))
+        return {type(value).__name__: [list(pair) for pair in zip(names, items, strict=True)]}
     if isinstance(value, Mapping):
         return {"mapping": parts(range(len(value)), map(list, value.items()))}
     if isinstance(value, np.generic):
@@ -228,7 +228,7 @@ def _encoded(store: h5py.File, path: str, value: Any) -> Any:
 
 
 def _decoded(store: h5py.File, value: dict[str, Any]) -> Any:
-    """Return what is written as an object of JSON, whose parts are decoded already."""
+    """Return the value of a JSON object whose parts are decoded already."""
     ((name, arguments),) = value.items()
     if name in _CLASSES:
         return _CLASSES[name](**dict(arguments))
@@ -259,11 +259,11 @@ _STORED: dict[str, Callable[..., Any]] = {
     "objects": lambda store, path: get_objects(store[path]),
 }
 _MAKERS: dict[str, Callable[..., Any]] = {
-    "sparse": lambda *parts: sparse.csr_array(parts[:-1], shape=parts[-1]),
+    "sparse": lambda *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1]),
     "mapping": lambda *pairs: dict(pairs),
     "dtype": np.dtype,
     "bytes": bytes,
-    "tuple": lambda *parts: parts,
+    "tuple": lambda *items: items,
     "SVMKernel": SVMKernel,
     "view": _view,
 }
@@ -280,8 +280,8 @@ def _check(model: D2KEModel) -> None:
                 continue
             row = find_distance(block.distance)
             check_parameters(row, block.parameters)
-            known = of_kind(block.omega, row.kind) is not None and len(block.omega)
-            if not known or (block.omega.lengths < row.shortest).any():
+            has_kind = of_kind(block.omega, row.kind) is not None and len(block.omega)
+            if not has_kind or (block.omega.lengths < row.shortest).any():
                 raise ValueError(f"{row.name!r} cannot compare the random objects of {block.name}")
     R = sum(block.R for block in model.blocks)
     for name in ("mean", "sd"):

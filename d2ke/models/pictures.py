@@ -93,8 +93,8 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
     count = len(pictures)
     _, drawn = pyplot.subplots(1, count, figsize=(5.2 * count, 4.2), layout="constrained")
     axes = tuple(np.atleast_1d(drawn))
-    for one, (draw, *content) in zip(axes, pictures, strict=True):
-        draw(one, *content)
+    for axis, (draw, *content) in zip(axes, pictures, strict=True):
+        draw(axis, *content)
     return axes
 
 
@@ -192,8 +192,8 @@ def _scatter(
 def draw_map(axes: Axes, Z: np.ndarray, labels: np.ndarray) -> None:
     """Draw the first two principal components of features, coloured by label."""
     if len(Z) > _MAX_POINTS:
-        some = np.random.default_rng(0).choice(len(Z), _MAX_POINTS, replace=False)
-        Z, labels = Z[some], labels[some]
+        rows = np.random.default_rng(0).choice(len(Z), _MAX_POINTS, replace=False)
+        Z, labels = Z[rows], labels[rows]
     ordered = labels.dtype.kind == "f"
     if ordered:
         edges = np.unique(np.quantile(labels, np.linspace(0, 1, _GROUPS + 1)))
@@ -235,22 +235,22 @@ def accuracy_by_R(
     codes, signs = codes_and_targets(labels, model.classes)
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     result = []
-    for part in _PARTS:
-        some = np.concatenate(
-            [np.arange(start, start + block.R // part)
+    for divisor in _PARTS:
+        chosen = np.concatenate(
+            [np.arange(start, start + block.R // divisor)
              for start, block in zip(starts[:-1], model.blocks, strict=True)]
         )  # fmt: skip
-        if len(some) < 4:
+        if len(chosen) < 4:
             continue
-        own = np.ascontiguousarray(Z[:, some])
-        unit = np.full(len(some), np.sqrt(len(some) / model.R))  # weights of the features stay
-        ridge, P = decompose(own, signs, unit, n_threads)
+        features = np.ascontiguousarray(Z[:, chosen])
+        unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
+        ridge, P = decompose(features, signs, unit, n_threads)
         left_out = ridge.left_out(P, signs, [model.C])[:, 0]
         if model.classes is None:
             value = 1 - np.mean((left_out - signs) ** 2) / np.var(signs)
         else:
             value = np.mean(winners(np.round(left_out, 9)) == codes)
-        result.append((len(some), 100 * float(value)))
+        result.append((len(chosen), 100 * float(value)))
     return [*result, (model.R, model.accuracy)]
 
 

@@ -90,7 +90,7 @@ class PieceScores:
         return self, self.features_of(X, n_threads, rows)
 
     def resized(self, R: int) -> PieceScores:
-        """Return itself: the classes say how many features there are."""
+        """Return itself: the classes fix the number of features."""
         return self
 
     def features_of(
@@ -100,8 +100,8 @@ class PieceScores:
         scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
         if rows is not None:
             places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-            own = self.rows[places] == rows
-            scores[own] = self.hidden[places[own]]
+            is_training_row = self.rows[places] == rows
+            scores[is_training_row] = self.hidden[places[is_training_row]]
         return scores
 
     def occurrences(self, X: Objects) -> Any:
@@ -115,7 +115,7 @@ class PieceScores:
 
 
 def fit_scores(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> PieceScores | None:
-    """Fit scores to training strings; None where no piece tells strings from each other."""
+    """Fit scores to training strings; None if all pieces occur in every string."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
     if X.lengths.sum() > _LETTERS:
         order = rng.permutation(len(X))
@@ -125,10 +125,10 @@ def fit_scores(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> Pi
     marks = FITTED[mark_ends](X)
     marked = mark_ends(X, **marks)
     count, place, length = counted_pieces(marked, 6)
-    least = 2
-    if np.count_nonzero(count >= least) > _PIECES:
-        least = int(np.partition(count, -_PIECES)[-_PIECES]) + 1
-    kept = np.flatnonzero(count >= least)
+    minimum = 2
+    if np.count_nonzero(count >= minimum) > _PIECES:
+        minimum = int(np.partition(count, -_PIECES)[-_PIECES]) + 1
+    kept = np.flatnonzero(count >= minimum)
     omega = select_pieces(marked, place[kept], length[kept])
     share = count[kept] / len(X)
     deviation = np.sqrt(share * (1 - share))
@@ -164,29 +164,29 @@ class _SparseRidge:
 
     def left_out(self) -> tuple[float, np.ndarray]:
         """Return the C of the least squared error, and the scores of each row without its fold."""
-        tried = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
+        held_out = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
         best: tuple[float, float, np.ndarray] | None = None
         for C in _COSTS:
-            scores = self._scores(C, tried)
-            rows = ~tried.all(axis=1)
+            scores = self._scores(C, held_out)
+            rows = ~held_out.all(axis=1)
             squares = ((scores - self.T)[rows] ** 2).sum(axis=1)
             error = float(np.average(squares, weights=self.weights[rows]))
             if best is not None and error > best[0]:
                 break
             best = error, C, scores
         assert best is not None
-        whole = tried.shape == self.outside.shape
+        whole = held_out.shape == self.outside.shape
         return best[1], best[2] if whole else self._scores(best[1], self.outside)
 
     def _scores(self, C: float, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of rows that are outside one of the subsets by its model."""
         weights, k = self.solve(C, chosen), self.T.shape[1]
         # A fold with more of a class than the others has a lower mean outside of it, which would
-        # tell a second model its labels: all scores have the mean of all rows.
+        # reveal the labels to a second model: all scores have the mean of all rows.
         scores = np.tile(self.mean, (len(self.T), 1))
         for subset, rest in enumerate(~chosen.T):
-            own = slice(subset * k, (subset + 1) * k)
-            scores[rest] += self.S[rest] @ weights[:, own] - self.centre @ weights[:, own]
+            held = slice(subset * k, (subset + 1) * k)
+            scores[rest] += self.S[rest] @ weights[:, held] - self.centre @ weights[:, held]
         return scores
 
     def solve(self, C: float, chosen: np.ndarray) -> np.ndarray:
@@ -231,8 +231,8 @@ def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np
         # The rank of a piece among those of its length stands for it, so that no code overflows.
         codes = ranks[starts] * base + X.values[starts + length - 1]
         _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
-        found = np.unique(ranks[starts] * len(X) + owner[starts]) // max(len(X), 1)
-        counts.append(np.bincount(found, minlength=len(firsts)))
+        distinct = np.unique(ranks[starts] * len(X) + owner[starts]) // max(len(X), 1)
+        counts.append(np.bincount(distinct, minlength=len(firsts)))
         places.append(starts[firsts])
         lengths.append(np.full(len(firsts), length))
     return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
@@ -260,23 +260,23 @@ def _levels(pieces: Objects) -> list[np.ndarray]:
 def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> Any:
     """Return which pieces occur in strings with the same kind of letters, sparse and float32."""
     base = len(pieces.alphabet)
-    own = np.minimum(np.searchsorted(pieces.alphabet, X.alphabet), max(base - 1, 0))
-    codes = np.where(pieces.alphabet[own] == X.alphabet, own, -1)[X.values]
+    letter_places = np.minimum(np.searchsorted(pieces.alphabet, X.alphabet), max(base - 1, 0))
+    codes = np.where(pieces.alphabet[letter_places] == X.alphabet, letter_places, -1)[X.values]
     owner = np.repeat(np.arange(len(X)), X.lengths)
     left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
     starts, ranks, first = np.arange(len(owner)), np.zeros(len(owner), np.int64), 0
-    found = []
+    by_level = []
     for length, level in enumerate(levels, 1):
         inside = left[starts] >= length
         starts, ranks = starts[inside], ranks[inside]
         letters = codes[starts + length - 1]
-        wanted = ranks * base + letters
-        ranks = np.minimum(np.searchsorted(level, wanted), len(level) - 1)
-        known = (letters >= 0) & (level[ranks] == wanted)
-        starts, ranks = starts[known], ranks[known]
-        found.append(np.unique(owner[starts] * len(pieces) + first + ranks))
+        children = ranks * base + letters
+        ranks = np.minimum(np.searchsorted(level, children), len(level) - 1)
+        is_piece = (letters >= 0) & (level[ranks] == children)
+        starts, ranks = starts[is_piece], ranks[is_piece]
+        by_level.append(np.unique(owner[starts] * len(pieces) + first + ranks))
         first += len(level)
-    cells = np.concatenate(found or [np.empty(0, np.int64)])
+    cells = np.concatenate(by_level or [np.empty(0, np.int64)])
     rows, columns = cells // max(len(pieces), 1), cells % max(len(pieces), 1)
     ones = np.ones(len(cells), np.float32)
     return sparse.csr_array((ones, (rows, columns)), shape=(len(X), len(pieces)))

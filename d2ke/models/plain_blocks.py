@@ -25,11 +25,11 @@ class PlainBlock:
     """Features of a column beside those of distances, in families of their own.
 
     Numbers are standardised. Near numbers are exp(-gamma |x - c|) for 32 quantiles c of the
-    training numbers, and gamma 1 over the median distance to c: a D2KE kernel, which sees what is
-    no straight line. Categories have a feature for each label, 1 for its rows and else 0.
+    training numbers, and gamma 1 over the median distance to c: a D2KE kernel, which can follow a
+    curve. Categories have a feature for each label, 1 for its rows and else 0.
 
     A row without an entry has the mean features of the training rows, and so have labels that no
-    training row has. Missing entries are a feature too: 1 where there is none, and else 0.
+    training row has. Missing entries are a feature too: 1 if missing, else 0.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class PlainBlock:
         return self, self.features_of(X, n_threads)
 
     def resized(self, R: int) -> PlainBlock:
-        """Return itself: the column says how many features there are."""
+        """Return itself: the column fixes the number of features."""
         return self
 
     def features_of(
@@ -158,9 +158,9 @@ class PlainBlock:
             Z[column.rows] = self._near(column.values)
         else:
             places = np.minimum(np.searchsorted(self.labels, column.values), self.R - 1)
-            known = self.labels[places] == column.values
-            Z[column.rows[known]] = 0.0
-            Z[column.rows[known], places[known]] = 1.0
+            has_label = self.labels[places] == column.values
+            Z[column.rows[has_label]] = 0.0
+            Z[column.rows[has_label], places[has_label]] = 1.0
         return Z
 
     def _standardized(self, numbers: np.ndarray) -> np.ndarray:

@@ -34,8 +34,8 @@ from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 
 _BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
-_FIRST, _LITTLE = 256, 5  # features that choose how many there are beside scores of pieces
-_CHOOSING = 2048  # rows that choose C where there are many classes
+_FIRST, _LITTLE = 256, 5  # features that choose the number of features beside scores of pieces
+_CHOOSING = 2048  # rows that choose C for many classes
 
 
 def block_rows(R: int) -> int:
@@ -55,8 +55,8 @@ class TrainingPlan:
     blocks : tuple of FittedBlock
         With random objects and gammas.
     centre, unit : ndarray of float64, shape (R,)
-        Mean of the sample's features, and what they are divided by.
-    deviation, largest, least : ndarray of float64, shape (R,)
+        Means of the sample's features, and the divisors of features.
+    deviation, largest, floors : ndarray of float64, shape (R,)
         Deviations and largest absolute values of the sample's features, and their least deviations,
         see `d2ke._base.rounding`.
     stretch : ndarray of float64, shape (R,)
@@ -64,9 +64,9 @@ class TrainingPlan:
     left_out : tuple of str
         Names of the blocks of families without a share.
     target_centre : ndarray of float64, shape (k,)
-        What targets are shifted by.
+        Subtracted from the targets.
     dtype : dtype
-        Of products.
+        Type of the products.
     known : KnownObjects
         What the model keeps of the sample.
     """
@@ -76,7 +76,7 @@ class TrainingPlan:
     unit: np.ndarray
     deviation: np.ndarray
     largest: np.ndarray
-    least: np.ndarray
+    floors: np.ndarray
     stretch: np.ndarray
     left_out: tuple[str, ...]
     target_centre: np.ndarray
@@ -98,9 +98,9 @@ class TrainingPlan:
     ) -> tuple[TrainingPlan, np.ndarray]:
         """Draw random objects from the sample, rows `rows` of n; return its features too.
 
-        Of more features than `limit`, each family has a part in proportion to its share. Beside
-        scores of pieces, which may say nearly all, a model of few features comes first: a family
-        whose share of that is below a fifth has so much fewer features.
+        If there are more features than `limit`, each family keeps features in proportion to its
+        share. Next to scores of pieces, which may carry most of the signal, a model of few features
+        is fitted first: a family whose share there is below a fifth gets fewer features.
         """
         size = sum(map(attrgetter("R"), blocks))
         if any(isinstance(block, PieceScores) for block in blocks) and size > _FIRST:
@@ -120,9 +120,9 @@ class TrainingPlan:
         names, powers = _of_columns(fitted)
         fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
         mean, deviation, largest = moments(Z)
-        least = least_deviations(deviation, largest, parts_of(fitted))
-        unit = feature_deviations(deviation, largest, least, Z.dtype)
-        # What a feature has of the trace, before the family is given its share.
+        floors = least_deviations(deviation, largest, parts_of(fitted))
+        unit = feature_deviations(deviation, largest, floors, Z.dtype)
+        # Each feature's contribution to the trace, before its family gets a share.
         variances = (deviation / unit**powers) ** 2
         stretch = unit ** (powers - 1)
         for name in dict.fromkeys(names.tolist()):
@@ -132,21 +132,20 @@ class TrainingPlan:
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
-        seen = [one for one in fitted if not one.supervised]
-        if len(seen) < len(fitted):
-            sizes = [one.R for one in fitted]
-            kept = kept[:, np.repeat([not one.supervised for one in fitted], sizes)]
+        unsupervised = [block for block in fitted if not block.supervised]
+        if len(unsupervised) < len(fitted):
+            sizes = [block.R for block in fitted]
+            kept = kept[:, np.repeat([not block.supervised for block in fitted], sizes)]
         # Near numbers have the features of a distance.
-        plain = [getattr(one, "kind", "near numbers") != "near numbers" for one in seen]
-        known = KnownObjects.of(kept, [one.R for one in seen], plain, entropy, n_threads)
-        plan = cls(
-            fitted, mean, unit, deviation, largest, least, stretch, left_out, centre, dtype, known
-        )
-        return plan, Z
+        plain = [getattr(block, "kind", "near numbers") != "near numbers" for block in unsupervised]
+        sizes = [block.R for block in unsupervised]
+        drawn = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
+        scales = mean, unit, deviation, largest, floors, stretch
+        return cls(fitted, *scales, left_out, centre, dtype, drawn), Z
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
         """Return the scaling of features of these means and deviations, with the shares."""
-        unit = feature_deviations(deviation, self.largest, self.least, np.float32)
+        unit = feature_deviations(deviation, self.largest, self.floors, np.float32)
         return Scaling(mean, unit * self.stretch)
 
     @property
@@ -174,15 +173,15 @@ class TrainingPlan:
                 yield rows, kept[rows]
                 continue
             numbers = np.arange(first_row + rows.start, first_row + rows.stop)
-            part = span_of(X, rows.start, rows.stop)
-            yield rows, block_features(self.blocks, part, n_threads, numbers)
+            chunk = span_of(X, rows.start, rows.stop)
+            yield rows, block_features(self.blocks, chunk, n_threads, numbers)
 
-    def sums(self, parts: Any, target: Target, n_threads: int | None) -> RidgeSums:
+    def sums(self, chunks: Any, target: Target, n_threads: int | None) -> RidgeSums:
         """Return the sums of products over blocks of features, with the labels of all rows."""
         sums = RidgeSums.empty(self.centre, self.unit, self.target_centre, self.dtype)
-        for rows, Z in parts:
-            part = target[rows]
-            sums.add(Z, part.columns(self.dtype), n_threads, part.weights)
+        for rows, Z in chunks:
+            truth = target[rows]
+            sums.add(Z, truth.columns(self.dtype), n_threads, truth.weights)
         return sums
 
     def solve(
@@ -196,7 +195,7 @@ class TrainingPlan:
     ) -> Solved:
         """Return the models of every penalty, from the sums or from at most R rows.
 
-        Z and `target` are those of the sample, and the sums may be None if it says all.
+        Z and `target` are those of the sample; `sums` may be None if the sample has all rows.
         """
         if sums is None or len(Z) == n <= self.R:
             sd = self.unit * self.stretch
@@ -230,8 +229,8 @@ def _fit_shares(
     fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
     names, powers = _of_columns(fitted)
     columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
-    parts = parts_of(fitted)
-    return fitted, Z, choose_shares(Z, columns, powers, parts, target, entropy, n_threads)
+    groups = parts_of(fitted)
+    return fitted, Z, choose_shares(Z, columns, powers, groups, target, entropy, n_threads)
 
 
 def _of_columns(blocks: Sequence[AnyFitted]) -> tuple[np.ndarray, np.ndarray]:
@@ -246,16 +245,16 @@ def _within(blocks: Sequence[AnyBlock], shares: Mapping[str, float], limit: int)
     sizes = dict.fromkeys(shares, 0)
     for block in blocks:
         sizes[block.family] += block.R
-    wanted = [limit * shares[block.family] * block.R / sizes[block.family] for block in blocks]
+    targets = [limit * shares[block.family] * block.R / sizes[block.family] for block in blocks]
     return [
         block.resized(max(1, min(block.R, int(size))))
-        for block, size in zip(blocks, wanted, strict=True)
+        for block, size in zip(blocks, targets, strict=True)
     ]
 
 
 def scores(
     ridge: Ridge,
-    parts: Any,
+    chunks: Any,
     target: Target,
     costs: Sequence[float],
     n_threads: int | None,
@@ -268,10 +267,10 @@ def scores(
     keep = np.empty(0, np.intp) if keep is None else keep
 
     def of(rows: slice, Z: np.ndarray) -> LeftOutScores:
-        own = keep[slice(*np.searchsorted(keep, (rows.start, rows.stop)))] - rows.start
-        return LeftOutScores.of(ridge, ridge.coordinates(Z, n_threads), target[rows], costs, own)
+        kept = keep[slice(*np.searchsorted(keep, (rows.start, rows.stop)))] - rows.start
+        return LeftOutScores.of(ridge, ridge.coordinates(Z, n_threads), target[rows], costs, kept)
 
-    return reduce(LeftOutScores.merged, starmap(of, parts))
+    return reduce(LeftOutScores.merged, starmap(of, chunks))
 
 
 def _costs_to_try(
@@ -279,7 +278,7 @@ def _costs_to_try(
 ) -> Sequence[float]:
     """Return the C that all rows are scored for: all, or with many classes the sample's best.
 
-    Scores of all C would take longer than the products of features where there are many classes.
+    With many classes, scores of all C would take longer than the products of features.
     """
     if len(COSTS) * target.k <= ridge.basis.shape[0] or target.groups is not None:
         return COSTS

@@ -34,8 +34,8 @@ def d2ke_predict(
     Parameters
     ----------
     y : sequence of length n, or None
-        The true labels, for the accuracy only; None if they are not known. Of a model of several
-        labels, a matrix as for `d2ke_train`.
+        The true labels, for the accuracy only; None if they are not known. For a
+        multilabel model, a matrix as for `d2ke_train`.
     X : Objects or what `pack` takes
         n objects of the kind that the model was trained on; of a model of records, the same columns
         in any order.
@@ -45,7 +45,7 @@ def d2ke_predict(
         Return probabilities in the place of decision values; of classes only.
     unseen_letters : {"allow", "refuse"}
         What to do with letters that occur in no training string. "allow": they differ from every
-        letter of the model, and a warning says how many strings have some. "refuse": raise an
+        letter of the model, and a warning counts the strings that have some. "refuse": raise an
         error.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
@@ -55,11 +55,11 @@ def d2ke_predict(
     Returns
     -------
     labels : ndarray of shape (n,)
-        Predicted labels in the type of ``model.classes``; predicted values of a regression. Of
-        several labels an object 0 and 1, int64 of shape (n, k).
+        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+        For multilabel models, an int64 array of 0 and 1, shape (n, k).
     accuracy : float
-        Percent of correct labels; of a regression 100 times R^2; nan if y is None. Of several
-        labels, percent of the objects with all of them right.
+        Percent of correct labels; of a regression 100 times R^2; nan if y is None. For
+        multilabel models, percent of the objects with all labels right.
     decisions : ndarray of float64, shape (n, k)
         One column for two classes, where a value above 0 means ``classes[1]``; one for each class
         for more, of which the largest wins; the predicted values of a regression. With
@@ -115,10 +115,10 @@ def predict_objects(
     """
     classes = model.linear.classes
     true = None if y is None else known_labels(y, model, len(objects))
-    wanted: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
+    functions: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
     if p_values:
-        wanted.append(partial(model.p_values, n_threads=n_threads))
-    decisions, *p = model.of_features(objects, wanted, n_threads, progress)
+        functions.append(partial(model.p_values, n_threads=n_threads))
+    decisions, *p = model.of_features(objects, functions, n_threads, progress)
     if classes is None:
         predicted = decisions[:, 0].copy()
     elif model.multilabel:
@@ -202,8 +202,8 @@ def d2ke_transform(
     Z = output_array(out, (len(objects), model.n_unsupervised), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
-    for rows, part in model.feature_blocks(objects, n_threads, progress, supervised=False):
-        Z[rows] = part
+    for rows, features in model.feature_blocks(objects, n_threads, progress, supervised=False):
+        Z[rows] = features
     return Z
 
 

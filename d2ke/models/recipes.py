@@ -17,7 +17,7 @@ from d2ke.models.samplers import MIXED, noise, pieces, resampled, segments, shar
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 
-# Features of all blocks together, unless the user says otherwise.
+# Default number of features of all blocks together.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
 _FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
 _CELLS = 2e8  # of the distances of the whole course, for one series
@@ -26,9 +26,9 @@ _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _DESCRIPTOR = 16  # values of a vector, at least
 _PIECES = 4096  # of strings, besides the features of the other blocks
-_SCORED = 512  # strings: of fewer, those without a fold say too little of the pieces
+_SCORED = 512  # strings: with fewer, those outside a fold carry too little signal about the pieces
 _CLASSES = 64  # of more, each score of pieces costs too much
-_LONG = 300  # letters: of longer strings, what is anywhere in them says nearly all
+_LONG = 300  # letters: in longer strings, infix matches carry most of the signal
 
 
 def default_size(kind: str, n: int) -> int:
@@ -57,13 +57,13 @@ def default_blocks(
         if parameters:
             names = ", ".join(parameters)
             raise TypeError(f"several distances have no common parameters ({names}); give blocks")
-        total = R or max(sum(b.R for b in default_blocks(X, one, {}, None, n)) for one in distance)
+        total = R or max(sum(b.R for b in default_blocks(X, d, {}, None, n)) for d in distance)
         sizes = zip(distance, shares(total, len(distance)), strict=True)
         return tuple(
-            replace(block, name=f"{block.name}, {_name(one)}")
-            for one, size in sizes
+            replace(block, name=f"{block.name}, {_name(d)}")
+            for d, size in sizes
             if size
-            for block in default_blocks(X, one, {}, size, n)
+            for block in default_blocks(X, d, {}, size, n)
         )
     if distance is not None and not isinstance(distance, str):
         return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
@@ -108,7 +108,7 @@ def _name(distance: Any) -> str:
 def _series(distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
     level = (views.standardize,)
     slope = (views.standardize, views.difference, views.standardize)
-    # Of a few steps: how often a series is near which level, whatever the order.
+    # Segments of a few steps measure how often a series is near each level, in any order.
     short = (0.0, 0.07)
     laws = (
         ("noise", partial(noise, lengths=(short, MIXED[0])), level),
@@ -121,9 +121,9 @@ def _series(distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, .
     if parameters.get("ground") == "haversine":  # of places, which no view may change
         laws = (("segments", segments, ()), ("training series", training_objects, ()))
     blocks = []
-    for (name, sampler, seen), size in zip(laws, shares(R, len(laws)), strict=True):
+    for (name, sampler, applied), size in zip(laws, shares(R, len(laws)), strict=True):
         if size:
-            blocks.append(Block(name, distance, sampler, size, seen, parameters))
+            blocks.append(Block(name, distance, sampler, size, applied, parameters))
     return tuple(blocks)
 
 
@@ -132,22 +132,22 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     level = (views.standardize,)
     slope = (views.standardize, views.difference, views.standardize)
     if R < _LEAST_WINDOWS:
-        one = partial(windows, kinds=("nearest",))
-        return (Block("shapes", "window", one, R, level, gamma_scale=2.0, family="windows"),)
-    of_all, nearby, course = (R * part // 13 for part in (8, 1, 4))
+        nearest = partial(windows, kinds=("nearest",))
+        return (Block("shapes", "window", nearest, R, level, gamma_scale=2.0, family="windows"),)
+    of_all, nearby, course = (R * k // 13 for k in (8, 1, 4))
     blocks = []
     for kinds, size in ((("nearest", "rare"), of_all), (("nearby",), nearby)):
         laws = [(view, shape) for view in (level, slope) for shape in (True, False)]
-        for (seen, shape), share in zip(laws, shares(size, len(laws)), strict=True):
+        for (applied, shape), share in zip(laws, shares(size, len(laws)), strict=True):
             if share >= len(kinds):
-                name = f"{'shapes' if shape else 'windows'}{' of differences' * (seen is slope)}"
+                name = f"{'shapes' if shape else 'windows'}{' of differences' * (applied is slope)}"
                 blocks.append(
                     Block(
                         name if len(kinds) > 1 else f"{name} nearby",
                         "window",
                         partial(windows, normalize=shape, kinds=kinds),
                         share,
-                        seen,
+                        applied,
                         gamma_scale=2.0,
                         family="windows" if len(kinds) > 1 else "windows nearby",
                     )
@@ -185,8 +185,8 @@ def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
     )
     sizes = _in_proportion(R, [law[-1] for law in laws])
     blocks = [
-        Block(name, "levenshtein", sampler, size, seen, options, family="parts")
-        for (name, sampler, seen, options, _), size in zip(laws, sizes, strict=True)
+        Block(name, "levenshtein", sampler, size, applied, options, family="parts")
+        for (name, sampler, applied, options, _), size in zip(laws, sizes, strict=True)
         if size
     ]
     if n_pieces:
@@ -203,9 +203,9 @@ def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
 def _sets(
     X: Objects, distance: str, parameters: dict[str, Any], R: int | None
 ) -> tuple[Block, ...]:
-    """Return the recipe of sets; of given R, half are of centred sets, where there are any.
+    """Return the recipe of sets; half of a given R are of centred sets, if they are used.
 
-    Descriptors, of many values that are not negative, are what they are; sets of points may have
+    Descriptors, of many values that are not negative, stay as they are; sets of points may have
     been moved.
     """
     descriptors = X.dim >= _DESCRIPTOR and (X.values >= 0).all()
@@ -214,26 +214,26 @@ def _sets(
     if not descriptors:
         families.append(("centred sets", "centred, ", [("", (views.centre,))]))
     sizes = [_DEFAULT_R["sets"][0]] * len(families) if R is None else shares(R, len(families))
-    ways = [("", distance, False)]
+    ends = [("", distance, False)]
     if distance in _DIRECTED:
         directed = _DIRECTED[distance]
-        ways = [(", to omega", directed, False), (", from omega", directed, True)]
+        ends = [(", to omega", directed, False), (", from omega", directed, True)]
     blocks = []
-    for (family, prefix, seen), total in zip(families, sizes, strict=True):
+    for (family, prefix, variants), total in zip(families, sizes, strict=True):
         laws = [("resampled", resampled), ("training sets", training_objects)]
-        laws = [(*law, *view, *way) for law in laws for view in seen for way in ways]
+        laws = [(*law, *view, *end) for law in laws for view in variants for end in ends]
         for law, size in zip(laws, shares(total, len(laws)), strict=True):
-            name, sampler, view, through, way, kind, turned = law
+            name, sampler, view, through, end, kind, from_omega = law
             if size:
                 blocks.append(
                     Block(
-                        prefix + name + view + way,
+                        prefix + name + view + end,
                         kind,
                         sampler,
                         size,
                         through,
                         parameters,
-                        turned,
+                        from_omega,
                         family=family,
                     )
                 )

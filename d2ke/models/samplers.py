@@ -21,7 +21,7 @@ _LETTERS = 1 << 20  # of the strings whose pieces are counted
 
 
 def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
-    """Draw up to R of the training objects, and say which.
+    """Draw up to R of the training objects; return their rows too.
 
     Parameters
     ----------
@@ -96,18 +96,17 @@ def segments(
 
 
 def pieces(R: int, X: Objects, *, longest: int = 6, seed: Any) -> Objects:
-    """Take the R pieces of strings that say most about a string by whether they occur in it.
+    """Take the R pieces of strings whose occurrence varies most.
 
-    Of all pieces of 1 to `longest` letters, those whose occurrence has the largest variance: the
-    share of the strings that have them is nearest to one half. One string alone says nothing of a
-    piece, so that at least two have it, and not all.
+    These are the pieces of 1 to `longest` letters that occur in nearest to one half of the strings.
+    At least two strings have each of them, and not all do.
 
     Parameters
     ----------
     R : int
         At most so many.
     X : Objects
-        The training strings. Of those with more than 2^20 letters together, a sample is counted.
+        The training strings. If they have more than 2^20 letters together, a sample is counted.
     longest : int
         Letters of the longest pieces.
     seed : int, SeedSequence or Generator

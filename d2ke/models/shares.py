@@ -25,7 +25,7 @@ from d2ke.models.targets import Target
 from d2ke.models.windows import Windows
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
-_PRIOR = 10  # objects that speak for the first family
+_PRIOR = 10  # pseudo-observations toward the first family
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _ROWS = 1024  # training objects that choose shares
 _FAMILIES = 4  # of more, fewer objects choose, in about the same time
@@ -34,23 +34,23 @@ _COLUMNS = 256  # classes whose errors are summed
 
 def parts_of(blocks: Sequence[AnyFitted]) -> np.ndarray:
     """Return the part of each feature, as `least_deviations` has them: by block and kind."""
-    parts: list[np.ndarray] = []
+    groups: list[np.ndarray] = []
     for block in blocks:
-        first = max((int(part[-1]) for part in parts), default=PLAIN) + 1
+        first = max((int(group[-1]) for group in groups), default=PLAIN) + 1
         if isinstance(block, FittedBlock):
             n_kinds = len(block.omega.kinds) if isinstance(block.omega, Windows) else 1
-            parts.append(np.repeat(first + np.arange(n_kinds), block.R // n_kinds))
+            groups.append(np.repeat(first + np.arange(n_kinds), block.R // n_kinds))
         else:  # near numbers have the features of a distance
             near = getattr(block, "kind", "") == "near numbers"
-            parts.append(np.full(block.R, first if near else PLAIN))
-    return np.concatenate(parts)
+            groups.append(np.full(block.R, first if near else PLAIN))
+    return np.concatenate(groups)
 
 
 def choose_shares(
     Z: np.ndarray,
     families: Mapping[str, np.ndarray],
     powers: np.ndarray,
-    parts: np.ndarray,
+    groups: np.ndarray,
     target: Target,
     entropy: Any,
     n_threads: int | None = None,
@@ -99,15 +99,15 @@ def choose_shares(
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
     columns = list(families.values())
     mean, deviation, largest = moments(Z)
-    least = least_deviations(deviation, largest, parts)
-    unit = feature_deviations(deviation, largest, least, Z.dtype) ** powers
-    for own in columns:
-        trace = ((deviation[own] / unit[own]) ** 2).sum() or 1.0
-        unit[own] *= np.sqrt(trace)
+    floors = least_deviations(deviation, largest, groups)
+    unit = feature_deviations(deviation, largest, floors, Z.dtype) ** powers
+    for of_family in columns:
+        trace = ((deviation[of_family] / unit[of_family]) ** 2).sum() or 1.0
+        unit[of_family] *= np.sqrt(trace)
     if Z.shape[1] < len(Z):
         model = _of_columns(Z, columns, mean, unit, T, target, n_threads)
     else:
-        scaled = ((Z[:, own] - mean[own]) / unit[own] for own in columns)
+        scaled = ((Z[:, of_family] - mean[of_family]) / unit[of_family] for of_family in columns)
         stack = np.stack([_gram(values, target.weights, n_threads) for values in scaled])
 
         def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
@@ -117,13 +117,13 @@ def choose_shares(
     shares[0] = 1.0
     best = np.log(_error(*model(shares), T, target)), shares
     for family in range(1, len(names)):
-        tried = [best]
+        candidates = [best]
         for share in SHARES[1:]:
-            some = best[1] * (1 - share)
-            some[family] = share
-            error = _error(*model(some), T, target)
-            tried.append((np.log(error) + _PRIOR / len(Z) * (1 - some[0]), some))
-        best = min(tried, key=itemgetter(0))
+            candidate = best[1] * (1 - share)
+            candidate[family] = share
+            error = _error(*model(candidate), T, target)
+            candidates.append((np.log(error) + _PRIOR / len(Z) * (1 - candidate[0]), candidate))
+        best = min(candidates, key=itemgetter(0))
     return dict(zip(names, best[1].tolist(), strict=True))
 
 
@@ -136,14 +136,14 @@ def _of_columns(
     target: Target,
     n_threads: int | None,
 ) -> Callable[[np.ndarray], tuple[Ridge, np.ndarray]]:
-    """Return what decomposes the kernel of shares, where there are fewer features than rows."""
+    """Return a function that decomposes the kernel of shares, for fewer features than rows."""
     sums = RidgeSums.empty(mean, unit, T.mean(axis=0))
     sums.add(Z, T, n_threads, target.weights)
 
     def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
         scaled = unit.copy()
-        for own, share in zip(families, shares, strict=True):
-            scaled[own] = scaled[own] / np.sqrt(share) if share else np.inf
+        for of_family, share in zip(families, shares, strict=True):
+            scaled[of_family] = scaled[of_family] / np.sqrt(share) if share else np.inf
         ridge = Ridge.of(sums, scaled)
         return ridge, ridge.coordinates(Z, n_threads)
 

@@ -25,18 +25,18 @@ class Telling:
     Attributes
     ----------
     label : object
-        The class that it speaks for; None for a regression.
+        The class that it supports; None for a regression.
     adds : float
         What an object adds to the decision value for the class, if its feature is one standard
-        deviation above the mean: if it is nearer to the random object than most are. Of a
-        regression it may be negative.
+        deviation above the mean: if it is nearer to the random object than most are. It
+        may be negative for a regression.
     block : str
         Name of the block.
     index : int
         Its place in the random objects of the block.
     object : object
-        Itself: a string, a set, a series or a `Window`. Of numbers and categories of records
-        what the feature is of.
+        Itself: a string, a set, a series or a `Window`. For numbers and categories of
+        records, a description of the feature.
     training_object : int or None
         The training object that it is, or was cut from, if there is one.
     """
@@ -63,7 +63,7 @@ def omega_text(item: Any, block: str, index: int, source: int | None) -> str:
 
 
 def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
-    """Name the random objects that speak most for each class, of the whole model.
+    """Return the random objects of the whole model that support each class most.
 
     A random object has a weight for each class and a feature, which is high for objects near to it.
     The most telling ones of a class have the largest weight times standard deviation of the
@@ -80,8 +80,8 @@ def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
     Returns
     -------
     list of Telling
-        Class by class in the order of ``model.classes``, the largest first; fewer where fewer speak
-        for a class. Of a regression, those of the largest size, of either sign.
+        Class by class in the order of ``model.classes``, the largest first; fewer if fewer
+        support a class. For a regression, those of the largest size, of either sign.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def source_of(block: AnyFitted, index: int) -> int | None:
         return None
     source = int(block.sources[index])
     if source < 0 and isinstance(block.omega, Windows):
-        # "rare" windows may be compared with their series; the other kinds of the same window tell.
+        # "rare" windows may be compared with their series; the other kinds have the source.
         same = block.sources.reshape(len(block.omega.kinds), -1)[:, index % len(block.omega.places)]
         source = int(same.max())
     return source if source >= 0 else None
@@ -158,7 +158,7 @@ def source_of(block: AnyFitted, index: int) -> int | None:
 def steps_of(block: FittedBlock, window: Window, x: Objects) -> range:
     """Return the steps that a window was cut from, of its training series.
 
-    Of differences they are those where these begin.
+    For differences they are the steps where these begin.
     """
     n_steps = len(apply_views(block.views, x)[0])
     last = n_steps - 1 - (len(window.values) - 1) * window.dilation

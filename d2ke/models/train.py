@@ -75,12 +75,12 @@ def d2ke_train(
     ----------
     y : sequence of length n, or ndarray or data frame of shape (n, k)
         Class labels of any one type; floats that are not whole numbers are the targets of a
-        regression. A matrix of 0 and 1 (or booleans) with k >= 2 columns says which of k labels
+        regression. A matrix of 0 and 1 (or booleans) with k >= 2 columns marks which of k labels
         each object has: it may have several or none. ``model.classes`` are the names of the columns
         of a data frame, or 0 to k - 1.
     X : Objects, what `pack` takes, ParquetObjects, or Records
         n labelled objects: series, strings, or sets of vectors; of a Parquet file, which may be
-        larger than memory. Of several columns, Records or what `pack_records` takes: a dict or a
+        larger than memory. For several columns, Records or what `pack_records` takes: a dict or a
         data frame, see docs/columns.md.
     blocks : sequence of Block, optional
         The blocks; by default those of the recipe for the kind of objects.
@@ -89,14 +89,14 @@ def d2ke_train(
         series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
         compare are taken for sets. For a Python function, X may be a sequence of anything, and
         random objects are training objects. Several distances, such as ``["dtw", "msm", "twe"]``,
-        share R, side by side in one model. Of records a dict, such as ``{"track": "dtw"}``.
+        share R, side by side in one model; for records a dict, such as ``{"track": "dtw"}``.
     R : int, optional
         Number of random objects of all blocks together; by default 13000 for up to 4000 series,
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for
         sets and as many for centred ones, and 512 for a Python function; for each column of
         records, which share a given R. By default, models of more than 4096 objects have at most
         4096. Besides, strings have a score of their pieces for each class, or, fewer than 512, 4096
-        pieces. Where scores say nearly all, random objects are fewer.
+        pieces. If scores carry most of the signal, fewer random objects are drawn.
     task : {"classification", "regression"}, optional
         What to do if y can be either. A regression also accepts numbers as text.
     class_weight : "balanced" or dict, optional
@@ -126,14 +126,14 @@ def d2ke_train(
     Returns
     -------
     D2KEModel
-        ``print(model)`` says what was done.
+        ``print(model)`` describes the training.
 
     Warns
     -----
     UserWarning
         If the cross-validated accuracy is not above the share of the largest class: nothing was
         learned. If `y` is text that is all numbers, written in several forms (1 and 1.0), and no
-        `task` says what it is. If classes are many whole numbers, and wrong predictions are near
+        `task` is given. If classes are many whole numbers, and wrong predictions are near
         the true ones.
 
     Raises
@@ -162,7 +162,7 @@ def d2ke_train(
     >>> labels.tolist()
     ['odd', 'even']
 
-    Of rare objects, all of them may matter as much as all others.
+    A class weight can make all rare objects together matter as much as all others.
 
     >>> rare = d2ke.d2ke_train(y[:18], X[:18], R=64, class_weight={"odd": 3})
     >>> round(rare.largest_class)
@@ -204,7 +204,7 @@ def d2ke_train(
     check(R or sum(map(attrgetter("R"), blocks or ())))  # before any work
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     whole = len(rows) == n and not isinstance(objects, ParquetObjects)
-    sample, known = (objects, target) if whole else (take(objects, rows), target[rows])
+    sample, sample_target = (objects, target) if whole else (take(objects, rows), target[rows])
     limit = feature_limit(blocks, R, n)
     if by_column:
         chosen = record_blocks(sample, by_column, blocks, R, n)
@@ -217,9 +217,11 @@ def d2ke_train(
     started = time.perf_counter()
     if has_scores:
         scored = sample_rows(n, entropy, ROWS)
-        found = fit_scores(take(objects, scored), target[scored], scored, entropy)
-        chosen = (*chosen, *([] if found is None else [found]))
-    plan, Z = TrainingPlan.of(chosen, sample, known, rows, n, entropy, n_threads, progress, limit)
+        piece_scores = fit_scores(take(objects, scored), target[scored], scored, entropy)
+        chosen = (*chosen, *([] if piece_scores is None else [piece_scores]))
+    plan, Z = TrainingPlan.of(
+        chosen, sample, sample_target, rows, n, entropy, n_threads, progress, limit
+    )
     seconds = {"sample": time.perf_counter() - started}
     one_class = target.classes is not None and not target.multilabel
     tries_hinge = (
@@ -235,23 +237,23 @@ def d2ke_train(
         )
     if kept is None and (4 * n * plan.R <= _KEPT or groups is not None or tries_hinge):
         kept = np.empty((n, plan.R), np.float32)
-        for own, part in plan.features(objects, n_threads, 0, None, "features", progress):
-            kept[own] = part
+        for span, Z_of_span in plan.features(objects, n_threads, 0, None, "features", progress):
+            kept[span] = Z_of_span
     sums = None
     if keep_sums or n > min(plan.R, len(Z)):
-        parts = plan.features(objects, n_threads, 0, kept, "sums", progress)
-        sums = plan.sums(parts, target, n_threads)
+        chunks = plan.features(objects, n_threads, 0, kept, "sums", progress)
+        sums = plan.sums(chunks, target, n_threads)
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
-    solved = plan.solve(sums, Z, known, n, entropy, n_threads)
+    solved = plan.solve(sums, Z, sample_target, n, entropy, n_threads)
     keep = rows_to_keep(n, len(solved.costs) * target.k, entropy)
     if solved.P is not None:
-        found = LeftOutScores.of(solved.ridge, solved.P, target, solved.costs, keep)
+        left_out = LeftOutScores.of(solved.ridge, solved.P, target, solved.costs, keep)
     else:
-        parts = plan.features(objects, n_threads, 0, kept, "scores", progress)
-        # Groups may be anywhere, so that they are scored in one part.
-        parts = parts if kept is None or groups is None else iter([(slice(0, n), kept)])
-        found = scores(solved.ridge, parts, target, solved.costs, n_threads, keep)
-    model = trained_model(plan, solved, found, objects, target, target.n_largest)
+        chunks = plan.features(objects, n_threads, 0, kept, "scores", progress)
+        # Groups may be anywhere, so they are scored together.
+        chunks = chunks if kept is None or groups is None else iter([(slice(0, n), kept)])
+        left_out = scores(solved.ridge, chunks, target, solved.costs, n_threads, keep)
+    model = trained_model(plan, solved, left_out, objects, target, target.n_largest)
     if tries_hinge and kept is not None:
         Z = solved.scaling.scale(kept, kept)
         model = replace(model, **better_by_hinge(Z, target, model.C, n_threads))
@@ -273,20 +275,20 @@ def _with_weight(
     if isinstance(objects, ParquetObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
-    known = y if indicators(y) is not None else labels.label_array("y", y)
-    labels.same_length("y", known, "X", len(objects))
+    true = y if indicators(y) is not None else labels.label_array("y", y)
+    labels.same_length("y", true, "X", len(objects))
     if groups is not None:
         groups = labels.label_array("groups", groups)
         labels.same_length("groups", groups, "X", len(objects))
         groups = groups[rows]
-    known = known.iloc if hasattr(known, "iloc") else known  # of pandas
-    return known[rows], take(objects, rows), weights[rows], groups
+    true = true.iloc if hasattr(true, "iloc") else true  # of pandas
+    return true[rows], take(objects, rows), weights[rows], groups
 
 
 def trained_model(
     plan: TrainingPlan,
     solved: Solved,
-    found: LeftOutScores,
+    left_out: LeftOutScores,
     objects: Any,
     target: Target,
     n_largest: float,
@@ -295,9 +297,9 @@ def trained_model(
 
     `n_largest` is the number of objects in the largest class, or the sum of their weights.
     """
-    best = found.best()
+    best = left_out.best()
     C = float(solved.costs[best])
-    accuracy, error = found.accuracy(best)
+    accuracy, error = left_out.accuracy(best)
     linear = linear_model(solved.ridge, C, target.classes, target.multilabel)
     bias = target.unit * linear.bias + target.centre
     linear = replace(linear, weights=target.unit * linear.weights, bias=bias)
@@ -310,12 +312,12 @@ def trained_model(
         C=C,
         accuracy=accuracy,
         accuracy_error=error,
-        largest_class=float("nan") if target.classes is None else 100.0 * n_largest / found.n,
-        confusion=None if found.confusion is None else found.confusion[best],
-        calibration=found.calibration(best, target),
+        largest_class=float("nan") if target.classes is None else 100.0 * n_largest / left_out.n,
+        confusion=None if left_out.confusion is None else left_out.confusion[best],
+        calibration=left_out.calibration(best, target),
         known=plan.known,
         left_out=plan.left_out,
-        n_train=found.n,
+        n_train=left_out.n,
         seconds={},
         inputs=input_kinds(objects, plan.blocks),
     )

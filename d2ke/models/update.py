@@ -54,8 +54,8 @@ def d2ke_update(
     Returns
     -------
     D2KEModel
-        A new model. Its accuracy, confusion matrix, calibration and what novelty compares with are
-        those of `model`, from the objects that `d2ke_train` saw; `print` says so.
+        A new model. Its accuracy, confusion matrix, calibration and the objects that novelty
+        compares with are those of `model`, from `d2ke_train`; `print` mentions this.
 
     Raises
     ------

@@ -27,7 +27,7 @@ _LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
 
 
 def difference(X: Any) -> Objects:
-    """Return the first difference of series, x[t + 1] - x[t]: what changes, whatever the level.
+    """Return the first difference of series, x[t + 1] - x[t]: changes at any level.
 
     Parameters
     ----------
@@ -203,10 +203,10 @@ def centre(X: Any) -> Objects:
     owner = np.repeat(np.arange(len(objects)), objects.lengths)
     weights = np.ones(len(owner)) if objects.weights is None else objects.weights
     total = np.bincount(owner, weights, len(objects))
-    parts = weights / np.where(total > 0, total, 1)[owner]
+    shares = weights / np.where(total > 0, total, 1)[owner]
     values = np.empty_like(objects.values)
     for channel, column in enumerate(objects.values.T):
-        values[:, channel] = column - np.bincount(owner, parts * column, len(objects))[owner]
+        values[:, channel] = column - np.bincount(owner, shares * column, len(objects))[owner]
     return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
 
 
@@ -248,12 +248,12 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
     weights = None if objects.weights is None else objects.weights[source]
-    parts = objects.alphabet, objects.letters, weights
-    return from_owned(objects.kind, objects.values[source], offsets, *parts)
+    fields = objects.alphabet, objects.letters, weights
+    return from_owned(objects.kind, objects.values[source], offsets, *fields)
 
 
 def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
-    """Put a mark before and after each string, so that a pattern can say "at the end".
+    """Put a mark before and after each string, so that a pattern can match at an end only.
 
     Parameters
     ----------
@@ -317,9 +317,9 @@ def _marks(objects: Objects) -> dict[str, Any]:
         return {"begin": begin, "end": end}
     free: list[Any] = []
     letter = _LAST[objects.letters]
-    known = set(objects.alphabet.tolist())
+    letters = set(objects.alphabet.tolist())
     while len(free) < 2 and letter >= 0:
-        if letter not in known:
+        if letter not in letters:
             free.append(letter)
         letter -= 1
     if len(free) < 2:
@@ -347,16 +347,16 @@ FITTED = {standardize: _moments, mark_ends: _marks}
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
     """Return what the views, one after another, make of objects."""
     for view in views:
-        seen = view(objects)
+        changed = view(objects)
         if isinstance(objects, Objects) and (
-            not isinstance(seen, Objects) or len(seen) != len(objects)
+            not isinstance(changed, Objects) or len(changed) != len(objects)
         ):
             raise TypeError(
                 f"the view {getattr(view, '__name__', view)!r} must return as many Objects as it "
                 f"takes, {len(objects)}; it returned "
-                f"{seen if isinstance(seen, Objects) else type(seen).__name__}"
+                f"{changed if isinstance(changed, Objects) else type(changed).__name__}"
             )
-        objects = seen
+        objects = changed
     return objects
 
 

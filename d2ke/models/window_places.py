@@ -56,9 +56,9 @@ def find_windows(
     if not keeps_steps(block):
         return None
     omega = block.omega
-    seen = np.asarray(apply_views(block.views, x)[0], np.float64)
+    series = np.asarray(apply_views(block.views, x)[0], np.float64)
     places = [range(0)] * len(omega)
-    steps = np.zeros(seen.shape)
+    steps = np.zeros(series.shape)
     n, first = len(omega.places), 0
     for group, (length, dilation) in enumerate(zip(omega.lengths, omega.dilations, strict=True)):
         numbers = np.arange(omega.first[group], omega.first[group + 1])
@@ -67,30 +67,30 @@ def find_windows(
         windows = omega.values[first : first + size].reshape(len(numbers), -1)
         first += size
         limits = omega.limits[channels] if omega.normalize else None
-        D = _profiles(seen[:, channels], windows, length, dilation, limits)
-        span = min((length - 1) * dilation + 1, len(seen))
-        step = dilation if D.shape[1] + (length - 1) * dilation == len(seen) else 1
-        given = np.zeros(D.shape[1])
+        D = _profiles(series[:, channels], windows, length, dilation, limits)
+        span = min((length - 1) * dilation + 1, len(series))
+        step = dilation if D.shape[1] + (length - 1) * dilation == len(series) else 1
+        share = np.zeros(D.shape[1])
         for kind, name in enumerate(omega.kinds):
             near = D
             if name == "nearby":
                 centres = omega.places[numbers, None].astype(np.float64) * (D.shape[1] - 1)
                 away = np.abs(np.arange(D.shape[1]) - centres)
-                allowed = away <= np.maximum(_RADIUS * len(seen), away.min(axis=1, keepdims=True))
+                allowed = away <= np.maximum(_RADIUS * len(series), away.min(axis=1, keepdims=True))
                 near = np.where(allowed, D, np.inf)
             nearest = near.argmin(axis=1)
             weights = shares[kind * n + numbers]
             if name == "rare":
                 within = omega.thresholds[numbers, None] >= D
-                given += weights / np.maximum(within.sum(axis=1), 1) @ within
+                share += weights / np.maximum(within.sum(axis=1), 1) @ within
             else:
-                np.add.at(given, nearest, weights)
+                np.add.at(share, nearest, weights)
             for number, start in zip(numbers.tolist(), nearest.tolist(), strict=True):
                 places[kind * n + number] = range(start, start + span, step)
         covered = range(0, span, step)
         for j in covered:
-            steps[j : j + len(given), channels] += (given / (len(covered) * len(channels)))[:, None]
-    if is_slope(block) and len(seen) < len(x.values):  # each is of two steps
+            steps[j : j + len(share), channels] += (share / (len(covered) * len(channels)))[:, None]
+    if is_slope(block) and len(series) < len(x.values):  # each is of two steps
         steps = (np.pad(steps, ((0, 1), (0, 0))) + np.pad(steps, ((1, 0), (0, 0)))) / 2
     return places, steps
 

@@ -34,7 +34,7 @@ _QUANTILES = 0.05, 0.10  # of a window's distances to places of another series: 
 _PLACES = 256
 _CONSTANT = 1e-4  # deviations of a channel that a window that counts as constant has at most
 _TIED = 1e-5  # of the largest distance: places that differ by less are equally far
-# Of the way from a distance to the next one: series of whole numbers have others half way.
+# Position between a distance and the next one: series of whole numbers have others half way.
 _BETWEEN = 0.381966
 
 
@@ -144,8 +144,8 @@ class Windows:
         )  # fmt: skip
         if self.kinds == KINDS:
             return D
-        parts = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
-        return np.concatenate([part[:, : len(self.places)] for part in parts], axis=1)
+        by_kind = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
+        return np.concatenate([columns[:, : len(self.places)] for columns in by_kind], axis=1)
 
     def check(self, n_channels: int) -> None:
         """Refuse windows, read from a file, that do not fit together."""
@@ -183,9 +183,9 @@ def windows(
     """Draw windows of training series; each is a random object of every kind.
 
     Lengths are 7, 9 or 11 values, or those of shorter series. The steps between values are
-    2^u, with u uniform from 0 to what the median length leaves room for. Of several channels, each
-    window has a random subset. The threshold of a window is between its distances to two places of
-    another training series, so that rounding does not decide which places are within it.
+    2^u, with u uniform from 0 to the largest that fits the median length. For several channels,
+    each window has a random subset. The threshold of a window is between its distances to two
+    places of another training series, so rounding does not decide which places are within it.
 
     Parameters
     ----------
@@ -244,11 +244,11 @@ def windows(
             _pieces(series[channels[group]], X.offsets, chosen[of_group], shape, n, rng)
             for chosen, n in ((sources, 1), (others, _PLACES))
         ]
-        (window, places[of_group]), (found, _) = drawn
+        (window, places[of_group]), (target, _) = drawn
         if normalize:
             limit = limits[channels[group], None, None, None]
-            window, found = normalized_windows(window, limit), normalized_windows(found, limit)
-        profile = ((found - window) ** 2).mean(axis=3).sum(axis=0)
+            window, target = normalized_windows(window, limit), normalized_windows(target, limit)
+        profile = ((target - window) ** 2).mean(axis=3).sum(axis=0)
         ranks = (rng.uniform(*_QUANTILES, len(profile)) * _PLACES).astype(int)
         thresholds[of_group] = _between(np.sort(profile, axis=1), ranks)
         values.append(window[:, :, 0].swapaxes(0, 1).ravel())
