@@ -20,10 +20,10 @@ def is_command() -> bool:
 
 
 def answer_interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt where the command reports it, else report it and end the process.
+    """Raise KeyboardInterrupt if the command will report it, else report it and end the process.
 
-    During imports the process ends here: an exception leaves half of a module behind, and the
-    initialisation of some compiled modules drops it.
+    During imports the process ends here: an exception would leave a module half imported, and some
+    compiled modules swallow it while they start.
     """
     frame = sys._getframe()
     while frame is not None and frame.f_code.co_name != _RUNNER:

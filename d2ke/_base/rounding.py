@@ -12,7 +12,7 @@ _VARIES = 1e-6  # deviation of a feature of distances that varies, at least, ove
 _FLOOR = 0.1  # of the median deviation of the features that vary
 # Eigenvalues below this share of the largest are rounding.
 _RANK = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}
-PLAIN = -1  # the part of features that are not of distances
+PLAIN = -1  # the group of features that are not of distances
 
 
 def rank_rounding(dtype: Any) -> float:
@@ -41,16 +41,16 @@ def plain_deviations(deviation: np.ndarray, largest: np.ndarray, dtype: Any) -> 
 def least_deviations(deviation: np.ndarray, largest: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Return the least deviation that each feature of distances is divided by.
 
-    It is a tenth of the median deviation of the features of its part that vary by more than 1e-6
-    of their largest value; 1 if none does. Without it, a feature that is constant in training but
-    for rounding would be millions of deviations away in other objects.
+    It is a tenth of the median deviation of the features of its group that vary by more than 1e-6
+    of their largest value; 1 if none does. Without it, a feature that is constant in training up
+    to rounding would be millions of deviations away in other objects.
 
     Parameters
     ----------
     deviation, largest : ndarray of float64, shape (R,)
         Standard deviation and largest absolute value of each feature.
-    parts : ndarray of int64, shape (R,)
-        The part of each feature: those of one block and one kind of distance; `PLAIN` for features
+    groups : ndarray of int64, shape (R,)
+        The group of each feature: one for each block and kind of distance; `PLAIN` for features
         that are not of distances, which have no least deviation.
 
     Returns
@@ -68,18 +68,18 @@ def least_deviations(deviation: np.ndarray, largest: np.ndarray, groups: np.ndar
     floors = np.zeros(len(deviation))
     varies = deviation > _VARIES * largest
     for group in np.unique(groups[groups != PLAIN]):
-        of_part = groups == group
-        varied = deviation[of_part & varies]
-        floors[of_part] = _FLOOR * np.median(varied) if len(varied) else 1.0
+        in_group = groups == group
+        varied = deviation[in_group & varies]
+        floors[in_group] = _FLOOR * np.median(varied) if len(varied) else 1.0
     return floors
 
 
 def feature_deviations(
     deviation: np.ndarray, largest: np.ndarray, floors: np.ndarray, dtype: Any
 ) -> np.ndarray:
-    """Return what features are divided by, from their deviations and the least ones.
+    """Return the divisors of features: their deviations, but not below the floors.
 
-    Features of distances have a least deviation above 0, see `least_deviations`; the others have
+    Features of distances have a floor above 0, see `least_deviations`; the others have
     `plain_deviations`.
     """
     plain = plain_deviations(deviation, largest, dtype)

@@ -118,21 +118,13 @@ def d2ke_train(
     started = time.perf_counter()
     truth = label_parts(y, x)
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
-    kinds = tree(
-        [later(_label_kinds, task, x_i) for x_i in truth],
-        partial(_merge_kinds, task),
-    )
+    kinds = tree([later(_label_kinds, task, y_i) for y_i in truth], partial(_merge_kinds, task))
     starts, kinds = compute(x.starts(), kinds)
     target = Target.of(kinds, task).relative()
     target.check_rows(int(starts[-1]))
     first = shared(target)
     tasks = [
-        (
-            x.where(i),
-            int(starts[i]),
-            x_i,
-            later(_target, first, y_i, x_i, where=x.where(i)),
-        )
+        (x.where(i), int(starts[i]), x_i, later(_target, first, y_i, x_i, where=x.where(i)))
         for i, (y_i, x_i) in enumerate(zip(truth, x.parts, strict=True))
     ]
     n = int(starts[-1])
@@ -167,12 +159,7 @@ def d2ke_train(
     left_out = tree(
         [
             later(
-                partial(_scores, at, n, entropy, n_threads),
-                plan,
-                solved,
-                x_i,
-                target,
-                where=where,
+                partial(_scores, at, n, entropy, n_threads), plan, solved, x_i, target, where=where
             )
             for where, at, x_i, target in tasks
         ],

@@ -13,8 +13,8 @@ from d2ke._ext import windows
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.objects.container import Objects
 
-# Windows that deviate by less are constant, in eps: of the largest deviation from the mean, and of
-# the largest value.
+# Windows whose deviation is less than so many eps are constant: of the largest deviation from the
+# mean, and of the largest value.
 _ROUNDING, _ROUNDING_OF_VALUES = 8, 2
 _EXPONENTS = -20, 40  # of values whose squares float32 holds
 _MOST = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e37}  # so that sums are finite
@@ -26,7 +26,7 @@ def dilation(name: str, value: Any) -> int:
 
 
 def check_range(name: str, objects: Objects, **_: Any) -> None:
-    """Refuse values of which sums may be infinite."""
+    """Refuse values so large that sums may be infinite."""
     values, limit = objects.values, _MOST[objects.dtype]
     if max(values.max(), -values.min()) <= limit:
         return
@@ -81,10 +81,10 @@ def planar(objects: Objects, normalize: bool, exponent: int = 0) -> tuple[np.nda
 def constant_limits(objects: Objects, computed: Any) -> np.ndarray:
     """Return the deviations up to which windows of series are constant, (n, dim).
 
-    8 eps times the largest deviation of a channel of a series from its mean, or 2 eps times its
-    largest value if that is more. The eps is that of the type of the values; in the first case that
-    of the type in which windows are computed, if it is larger. So levels and units of series do not
-    matter, and windows that vary by rounding alone are constant.
+    They are 8 eps times the largest deviation of a channel of a series from its mean, or 2 eps
+    times its largest value if that is more. The eps is that of the type of the values; in the first
+    case that of the type in which windows are computed, if it is larger. So levels and units of
+    series do not matter, and windows that vary by rounding alone are constant.
     """
     rounding = np.finfo(objects.dtype).eps
     of_shapes = _ROUNDING * max(rounding, np.finfo(computed).eps) * _without_means(objects)[1]

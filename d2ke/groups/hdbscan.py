@@ -162,9 +162,9 @@ def hdbscan(
 
 
 def _with_copies(edges: Edges, cores: np.ndarray, pairs: PairwiseProblem, copies: Copies) -> Edges:
-    """Link equal objects first where weights are equal, in the tree of the distinct objects.
+    """Link equal objects first among equal weights, in the tree of the distinct objects.
 
-    Or in that of all objects, where equal ones had to be searched too.
+    Or in that of all objects, if equal ones had to be searched too.
     """
     if not copies and not (copies := find_copies(pairs.x)):
         return edges

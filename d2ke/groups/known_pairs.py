@@ -12,9 +12,9 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 
 def check_known(known: Any, shape: tuple[int, int], same: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of rows of two tables, or of one, and whether they match.
+    """Return the known pairs of rows, checked, and whether they match.
 
-    Pairs that contradict each other are refused, whether at once or by a chain of matches.
+    Pairs that contradict each other, directly or through a chain of matches, are refused.
     """
     if not isinstance(known, (tuple, list)) or len(known) != 2:
         raise ArgumentTypeError(

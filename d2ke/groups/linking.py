@@ -25,7 +25,7 @@ from d2ke.neighbors.lists import check_graph
 from d2ke.objects.container import offsets_of
 from d2ke.objects.copies import Copies
 
-_CERTAIN = 5.0  # log-odds beyond which no pair counts more in a group: 0.7 %
+_CERTAIN = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
 _FAR = 2.0  # above the probability of any pair
 
 
@@ -41,12 +41,12 @@ class Duplicates:
     examples : ndarray of int64, shape (n_groups,)
         The medoid of each group: the row with the least sum of distances to the others.
     threshold : float
-        The largest probability that two rows of a group do not match, in the mean.
+        The largest mean probability that two rows of a group do not match.
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of different rows that are within the radius of at least one column, linked or
         not. Among rows that are equal in all compared columns, cleaned, only the first is here.
     distances : ndarray, shape (n_pairs,)
-        The probabilities that they do not match.
+        The probability that each pair does not match.
     weights : PairWeights
         Evidence of the columns' distances: `evidence` by column and level, `edges` and `offset`.
     """
@@ -68,9 +68,9 @@ class Links:
     pairs : ndarray of int64, shape (n_pairs, 2)
         Sorted pairs of a row of `left` and a row of `right`, equal rows of a table included.
     distances : ndarray, shape (n_pairs,)
-        The probabilities that they do not match.
+        The probability that each pair does not match.
     threshold : float
-        The largest probability that counts.
+        The largest probability of a link.
     weights : PairWeights
         Evidence of the columns' distances, as in `Duplicates`.
     """
@@ -96,34 +96,35 @@ def dedupe(
 ) -> Duplicates:
     """Group the records of a table that are about the same person or thing.
 
-    How likely two rows match follows from the table itself: how often columns are near in pairs
-    that agree in the others, and how often in any pairs.
+    The probability that two rows match is learned from the table itself: from the share of pairs
+    with near columns among pairs that agree in the other columns, and among all pairs.
 
     Parameters
     ----------
     X : Records or what `pack_records` takes; or objects of one kind
         n rows. An entry may be missing.
     radius : float or dict of str to float
-        For each compared column the distance, above 0, up to which it may be that of a match. Pairs
-        are compared if a column is within its radius. A number stands for all columns.
+        For each compared column, the largest distance, above 0, that a match may have. A pair is
+        compared if at least one column is within its radius. A number applies to all columns.
     distance : str, callable, tuple or dict of str
-        The symmetric distance of all columns, or a dict with that of each, with parameters as in
-        ``("dtw", {"window": 10})``. By default that of the column's kind.
+        A symmetric distance for all columns, or a dict with one for each, with parameters as in
+        ``("dtw", {"window": 10})``. The default depends on the column's kind.
     clean : sequence of {"case", "accents", "punctuation", "spaces"}
-        What does not count in columns of strings. Punctuation becomes a space, apostrophes nothing;
-        then spaces count once, and none at the ends. An empty entry is then missing.
+        Differences to ignore in columns of strings. Punctuation becomes a space, apostrophes are
+        deleted; runs of spaces become one, and those at the ends are deleted. An entry that this
+        leaves empty is missing.
     threshold : float
         The largest probability, above 0 and below 1, that two rows of a group do not match.
     known : (array of shape (m, 2), array of shape (m,)), optional
-        Pairs of rows, and whether they match. They correct what was learned without them. A pair
-        that is within no radius is not found all the same, and teaches nothing. Pairs must not
-        contradict each other, also by chains of matches. Equal rows that do not match lower the
-        evidence of equality; they stay in one group.
+        Pairs of rows, and whether they match. They correct the weights that are learned without
+        them. A pair outside every radius is neither linked nor used. Pairs must not contradict each
+        other, also through chains of matches. Equal rows that do not match lower the evidence of
+        equality; they stay in one group.
     linkage : {"average", "complete", "single"}
-        Whether the mean over all pairs of a group counts, or each of its pairs, or only each step
-        between rows: chains of near records may then lead far.
+        The threshold holds for the mean over all pairs of a group, for each of its pairs, or only
+        for each link between rows: chains of links may then join distant records.
     seed : int
-        Of the random pairs that are compared to learn the usual distances.
+        Seed of the random pairs from which the usual distances are learned.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
     progress : bool
@@ -202,9 +203,9 @@ def link(
     known : (array of shape (m, 2), array of shape (m,)), optional
         As for `dedupe`: rows of `left` and of `right`.
     one_to_one : bool
-        Link the likeliest pair first, then the likeliest of the remaining rows, and so on; among
-        equally likely ones the first. False for all pairs within the threshold: of n and m equal
-        rows n * m.
+        Link the likeliest pair first, then the likeliest of the remaining rows, and so on; ties go
+        to the first rows. False returns all pairs within the threshold: n * m pairs for n and m
+        equal rows.
     seed, n_threads, progress
         As for `dedupe`.
 
@@ -238,7 +239,7 @@ def link(
 def _all_pairs(
     pairs: np.ndarray, odds: np.ndarray, x: Copies, y: Copies
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of rows that pairs of distinct rows stand for, sorted, and whose each is."""
+    """Return all pairs of rows, sorted, and the pair of distinct rows of each."""
     rows, columns = x.counts[pairs[:, 0]], y.counts[pairs[:, 1]]
     numbers = rows * columns
     check_graph(int(numbers.sum()))
@@ -300,7 +301,7 @@ def _match(
 ) -> tuple[np.ndarray, np.ndarray, PairWeights, Multiplicities]:
     """Return the candidates, their log-odds to match, the weights behind these, and their counts.
 
-    Candidates are pairs of distinct rows, and of those that occur twice with themselves.
+    Candidates are pairs of distinct rows; a row that occurs more than once pairs with itself too.
     """
     if known is not None:
         known = check_known(known, tables.shape, tables.same)

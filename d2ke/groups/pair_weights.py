@@ -45,7 +45,7 @@ class PairWeights:
     edges : ndarray, shape (n_levels,)
         The largest distance over the radius of each level.
     evidence : ndarray, shape (n_columns, n_levels)
-        What a distance of a level adds to the log-odds of a match, not increasing.
+        Added to the log-odds of a match by a distance of each level; not increasing.
     offset : float
         The log-odds of a match of any two rows.
     """
@@ -65,9 +65,9 @@ class PairWeights:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Pairs of rows drawn at random: their columns' distances, and how many pairs there are."""
+    """Pairs of rows drawn at random: distances by column, and the number of all pairs."""
 
-    parts: np.ndarray
+    distances: np.ndarray
     n_pairs: float
 
 
@@ -103,7 +103,7 @@ class Multiplicities:
 
 def learn_weights(
     columns: Sequence[str],
-    parts: np.ndarray,
+    distances: np.ndarray,
     searched: np.ndarray,
     sample: Sample,
     counted: Multiplicities,
@@ -114,10 +114,11 @@ def learn_weights(
     `searched` marks the columns whose near pairs are all candidates. `known` has places of
     candidates, and whether they match.
     """
-    total, levels, k = sample.n_pairs, _levels(parts), len(parts)
+    total, levels, k = sample.n_pairs, _levels(distances), len(distances)
     number = counted.pairs
-    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in _levels(sample.parts)])
-    counts = counts * (total / max(sample.parts.shape[1], 1))
+    drawn = _levels(sample.distances)
+    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in drawn])
+    counts = counts * (total / max(sample.distances.shape[1], 1))
     for column in np.flatnonzero(searched).tolist():
         counts[column, :_NEAR] = np.bincount(levels[column], number, _NEAR)[:_NEAR]
     near = [
@@ -126,11 +127,11 @@ def learn_weights(
     ]
     limit = _START
     if k == 1:  # no other column separates matches from others, which are those expected by chance
-        counts[0, :_NEAR] = np.minimum(counts[0, :_NEAR], _tail(sample.parts[0], total))
+        counts[0, :_NEAR] = np.minimum(counts[0, :_NEAR], _tail(sample.distances[0], total))
         limit = 1.0
-    means = np.where(np.isnan(parts), 1.0, parts).mean(axis=0)
+    means = np.where(np.isnan(distances), 1.0, distances).mean(axis=0)
     match = np.where(means <= limit, 0.9, 0.0)
-    evidence, parts = np.zeros((k, _MISSING + 1)), np.empty_like(parts)
+    evidence, terms = np.zeros((k, _MISSING + 1)), np.empty_like(distances)
     for _ in range(_STEPS):
         size = (number * match).sum()
         offset = float(np.log((size + 0.5) / (total + 1)))
@@ -144,34 +145,34 @@ def learn_weights(
             others += max(total / (counted.mean_partners * 1000), 0.1)
             others[_MISSING - 1] += 1
             evidence[column, :-1] = _evidence(matches[:-1], others[:-1])
-            parts[column] = evidence[column, levels[column]]
+            terms[column] = evidence[column, levels[column]]
             if near[column] is not None:
                 share = np.cumsum(others[:_NEAR]) / others[:-1].sum()
                 place = near[column]
                 ends = [rows[place] for rows in counted.ends]
                 more = [rows[place] for rows in counted.near]
-                parts[column, place] -= _commonness(
+                terms[column, place] -= _commonness(
                     levels[column, place], 1 - match[place], share, ends, counted.partners, more
                 )
-        odds = offset + parts.sum(axis=0)
+        odds = offset + terms.sum(axis=0)
         match = expit(odds)
         if abs((number * match).sum() - size) <= _CHANGE * size:
             break
     if known is not None:
-        scales, offset = _calibrate(parts[:, known[0]], offset, known[1])
+        scales, offset = _calibrate(terms[:, known[0]], offset, known[1])
         evidence *= scales[:, None]
-        odds = offset + scales @ parts
+        odds = offset + scales @ terms
     return PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset), odds
 
 
-def _levels(parts: np.ndarray) -> np.ndarray:
-    levels = np.searchsorted(EDGES, np.nan_to_num(parts)).astype(np.int8)
-    levels[np.isnan(parts)] = _MISSING
+def _levels(distances: np.ndarray) -> np.ndarray:
+    levels = np.searchsorted(EDGES, np.nan_to_num(distances)).astype(np.int8)
+    levels[np.isnan(distances)] = _MISSING
     return levels
 
 
 def _tail(sample: np.ndarray, total: float) -> np.ndarray:
-    """Return how many pairs are near by chance: those of the far ones, continued exponentially."""
+    """Return how many pairs are near by chance: an exponential tail fitted to the far pairs."""
     beyond = np.sort(sample[sample > 1])[: _TAIL[1]]
     first = beyond[: _TAIL[0]]
     edge, size, slope = EDGES[-2], 1, _SLOPE
@@ -184,7 +185,7 @@ def _tail(sample: np.ndarray, total: float) -> np.ndarray:
 
 
 def _evidence(matches: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the logarithms of the ratios of two distributions, made not to increase."""
+    """Return the log ratios of two distributions, made not to increase (isotonic)."""
     ratios = np.log(matches / matches.sum()) - np.log(others / others.sum())
     blocks: list[tuple[float, float, int]] = []  # means, weights and sizes of the pools
     for block in zip(ratios.tolist(), matches.tolist(), [1] * len(ratios), strict=True):
@@ -222,20 +223,20 @@ def _commonness(
     return result
 
 
-def _calibrate(parts: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.ndarray, float]:
+def _calibrate(terms: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.ndarray, float]:
     """Fit a logistic regression: factors >= 0 of the columns' evidence, and an offset.
 
-    The penalty draws the factors to 1 and the offset to what was learned without known pairs.
+    The penalty draws the factors to 1 and the offset to its value without known pairs.
     """
-    F = np.vstack([parts, np.ones(len(match))]) * np.where(match, 1.0, -1.0)
-    start = np.append(np.ones(len(parts)), offset)
-    penalties = np.repeat(_PENALTIES, [len(parts), 1])
+    F = np.vstack([terms, np.ones(len(match))]) * np.where(match, 1.0, -1.0)
+    start = np.append(np.ones(len(terms)), offset)
+    penalties = np.repeat(_PENALTIES, [len(terms), 1])
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         margins, away = weights @ F, weights - start
         value = np.logaddexp(0, -margins).sum() + penalties @ away**2 / 2
         return value, penalties * away - F @ expit(-margins)
 
-    bounds = [(0, None)] * len(parts) + [(None, None)]
+    bounds = [(0, None)] * len(terms) + [(None, None)]
     solution = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return solution[:-1], float(solution[-1])

@@ -213,8 +213,8 @@ def single_linkage(
 def _spanning_tree(search: NeighborSearch, progress: bool) -> SpanningTree:
     """Grow the tree of the distinct objects, and link each copy by its least edge.
 
-    The edges of all objects' tree between first ones are those of the distinct objects' tree. A
-    copy's least edge, at distance 0, leads to the first object there.
+    Between first objects, the trees of all and of the distinct objects have the same edges. The
+    least edge of a copy leads to the first object at distance 0 from it.
     """
     search, copies = distinct_objects(search)
     with progress_bar(progress, "edges") as report:

@@ -143,14 +143,14 @@ def kernel_distance(
     both have in common cancels exactly, and the distance of a set to itself is 0
     whatever the method.
 
-    Kernel values near each other leave D_K^2 an error of about 1e-16 W^2, so that a distance below
-    1e-8 W would be noise. Where "exact" finds a small distance (below 1e-3 W), it adds up small
-    differences instead, so that such distances keep their digits, however small. It does so in two
+    Cancellation leaves D_K^2 an error of about 1e-16 W^2, so a distance below 1e-8 W would be
+    noise. If "exact" finds a small distance (below 1e-3 W), it sums small differences instead, so
+    such distances keep their digits, however small. It does so in two
     cases. All points, up to 8000 unless the kernel is far wider, lie within sigma / 2 of their
     centre: K - 1 is small, and the Gaussian kernel is the sum of its moments, of which each loses
     digits by itself only. Or the sets are up to 2000
     pairs of points of equal weights, 0.1 sigma or less apart (0.01 sigma with the Laplace kernel).
-    Other distances below 1e-8 W, and those of other methods, are not told from 0.
+    Other distances below 1e-8 W, and those of other methods, cannot be distinguished from 0.
     `KernelDistanceInfo.bound` bounds the error of the square in each case.
 
     "wspd" has the paper's literal constants, with which its pairs of boxes grow as the pairs

@@ -27,7 +27,7 @@ def predict_set(
     n_threads: int | None = None,
     progress: bool = False,
 ) -> NDArray[Any]:
-    """Predict a set of classes, or an interval, that holds the truth in 1 - alpha of cases or more.
+    """Predict a set of classes, or an interval, that holds the truth with probability >= 1 - alpha.
 
     A class is in the set if its probability is at least as high as that of the true class is for
     all but about a share alpha of the left-out training objects. The most probable class is always
@@ -115,8 +115,6 @@ def sets_of(
     rank = int(np.ceil((m + 1) * (1 - alpha) * (1 - 1e-12)))
     bound = np.sort(scores)[rank - 1] if rank <= m else np.inf
     if len(calibration.offsets):
-        probabilities = calibration.probabilities(decisions)
-        return (1 - probabilities <= bound + _ROUNDING) | (
-            probabilities == probabilities.max(axis=1, keepdims=True)
-        )
+        p = calibration.probabilities(decisions)
+        return (1 - p <= bound + _ROUNDING) | (p == p.max(axis=1, keepdims=True))
     return decisions + np.array([-bound, bound])

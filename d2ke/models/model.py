@@ -129,12 +129,12 @@ class D2KEModel:
 
     @property
     def R(self) -> int:
-        """Number of features of all blocks together, which the linear part sees."""
+        """Number of features of all blocks together, the inputs of the linear part."""
         return len(self.scaling.mean)
 
     @property
     def unsupervised(self) -> np.ndarray:
-        """Whether each of the R features is of a block that is computed without labels, bool."""
+        """Boolean array: which of the R features belong to blocks computed without labels."""
         return np.repeat(
             [not block.supervised for block in self.blocks], [block.R for block in self.blocks]
         )

@@ -41,10 +41,10 @@ class PlainBlock:
         That of blocks with one share of the kernel: the column's, but "<column>: near", and
         "<column>: missing" where the column holds objects.
     mean, sd : float
-        Of the training numbers; the deviation of those that are constant to rounding is 1.
+        Of the training numbers; the deviation is 1 if they are constant up to rounding.
     rounding : float
-        Differences from the mean of at most that count as 0: the largest one, if the training
-        numbers are constant to rounding.
+        Differences from the mean up to this count as 0: the largest one, if the training numbers
+        are constant up to rounding.
     labels : ndarray of str
         Of the training rows, sorted.
     centres, gamma : ndarray of float64
@@ -186,7 +186,7 @@ class PlainBlock:
 
 
 def _precision(numbers: np.ndarray) -> Any:
-    """Return the type that rounded the numbers: float32 holds them all, and they have fractions."""
+    """Return the type that rounded the numbers: float32 if it holds them and some have fractions."""
     with np.errstate(over="ignore"):
         same = (numbers.astype(np.float32) == numbers).all()
     return np.float32 if same and (numbers % 1).any() else np.float64

@@ -154,8 +154,8 @@ def d2ke_transform(
     """Return vectors of objects, for any other method: the features of a model without labels.
 
     These are the features of all blocks but the supervised ones, the scores of pieces of strings.
-    No vector rests on a label of its object, so cross-validation on the vectors of training objects
-    is honest. The linear part of the model sees the supervised blocks too.
+    No vector depends on the label of its object, so cross-validation on the vectors of training
+    objects is unbiased. The linear part of the model uses the supervised blocks too.
 
     Parameters
     ----------

@@ -28,12 +28,12 @@ SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
 _PRIOR = 10  # pseudo-observations toward the first family
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _ROWS = 1024  # training objects that choose shares
-_FAMILIES = 4  # of more, fewer objects choose, in about the same time
+_FAMILIES = 4  # with more, fewer objects choose, in about the same time
 _COLUMNS = 256  # classes whose errors are summed
 
 
 def parts_of(blocks: Sequence[AnyFitted]) -> np.ndarray:
-    """Return the part of each feature, as `least_deviations` has them: by block and kind."""
+    """Return the group of each feature for `least_deviations`: one for each block and kind."""
     groups: list[np.ndarray] = []
     for block in blocks:
         first = max((int(group[-1]) for group in groups), default=PLAIN) + 1
@@ -55,11 +55,11 @@ def choose_shares(
     entropy: Any,
     n_threads: int | None = None,
 ) -> dict[str, float]:
-    """Choose the shares of families, and with them C, by the least left-out squared error.
+    """Choose the share of each family, and C, by leave-one-out squared error.
 
-    The first family begins with all of the kernel. Each other one in turn is given each of
-    `SHARES`, while those before it keep their proportions. Few objects choose badly, so that the
-    logarithm of the error has 10 / n times the shares of the other families added to it.
+    Greedy search: start with all weight on the first family, then try every share in `SHARES` for
+    each further family while scaling the earlier ones down. Because small samples select noisily,
+    the log error is penalised by 10 / n times the shares outside the first family.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ def choose_shares(
         The columns of each family.
     powers : ndarray of float64, shape (R,)
         Each feature is divided by its deviation to this power.
-    parts : ndarray of int64, shape (R,)
-        The part of each feature, see `parts_of`.
+    groups : ndarray of int64, shape (R,)
+        The group of each feature, see `parts_of`.
     target : Target
         Labels of the n objects.
     entropy : int
-        Seed of the sample of at most 1,024 objects that choose; of more than four families, fewer.
+        Seed of the sample of at most 1,024 objects that choose; fewer for more than four families.
     n_threads : int, optional
         Threads for products.
 

@@ -92,8 +92,8 @@ class Windows:
     places, thresholds : ndarray of float32, shape (n_windows,)
         As in `Window`.
     limits : ndarray of float32, shape (n_channels,)
-        Windows of a series that deviate in a channel by at most that are constant: 1e-4 of its
-        deviation in the training series, which is 1 if that is rounding alone.
+        A window whose deviation in a channel is at most this counts as constant: 1e-4 of the
+        channel's deviation in the training series, or of 1 if that deviation is rounding.
     normalize : bool
         Whether windows have mean 0 and deviation 1.
     kinds : tuple of str

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches of the distinct objects, whose results are those of all objects.
+"""Searches of the distinct objects, whose results are repeated for their copies.
 
-Equal objects have the same distances to all others, so that one of them is searched and the result
-is repeated. Where Y is X and a user's function is not said to be a metric, this may be wrong: the
-function is called for x_i, x_j with i < j, and so in another order for another copy.
+Equal objects have the same distances to all others, so one of them is searched and the result is
+repeated. If Y is X, this may be wrong for a function that the user did not declare a metric: it is
+called for x_i, x_j with i < j, and so in another order for another copy.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def distinct_search(search: NeighborSearch, y: Copies | None = None) -> Distinct
 
 
 def distinct_objects(search: NeighborSearch) -> tuple[NeighborSearch, Copies]:
-    """Return a search among the distinct objects of X, of which none is its own neighbour.
+    """Return a search among the distinct objects of X, without each object itself.
 
-    All objects count as distinct where equal ones are not at distance 0 of each other.
+    All objects count as distinct if equal ones are not at distance 0 from each other.
     """
     distinct, pairs = distinct_search(search), search.pairs
     if distinct is None or copy_distances(pairs, distinct.x).any():
@@ -86,13 +86,13 @@ def search_neighbors(
 ) -> None:
     """Fill the lists by a search of the distinct objects, and count the computed distances.
 
-    `strategy` and `y` are those that were prepared for blocks of rows.
+    `strategy` and `y` were prepared for blocks of rows, if given.
     """
     distinct = distinct_search(search, y)
     if distinct is not None:
         try:
             _search_distinct(distinct, search, lists, info, strategy)
-        except ValueError:  # a user's function returned no distance; with the objects' numbers:
+        except ValueError:  # an invalid distance; all are searched, for the objects' numbers
             if isinstance(search.pairs.distance, (str, RecordDistance)):
                 raise
             distinct = strategy = None
@@ -103,7 +103,7 @@ def search_neighbors(
 
 
 def _is_of_content(search: NeighborSearch) -> bool:
-    """Return whether distances depend on nothing but the content of the objects."""
+    """Return whether distances depend on the content of the objects only."""
     distance, names = search.pairs.distance, search.pairs.names
     distances = [distance]
     if isinstance(distance, RecordDistance):
@@ -146,8 +146,8 @@ def _all_nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest of all objects, sorted, from the nearest distinct ones.
 
-    What precedes the first of equal objects precedes all of them, so that the k nearest distinct
-    objects stand for at least the k nearest of all.
+    Objects before the first of several equal ones come before all of these, so the k nearest
+    distinct objects and their copies include the k nearest of all.
     """
     length = search.k + search.skip
     indices = np.full((len(numbers), length), np.iinfo(np.int64).max)

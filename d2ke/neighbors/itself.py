@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The object itself among its nearest neighbours: the first of those that are equally far."""
+"""Each object among its nearest neighbours: it precedes others at the same distance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from d2ke.distances.problem import DISTANCES, PairBlock, PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance
 from d2ke.objects.container import take
 
-_ROWS = 16  # objects whose distances to themselves are computed together, among all of theirs
+_ROWS = 16  # objects whose pairs are all computed together
 
 
 def itself_first(
@@ -18,8 +18,8 @@ def itself_first(
     """Put each object before others at the same distance in the lists of the nearest.
 
     The lists belong to ``pairs.x``, whose objects have the numbers from ``pairs.first`` on, and
-    are sorted by distance and index. An object that they lack takes the last place if its distance
-    to itself equals the last one.
+    are sorted by distance and index. An object missing from its list takes the last place if its
+    distance to itself equals the last one.
     """
     numbers = pairs.first + np.arange(len(indices))[:, None]
     lacking = (indices != numbers).all(axis=1) & (indices[:, -1] >= 0)
