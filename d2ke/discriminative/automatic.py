@@ -71,11 +71,11 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     near = source.neighbors(k)
     alpha, lam = np.full(n, 1 / n), LAM * n
     fixed = 0.0 if smoothing is None else smoothing
-    tried = [(scale, fixed) for scale in _SCALES]
+    settings = [(scale, fixed) for scale in _SCALES]
     if smoothing is None:
-        tried += [(_SCALES[0], smoothing) for smoothing in SMOOTHINGS[1:]]
+        settings += [(_SCALES[0], smoothing) for smoothing in SMOOTHINGS[1:]]
     last = 0.0
-    for scale, smoothing in tried:
+    for scale, smoothing in settings:
         if scale != last:
             kernel, h = source.neighbor_kernel(near, k, scale)
             last = scale
@@ -110,14 +110,14 @@ def choose_widths_by_labels(
     first = int(np.clip(round(n / (_SHARE * c)), *_BOUNDS))
     counts = np.bincount(marks[marks >= 0], minlength=c)
     several = c > 1 and np.median(counts) > 1
-    tried = [(first, SCALE)]
+    settings = [(first, SCALE)]
     if several:
-        tried += [(k or first, scale) for k, scale in _OTHERS]
+        settings += [(k or first, scale) for k, scale in _OTHERS]
     wide = several and n <= LARGE
-    near = source.neighbors(max(k for k, _ in tried))
+    near = source.neighbors(max(k for k, _ in settings))
     best, widths = -np.inf, None
     doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MAX_LEFT_OUT)))
-    for candidate in _candidates(source, near, tried, _RATES if wide else ()):
+    for candidate in _candidates(source, near, settings, _RATES if wide else ()):
         graph = candidate.kernel.graph(np.full(n, 1 / n), LAM * n)
         score = left_out(graph, marks, c, balance) if several else 0.0
         if score > best + (doubt if widths else 0.0):
@@ -161,12 +161,12 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
     fold = np.zeros(len(places), np.intp)
     for label in range(c):
         fold[codes == label] = np.arange((codes == label).sum())
-    some = np.flatnonzero((fold < max(1, _MAX_LEFT_OUT // c)) & (Y.sum(axis=0)[codes] > 1))
-    weights, masses, mass = _conductances(graph, places, some, Y)
+    rows = np.flatnonzero((fold < max(1, _MAX_LEFT_OUT // c)) & (Y.sum(axis=0)[codes] > 1))
+    weights, masses, mass = _conductances(graph, places, rows, Y)
     n_correct = 0
-    for number in range(fold[some].max() + 1):
-        left = np.flatnonzero(fold[some] == number)
-        at = some[left]
+    for number in range(fold[rows].max() + 1):
+        left = np.flatnonzero(fold[rows] == number)
+        at = rows[left]
         rest = Y.copy()
         rest[at] = 0.0
         W = weights[left]
@@ -176,7 +176,7 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
             sums = mass + masses[left] @ (F - Y[at]) + F.sum(axis=0)
             F = F / np.maximum(sums, 1e-300)
         n_correct += int((F.argmax(axis=1) == codes[at]).sum())
-    return n_correct / len(some)
+    return n_correct / len(rows)
 
 
 def _conductances(

@@ -295,8 +295,8 @@ def similarity_risk_bound(
     S, codes, alpha = _checked("S", S, y, alpha)
     margin = positive_number("margin", margin)
     loss = float(np.clip(1 - _margins(S, codes, alpha) / margin, 0.0, 1.0).mean())
-    parts = split("S", S)
-    positive, negative = parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
+    spectrum = split("S", S)
+    positive, negative = spectrum.combined(1.0, 0.0), spectrum.combined(0.0, 1.0)
     B = _norm(positive, codes, alpha) + _norm(negative, codes, alpha)
     R = _radius(positive, negative)
     return loss + _complexity(B * R, codes, margin, delta, 2.0 * R)
@@ -380,8 +380,8 @@ def similarity_machine_bound(
         raise ArgumentError(
             "y", f"has the label {classes[unknown[0]]!r}, which the model does not know"
         )
-    parts = split("S", S)
-    n = len(parts.values)
+    spectrum = split("S", S)
+    n = len(spectrum.values)
     labels.same_length("y", codes, "S", n)
     if n != len(model.coef):
         raise ArgumentError(
@@ -392,10 +392,10 @@ def similarity_machine_bound(
     signs = np.stack([np.where(codes == target, 1.0, -1.0) for target in targets], axis=1)
     S = np.asarray(S, dtype=np.float64)
     loss = np.clip(1 - signs * (S @ model.coef + model.bias) / margin, 0.0, 1.0).mean(axis=0)
-    positive, negative = parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
+    positive, negative = spectrum.combined(1.0, 0.0), spectrum.combined(0.0, 1.0)
     B = sum(
-        np.sqrt(np.maximum(np.einsum("ij,ij->j", model.coef, part @ model.coef), 0.0))
-        for part in (positive, negative)
+        np.sqrt(np.maximum(np.einsum("ij,ij->j", model.coef, half @ model.coef), 0.0))
+        for half in (positive, negative)
     )
     size = _radius(positive, negative) * B + np.abs(model.bias)
     return loss + 2 * size / (margin * math.sqrt(n)) + math.sqrt(math.log(1 / delta) / (2 * n))
@@ -438,9 +438,9 @@ def _norm(K: np.ndarray, codes: np.ndarray, alpha: np.ndarray) -> float:
     return math.sqrt(max(float(np.einsum("ij,ij->", weights, K @ weights)), 0.0))
 
 
-def _radius(*parts: np.ndarray) -> float:
+def _radius(*matrices: np.ndarray) -> float:
     """Return R: the root of the largest value on the parts' diagonals."""
-    return math.sqrt(max(*(float(part.diagonal().max()) for part in parts), 0.0))
+    return math.sqrt(max(*(float(matrix.diagonal().max()) for matrix in matrices), 0.0))
 
 
 def _complexity(B: float, codes: np.ndarray, margin: float, delta: float, spread: float) -> float:

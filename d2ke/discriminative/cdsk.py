@@ -226,8 +226,8 @@ def cdsk(
         rounds: list[tuple[float, np.ndarray, np.ndarray]] = []
         few = source.automatic and c <= FEW
         for _ in range(max_iter):
-            tried = SMOOTHINGS if smoothing is None else (smoothing,)
-            for smoothing in tried:
+            smoothings = SMOOTHINGS if smoothing is None else (smoothing,)
+            for smoothing in smoothings:
                 graph = kernel.graph(alpha, lam, smoothing)
                 V = graph.eigenvectors(c)
                 codes = clusters(graph, V, few, draws)

@@ -69,10 +69,10 @@ def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     K = np.empty((len(rows), len(columns)))
     step = max(1, _VALUES // len(columns))
     for low in range(0, len(rows), step):  # so that Ctrl-C is noticed
-        part = K[low : low + step]
-        cdist(rows[low : low + step], columns, "sqeuclidean", out=part)
-        part *= -0.5
-        np.exp(part, out=part)
+        block = K[low : low + step]
+        cdist(rows[low : low + step], columns, "sqeuclidean", out=block)
+        block *= -0.5
+        np.exp(block, out=block)
     return K
 
 
@@ -120,13 +120,13 @@ def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
         raise ArgumentError(name, "has only one point; give h, or more points")
     # A sample of many points, with its neighbours among all of them.
-    some = X[np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(np.intp)]
+    sample = X[np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0
-    for low in range(0, len(some), _ROWS):
-        D = cdist(some[low : low + _ROWS], X)
-        near += float(np.partition(D, at, axis=1)[:, at].sum()) / len(some)
-    median = float(np.median(pdist(some)))
+    for low in range(0, len(sample), _ROWS):
+        D = cdist(sample[low : low + _ROWS], X)
+        near += float(np.partition(D, at, axis=1)[:, at].sum()) / len(sample)
+    median = float(np.median(pdist(sample)))
     widths = [width for width in (median / 2, near) if width > 0]
     if not widths:
         raise ArgumentError(name, "has only equal points, or nearly so; give h, or other points")

@@ -23,17 +23,17 @@ def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
 
     For many rows, these runs use a sample, and a last run on all rows starts from the best centres.
     """
-    some = max(_MANY, 16 * c)
-    part = V[np.sort(rng.permutation(len(V))[:some])] if len(V) > some else V
-    squares = np.einsum("ij,ij->i", part, part)
+    size = max(_MANY, 16 * c)
+    sample = V[np.sort(rng.permutation(len(V))[:size])] if len(V) > size else V
+    squares = np.einsum("ij,ij->i", sample, sample)
     best: Any = None
     best_cost = np.inf
     for _ in range(_RESTARTS):
-        codes, cost = _run(part, squares, _plus_plus_centres(part, squares, c, rng))
+        codes, cost = _run(sample, squares, _plus_plus_centres(sample, squares, c, rng))
         if cost < best_cost * (1 - 1e-12) or best is None:
             best, best_cost = codes, cost
-    if part is not V:
-        best, _ = _run(V, np.einsum("ij,ij->i", V, V), _means(part, best, c))
+    if sample is not V:
+        best, _ = _run(V, np.einsum("ij,ij->i", V, V), _means(sample, best, c))
     return in_order(best)
 
 

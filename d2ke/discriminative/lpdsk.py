@@ -189,21 +189,21 @@ def lpdsk(
     warn_of_equal_similarities(name, kernel)
     n = source.size() if kernel is None else kernel.n
     class_labels.same_length("y", y, name, n)
-    known = y != _check_marker(unknown, y)
-    if not known.any():
+    labelled = y != _check_marker(unknown, y)
+    if not labelled.any():
         raise ArgumentError("y", f"has no label: every entry is the marker unknown={unknown!r}")
-    classes, codes = np.unique(y[known], return_inverse=True)
+    classes, codes = np.unique(y[labelled], return_inverse=True)
     lam = read_lam(lam, n)
     if max_iter is None:
         max_iter = 1 if source.automatic else _ROUNDS
     # A canonical order makes ties independent of the order of the rows.
     marks = np.full(n, -1)
-    marks[known] = codes
+    marks[labelled] = codes
     ranks = source.ranks(marks)
     order = np.argsort(ranks, kind="stable")
     ordered = (order[1:] > order[:-1]).all()
     sorted_source = source if ordered else source.reordered(order)
-    ranks, known, marks = ranks[order], known[order], marks[order]
+    ranks, labelled, marks = ranks[order], labelled[order], marks[order]
     chosen = None
     if kernel is None:
         with one_blas_thread():
@@ -214,18 +214,18 @@ def lpdsk(
     elif not ordered:
         del kernel
         kernel = sorted_source.read()
-    codes = marks[known]
+    codes = marks[labelled]
     F = np.zeros((n, len(classes)))
-    F[known] = indicators(codes, len(classes))
+    F[labelled] = indicators(codes, len(classes))
     alpha = np.full(n, 1 / n)
     objectives: list[float] = []
     labels: np.ndarray | None = None
     with one_blas_thread():
         graph = kernel.graph(alpha, lam)
         component = graph.components()
-        reached = np.isin(component, component[known])
-        fixed = known | ~reached  # their scores do not change
-        if fixed.all() and not known.all():
+        reached = np.isin(component, component[labelled])
+        fixed = labelled | ~reached  # their scores do not change
+        if fixed.all() and not labelled.all():
             warn(
                 "no object without a label is similar to one with a label, nor by others between "
                 "them: all keep the marker of unknown labels. Is the kernel too narrow?"

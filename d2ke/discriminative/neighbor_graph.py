@@ -90,8 +90,8 @@ class Neighborhood:
         values = np.exp(-0.5 * (gaps / widths[:, None]) * (gaps / widths[near]))
         values = np.maximum(values, _LEAST)
         starts = np.arange(0, near.size + 1, columns)
-        one = csr_array((values.ravel(), near.ravel(), starts), shape=(n, n))
-        both = one.maximum(one.T).tocsr()
+        directed = csr_array((values.ravel(), near.ravel(), starts), shape=(n, n))
+        both = directed.maximum(directed.T).tocsr()
         both.sort_indices()
         return both, h
 
@@ -145,11 +145,11 @@ def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     step = max(1, _VALUES // len(X))
     for low in range(0, len(new), step):  # so that Ctrl-C is noticed
         D = cdist(new[low : low + step], X)
-        some = np.argpartition(D, k - 1, axis=1)[:, :k]
-        part = np.take_along_axis(D, some, axis=1)
-        order = np.argsort(part, axis=1, kind="stable")
-        near[low : low + step] = np.take_along_axis(some, order, axis=1)
-        gaps[low : low + step] = np.take_along_axis(part, order, axis=1)
+        candidates = np.argpartition(D, k - 1, axis=1)[:, :k]
+        distances = np.take_along_axis(D, candidates, axis=1)
+        order = np.argsort(distances, axis=1, kind="stable")
+        near[low : low + step] = np.take_along_axis(candidates, order, axis=1)
+        gaps[low : low + step] = np.take_along_axis(distances, order, axis=1)
     return near, gaps
 
 

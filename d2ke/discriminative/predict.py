@@ -82,11 +82,11 @@ def discriminative_predict(
         )
     trained = result.trained
     values = dict(zip(_FORMS, (K_new, points, distances, features), strict=True))
-    given = [name for name, value in values.items() if value is not None]
-    if given != [trained.form]:
+    forms = [name for name, value in values.items() if value is not None]
+    if forms != [trained.form]:
         raise TypeError(
             f"the result is of {trained.form.replace('_new', '')}: give {trained.form} only, got "
-            f"{' and '.join(given) or 'none'}"
+            f"{' and '.join(forms) or 'none'}"
         )
     rows = trained.read(values[trained.form])
     n = len(result.labels)

@@ -105,11 +105,11 @@ class FeatureKernel:
         def combined(v: np.ndarray, within: float, overall: float) -> np.ndarray:
             """Return within times the classes' own parts of K v, and overall times K v."""
             # One pass over the features for the sums, and one for the values.
-            sums = np.array([v[rows] @ part for part, rows in classes])
+            sums = np.array([v[rows] @ Z_of_class for Z_of_class, rows in classes])
             sums = within * sums + overall * sums.sum(axis=0)
             result = np.empty(self.n)
-            for (part, rows), direction in zip(classes, sums, strict=True):
-                result[rows] = part @ direction
+            for (Z_of_class, rows), direction in zip(classes, sums, strict=True):
+                result[rows] = Z_of_class @ direction
             return result
 
         def product(v: np.ndarray) -> np.ndarray:

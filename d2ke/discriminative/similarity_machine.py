@@ -111,9 +111,9 @@ def similarity_machine_fit(
     lam_minus = positive_number("lam_minus", lam_minus)
     tol = positive_number("tol", tol)
     classes, codes = labels.encode_classes("y", y)
-    parts = split("S", S)
-    labels.same_length("y", codes, "S", len(parts.values))
-    kernel = parts.combined(1 / lam_plus, 1 / lam_minus)
+    spectrum = split("S", S)
+    labels.same_length("y", codes, "S", len(spectrum.values))
+    kernel = spectrum.combined(1 / lam_plus, 1 / lam_minus)
     positive = [1] if len(classes) == 2 else range(len(classes))
     coef = np.zeros((len(codes), len(positive)))
     bias = np.empty(len(positive))
@@ -121,8 +121,8 @@ def similarity_machine_fit(
         machine = svmtrain(codes == code, kernel, f"-t 4 -c {C!r} -e {tol!r}")
         coef[machine.support, column] = machine.coef[0]
         bias[column] = -machine.rho[0]
-    factors = np.where(parts.values > 0, 1 / lam_plus, -1 / lam_minus) * (parts.values != 0)
-    coef = parts.vectors @ (factors[:, None] * (parts.vectors.T @ coef))
+    factors = np.where(spectrum.values > 0, 1 / lam_plus, -1 / lam_minus) * (spectrum.values != 0)
+    coef = spectrum.vectors @ (factors[:, None] * (spectrum.vectors.T @ coef))
     return SimilarityMachine(classes, coef, bias)
 
 

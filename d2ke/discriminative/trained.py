@@ -46,8 +46,8 @@ class Trained:
             raise ArgumentTypeError(self.form, "must be a dense array, got sparse")
         elif not np.isfinite(rows.data).all():
             raise ArgumentError("K_new", "has values that are not finite")
-        wanted = self.source.rows()
-        columns = wanted.shape[1] if hasattr(wanted, "shape") else np.shape(wanted)[1]
+        expected = self.source.rows()
+        columns = expected.shape[1] if hasattr(expected, "shape") else np.shape(expected)[1]
         if rows.shape[1] != columns:
             raise ArgumentError(
                 self.form, f"has {rows.shape[1]} columns, but the training objects have {columns}"
@@ -90,8 +90,8 @@ def _keys(rows: Any) -> list[bytes]:
         bounds = zip(sparse.indptr[:-1], sparse.indptr[1:], strict=True)
         return [_hash(places[a:b].tobytes() + sparse.data[a:b].tobytes()) for a, b in bounds]
     rows = np.asarray(rows)
-    parts = row_blocks(rows.shape)
-    return [_hash(row.tobytes()) for part in parts for row in rows[part].astype(np.float64) + 0.0]
+    blocks = row_blocks(rows.shape)
+    return [_hash(row.tobytes()) for each in blocks for row in rows[each].astype(np.float64) + 0.0]
 
 
 def _hash(values: bytes) -> bytes:

@@ -42,14 +42,14 @@ def _members(objects: Objects, measure: Any) -> tuple[np.ndarray, np.ndarray]:
     vector in proportion to their weights.
     """
     values, masses = measure[0], measure[2]
-    own = objects.values.astype(np.float64, copy=False)
-    together = np.concatenate([values, own]) + 0.0  # no -0.0
+    members = objects.values.astype(np.float64, copy=False)
+    together = np.concatenate([values, members]) + 0.0  # no -0.0
     _, group = np.unique(together, axis=0, return_inverse=True)
     group = group.ravel()
     distinct = np.full(group.max() + 1, -1)
     distinct[group[: len(values)]] = np.arange(len(values))
     of_vector = distinct[group[len(values) :]]
-    weights = np.ones(len(own)) if objects.weights is None else objects.weights
+    weights = np.ones(len(members)) if objects.weights is None else objects.weights
     used = np.flatnonzero((of_vector >= 0) & (weights > 0))
     order = used[np.argsort(of_vector[used], kind="stable")]
     of_vector, weights = of_vector[order], weights[order]
@@ -59,10 +59,10 @@ def _members(objects: Objects, measure: Any) -> tuple[np.ndarray, np.ndarray]:
     ends = np.empty(len(order), np.int64)
     starts = np.concatenate([[0], np.cumsum(masses)[:-1]])
     for first, last in zip(firsts, lasts, strict=True):
-        part = slice(first, last + 1)
-        scaled = weights[part] / weights[part].max()
+        run = slice(first, last + 1)
+        scaled = weights[run] / weights[run].max()
         shares = np.cumsum(scaled) / scaled.sum() * mass[first]
-        ends[part] = np.minimum(np.rint(shares).astype(np.int64), mass[first])
+        ends[run] = np.minimum(np.rint(shares).astype(np.int64), mass[first])
     ends[lasts] = masses
     return order, ends + starts[of_vector]
 
@@ -83,7 +83,7 @@ def align_sets(problem: PairwiseProblem, directed: bool = False) -> dict[str, An
     x, y = same_precision(problem.x, problem.y)
     result = np.empty((1, 1), problem.dtype)
     problem.compiled().kernel.run(result, 1, False)
-    wide = [one.astype(np.float64, copy=False) for one in (x, y)]
+    wide = [side.astype(np.float64, copy=False) for side in (x, y)]
     of_x, of_y = alignment.GroundRows(wide[0], wide[1], False).nearest()
     pairs = np.stack([np.arange(len(x)), of_x], axis=1)
     costs = _distances_to_set(x, y)

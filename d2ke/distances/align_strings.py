@@ -66,8 +66,8 @@ class EditTable:
     def nearest_row(self) -> int:
         """Return the first row where all of y has its least score."""
         score = self.column
-        given = self._x, self._y, self._masks, self.start(), self._free, None, score
-        return alignment.edit_rows(*given)[2]
+        arguments = self._x, self._y, self._masks, self.start(), self._free, None, score
+        return alignment.edit_rows(*arguments)[2]
 
 
 def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> dict[str, Any]:

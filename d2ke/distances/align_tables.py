@@ -78,8 +78,8 @@ def trace(table: Table, plan: Plan, begin: int, end: int, state: Any) -> None:
     if end - begin <= plan.rows:
         table.back(state, begin, end)
         return
-    parts = min(plan.states, -(-(end - begin) // plan.rows))
-    edges = [begin + k * (end - begin) // parts for k in range(parts + 1)]
+    n_parts = min(plan.states, -(-(end - begin) // plan.rows))
+    edges = [begin + k * (end - begin) // n_parts for k in range(n_parts + 1)]
     states = [state]
     for low, high in pairwise(edges[:-1]):
         states.append(table.advance(states[-1], low, high))

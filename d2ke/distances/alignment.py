@@ -143,8 +143,8 @@ def align(
     parameters = check_parameters(row, params)
     if row.kind == "strings" and parameters.pop("normalize", False):
         raise ValueError(f"align needs normalize=False for {row.name}; costs are whole edits")
-    found = ALIGNERS[problem.distance](problem, **parameters)
-    return Alignment(problem.distance, params, problem.x[0], problem.y[0], **found)
+    fields = ALIGNERS[problem.distance](problem, **parameters)
+    return Alignment(problem.distance, params, problem.x[0], problem.y[0], **fields)
 
 
 def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> PairwiseProblem:

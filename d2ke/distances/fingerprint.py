@@ -68,11 +68,11 @@ def sequence_digest(name: str, items: Sequence[Any]) -> str:
 def digest(name: str, items: Objects | Records | Sequence[Any]) -> str:
     """Return the SHA-256 of objects, of records or of other items."""
     if isinstance(items, Records):
-        parts: list[Any] = []
-        for own, column in items.columns.items():
-            parts += [own, column.kind, column.missing]
-            parts += [] if column.values is None else [digest(own, column.values)]
-        return sequence_digest(name, parts)
+        contents: list[Any] = []
+        for column_name, column in items.columns.items():
+            contents += [column_name, column.kind, column.missing]
+            contents += [] if column.values is None else [digest(column_name, column.values)]
+        return sequence_digest(name, contents)
     return objects_digest(items) if isinstance(items, Objects) else sequence_digest(name, items)
 
 
@@ -83,19 +83,19 @@ def add_value(digest: Any, item: Any, name: str) -> None:
         digest.update(np.ascontiguousarray(item))
     elif isinstance(item, (list, tuple)):
         digest.update(f"{type(item).__name__} {len(item)} ".encode())
-        for i, part in enumerate(item):
-            add_value(digest, part, f"{name}[{i}]")
+        for i, entry in enumerate(item):
+            add_value(digest, entry, f"{name}[{i}]")
     elif isinstance(item, Objects):
         digest.update(objects_digest(item).encode())
     elif is_dataclass(item):
-        add_value(digest, {one.name: getattr(item, one.name) for one in fields(item)}, name)
+        add_value(digest, {field.name: getattr(item, field.name) for field in fields(item)}, name)
     elif isinstance(item, Mapping):
-        parts = []
+        entries = []
         for key, value in item.items():
-            part = hashlib.sha256()
-            add_value(part, (key, value), f"{name}[{key!r}]")
-            parts.append(part.digest())
-        digest.update(f"mapping {len(parts)} ".encode() + b"".join(sorted(parts)))
+            entry = hashlib.sha256()
+            add_value(entry, (key, value), f"{name}[{key!r}]")
+            entries.append(entry.digest())
+        digest.update(f"mapping {len(entries)} ".encode() + b"".join(sorted(entries)))
     elif item is None or isinstance(item, (str, bytes, bool, numbers.Number, np.generic)):
         text = repr(item).encode()
         digest.update(f"{type(item).__name__} {len(text)} ".encode() + text)
@@ -116,19 +116,19 @@ def function_version(name: str, function: Callable[..., Any]) -> str:
     """
     version = getattr(function, "version", None)
     of = function if hasattr(function, "__qualname__") else type(function)
-    known = f"{of.__module__}.{of.__qualname__}"
+    full_name = f"{of.__module__}.{of.__qualname__}"
     if isinstance(version, (str, int)) and not isinstance(version, bool):
-        return f"{known} version {version!r}"
+        return f"{full_name} version {version!r}"
     if isinstance(function, functools.partial):
         inner = function_version(name, function.func)
         try:
             arguments = sequence_digest(name, [function.args, function.keywords])
         except TypeError:
-            return f"{UNKNOWN}{known} has arguments that are not plain, and no version"
+            return f"{UNKNOWN}{full_name} has arguments that are not plain, and no version"
         return f"{inner} with SHA-256 {arguments}"
-    if known.startswith("d2ke."):
-        return known
-    return f"{UNKNOWN}{known} has no version"
+    if full_name.startswith("d2ke."):
+        return full_name
+    return f"{UNKNOWN}{full_name} has no version"
 
 
 def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -140,10 +140,10 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
     distance = pairs.distance
     if isinstance(distance, RecordDistance):
         columns = {name: description(part) for name, part in distance.columns.items()}
-        for name, (_, own) in columns.items():
-            if "version of distance" in own:
-                inputs[f"version of distance of {name}"] = own["version of distance"]
-        described = {name: own for name, (own, _) in columns.items()}
+        for name, (_, record) in columns.items():
+            if "version of distance" in record:
+                inputs[f"version of distance of {name}"] = record["version of distance"]
+        described = {name: record for name, (record, _) in columns.items()}
         return {"distance": described, "weights": distance.weights}, inputs
     if callable(distance) or isinstance(distance, LowLevelCallable):
         inputs["version of distance"] = function_version("distance", distance)

@@ -48,8 +48,8 @@ class Costs:
     @property
     def symmetric(self) -> bool:
         """True if exchanging x and y does not change the distance."""
-        turned = np.array_equal(self.substitution, self.substitution.T)
-        return turned and np.array_equal(self.single[1:3], self.single[3:5])
+        mirrored = np.array_equal(self.substitution, self.substitution.T)
+        return mirrored and np.array_equal(self.single[1:3], self.single[3:5])
 
     def classes(self, objects: Objects) -> np.ndarray:
         """Return the class of each letter of the objects' alphabet."""
@@ -60,8 +60,8 @@ class Costs:
             order = np.argsort(symbols, kind="stable")
             places = np.searchsorted(symbols, objects.alphabet, sorter=order)
             nearest = order[np.minimum(places, len(symbols) - 1)]
-            known = symbols[nearest] == objects.alphabet
-            classes[: len(known)][known] = numbers_[nearest][known]
+            has_cost = symbols[nearest] == objects.alphabet
+            classes[: len(has_cost)][has_cost] = numbers_[nearest][has_cost]
         return classes
 
 
@@ -87,7 +87,7 @@ def letter_costs(name: str, value: Any) -> float | dict[Any, float]:
     """Check the cost of every letter, or a mapping of letters to costs."""
     if not isinstance(value, Mapping):
         return cost(name, value)
-    return {letter: cost(f"{name}[{letter!r}]", one) for letter, one in value.items()}
+    return {letter: cost(f"{name}[{letter!r}]", number) for letter, number in value.items()}
 
 
 def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple[Any, ...], float] | None:
@@ -98,7 +98,7 @@ def pair_costs(name: str, value: Any) -> np.ndarray | dict[tuple[Any, ...], floa
         for pair in value:
             if not isinstance(pair, (tuple, str)) or len(pair) != 2:
                 raise ArgumentTypeError(name, f"has the key {pair!r}; a pair of letters is needed")
-        return {tuple(pair): cost(f"{name}[{pair!r}]", one) for pair, one in value.items()}
+        return {tuple(pair): cost(f"{name}[{pair!r}]", number) for pair, number in value.items()}
     array = np.asarray(value)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ArgumentError(name, f"must be a mapping or a square array, got shape {array.shape}")
@@ -185,7 +185,7 @@ def _pairs(
             f"order; it has {count}"
         )
     rows = zip(alphabet, substitution.tolist(), strict=True)
-    return {(a, b): one for a, row in rows for b, one in zip(alphabet, row, strict=True)}, mismatch
+    return {(a, b): w for a, row in rows for b, w in zip(alphabet, row, strict=True)}, mismatch
 
 
 def _matrix(
@@ -196,13 +196,13 @@ def _matrix(
     matrix = np.full((K + 1, K + 1), 0.0 if mismatch is None else mismatch)
     for i, a in enumerate(letters):
         for j, b in enumerate(letters):
-            known = pairs.get((a, b), pairs.get((b, a), mismatch))
-            if known is None and a != b:
+            value = pairs.get((a, b), pairs.get((b, a), mismatch))
+            if value is None and a != b:
                 raise ValueError(
                     f"substitution has no cost of the pair ({a!r}, {b!r}); name it, or give "
                     "mismatch, the cost of all other pairs"
                 )
-            matrix[i, j] = known or 0.0
+            matrix[i, j] = value or 0.0
     return matrix
 
 

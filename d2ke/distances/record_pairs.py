@@ -58,7 +58,7 @@ def check_any_pairs(
     x, y, columns = _check_columns(X, Y, distance, names)
     weights = params.get("weights")
     weights = _usual_weights(columns, 0) if weights is None else _check_weights(weights, columns)
-    same = Y is None and all(part.same for part in columns.values())
+    same = Y is None and all(problem.same for problem in columns.values())
     chosen = RecordDistance(columns, weights)
     compile_ = partial(_RecordPairs, chosen)
     return PairwiseProblem(x, y, _FLOAT64, same, compile_, chosen, {"weights": weights}, names)
@@ -76,29 +76,29 @@ def _check_columns(
             "series, give an array of them, or pack(df, ids=, time=)",
         )
     chosen: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    for name, given in distance.items():
-        chosen[name] = given if type(given) is tuple and len(given) == 2 else (given, {})
+    for name, entry in distance.items():
+        chosen[name] = entry if type(entry) is tuple and len(entry) == 2 else (entry, {})
         if not isinstance(chosen[name][1], Mapping):
             raise ArgumentTypeError(
-                f"distance[{name!r}]", f"must be a distance or (distance, dict), got {given!r}"
+                f"distance[{name!r}]", f"must be a distance or (distance, dict), got {entry!r}"
             )
     x = _compared(X, names.x, chosen)
     y = x if Y is None else _compared(Y, names.y, chosen)
     problems = {}
-    for name, (own, params) in chosen.items():
+    for name, (method, params) in chosen.items():
         called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         values, others = x[name].values, None if y is x else y[name].values
         try:
-            if isinstance(own, str) and own in PLAIN:
+            if isinstance(method, str) and method in PLAIN:
                 if params:
-                    raise TypeError(f"{own!r} has no parameters, got {dict(params)}")
+                    raise TypeError(f"{method!r} has no parameters, got {dict(params)}")
                 others = values if others is None else others
-                compile_: Any = partial(_PlainPairs, own)
+                compile_: Any = partial(_PlainPairs, method)
                 problems[name] = PairwiseProblem(
-                    values, others, _FLOAT64, Y is None, compile_, own, {}, called
+                    values, others, _FLOAT64, Y is None, compile_, method, {}, called
                 )
             else:
-                problems[name] = check_pairs(values, others, own, params, called)
+                problems[name] = check_pairs(values, others, method, params, called)
         except (TypeError, ValueError) as error:
             if str(error).startswith((called.x, called.y)):
                 raise
@@ -114,7 +114,7 @@ def _compared(
     records, columns = pack_records(X, name=argument), {}
     if not len(records):
         raise ArgumentError(argument, "is empty: at least one record is needed")
-    for name, (own, _) in chosen.items():
+    for name, (method, _) in chosen.items():
         if name not in records.columns:
             held = ", ".join(map(repr, records))
             raise ArgumentError("distance", f"names the column {name!r}, but {argument} has {held}")
@@ -124,17 +124,17 @@ def _compared(
             raise ArgumentError(
                 where, "is missing; all compared columns need an entry in each row", rows[0]
             )
-        if own == "equal":
+        if method == "equal":
             column = as_categories(column, where)
-        elif isinstance(own, str) and (
-            PLAIN.get(own) != column.kind
-            if own in PLAIN
+        elif isinstance(method, str) and (
+            PLAIN.get(method) != column.kind
+            if method in PLAIN
             else not isinstance(column.values, Objects)
         ):  # fmt: skip
             usual = {kind: plain for plain, kind in PLAIN.items()}.get(column.kind)
             raise ArgumentTypeError(
                 f"distance[{name!r}]",
-                f"is {own!r}, but {where} holds {column.kind}, whose distance may be "
+                f"is {method!r}, but {where} holds {column.kind}, whose distance may be "
                 f"{usual or usual_distance(column.kind)!r}",
             )
         columns[name] = column
@@ -164,10 +164,10 @@ def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[st
     for name, pairs in columns.items():
         n = pairs.shape[1]
         rows = np.random.default_rng(seed).permutation(n)[:_SAMPLE]
-        some = [pairs.y[i] for i in rows] if isinstance(pairs.y, list) else pairs.y[rows]
+        sample = [pairs.y[i] for i in rows] if isinstance(pairs.y, list) else pairs.y[rows]
         D = np.empty((len(rows), len(rows)))
         try:
-            pairs.compile(PairBlock(some, some)).run(D, 1, None, DISTANCES)
+            pairs.compile(PairBlock(sample, sample)).run(D, 1, None, DISTANCES)
         except (TypeError, ValueError) as error:  # of a user's function
             problem = f"fails in the sample for weights, by its own numbers: {error}"
             raise ArgumentError(f"distance[{name!r}]", problem) from error
@@ -252,16 +252,16 @@ class _RecordPairs(CompiledPairs):
                 report(bottom * m, n * m)
 
     def _add(self, block: PairBlock, out: np.ndarray, n_threads: int) -> None:
-        part = np.empty_like(out)
+        distances = np.empty_like(out)
         out[:] = 0
         for name, weight in self.kernel.weights.items():
             if weight == 0:
                 continue
-            own = block._replace(x=block.x[name].values, y=block.y[name].values)
-            self.kernel.columns[name].compile(own).run(part, n_threads, None, DISTANCES)
+            column = block._replace(x=block.x[name].values, y=block.y[name].values)
+            self.kernel.columns[name].compile(column).run(distances, n_threads, None, DISTANCES)
             with np.errstate(over="ignore"):
-                part *= weight
-                out += part
+                distances *= weight
+                out += distances
 
 
 class _PlainPairs(CompiledPairs):

@@ -126,21 +126,21 @@ def prepare_token_sort(x: Objects, y: Objects, same: bool) -> Any:
 def prepare_token_set(x: Objects, y: Objects, same: bool) -> Any:
     """Compile the distance of sets of words."""
     words = [
-        [sorted(set(found)) for found in _words(side)] for side in ((x,) if y is x else (x, y))
+        [sorted(set(tokens)) for tokens in _words(side)] for side in ((x,) if y is x else (x, y))
     ]
-    known = sorted(set(chain.from_iterable(chain(*words))))
-    numbers = {word: i for i, word in enumerate(known)}
+    distinct = sorted(set(chain.from_iterable(chain(*words))))
+    numbers = {word: i for i, word in enumerate(distinct)}
     joined = [_joined(side) for side in words]
-    vocabulary = pack([*known, " "])
+    vocabulary = pack([*distinct, " "])
     alphabet, codes = common_alphabet([*joined, vocabulary])
-    letters = [not_empty(part.astype(np.uint32)) for part in codes]
+    letters = [not_empty(code.astype(np.uint32)) for code in codes]
     pairs = strings.indel(
         letters[0], joined[0].offsets, letters[-2], joined[-1].offsets, len(alphabet), same
     )
     sides = []
     for side in words:
-        found = np.fromiter((numbers[word] for word in chain(*side)), np.int64)
-        sides.append((not_empty(found), np.cumsum([0, *map(len, side)], dtype=np.int64)))
+        tokens = np.fromiter((numbers[word] for word in chain(*side)), np.int64)
+        sides.append((not_empty(tokens), np.cumsum([0, *map(len, side)], dtype=np.int64)))
     return strings.token_set(
         pairs, sides[0], sides[-1], letters[-1], vocabulary.offsets, len(alphabet), letters[-1][-1]
     )
@@ -197,14 +197,14 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
     alphabet, codes = common_alphabet([x, y])
     pairs = ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1]))
     n_letters = max(1, len(alphabet))
-    found = [_letter_sets(objects, letters, n_letters) for objects, letters in pairs]
-    sizes = np.concatenate([np.diff(offsets) for _, offsets in found])
+    sets = [_letter_sets(objects, letters, n_letters) for objects, letters in pairs]
+    sizes = np.concatenate([np.diff(offsets) for _, offsets in sets])
     if n_letters <= max(64, _LIST_BITS * sizes.mean()):
-        sides = [(*_bit_sets(*side, n_letters), np.diff(side[1])) for side in found]
+        sides = [(*_bit_sets(*side, n_letters), np.diff(side[1])) for side in sets]
     else:
         sides = [
             (not_empty(members.astype(np.uint32)), offsets, np.diff(offsets))
-            for members, offsets in found
+            for members, offsets in sets
         ]
     return edits.jaccard(*sides[0], *sides[-1])
 
@@ -224,6 +224,6 @@ def _bit_sets(members: np.ndarray, offsets: np.ndarray, n_letters: int) -> tuple
     n, words = len(offsets) - 1, -(-n_letters // 64)
     owners = np.repeat(np.arange(n), np.diff(offsets))
     bits = np.zeros(n * words, np.uint64)
-    one = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
-    np.bitwise_or.at(bits, owners * words + members // 64, one)
+    bit = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
+    np.bitwise_or.at(bits, owners * words + members // 64, bit)
     return bits, np.arange(n + 1) * words

@@ -139,8 +139,8 @@ def select_features(
     R = integer("R", R, 1, N)
     choice("keep", keep, SELECTION_RULES)
     if (seed is None) != (keep == "best"):
-        wanted = "is needed" if seed is None else "has no meaning"
-        raise ArgumentTypeError("seed", f'{wanted} for keep="{keep}"; got {seed!r}')
+        problem = "is needed" if seed is None else "has no meaning"
+        raise ArgumentTypeError("seed", f'{problem} for keep="{keep}"; got {seed!r}')
     centre = flag("centre", centre)
     rho = not_negative("rho", rho)
     a = _alignment(Z, codes, len(classes), centre)

@@ -197,9 +197,9 @@ def dsk_gram(
         )
     if gamma is not None:
         # A tiny gamma brings back what d^beta alone exceeds.
-        far = values[overflow].astype(np.float64)
+        large = values[overflow].astype(np.float64)
         with np.errstate(over="ignore"):
-            K[overflow] = -np.exp(np.log(gamma) + beta * np.log(far))
+            K[overflow] = -np.exp(np.log(gamma) + beta * np.log(large))
         np.exp(K, out=K)
     if repair is None:
         return K

@@ -145,7 +145,7 @@ def kernel_error(
         for r, count in zip(lengths.tolist(), counts.tolist(), strict=True)
         for block in range(count)
     ]
-    maxima, squares, known = _errors(Z, reference, blocks, n_threads)
+    maxima, squares, norm = _errors(Z, reference, blocks, n_threads)
     zero = np.zeros((n, 1))
     _, (full,), _ = _errors(Z, _reference(None, zero, n), [(slice(R), 1.0)], n_threads)
     # The mean over all pairs of E[(phi(x) phi(y))^2] needs the columns' norms only.
@@ -166,7 +166,7 @@ def kernel_error(
         *_mean_and_sd(maxima, which, counts),
         *_mean_and_sd(np.sqrt(squares) / n, which, counts),
         np.sqrt(variance / lengths),
-        *_mean_and_sd(_ratio(squares, known, n), which, counts),
+        *_mean_and_sd(_ratio(squares, norm, n), which, counts),
         *of_centred,
     )  # fmt: skip
 
@@ -188,19 +188,19 @@ def _errors(
         after = slice(rows.start, n)
         times = np.full(n - rows.start, 2.0)
         times[: rows.stop - rows.start] = 1.0
-        known = reference(rows, after)
+        exact = reference(rows, after)
         maxima, sums = np.empty((2, len(blocks)))
         for i, (columns, factor) in enumerate(blocks):
-            error = factor * _product(Z[rows, columns], Z[after, columns]) - known
+            error = factor * _product(Z[rows, columns], Z[after, columns]) - exact
             maxima[i] = np.abs(error).max()
             sums[i] = np.square(error).sum(axis=0) @ times
-        return maxima, sums, np.square(known, dtype=np.float64).sum(axis=0) @ times
+        return maxima, sums, np.square(exact, dtype=np.float64).sum(axis=0) @ times
 
     step = max(1, min(_TILE_ROWS, _TILE_VALUES // n))
     tiles = [slice(low, min(low + step, n)) for low in range(0, n, step)]
     with product_pool(n_threads) as pool:
-        maxima, sums, known = zip(*pool.map(measure, tiles), strict=True)
-    return np.max(maxima, axis=0), np.sum(sums, axis=0), float(sum(known))
+        maxima, sums, norms = zip(*pool.map(measure, tiles), strict=True)
+    return np.max(maxima, axis=0), np.sum(sums, axis=0), float(sum(norms))
 
 
 def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray[np.float64]:

@@ -170,5 +170,5 @@ def psd_split(S: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     >>> positive.round(3).tolist(), negative.round(3).tolist()
     ([[0.5, 0.5], [0.5, 0.5]], [[0.5, -0.5], [-0.5, 0.5]])
     """
-    parts = split("S", S)
-    return parts.combined(1.0, 0.0), parts.combined(0.0, 1.0)
+    spectrum = split("S", S)
+    return spectrum.combined(1.0, 0.0), spectrum.combined(0.0, 1.0)

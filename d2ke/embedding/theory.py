@@ -205,7 +205,7 @@ def effective_dimension(
     >>> d2ke.effective_dimension("unit-ball sets", length=15, n_dimensions=128)
     1920.0
     """
-    needed, least = _SIZE_OF_KIND[choice("kind", kind, _SIZE_OF_KIND)]
+    needed, minimum = _SIZE_OF_KIND[choice("kind", kind, _SIZE_OF_KIND)]
     numbers = {
         "length": length,
         "alphabet_size": alphabet_size,
@@ -221,7 +221,7 @@ def effective_dimension(
                 name,
                 f'has no meaning for kind="{kind}", which needs length and {needed}; got {value!r}',
             )
-    length, size = integer("length", length, 1), integer(needed, numbers[needed], least)
+    length, size = integer("length", length, 1), integer(needed, numbers[needed], minimum)
     return float(length * size) if kind == "unit-ball sets" else length * math.log(size)
 
 
@@ -347,9 +347,9 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
     result = np.empty((len(D), len(E)))
     for row, distances in zip(result, D, strict=True):
         sums = np.add(E, distances, dtype=np.float64)
-        least = sums.min(axis=1)
-        sums -= least[:, None]
+        smallest = sums.min(axis=1)
+        sums -= smallest[:, None]
         sums *= -gamma
         np.expm1(sums, out=sums)
-        row[:] = least - np.log1p(sums.mean(axis=1)) / gamma
+        row[:] = smallest - np.log1p(sums.mean(axis=1)) / gamma
     return result

@@ -65,7 +65,7 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
         return None
     if not isinstance(X, (Records, Mapping)):
         types = X.dtypes if hasattr(X, "dtypes") else X.schema.types
-        if len(types) == 1 or all(str(own).lower().startswith(_NUMBERS) for own in types):
+        if len(types) == 1 or all(str(kind).lower().startswith(_NUMBERS) for kind in types):
             return None
     records = pack_records(X, name="X")
     if all(column.kind in ("numbers", "missing") for column in records.columns.values()):
@@ -78,9 +78,9 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """Return a matrix of finite numbers."""
     _refuse_mask("X", X)
-    least = least_samples(estimator) if reset else 1
+    minimum = least_samples(estimator) if reset else 1
     return validate_data(
-        estimator, X, dtype=_FLOATS, order="C", reset=reset, ensure_min_samples=least
+        estimator, X, dtype=_FLOATS, order="C", reset=reset, ensure_min_samples=minimum
     )
 
 

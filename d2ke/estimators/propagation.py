@@ -94,14 +94,14 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         """Propagate the known labels among the objects."""
         similarities = self._fit_similarities(X)
         y = read_classes(next(iter(similarities.values())), y)
-        known = np.array([label != self.unknown and label != "" for label in y.tolist()])
-        if not known.any():
+        labelled = np.array([label != self.unknown and label != "" for label in y.tolist()])
+        if not labelled.any():
             raise ArgumentError(
                 "y", f"has no label: every entry is the mark unknown={self.unknown!r}"
             )
-        self.classes_, codes = np.unique(y[known], return_inverse=True)
+        self.classes_, codes = np.unique(y[labelled], return_inverse=True)
         marks = np.full(len(y), -1)
-        marks[known] = codes
+        marks[labelled] = codes
         self.propagation_ = lpdsk(
             y=marks,
             variant=self.variant,

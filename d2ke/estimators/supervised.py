@@ -219,12 +219,12 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         y = read_classes(objects, y)
         present: Any = np.unique(y) if first else self.classes_
         if classes is not None and not np.array_equal(np.unique(classes), present):
-            some = [one for one in np.unique(classes).tolist() if one not in present.tolist()]
+            absent = [c for c in np.unique(classes).tolist() if c not in present.tolist()]
             raise ArgumentError(
                 "classes",
-                f"has {some[0]!r}, which y of the first call does not: no class can be added "
+                f"has {absent[0]!r}, which y of the first call does not: no class can be added "
                 "later, so the first call needs objects of each"
-                if some
+                if absent
                 else f"must be the labels of the first call, {present.tolist()}",
             )
         self._add(objects, y, "classification", first)
@@ -289,4 +289,4 @@ def distance_of_blocks(estimator: Any) -> Any:
     if estimator.blocks is None:
         return estimator.distance
     distances = [getattr(block, "distance", None) for block in estimator.blocks]
-    return next((one for one in distances if isinstance(one, str)), (*distances, None)[0])
+    return next((d for d in distances if isinstance(d, str)), (*distances, None)[0])

@@ -175,17 +175,17 @@ def barycenter(
     check_fits(n_bytes, "the tables of the alignments", "use shorter series or fewer threads")
     channels = [pairs]
     if row.name == "msm" and parameters.get("independent", True):
-        channels = [replace(pairs, x=part) for part in _channels(pairs.x)]
-    found = []
-    for part, first in zip(channels, _channels(start, len(channels)), strict=True):
-        average = SeriesAverage(row.name, part.x, weights, n_threads, parameters)
-        found.append(_descend(part, first, weights, max_iter, tol, n_threads, average.candidates))
-    distances = np.sum([one.distances for one in found], axis=0)
+        channels = [replace(pairs, x=side) for side in _channels(pairs.x)]
+    results = []
+    for side, first in zip(channels, _channels(start, len(channels)), strict=True):
+        average = SeriesAverage(row.name, side.x, weights, n_threads, parameters)
+        results.append(_descend(side, first, weights, max_iter, tol, n_threads, average.candidates))
+    distances = np.sum([result.distances for result in results], axis=0)
     return Barycenter(
-        np.concatenate([one.center for one in found], axis=1),
+        np.concatenate([result.center for result in results], axis=1),
         distances,
         float((distances * weights).sum()),
-        max(one.n_iter for one in found),
+        max(result.n_iter for result in results),
     )
 
 
@@ -219,8 +219,8 @@ def _medoid(
 
 def _channels(series: Objects, n: int | None = None) -> list[Objects]:
     """Cut series into n parts of equally many channels, by default of one."""
-    parts = np.split(series.values.astype(np.float64), n or series.dim, axis=1)
-    return [from_owned("series", part, series.offsets) for part in parts]
+    columns = np.split(series.values.astype(np.float64), n or series.dim, axis=1)
+    return [from_owned("series", column, series.offsets) for column in columns]
 
 
 def _descend(
@@ -234,16 +234,16 @@ def _descend(
 ) -> Barycenter:
     """Go on to the best of the first candidates among which one lowers the sum of distances."""
     (distances,) = _distances(pairs, center, n_threads)
-    inertia, n_iter, found = float((distances * weights).sum()), 0, True
-    while found and n_iter < max_iter:
-        n_iter, found = n_iter + 1, False
-        for some in candidates(center):
-            D = _distances(pairs, some, n_threads)
+    inertia, n_iter, improved = float((distances * weights).sum()), 0, True
+    while improved and n_iter < max_iter:
+        n_iter, improved = n_iter + 1, False
+        for centers in candidates(center):
+            D = _distances(pairs, centers, n_threads)
             sums = (D * weights).sum(axis=1)
             best = int(sums.argmin())
-            found = bool(sums[best] < inertia * (1 - tol))
-            if found:
-                center, distances, inertia = some[[best]], D[best], float(sums[best])
+            improved = bool(sums[best] < inertia * (1 - tol))
+            if improved:
+                center, distances, inertia = centers[[best]], D[best], float(sums[best])
                 break
     return Barycenter(center[0], distances, inertia, n_iter)
 

@@ -29,8 +29,8 @@ class _Letters(dict[int, str]):
         if "case" in steps:
             letter = letter.casefold()
         if "accents" in steps:
-            parts = unicodedata.normalize("NFKD", letter)
-            letter = "".join(part for part in parts if not unicodedata.combining(part))
+            letters = unicodedata.normalize("NFKD", letter)
+            letter = "".join(mark for mark in letters if not unicodedata.combining(mark))
         if "punctuation" in steps and unicodedata.category(chr(code))[0] in "PS":
             letter = "" if chr(code) in "'`\u2019" else " "
         self[code] = letter

@@ -65,11 +65,11 @@ def grow(
     elif n * n >= FEWEST_PAIRS:
         bounded = choose_strategy(search).bounds(search)
         k = min(_K if lists is None else lists.indices.shape[1], n - 1)
-        wanted = replace(search, k=k)
-        if bounded is not None and pays(wanted, bounded):
+        by_lists = replace(search, k=k)
+        if bounded is not None and pays(by_lists, bounded):
             if lists is None:
                 lists = NearestLists(n, k)
-                RefinedSearch(wanted, bounded, lists).search_all()
+                RefinedSearch(by_lists, bounded, lists).search_all()
                 lists.result(pairs.dtype)
             find = bounded_find(search, bounded, cores)
             grow_by_lists(forest, cores, lists, np.zeros(n), find, 1)
@@ -85,17 +85,17 @@ def grow_by_radius(search: NeighborSearch, forest: Forest, cores: np.ndarray | N
     finder, radius, left = strings.StringFinder(search), 0, np.arange(len(forest.labels))
     while forest.count > 1:
         rows = left if cores is None else left[cores[left] <= radius]
-        found = finder.pairs_within(rows, radius) if len(rows) else ()
-        if found is None:
+        batches = finder.pairs_within(rows, radius) if len(rows) else ()
+        if batches is None:
             break
-        parts = []
-        for i, j, distances in found:
+        edges = []
+        for i, j, distances in batches:
             if cores is not None:
                 distances = np.maximum(distances, np.maximum(cores[i], cores[j]))
                 near = distances <= radius
                 i, j, distances = i[near], j[near], distances[near]
-            parts.append(forest.least(Edges.of(i, j, distances)))
-        forest.add(forest.least(Edges.join(parts)))
+            edges.append(forest.least(Edges.of(i, j, distances)))
+        forest.add(forest.least(Edges.join(edges)))
         left, radius = forest.outside(), radius + 1
     return radius
 
@@ -126,16 +126,16 @@ def grow_by_lists(
     later = np.repeat(np.arange(n)[:, None], width, axis=1)
     while forest.count > 1:
         labels = forest.labels
-        least, other = _least(later, later_weights, labels)
-        known = other != _NONE
+        lowest, other = _least(later, later_weights, labels)
+        decided = other != _NONE
         listed, listed_other = _least(columns, weights, labels)
-        nearer = (listed < least) | ((listed == least) & (listed_other < other))
-        least, other = np.where(nearer, listed, least), np.where(nearer, listed_other, other)
+        nearer = (listed < lowest) | ((listed == lowest) & (listed_other < other))
+        lowest, other = np.where(nearer, listed, lowest), np.where(nearer, listed_other, other)
         if cores is None:
-            known = other != _NONE
+            decided = other != _NONE
         limit = np.full(forest.count, np.inf)
-        np.minimum.at(limit, labels, least)
-        open_ = ~known & (reach <= limit[labels])
+        np.minimum.at(limit, labels, lowest)
+        open_ = ~decided & (reach <= limit[labels])
         sizes, n_open = np.bincount(labels), np.bincount(labels, open_)
         ready = n_open == 0
         if not ready.any():
@@ -155,10 +155,10 @@ def grow_by_lists(
                 reach[part] = np.where(hit[:, -1], found[:, -1], np.nextafter(limits, np.inf))
                 hit = hit[:, 0]
                 part = part[hit]
-                least[part], other[part] = found[hit, 0], column[hit, 0]
+                lowest[part], other[part] = found[hit, 0], column[hit, 0]
                 np.minimum.at(limit, labels[part], found[hit, 0])
-        rows = np.flatnonzero(ready[labels] & (other != _NONE) & (least == limit[labels]))
-        edges = Edges.of(rows, other[rows], least[rows])
+        rows = np.flatnonzero(ready[labels] & (other != _NONE) & (lowest == limit[labels]))
+        edges = Edges.of(rows, other[rows], lowest[rows])
         order = edges.order()
         _, first = np.unique(labels[rows[order]], return_index=True)
         forest.add(forest.least(edges.take(order[first])))
@@ -169,9 +169,9 @@ def _least(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least weight of each row outside of its component, and the first such column."""
     away = labels[columns] != labels[:, None]
-    least = np.where(away, weights, np.inf).min(axis=1, initial=np.inf)
-    tied = away & (weights == least[:, None])
-    return least, np.where(tied, columns, _NONE).min(axis=1, initial=_NONE)
+    lowest = np.where(away, weights, np.inf).min(axis=1, initial=np.inf)
+    tied = away & (weights == lowest[:, None])
+    return lowest, np.where(tied, columns, _NONE).min(axis=1, initial=_NONE)
 
 
 def bounded_find(search: NeighborSearch, bounded: Bounded, cores: np.ndarray | None) -> Find:
@@ -196,19 +196,19 @@ def dense_find(search: NeighborSearch, cores: np.ndarray | None) -> Find:
         near = NearestLists(len(rows), _DENSE_K)
         alone = np.bincount(labels)[labels[rows]] == 1
         for top in range(0, len(rows), height):
-            part, single = rows[top : top + height], alone[top : top + height]
-            x, several = pairs.x[part], np.flatnonzero(~single)
+            chunk, single = rows[top : top + height], alone[top : top + height]
+            x, several = pairs.x[chunk], np.flatnonzero(~single)
             for left in range(0, n, width):
                 right = min(left + width, n)
-                tile = np.empty((len(part), right - left), pairs.dtype)
+                tile = np.empty((len(chunk), right - left), pairs.dtype)
                 block = PairBlock(x, span_of(pairs.x, left, right))
                 pairs.compile(block).run(tile, n_threads, None, Transform())
                 if cores is not None:
-                    tile = np.maximum(tile, np.maximum.outer(cores[part], cores[left:right]))
-                here = np.flatnonzero(single & (left <= part) & (part < right))
-                tile[here, part[here] - left] = np.inf
-                own = labels[part[several], None] == labels[None, left:right]
-                tile[several] = np.where(own, np.inf, tile[several])
+                    tile = np.maximum(tile, np.maximum.outer(cores[chunk], cores[left:right]))
+                here = np.flatnonzero(single & (left <= chunk) & (chunk < right))
+                tile[here, chunk[here] - left] = np.inf
+                same_group = labels[chunk[several], None] == labels[None, left:right]
+                tile[several] = np.where(same_group, np.inf, tile[several])
                 neighbor_lists.keep_nearest(
                     tile, top, left, False, False, near.distances, near.indices, n_threads
                 )
@@ -226,39 +226,39 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
     if isinstance(pairs.x, list):
         pairs, kept = numbered(pairs), 1
     left = forest.outside()
-    least, other = np.full(len(left), np.inf), np.full(len(left), _NONE)
+    lowest, other = np.full(len(left), np.inf), np.full(len(left), _NONE)
     columns, labels = take(pairs.x, left), forest.labels[left]
     members = np.setdiff1d(np.arange(len(forest.labels)), left)
     alive = np.ones(len(left), bool)
     while alive.any():
         step = max(1, _BLOCK // len(left))
         for first in range(0, len(members), step):
-            part = members[first : first + step]
-            tile = np.empty((len(part), len(left)), pairs.dtype)
-            block = PairBlock(take(pairs.x, part), columns)
+            chunk = members[first : first + step]
+            tile = np.empty((len(chunk), len(left)), pairs.dtype)
+            block = PairBlock(take(pairs.x, chunk), columns)
             try:
                 pairs.compile(block).run(tile, search.n_threads, None, Transform())
             except ValueError:  # a user's function returned no distance; with the objects' numbers:
-                for i in part.tolist():
+                for i in chunk.tolist():
                     row = pairs.rows(slice(i, i + 1))
                     row.run(np.empty((1, pairs.shape[1])), 1, None, Transform())
                 raise
             if cores is not None:
-                tile = np.maximum(tile, np.maximum.outer(cores[part], cores[left]))
+                tile = np.maximum(tile, np.maximum.outer(cores[chunk], cores[left]))
             at = tile.argmin(axis=0)
-            near, new = tile[at, np.arange(len(left))], part[at]
-            better = (near < least) | ((near == least) & (new < other))
-            least[better], other[better] = near[better], new[better]
+            near, new = tile[at, np.arange(len(left))], chunk[at]
+            better = (near < lowest) | ((near == lowest) & (new < other))
+            lowest[better], other[better] = near[better], new[better]
         open_ = np.flatnonzero(alive)
-        tied = open_[least[open_] == least[open_].min()]
-        edges = Edges.of(left[tied], other[tied], least[tied])
+        tied = open_[lowest[open_] == lowest[open_].min()]
+        edges = Edges.of(left[tied], other[tied], lowest[tied])
         best = edges.order()[:1]
         joined.append(edges.take(best))
         now = alive & (labels == labels[tied[best]])
         members = left[now]
         alive &= ~now
         if alive.sum() < kept * len(alive):
-            left, least, other, labels = left[alive], least[alive], other[alive], labels[alive]
+            left, lowest, other, labels = left[alive], lowest[alive], other[alive], labels[alive]
             columns, alive = take(pairs.x, left), np.ones(len(left), bool)
     if joined:
         forest.add(Edges.join(joined))

@@ -26,12 +26,12 @@ def edited_strings(center: Objects, n_objects: int) -> Iterator[Objects]:
     for first in range(0, length + 1, places):
         insertions = np.arange(first, min(first + places, length + 1))
         inside = insertions[insertions < length]
-        parts = [_edited(code, insertions, letters, 0)]
+        blocks = [_edited(code, insertions, letters, 0)]
         if len(inside):
-            parts += [_edited(code, inside, letters, 1), _edited(code, inside, letters[:0], 1)]
-        lengths = np.concatenate([np.full(len(part), part.shape[1]) for part in parts])
+            blocks += [_edited(code, inside, letters, 1), _edited(code, inside, letters[:0], 1)]
+        lengths = np.concatenate([np.full(len(block), block.shape[1]) for block in blocks])
         offsets = np.append(0, np.cumsum(lengths))
-        values = np.concatenate([part.ravel() for part in parts])
+        values = np.concatenate([block.ravel() for block in blocks])
         yield from_owned("strings", values, offsets, center.alphabet, center.letters)
 
 

@@ -272,12 +272,12 @@ class _FeatureProducts:
         R = self.Z.shape[1]
 
         def total(group: list[slice]) -> np.ndarray:
-            part = np.zeros((self.n_weights, k))
+            product = np.zeros((self.n_weights, k))
             for rows in group:
                 u = values(rows)
-                part[:R] += self.Z[rows].T @ u.astype(self.Z.dtype, copy=False)
+                product[:R] += self.Z[rows].T @ u.astype(self.Z.dtype, copy=False)
                 if self.bias is not None:
-                    part[R] += self.bias * u.sum(axis=0)
-            return part
+                    product[R] += self.bias * u.sum(axis=0)
+            return product
 
         return sum(self.pool.map(total, self.groups))

@@ -52,12 +52,12 @@ def linear_parameters(y: Any, Z: Any, options: str) -> tuple[float, float, float
         option_strings.real(0, above=True)("-p", str(parsed.get("-p", 1)))
 
     def search(lib: Any, problem: Any, param: Any, n: int) -> tuple[float, ...]:
-        found = [ctypes.c_double() for _ in range(3)]
+        results = [ctypes.c_double() for _ in range(3)]
         start = parsed.get("-c", -1.0), parsed.get("-p", -1.0)
         lib.liblinear.find_parameters(
-            problem, param, parsed.get("-v", 5), *start, *map(ctypes.byref, found)
+            problem, param, parsed.get("-v", 5), *start, *map(ctypes.byref, results)
         )
-        return tuple(x.value for x in found)
+        return tuple(x.value for x in results)
 
     return _linear(y, Z, parsed, search)
 
@@ -89,12 +89,12 @@ def svm_probabilities(y: Any, K: Any, options: str) -> tuple[np.ndarray, np.ndar
     def use(lib: Any, problem: Any, param: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         pointer = lib.libsvm.svm_train(problem, param)
         try:
-            parts = pointer.contents.probA, pointer.contents.probB
+            pointers = pointer.contents.probA, pointer.contents.probB
             pairs = k * (k - 1) // 2
             sizes = (pairs, pairs) if k else (1, 0)
             return tuple(
-                np.ctypeslib.as_array(part, (size,)).copy() if size else np.empty(0)
-                for part, size in zip(parts, sizes, strict=True)
+                np.ctypeslib.as_array(array, (size,)).copy() if size else np.empty(0)
+                for array, size in zip(pointers, sizes, strict=True)
             )
         finally:
             lib.libsvm.svm_free_and_destroy_model(ctypes.byref(pointer))
@@ -187,8 +187,8 @@ def _linear(y: Any, Z: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> 
     """Call LIBLINEAR with a problem, as `liblinear.train` checks it, and codes 0, 1, ... in it."""
     features, _, values, weights = liblinear.check_problem(y, Z, parsed)
     # The library prints a warning of each class that a fold does not have.
-    some = enumerate(() if weights is None else weights)
-    factors = {code: weight for code, weight in some if weight != 1}
+    pairs = enumerate(() if weights is None else weights)
+    factors = {code: weight for code, weight in pairs if weight != 1}
     bias = parsed.get("-B", -1.0)
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
     values = np.ascontiguousarray(values, np.float64)

@@ -175,13 +175,13 @@ def _squares(data: Any) -> np.ndarray:
 def _pairwise(values: np.ndarray, model: SVMModel) -> np.ndarray:
     """Return the decision values of all pairs: one product for each class's support vectors."""
     ends = np.cumsum(model.n_support)
-    parts = [
+    by_class = [
         values[:, low:high] @ model.coef[:, low:high].T
         for low, high in zip(ends - model.n_support, ends, strict=True)
     ]
     decision = np.empty((len(values), len(model.rho)))
-    for column, (a, b) in enumerate(combinations(range(len(parts)), 2)):
-        decision[:, column] = parts[a][:, b - 1] + parts[b][:, a] - model.rho[column]
+    for column, (a, b) in enumerate(combinations(range(len(by_class)), 2)):
+        decision[:, column] = by_class[a][:, b - 1] + by_class[b][:, a] - model.rho[column]
     return decision
 
 

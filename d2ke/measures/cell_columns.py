@@ -51,7 +51,7 @@ class CellColumns:
         ways = list(itertools.product((-1, 0, 1), repeat=len(self.axes)))
         filled = 0
         for cell in np.ndindex(*(self.counts + 2)):
-            around = [tuple(i + j for i, j in zip(cell, way, strict=True)) for way in ways]
+            around = [tuple(i + j for i, j in zip(cell, step, strict=True)) for step in ways]
             near = [inside[other] for other in around if other in inside]
             near_each += near
             begin, filled = filled, filled + sum(map(len, near))

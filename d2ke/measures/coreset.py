@@ -187,10 +187,10 @@ def kernel_coreset(
     checked = Kernel.checked(kernel, sigma, [p], SCALED_KERNELS)
     atoms = Atoms.of(p, checked, team_size(n_threads))
     searched = accuracy.eps is not None and evaluate and method != "random"
-    least = 1
+    minimum = 1
     while True:
         if searched:
-            chosen, bound, chosen_by = smallest(atoms, accuracy, method, least)
+            chosen, bound, chosen_by = smallest(atoms, accuracy, method, minimum)
         else:
             chosen, bound, chosen_by = _of_proven_size(atoms, m, method, accuracy)
         indices = atoms.index[chosen]
@@ -203,7 +203,7 @@ def kernel_coreset(
         if not searched or whole or distance <= accuracy.eps * total:
             break
         # New random frequencies estimate more than eps: search among larger sizes.
-        least = math.ceil(1.1 * len(chosen))
+        minimum = math.ceil(1.1 * len(chosen))
     return KernelCoreset(
         indices=indices,
         weights=vectors[:, 0].copy() if p.kind == "points" else lengths(vectors),

@@ -36,8 +36,8 @@ class Verifier:
         """Return D_K^2 of equal masses at some atoms; of an estimate, an upper limit."""
         masses = np.full(len(chosen), 1 / len(chosen))
         if self.exact:
-            own = float(self.atoms.field(chosen, chosen, masses) @ masses)
-            return self.kappa - 2 * float(self.field[chosen] @ masses) + own
+            norm = float(self.atoms.field(chosen, chosen, masses) @ masses)
+            return self.kappa - 2 * float(self.field[chosen] @ masses) + norm
         values = np.square(self.sums - self._sums(chosen, masses)).sum(axis=(0, 1))
         return float(values.mean() + _SPARE * values.std(ddof=1) / math.sqrt(FREQUENCIES))
 
@@ -66,15 +66,15 @@ def smallest(
         return (chosen, bound, name) if verifier.squared(chosen) <= limit else None
 
     low, m = least - 1, least
-    while m < n and (found := attempt(m)) is None:
+    while m < n and (best := attempt(m)) is None:
         low, m = m, 2 * m
     if m >= n:
-        found, m = (np.arange(n), 0.0, "auto" if method == "auto" else method), n
+        best, m = (np.arange(n), 0.0, "auto" if method == "auto" else method), n
     while m - low > 1:
         middle = (low + m) // 2
         result = attempt(middle)
         if result is None:
             low = middle
         else:
-            found, m = result, middle
-    return found
+            best, m = result, middle
+    return best

@@ -41,14 +41,14 @@ def _squares(points: np.ndarray) -> np.ndarray:
 def ball(points: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the centre and the radius of a ball around the points, nearly the smallest."""
     centre = points.min(axis=0) / 2 + points.max(axis=0) / 2
-    best, least = centre, math.inf
+    best, smallest = centre, math.inf
     for step in range(1, 6):  # Badoiu and Clarkson: towards the farthest point
         squares = _squares(points - centre)
         farthest = int(squares.argmax())
-        if squares[farthest] < least:
-            best, least = centre, float(squares[farthest])
+        if squares[farthest] < smallest:
+            best, smallest = centre, float(squares[farthest])
         centre = centre + (points[farthest] - centre) / (step + 1)
-    return best, math.sqrt(least)
+    return best, math.sqrt(smallest)
 
 
 def degree_needed(radius: float, eps: float) -> int:
@@ -95,12 +95,12 @@ def terms_of(dim: int, degree: int) -> int:
 def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
     """Return the degree and the number of features; raise ValueError if there are too many."""
     # For a huge radius a simple bound of the degree is already too large.
-    far = min(radius, _HOPELESS)
-    degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * far * far)
+    capped = min(radius, _HOPELESS)
+    degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * capped * capped)
     terms = terms_of(dim, degree)
     if terms > MAX_TERMS or radius > _MAX_RADIUS:
         raise ValueError(
-            f'method="ifgt" would need {"at least " if radius > far else ""}'
+            f'method="ifgt" would need {"at least " if radius > capped else ""}'
             f"{Decimal(terms):.3g} features (degree {degree} in {dim} "
             f"dimensions, radius {radius:.3g} sqrt(h)); at most {MAX_TERMS} and a radius of "
             f'{_MAX_RADIUS} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
@@ -121,8 +121,8 @@ def features(
     terms = terms_of(dim, degree)
     # Large sets are cut into segments, however many threads there are.
     sizes = np.diff(offsets)
-    parts = max(1, min(_SEGMENTS, _PARTIAL_VALUES // (terms * vectors.shape[1] * len(sizes))))
-    cuts = np.clip(sizes * terms // (1 << 16), 1, np.minimum(parts, sizes))
+    segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // (terms * vectors.shape[1] * len(sizes))))
+    cuts = np.clip(sizes * terms // (1 << 16), 1, np.minimum(segments, sizes))
     within = np.arange(cuts.sum()) - np.repeat(offsets_of(cuts)[:-1], cuts)
     edges = np.repeat(offsets[:-1], cuts) + within * np.repeat(sizes, cuts) // np.repeat(cuts, cuts)
     edges = np.append(edges, offsets[-1])
@@ -160,9 +160,9 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
         plans, refusal = [ExpansionPlan(degree, terms, 0.0, n * terms)], None
     except ValueError as error:
         plans, refusal = [], error
-    some = points[np.linspace(0, n - 1, 64).astype(np.int64)]
+    sample = points[np.linspace(0, n - 1, 64).astype(np.int64)]
     others = points[np.linspace(0, n - 1, 1025).astype(np.int64)]
-    squares = cdist(some, others, "sqeuclidean") / unit**2
+    squares = cdist(sample, others, "sqeuclidean") / unit**2
     reach = math.sqrt(math.log(1 / eps)) if eps < 1 else 0.0
     extent = np.ptp(points, axis=0)
     for cluster in _CLUSTERS:
@@ -225,7 +225,7 @@ def _clustered(
     # Points farther from the centre are farther than sqrt(ln 1/eps) from all of the cell.
     reach = 2 * plan.cluster + math.sqrt(math.log(1 / eps))
     at_once = max(1, min(_NEAR_CELLS, _PARTIAL_VALUES // (plan.terms * vectors.shape[1])))
-    parts = []
+    products = []
     first = 0
     while first < len(centres):
         near = tree.query_ball_point(centres[first : first + at_once], reach, return_sorted=True)
@@ -243,11 +243,11 @@ def _clustered(
         inside = slice(offsets[first], offsets[last])
         gaps = points[inside] - np.repeat(centres[first:last], sizes[first:last], axis=0)
         edges = offsets[first : last + 1] - offsets[first]
-        own = features(gaps, vectors[inside], edges, plan.degree, n_threads)
-        parts.append(float(np.vdot(own, around)))
+        sums = features(gaps, vectors[inside], edges, plan.degree, n_threads)
+        products.append(float(np.vdot(sums, around)))
         first = last
     bound = eps * float(lengths(vectors).sum()) ** 2
-    return _estimate(math.fsum(parts), bound, plan, len(centres))
+    return _estimate(math.fsum(products), bound, plan, len(centres))
 
 
 def _estimate(value: float, bound: float, plan: ExpansionPlan, centres: int) -> NormEstimate:

@@ -73,9 +73,9 @@ def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
     periods, errors = periods[errors < eps / 2], errors[errors < eps / 2]
     rate = math.sqrt(2) * math.pi / periods
     degrees = np.ceil(erfcinv(np.minimum(eps - errors, 1)) / rate)
-    least = int(np.argmin(degrees))
-    error = errors[least] + erfc(rate[least] * degrees[least])
-    return float(periods[least]), float(degrees[least]), float(error)
+    best = int(np.argmin(degrees))
+    error = errors[best] + erfc(rate[best] * degrees[best])
+    return float(periods[best]), float(degrees[best]), float(error)
 
 
 def series_norm(problem: NormProblem) -> NormEstimate:
@@ -102,7 +102,7 @@ def series_norm(problem: NormProblem) -> NormEstimate:
         _coefficients(sigma * step, int(degree))
         for step, degree in zip(steps, plan.degrees[order], strict=True)
     ]
-    front, back = (_products(part) for part in (weights[:n_front], weights[n_front:]))
+    front, back = (_products(half) for half in (weights[:n_front], weights[n_front:]))
     value = float(front @ np.square(sums).sum(axis=1) @ back)
     # Rounding of repeated turns by the same angle, and of sums of blocks of points.
     blocks = n / (expansions.SERIES_POINTS * segments) + segments

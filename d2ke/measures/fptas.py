@@ -57,14 +57,14 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
     box = float(np.prod((sides + 2 * reach) / step + 1))
     each = min(float(len(offsets)) * pair.n_pairs, box)
     _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MAX_TRANSLATIONS)
-    best, seen = None, 0
+    best, n_tried = None, 0
     for turn in R:
         differences = (pair.p[:, None] - pair.q @ turn.T).reshape(-1, dim)
         cells = np.rint(differences / step)[:, None] + offsets
         t = np.unique(cells.reshape(-1, dim), axis=0) * step
         best = _best_of(best, ascent, pair, np.broadcast_to(turn, (len(t), dim, dim)), t)
-        seen += len(t)
-    return best, seen
+        n_tried += len(t)
+    return best, n_tried
 
 
 def _best_of(

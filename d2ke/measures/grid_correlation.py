@@ -169,10 +169,10 @@ def translations(
     matrices = action.matrices(R)
 
     def search(begin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        part = slice(begin, begin + batch)
+        rows = slice(begin, begin + batch)
         values = field.correlations(
-            rotations.apply(R[part], pair.q),
-            rotations.apply(None if matrices is None else matrices[part], pair.v),
+            rotations.apply(R[rows], pair.q),
+            rotations.apply(None if matrices is None else matrices[rows], pair.v),
         )
         if peaks > 1 and len(R) > 1:
             size = (1,) + (3,) * len(field.shape)

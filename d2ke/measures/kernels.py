@@ -147,7 +147,7 @@ def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
         return positive_number("sigma", sigma)
     if sigma != "median":
         raise ValueError(f'sigma must be a positive number or "median", got {sigma!r}')
-    points = np.unique(np.concatenate([one.points for one in measures]) + 0.0, axis=0)
+    points = np.unique(np.concatenate([measure.points for measure in measures]) + 0.0, axis=0)
     if len(points) < 2:
         return 1.0
     if len(points) > _SAMPLE:

@@ -134,14 +134,14 @@ class MotionSearch:
 
     def _level(self, pair: Pair, motions: Motions, limit: int) -> Motions:
         """Ascend from each motion for some steps, and return the best motions reached."""
-        part = self._sampled(pair, _LEVEL_PAIRS / len(motions))
-        motions = self.ascent.ascend(part, motions, _LEVEL_STEPS, _COARSE)
-        if part is not pair:
+        sample = self._sampled(pair, _LEVEL_PAIRS / len(motions))
+        motions = self.ascent.ascend(sample, motions, _LEVEL_STEPS, _COARSE)
+        if sample is not pair:
             # Sampling changes kappa by more than motions may differ.
             motions.value = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
             if motions.value is None:
-                part = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
-                motions.value = self.ascent.values(part, motions.R, motions.t)
+                sample = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
+                motions.value = self.ascent.values(sample, motions.R, motions.t)
         gap = _APART * pair.sigma
         which = grid_correlation.suppress_neighbors(motions, motions.value, self.radius, gap, limit)
         return Motions(motions.R[which], motions.t[which])
@@ -278,9 +278,9 @@ class MotionSearch:
                 motions.value = self.ascent.values(pair, motions.R, motions.t)
                 motions = motions[[int(motions.value.argmax())]]
             # Most steps are taken until the Hessian is known; a sample's is good enough.
-            part = self._sampled(pair, _LEVEL_PAIRS)
-            if part is not pair:
-                motions = self.ascent.ascend(part, motions, _LAST_STEPS, _MIDDLE)
+            sample = self._sampled(pair, _LEVEL_PAIRS)
+            if sample is not pair:
+                motions = self.ascent.ascend(sample, motions, _LAST_STEPS, _MIDDLE)
         motions = self.ascent.ascend(pair, motions, _LAST_STEPS, _FINE)
         return self._outside(motions, int(motions.value.argmax()))
 

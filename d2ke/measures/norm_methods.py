@@ -90,13 +90,13 @@ def _tree_cost(problem: NormProblem) -> float:
     sigma = kernel.sigma
     log = math.log(1 / min(2 * eps, 0.5))
     reach = sigma * (log if kernel.laplace else math.sqrt(2 * log))
-    some = points[np.linspace(0, n - 1, _PILOT).astype(np.int64)]
+    sample = points[np.linspace(0, n - 1, _PILOT).astype(np.int64)]
     others = points[np.linspace(0, n - 1, 4 * _PILOT + 1).astype(np.int64)]
-    spread = np.ptp(np.quantile(some, [0.05, 0.95], axis=0), axis=0)
+    spread = np.ptp(np.quantile(sample, [0.05, 0.95], axis=0), axis=0)
     leaf = 1.2 * (32 / n) ** (1 / dim) * float(np.linalg.norm(spread))
-    squares = np.zeros((len(some), len(others)))
+    squares = np.zeros((len(sample), len(others)))
     for k in range(dim):
-        squares += np.square(some[:, k : k + 1] - others[:, k])
+        squares += np.square(sample[:, k : k + 1] - others[:, k])
     near = float((squares < (reach + 0.6 * leaf) ** 2).mean())
     # Boxes of this side are small enough to stop at; several points may share one.
     side = 2 * eps * sigma / 0.6 / (2 * math.sqrt(dim))

@@ -111,19 +111,19 @@ class Ascent:
         self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool = True
     ) -> tuple[np.ndarray, np.ndarray | None]:
         size = max(1, _PLACES // len(pair.q))
-        parts = [
+        results = [
             self._evaluate_batch(pair, R[i : i + size], t[i : i + size], gradients)
             for i in range(0, len(R), size)
         ]
-        values = np.concatenate([value for value, _ in parts])
-        return values, np.concatenate([g for _, g in parts]) if gradients else None
+        values = np.concatenate([value for value, _ in results])
+        return values, np.concatenate([g for _, g in results]) if gradients else None
 
     def _evaluate_batch(
         self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool
     ) -> tuple[np.ndarray, np.ndarray | None]:
         (C, d), m, r = t.shape, len(pair.q), pair.v.shape[1]
-        turned = rotations.apply(R, pair.q)
-        moved = turned + t[:, None]
+        rotated = rotations.apply(R, pair.q)
+        moved = rotated + t[:, None]
         carried = rotations.apply(self.action.matrices(R), pair.v)
         before = pair.columns.seen
         potentials = pair.columns.potentials(moved.reshape(-1, d), self.n_threads)
@@ -143,7 +143,7 @@ class Ascent:
             result.append(force.sum(axis=1))
         if self.turning:
             i, j = self.action.planes
-            moment = np.einsum("cmi,cmj->cij", force, turned)
+            moment = np.einsum("cmi,cmj->cij", force, rotated)
             slope = moment[:, i, j] - moment[:, j, i]
             if self.generators is not None:
                 change = np.einsum("cma,cmb->cab", potentials[:, :, 0], carried) * pair.sigma

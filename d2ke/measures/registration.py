@@ -200,8 +200,8 @@ def kernel_align(
         high, low = pair_sums.kappas([p], [moved], checked, n_threads)
         kappa = float(high[0, 0] + low[0, 0])
     else:
-        own = [kernel_norm(measure, **options).squared for measure in (p, q)]
-        kappa = (sum(own) - after.squared) / 2
+        norms = [kernel_norm(measure, **options).squared for measure in (p, q)]
+        kappa = (sum(norms) - after.squared) / 2
     return KernelAlignment(
         rotation=R,
         translation=T,

@@ -85,10 +85,10 @@ def net(dim: int, angle: float) -> np.ndarray:
     if dim == 2:
         return about(np.arange(count) * (2 * math.pi / count))
     s = np.arange(count) + 0.5
-    near, far = np.sqrt(s / count), np.sqrt(1 - s / count)
+    near, wide = np.sqrt(s / count), np.sqrt(1 - s / count)
     a, b = 2 * math.pi * s / _PHI, 2 * math.pi * s / _PSI
     return from_quaternions(
-        np.stack([near * np.sin(a), near * np.cos(a), far * np.sin(b), far * np.cos(b)], axis=1)
+        np.stack([near * np.sin(a), near * np.cos(a), wide * np.sin(b), wide * np.cos(b)], axis=1)
     )
 
 

@@ -158,9 +158,9 @@ def kernel_two_sample_test(
         scale = checked.sigma
         if n_groups is not None:
             rng = generator(seed)
-            parts = _groups(rng, [first, second], len(points) // n_groups, n_groups)
-            H = _group_means(parts, checked, n_threads)
-            divided = _Pooled(lambda W: _quadratic(H, W), len(parts[0]), len(H), 1.0)
+            groups = _groups(rng, [first, second], len(points) // n_groups, n_groups)
+            H = _group_means(groups, checked, n_threads)
+            divided = _Pooled(lambda W: _quadratic(H, W), len(groups[0]), len(H), 1.0)
             return _tested(divided, n_permutations, rng, scale)
         _check_gram(len(points))
         points, unit = checked.scaled(points)
@@ -343,8 +343,8 @@ def _tested(
     if exact:
         # The observed division is the first; taken from here it is rounded like the others.
         observed = float(drawn[0])
-    least = observed - _TIES * max(float(np.abs(drawn).max()), abs(observed)) - _ROUNDING * largest
-    as_large = int((drawn >= least).sum())
+    bound = observed - _TIES * max(float(np.abs(drawn).max()), abs(observed)) - _ROUNDING * largest
+    as_large = int((drawn >= bound).sum())
     p_value = as_large / len(drawn) if exact else (1 + as_large) / (1 + len(drawn))
     null = np.sqrt(np.maximum(np.sort(drawn), 0.0))
     return TwoSampleTest(math.sqrt(max(observed, 0.0)), p_value, exact, null, sigma)
@@ -354,9 +354,9 @@ def _all_divisions(total: int, n: int) -> Iterator[np.ndarray]:
     """Yield columns of all choices of n of the objects, the first n first, some at a time."""
     chosen = list(combinations(range(total), n))
     for low in range(0, len(chosen), _COLUMNS):
-        part = chosen[low : low + _COLUMNS]
-        block = np.zeros((total, len(part)), dtype=bool)
-        for column, members in enumerate(part):
+        batch = chosen[low : low + _COLUMNS]
+        block = np.zeros((total, len(batch)), dtype=bool)
+        for column, members in enumerate(batch):
             block[list(members), column] = True
         yield block
 

@@ -95,8 +95,8 @@ def search_features(
             missing = [i for i in range(len(settings)) if (position, i) not in kept]
             with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
                 by_cost_of = partial(_by_cost, D, problem, grid.costs)
-                found = pool.map(by_cost_of, [settings[i] for i in missing])
-                for i, by_cost in zip(missing, found, strict=True):
+                results = pool.map(by_cost_of, [settings[i] for i in missing])
+                for i, by_cost in zip(missing, results, strict=True):
                     kept[position, i] = by_cost
             for i, setting in enumerate(settings):
                 features = partial(_scaled, D, setting)
@@ -133,12 +133,12 @@ def _best_by_both_losses(
     kept: MutableMapping[tuple[Any, ...], Any],
 ) -> Search:
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
-    tried: list[tuple[dict[str, Any], float]] = []
+    candidates: list[tuple[dict[str, Any], float]] = []
     leader = None
     for setting, by_cost, features, R in scored:
         if leader is None or max(by_cost) > max(leader[1]):
             leader = setting, by_cost, features, R
-        tried += with_costs(setting, grid.costs, by_cost, loss="squared")
+        candidates += with_costs(setting, grid.costs, by_cost, loss="squared")
         del features  # and the distances with them, unless they lead
     if leader is not None and grid.tries_hinge(problem.n, leader[3]):
         setting, by_cost, features, _ = leader
@@ -149,10 +149,10 @@ def _best_by_both_losses(
             kept[key] = cross_validate_hinge(
                 features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
             )
-        tried += with_costs(setting, nearby, kept[key], loss="squared_hinge")
+        candidates += with_costs(setting, nearby, kept[key], loss="squared_hinge")
     # The model has a loss of the grid; everything tried is kept.
-    best = Search.best_of([one for one in tried if one[0]["loss"] in grid.losses])
-    return replace(best, tried=tuple(tried))
+    best = Search.best_of([c for c in candidates if c[0]["loss"] in grid.losses])
+    return replace(best, tried=tuple(candidates))
 
 
 def search_vectors(

@@ -96,9 +96,9 @@ def merged_grid(
             "grid", f"must be a mapping of names to values to try, got {grid!r}"
         )
     merged = dict(defaults)
-    known = {name.removesuffix("_scale"): name for name in merged} | {name: name for name in merged}
+    names = {name.removesuffix("_scale"): name for name in merged} | {name: name for name in merged}
     for name, values in grid.items():
-        if f"{name}_scale" in grid and f"{name}_scale" in known:
+        if f"{name}_scale" in grid and f"{name}_scale" in names:
             raise ArgumentError("grid", f"has both {name!r} and '{name}_scale'; give one of them")
         if isinstance(values, np.ndarray):
             values = values.tolist()
@@ -108,13 +108,13 @@ def merged_grid(
             )
         if not len(values):
             raise ArgumentError(f"grid[{name!r}]", "has no values")
-        if name in known:
-            merged.pop(known[name], None)
+        if name in names:
+            merged.pop(names[name], None)
             check = _CHECKS[name.removesuffix("_scale")]
             values = [check(f"grid[{name!r}][{i}]", value) for i, value in enumerate(values)]
         elif not takes_any:
             raise ArgumentError(
-                "grid", f"has {name!r}, unknown for method {method!r}; known: {', '.join(known)}"
+                "grid", f"has {name!r}, unknown for method {method!r}; known: {', '.join(names)}"
             )
         two_integers = len(values) == 2 and all(type(value) is int for value in values)
         if name in _RANGES and isinstance(values, tuple) and two_integers:

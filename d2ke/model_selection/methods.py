@@ -79,8 +79,8 @@ class SearchMethod:
     def run(self, call: SearchCall) -> Search:
         """Search."""
         if self.omegas is not None:
-            known = call.within is not None
-            return search_omegas(call, [Omega({}, list)] if known else self.omegas(call))
+            has_distances = call.within is not None
+            return search_omegas(call, [Omega({}, list)] if has_distances else self.omegas(call))
         return self.choose(_distances(self, call), call)
 
 
@@ -140,7 +140,7 @@ def search_gram(
     {'power': 1, 'C': 100.0}
     """
     codes, folds = problem.codes, problem.folds
-    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in set(folds)]
+    splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in set(folds)]
 
     def count_correct(K: np.ndarray, C: float, kept: np.ndarray, out: np.ndarray) -> int:
         if np.ptp(codes[kept]) == 0:  # the other class is in the left-out fold only
@@ -151,9 +151,9 @@ def search_gram(
     tried = []
     with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
         for parameters, K in candidates:
-            jobs = [(C, *part) for C in costs for part in parts]
+            jobs = [(C, *split) for C in costs for split in splits]
             counts = list(pool.map(lambda job, K=K: count_correct(K, *job), jobs))
-            by_cost = np.reshape(counts, (len(costs), len(parts))).sum(axis=1)
+            by_cost = np.reshape(counts, (len(costs), len(splits))).sum(axis=1)
             tried += with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
     return Search.best_of(tried)
 
@@ -196,7 +196,7 @@ def search_neighbors(D: np.ndarray, problem: SearchProblem, ks: Sequence[int]) -
         for i, k in enumerate(ks):
             n_correct[i] += int((vote(nearest[:, :k], problem.n_classes) == codes[rows]).sum())
     shares = (n_correct / n).tolist()
-    return Search.best_of([({"k": k}, 100.0 * one) for k, one in zip(ks, shares, strict=True)])
+    return Search.best_of([({"k": k}, 100.0 * share) for k, share in zip(ks, shares, strict=True)])
 
 
 def _knn(D: np.ndarray, call: SearchCall) -> Search:
@@ -230,12 +230,12 @@ def _dsk(
     kind: str, D: np.ndarray, call: SearchCall, kernels: Sequence[tuple[dict[str, float], float]]
 ) -> Search:
     """Search over kernels, each with the unit of its values of C."""
-    tried: list[tuple[dict[str, Any], float]] = []
+    candidates: list[tuple[dict[str, Any], float]] = []
     for kernel, unit in kernels:
         costs = [C / unit for C in either(call.grid, "C")]
         K = dsk_gram(D, kind=kind, **kernel)
-        tried += search_gram([(kernel, K)], call.problem, costs).tried
-    return Search.best_of(tried)
+        candidates += search_gram([(kernel, K)], call.problem, costs).tried
+    return Search.best_of(candidates)
 
 
 _MACHINE_COSTS = (0.1, 1.0, 10.0, 1e2, 1e3)

@@ -117,11 +117,11 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
     try:
         signature.bind(1, **dict.fromkeys(("seed", *names)))
     except TypeError as error:
-        known = ", ".join(("gamma", *FEATURE_VALUES))
+        accepted = ", ".join(("gamma", *FEATURE_VALUES))
         raise ArgumentError(
             "sampler",
             f"cannot be called as sampler({', '.join(('R', 'seed', *names))}): {error}; "
-            f"every name in grid other than {known} goes to the sampler",
+            f"every name in grid other than {accepted} goes to the sampler",
         ) from None
 
 
@@ -183,9 +183,9 @@ def _distances(
 ) -> np.ndarray:
     if call.within is not None:
         return call.within
-    part = None if kept is None else kept.arrays(("distances", position))
-    if part is not None:
-        return part["D"]
+    arrays = None if kept is None else kept.arrays(("distances", position))
+    if arrays is not None:
+        return arrays["D"]
     D = call.distances(_drawn(call, omega))
     if kept is not None:
         kept.put_arrays(("distances", position), D=D)

@@ -187,12 +187,12 @@ def search(
         within = known_distances(within, len(codes))
         defaults, samples = {**defaults, "R": (within.shape[1],)}, False
     values = merged_grid(method, defaults, grid, samples)
-    given = {*(grid or ()), *(["R"] if features_known else [])}
+    names = {*(grid or ()), *(["R"] if features_known else [])}
     n_folds, seed = integer("n_folds", n_folds, 2, len(codes)), integer("seed", seed, 0)
     problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads))
-    values = row.adapted(values, given, problem)
+    values = row.adapted(values, names, problem)
     call = SearchCall(
-        method, X, problem, values, "loss" in given, distance, params, sampler, within,
+        method, X, problem, values, "loss" in names, distance, params, sampler, within,
         checkpoint, progress,
     )  # fmt: skip
     started = time.perf_counter()
@@ -233,22 +233,22 @@ def named_distances(
     if not distances:
         raise ArgumentError("distance", "must name one distance or more, got an empty list")
     named: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    for i, one in enumerate(distances):
-        distance, own = one if isinstance(one, tuple) and len(one) == 2 else (one, {})
-        if not isinstance(own, Mapping):
+    for i, item in enumerate(distances):
+        distance, options = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
+        if not isinstance(options, Mapping):
             raise ArgumentTypeError(
                 "distance",
-                f"must be a distance, or one and a dict of its parameters, got {one!r}",
+                f"must be a distance, or one and a dict of its parameters, got {item!r}",
                 i,
             )
         if isinstance(distance, str):
-            check_parameters(find_distance(distance), own)
+            check_parameters(find_distance(distance), options)
         name = distance if isinstance(distance, str) else repr(distance)
-        if own:
-            name += f" ({', '.join(f'{key} {shown(value)}' for key, value in own.items())})"
+        if options:
+            name += f" ({', '.join(f'{key} {shown(value)}' for key, value in options.items())})"
         if name in named:
             raise ArgumentError("distance", f"is {name} once more; give each distance once", i)
-        named[name] = distance, own
+        named[name] = distance, options
     return named
 
 
@@ -259,9 +259,9 @@ def search_each_distance(
 ) -> Search:
     """Search with each distance, and choose the best setting of all; among equals the earliest."""
     results = {}
-    for i, (name, (distance, own)) in enumerate(named.items()):
+    for i, (name, (distance, options)) in enumerate(named.items()):
         place = None if checkpoint is None else checkpoint / str(i)
-        results[name] = search_one(distance, own, place)
+        results[name] = search_one(distance, options, place)
     best = Search.best_of(
         [
             ({"distance": name, **values}, accuracy)

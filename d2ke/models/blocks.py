@@ -99,11 +99,10 @@ class Block:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
-        for field_name in ("family", "column"):
-            if not isinstance(getattr(self, field_name), str):
+        for key in ("family", "column"):
+            if not isinstance(getattr(self, key), str):
                 raise ArgumentTypeError(
-                    field_name,
-                    f"of block {self.name!r} must be a string, got {getattr(self, field_name)!r}",
+                    key, f"of block {self.name!r} must be a string, got {getattr(self, key)!r}"
                 )
         if not callable(self.sampler):
             raise ArgumentTypeError(

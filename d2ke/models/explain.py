@@ -81,17 +81,17 @@ class Explanation:
         lines = [f"{self.label}: {self.decision:+.3f}, of which {self.offset:+.3f} always"]
         lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
         lines.append("random objects that add most:")
-        for one in self.omegas:
+        for entry in self.omegas:
             names = ("object", "block", "index", "training_object")
-            text = omega_text(*(one[name] for name in names))
-            where = f"at distance {one['distance']:.4g}"
-            if np.isnan(one["distance"]):
+            text = omega_text(*(entry[name] for name in names))
+            where = f"at distance {entry['distance']:.4g}"
+            if np.isnan(entry["distance"]):
                 where = "not a distance"
-            if one.get("frequency") is not None:
-                where = f"at {100 * one['frequency']:.0f} % of the places"
-            elif one.get("place") is not None:
-                where += f" from steps {one['place'][0]} to {one['place'][-1]}"
-            lines.append(f"  {one['share']:+.4f} {text}, {where}")
+            if entry.get("frequency") is not None:
+                where = f"at {100 * entry['frequency']:.0f} % of the places"
+            elif entry.get("place") is not None:
+                where += f" from steps {entry['place'][0]} to {entry['place'][-1]}"
+            lines.append(f"  {entry['share']:+.4f} {text}, {where}")
         return "\n".join(lines)
 
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
@@ -347,11 +347,11 @@ def _own(block: AnyFitted, training_object: int) -> np.ndarray:
     """Return which random objects of a block were taken from a training object."""
     if block.sources is None:
         return np.zeros(len(block.omega), bool)
-    own = block.sources == training_object
+    is_itself = block.sources == training_object
     if isinstance(block.omega, Windows):  # "rare" windows have no source, but are the same ones
-        own = own.reshape(len(block.omega.kinds), -1)
-        own = np.repeat(own.any(axis=0)[None], len(own), axis=0).ravel()
-    return own
+        is_itself = is_itself.reshape(len(block.omega.kinds), -1)
+        is_itself = np.repeat(is_itself.any(axis=0)[None], len(is_itself), axis=0).ravel()
+    return is_itself
 
 
 def _overlap(one: dict[str, Any], other: dict[str, Any]) -> float:

@@ -121,14 +121,14 @@ def d2ke_importance(
     if len(objects) < 2:
         raise ArgumentError("X", "has less than two objects: there is nothing to permute")
     groups = columns_of(model.blocks, by)
-    parts = {name: np.empty((len(objects), len(model.linear.weights))) for name in groups}
+    terms = {name: np.empty((len(objects), len(model.linear.weights))) for name in groups}
     for rows, Z in model.feature_blocks(objects, n_threads):
         for name, columns in groups.items():
-            parts[name][rows] = Z[:, columns] @ model.linear.weights[:, columns].T
+            terms[name][rows] = Z[:, columns] @ model.linear.weights[:, columns].T
     if model.classes is not None:
         places = np.searchsorted(model.classes[:-1], true)
         true = np.where(model.classes[places] == true, places, -1)  # -1 for unknown classes
-    return importance(parts, offset, true, model.classes is None, repeats, seed)
+    return importance(terms, offset, true, model.classes is None, repeats, seed)
 
 
 def columns_of(blocks: Sequence[AnyFitted], by: str) -> dict[str, np.ndarray]:
@@ -139,7 +139,7 @@ def columns_of(blocks: Sequence[AnyFitted], by: str) -> dict[str, np.ndarray]:
 
 
 def importance(
-    parts: dict[str, np.ndarray],
+    terms: dict[str, np.ndarray],
     offset: np.ndarray,
     true: np.ndarray,
     regression: bool,
@@ -150,22 +150,22 @@ def importance(
 
     `true` are codes of classes, or targets; `offset` is what the parts lack.
     """
-    decisions = sum(parts.values()) + offset
+    decisions = sum(terms.values()) + offset
 
     def losses(values: np.ndarray) -> np.ndarray:
         if regression:
             return (values[:, 0] - true) ** 2 / (np.var(true) or 1.0)
         return (winners(values) != true).astype(np.float64)
 
-    rng, before, found = generator(seed), losses(decisions), []
-    for name, part in parts.items():
+    rng, before, results = generator(seed), losses(decisions), []
+    for name, term in terms.items():
         after = [
-            losses(decisions - part + part[rng.permutation(len(part))]) for _ in range(repeats)
+            losses(decisions - term + term[rng.permutation(len(term))]) for _ in range(repeats)
         ]
         drops = np.mean(after, axis=0) - before
         error = drops.std() / np.sqrt(len(drops))
-        found.append(Importance(name, 100 * float(drops.mean()), 100 * float(error)))
-    return sorted(found, key=lambda one: -one.drop)
+        results.append(Importance(name, 100 * float(drops.mean()), 100 * float(error)))
+    return sorted(results, key=lambda one: -one.drop)
 
 
 def importance_by_halves(
@@ -176,18 +176,18 @@ def importance_by_halves(
     A model of either half, with the same C, is tested on the other one.
     """
     true, T = codes_and_targets(labels, model.classes)
-    found: dict[str, list[Importance]] = {}
+    by_name: dict[str, list[Importance]] = {}
     halves = np.array_split(np.random.default_rng(0).permutation(len(Z)), 2)
     for train, rest in (halves, halves[::-1]):
         ridge, _ = decompose(Z[train], T[train], np.ones(model.R), n_threads)
         weights, offset = ridge.weights(model.C)
         new = Z[rest] - ridge.mean
         groups = columns_of(model.blocks, by)
-        parts = {name: new[:, some] @ weights[:, some].T for name, some in groups.items()}
-        for one in importance(parts, offset, true[rest], model.classes is None, _REPEATS, 0):
-            found.setdefault(one.name, []).append(one)
+        terms = {name: new[:, cols] @ weights[:, cols].T for name, cols in groups.items()}
+        for one in importance(terms, offset, true[rest], model.classes is None, _REPEATS, 0):
+            by_name.setdefault(one.name, []).append(one)
     both = [
         Importance(name, (a.drop + b.drop) / 2, float(np.hypot(a.error, b.error)) / 2)
-        for name, (a, b) in found.items()
+        for name, (a, b) in by_name.items()
     ]
     return sorted(both, key=lambda one: -one.drop)

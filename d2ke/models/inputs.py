@@ -49,7 +49,7 @@ class InputKind:
             return cls(X.kind)
         if isinstance(X, list):
             return cls("any")
-        compared = {row.kind for one in blocks if (row := BY_NAME.get(one.distance))}
+        compared = {row.kind for block in blocks if (row := BY_NAME.get(block.distance))}
         kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
         return cls(kind, 0 if X.kind == "strings" else X.dim, X.alphabet, X.letters)
 
@@ -123,21 +123,21 @@ def check_records(
     records = pack_records(X, name="X")
     check_columns(list(records), inputs)
     checked = {}
-    for name, given in inputs.items():
+    for name, kind in inputs.items():
         column, where = records[name], f"X[{name!r}]"
-        if given.kind == "categories":
+        if kind.kind == "categories":
             column = as_categories(column, where)
-        own = [block for block in blocks if block.column == name]
+        of_column = [block for block in blocks if block.column == name]
         if isinstance(column.values, Objects):
             with naming_rows(column.missing):
-                objects = given.check(where, column.values, None, own, refuse, column.rows)
+                objects = kind.check(where, column.values, None, of_column, refuse, column.rows)
             column = Column(objects, column.missing)
-        elif column.kind not in (given.kind, "missing"):
+        elif column.kind not in (kind.kind, "missing"):
             raise ArgumentTypeError(
-                where, f"holds {column.kind}, but the model was trained on {given.kind}"
+                where, f"holds {column.kind}, but the model was trained on {kind.kind}"
             )
-        elif given.kind == "categories" and refuse is not None:
-            for block in own:
+        elif kind.kind == "categories" and refuse is not None:
+            for block in of_column:
                 block.warn_of_unseen(column)
         checked[name] = column
     return Records(checked)

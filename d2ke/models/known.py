@@ -70,11 +70,11 @@ class KnownObjects:
         R = F.shape[1]
         sums = np.zeros((2, R))
         for first in range(0, len(F), _ROWS):
-            far = _medians(F[first : first + _ROWS], of_columns)
+            away = _medians(F[first : first + _ROWS], of_columns)
             if not first:
-                centre = far.mean(axis=0)
-            far -= centre
-            sums += far.sum(axis=0, dtype=np.float64), (far**2).sum(axis=0, dtype=np.float64)
+                centre = away.mean(axis=0)
+            away -= centre
+            sums += away.sum(axis=0, dtype=np.float64), (away**2).sum(axis=0, dtype=np.float64)
         mean, squares = sums / len(F)
         deviation = np.sqrt(np.maximum(squares - mean**2, 0))
         signs = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(COLUMNS,)))
@@ -82,22 +82,22 @@ class KnownObjects:
         weights /= np.sqrt(len(sizes) * np.repeat(sizes, sizes))
         centre = (centre + mean).astype(np.float32)
         none = np.empty(0)
-        known = cls(of_columns, weights.astype(np.float32), centre, none, none)
-        rows = known.sums(F).astype(np.float16)
-        known = replace(known, rows=rows)
-        scores = known.nearest(rows.astype(np.float32), n_threads, own=True)
-        return replace(known, scores=scores)
+        result = cls(of_columns, weights.astype(np.float32), centre, none, none)
+        rows = result.sums(F).astype(np.float16)
+        result = replace(result, rows=rows)
+        scores = result.nearest(rows.astype(np.float32), n_threads, own=True)
+        return replace(result, scores=scores)
 
     def sums(self, F: np.ndarray) -> np.ndarray:
         """Return the sums of objects with these features, float32."""
         width = min(F.shape[1], COLUMNS)
         result = np.zeros((len(F), width), np.float32)
         for first in range(0, len(F), _ROWS):
-            part = slice(first, first + _ROWS)
-            far = (_medians(F[part], self.plain) - self.centre) * self.weights
+            chunk = slice(first, first + _ROWS)
+            away = (_medians(F[chunk], self.plain) - self.centre) * self.weights
             for column in range(0, F.shape[1], width):
-                strip = far[:, column : column + width]
-                result[part, : strip.shape[1]] += strip
+                strip = away[:, column : column + width]
+                result[chunk, : strip.shape[1]] += strip
         return result
 
     def nearest(self, A: np.ndarray, n_threads: int | None, own: bool = False) -> np.ndarray:
@@ -106,12 +106,12 @@ class KnownObjects:
         B, norms = self._columns
         step = 4 * _ROWS
         for first in range(0, len(A), step):
-            part = A[first : first + step]
-            D = norms - 2 * row_products(part, B, n_threads)
+            chunk = A[first : first + step]
+            D = norms - 2 * row_products(chunk, B, n_threads)
             if own:
                 np.fill_diagonal(D[:, first:], np.inf)
             # Those of nearly equal rows would be rounding.
-            distances[first : first + step] = np.linalg.norm(part - B[D.argmin(axis=1)], axis=1)
+            distances[first : first + step] = np.linalg.norm(chunk - B[D.argmin(axis=1)], axis=1)
         return distances
 
     @cached_property
@@ -125,10 +125,10 @@ class KnownObjects:
         The object counts as one of them. If it is farther than all of them, the share is divided
         by how many times as far, so that strangers have an order.
         """
-        scores, known = self.nearest(self.sums(F), n_threads), np.sort(self.scores)
-        farther = len(known) - np.searchsorted(known, scores - _ROUNDING)
-        beyond = np.maximum(scores / (known[-1] + _ROUNDING), 1.0)
-        return (1 + farther) / (1 + len(known)) / beyond
+        scores, kept = self.nearest(self.sums(F), n_threads), np.sort(self.scores)
+        farther = len(kept) - np.searchsorted(kept, scores - _ROUNDING)
+        beyond = np.maximum(scores / (kept[-1] + _ROUNDING), 1.0)
+        return (1 + farther) / (1 + len(kept)) / beyond
 
 
 def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:
@@ -136,5 +136,5 @@ def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:
 
     Plain features stay as they are.
     """
-    least = np.float32(np.exp(-_FARTHEST) / np.sqrt(F.shape[1]))
-    return np.where(plain, F, -np.log(np.maximum(F, least)))
+    smallest = np.float32(np.exp(-_FARTHEST) / np.sqrt(F.shape[1]))
+    return np.where(plain, F, -np.log(np.maximum(F, smallest)))

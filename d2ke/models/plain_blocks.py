@@ -186,7 +186,7 @@ class PlainBlock:
 
 
 def _precision(numbers: np.ndarray) -> Any:
-    """Return the type that rounded the numbers: float32 if it holds them and some have fractions."""
+    """Return the type that rounded the numbers: float32 if it holds them, and fractions occur."""
     with np.errstate(over="ignore"):
         same = (numbers.astype(np.float32) == numbers).all()
     return np.float32 if same and (numbers % 1).any() else np.float64

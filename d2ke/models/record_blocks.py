@@ -38,7 +38,7 @@ def training_records(X: Any) -> Records:
 
 def object_columns(records: Records) -> list[str]:
     """Return the names of the columns of objects."""
-    return [name for name, one in records.columns.items() if isinstance(one.values, Objects)]
+    return [name for name, column in records.columns.items() if isinstance(column.values, Objects)]
 
 
 def distances_of_columns(
@@ -71,8 +71,8 @@ def distances_of_columns(
             raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
     several = {name: chosen.get(name) for name in names}
     return {
-        name: list(one) if isinstance(one, (list, tuple)) else [one]
-        for name, one in several.items()
+        name: list(value) if isinstance(value, (list, tuple)) else [value]
+        for name, value in several.items()
     }
 
 
@@ -89,10 +89,10 @@ def record_blocks(
     """
     chosen: list[AnyBlock] = list(blocks or ())
     sizes = [None] * len(distances) if R is None else shares(R, len(distances))
-    for (name, some), size in zip(distances.items(), sizes, strict=True):
+    for (name, named), size in zip(distances.items(), sizes, strict=True):
         if blocks is not None or size == 0 or not len(sample[name].rows):
             continue
-        distance = some[0] if len(some) == 1 else some
+        distance = named[0] if len(named) == 1 else named
         for block in default_blocks(sample[name].values, distance, {}, size, n):
             family = f"{name}: {block.family}" if block.family else name
             chosen.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))

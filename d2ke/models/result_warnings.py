@@ -35,7 +35,7 @@ def warn_of_result(model: D2KEModel) -> None:
         else f"accuracy is {model.accuracy:.1f} %, and the largest class has {floor:.1f} %"
     )
     advice = "Try another distance=, blocks= of your own, or a larger R."
-    names = {one.distance for one in model.blocks if isinstance(one.distance, str)}
+    names = {block.distance for block in model.blocks if isinstance(block.distance, str)}
     rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
     if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
         advice += f" Is {', '.join(scales)} in the units of the values?"

@@ -173,9 +173,9 @@ def noise(
     spans = np.repeat(lengths, len(sigmas), axis=0)  # each range with each deviation
     values, all_lengths = [], []
     for number, drawn, rng in _draw_lengths(R, X, spans, seed):
-        part = rng.standard_normal((drawn.sum(), X.dim))
-        part *= sigmas[number % len(sigmas)]
-        values.append(part.astype(X.dtype, copy=False))
+        jitter = rng.standard_normal((drawn.sum(), X.dim))
+        jitter *= sigmas[number % len(sigmas)]
+        values.append(jitter.astype(X.dtype, copy=False))
         all_lengths.append(drawn)
     return _joined(X, values, all_lengths)
 

@@ -35,12 +35,12 @@ def indicators(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
         )
     if values.dtype.kind == "O":  # of frames with columns of several types, or missing entries
         rows = values.tolist()
-        known = np.array(
-            [[isinstance(one, _NUMBERS) and one in (0, 1) for one in row] for row in rows]
+        valid = np.array(
+            [[isinstance(value, _NUMBERS) and value in (0, 1) for value in row] for row in rows]
         )
     else:
-        known = (values == 0) | (values == 1)
-    wrong = np.argwhere(~known)
+        valid = (values == 0) | (values == 1)
+    wrong = np.argwhere(~valid)
     if len(wrong):
         i, j = wrong[0].tolist()
         raise ArgumentError(
@@ -73,16 +73,16 @@ def names_of_labels(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
 
 def true_labels(y: Any, names: np.ndarray, n: int) -> np.ndarray:
     """Return the labels of n objects, which must be a matrix like that of the training objects."""
-    found = indicators(y)
-    if found is None or found[0].shape[1] != len(names):
+    matrix = indicators(y)
+    if matrix is None or matrix[0].shape[1] != len(names):
         raise ArgumentError(
             "y", f"must be a matrix of {len(names)} columns of 0 and 1, one for each label"
         )
-    values, own = found
+    values, columns = matrix
     labels.same_length("y", values, "X", n)
-    if own is not None and own.tolist() != names.tolist():
+    if columns is not None and columns.tolist() != names.tolist():
         raise ArgumentError(
-            "y", f"has columns {own.tolist()}, but the model's labels are {names.tolist()}"
+            "y", f"has columns {columns.tolist()}, but the model's labels are {names.tolist()}"
         )
     return values
 
@@ -120,16 +120,16 @@ class LabelCalibration:
     @property
     def decisions(self) -> np.ndarray:
         """Left-out decisions, float32 of shape (m, k)."""
-        return np.hstack([one.decisions for one in self.labels])
+        return np.hstack([c.decisions for c in self.labels])
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return the probability of each label, shape (n, k)."""
-        columns = [one.probabilities(decisions[:, [j]])[:, 1] for j, one in enumerate(self.labels)]
+        columns = [c.probabilities(decisions[:, [j]])[:, 1] for j, c in enumerate(self.labels)]
         return np.stack(columns, axis=1)
 
     def __str__(self) -> str:
         loss, brier, error, area = np.mean(
-            [(one.log_loss, one.brier, one.error, one.auc) for one in self.labels], axis=0
+            [(c.log_loss, c.brier, c.error, c.auc) for c in self.labels], axis=0
         )
         return (
             f"left-out probabilities, mean of labels: log-loss {loss:.3f}, Brier score {brier:.3f},"

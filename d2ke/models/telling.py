@@ -116,7 +116,7 @@ def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
     else:
         labels, adds = classes.tolist(), np.concatenate([-adds, adds]) if len(adds) == 1 else adds
         adds = np.maximum(adds, 0)
-    edges, found = np.cumsum([0, *(len(block.omega) for block in model.blocks)]), []
+    edges, result = np.cumsum([0, *(len(block.omega) for block in model.blocks)]), []
     for label, row in zip(labels, adds, strict=True):
         for j in np.argsort(-np.abs(row), kind="stable")[:limit].tolist():
             if not row[j]:
@@ -124,23 +124,23 @@ def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
             number = int(np.searchsorted(edges, j, side="right")) - 1
             block, index = model.blocks[number], j - int(edges[number])
             item, source = block.omega[index], source_of(block, index)
-            found.append(Telling(label, float(row[j]), block.name, index, item, source))
-    return found
+            result.append(Telling(label, float(row[j]), block.name, index, item, source))
+    return result
 
 
 def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
     """Return weights times deviations of random objects, and of single pieces."""
-    parts, first = [], 0
+    weighted, first = [], 0
     for block in model.blocks:
-        own = slice(first, first + block.R)
-        weights = model.linear.weights[:, own] * columns[own]
+        of_block = slice(first, first + block.R)
+        weights = model.linear.weights[:, of_block] * columns[of_block]
         if isinstance(block, PieceScores):
-            weights = (weights / model.scaling.sd[own]) @ block.weights.T
-            parts.append(weights * block.deviation)
+            weights = (weights / model.scaling.sd[of_block]) @ block.weights.T
+            weighted.append(weights * block.deviation)
         else:
-            parts.append(weights * model.deviation[own])
+            weighted.append(weights * model.deviation[of_block])
         first += block.R
-    return np.hstack(parts)
+    return np.hstack(weighted)
 
 
 def source_of(block: AnyFitted, index: int) -> int | None:

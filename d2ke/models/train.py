@@ -204,7 +204,7 @@ def d2ke_train(
     check(R or sum(map(attrgetter("R"), blocks or ())))  # before any work
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     whole = len(rows) == n and not isinstance(objects, ParquetObjects)
-    sample, sample_target = (objects, target) if whole else (take(objects, rows), target[rows])
+    sample, truth = (objects, target) if whole else (take(objects, rows), target[rows])
     limit = feature_limit(blocks, R, n)
     if by_column:
         chosen = record_blocks(sample, by_column, blocks, R, n)
@@ -219,9 +219,7 @@ def d2ke_train(
         scored = sample_rows(n, entropy, ROWS)
         piece_scores = fit_scores(take(objects, scored), target[scored], scored, entropy)
         chosen = (*chosen, *([] if piece_scores is None else [piece_scores]))
-    plan, Z = TrainingPlan.of(
-        chosen, sample, sample_target, rows, n, entropy, n_threads, progress, limit
-    )
+    plan, Z = TrainingPlan.of(chosen, sample, truth, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
     one_class = target.classes is not None and not target.multilabel
     tries_hinge = (
@@ -244,7 +242,7 @@ def d2ke_train(
         chunks = plan.features(objects, n_threads, 0, kept, "sums", progress)
         sums = plan.sums(chunks, target, n_threads)
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
-    solved = plan.solve(sums, Z, sample_target, n, entropy, n_threads)
+    solved = plan.solve(sums, Z, truth, n, entropy, n_threads)
     keep = rows_to_keep(n, len(solved.costs) * target.k, entropy)
     if solved.P is not None:
         left_out = LeftOutScores.of(solved.ridge, solved.P, target, solved.costs, keep)

@@ -113,15 +113,15 @@ def d2ke_update(
 def _target(y: Any, model: D2KEModel, n: int) -> Target:
     """Return the labels of n objects as codes of the model's classes, or as real targets."""
     classes = model.classes
-    known = known_labels(y, model, n)
+    truth = known_labels(y, model, n)
     if classes is None or model.multilabel:
-        return Target(known, classes)
-    codes = np.minimum(np.searchsorted(classes, known), len(classes) - 1)
-    new = np.flatnonzero(classes[codes] != known)
+        return Target(truth, classes)
+    codes = np.minimum(np.searchsorted(classes, truth), len(classes) - 1)
+    new = np.flatnonzero(classes[codes] != truth)
     if new.size:
         raise ArgumentError(
             "y",
-            f"is {known[new[0]].item()!r}, which is not one of the model's {len(classes)} classes: "
+            f"is {truth[new[0]].item()!r}, which is not one of the model's {len(classes)} classes: "
             "train anew with d2ke_train on all objects, of old and new classes",
             new[0],
         )

@@ -53,25 +53,25 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     ax.add_collection(line)
     ax.figure.colorbar(line, ax=ax, label="what each step adds", pad=0.01)
     ax.autoscale_view()
-    shown = [one for one in explanation.windows if channel in one["object"].channels][:limit]
-    for number, one in enumerate(shown):
-        item, colour = one["object"], _COLOURS[number % len(_COLOURS)]
-        kind = "" if one["frequency"] is None else f", in {100 * one['frequency']:.0f} % of places"
+    shown = [w for w in explanation.windows if channel in w["object"].channels][:limit]
+    for number, w in enumerate(shown):
+        item, colour = w["object"], _COLOURS[number % len(_COLOURS)]
+        kind = "" if w["frequency"] is None else f", in {100 * w['frequency']:.0f} % of places"
         step = f" every {item.dilation} steps" * (item.dilation > 1)
-        what = "slopes" if one["slope"] else "values"
+        what = "slopes" if w["slope"] else "values"
         if item.normalize:
-            what = f"shape{' of slopes' * one['slope']}"
-        place = one["place"]
+            what = f"shape{' of slopes' * w['slope']}"
+        place = w["place"]
         at = np.linspace(place[0], place[-1], len(item.values))
-        curve = one["values"][:, item.channels.index(channel)]
-        if one["slope"]:  # lines of one step through the series
+        curve = w["values"][:, item.channels.index(channel)]
+        if w["slope"]:  # lines of one step through the series
             middle = np.interp(at + 0.5, np.arange(len(values)), values)
             ends = np.array([-0.5, 0.5, np.nan])
             at, curve = (at + 0.5)[:, None] + ends, middle[:, None] + curve[:, None] * ends
         ax.plot(
-            at.ravel(), curve.ravel(), color=colour, marker=None if one["slope"] else "o",
-            markersize=4, linewidth=2.5 if one["slope"] else 1.5,
-            label=f"{one['share']:+.3f} {what}{step}{kind}",
+            at.ravel(), curve.ravel(), color=colour, marker=None if w["slope"] else "o",
+            markersize=4, linewidth=2.5 if w["slope"] else 1.5,
+            label=f"{w['share']:+.3f} {what}{step}{kind}",
         )  # fmt: skip
         ax.axvspan(place[0] - 0.5, place[-1] + 0.5, color=colour, alpha=0.08, linewidth=0)
     label = explanation.label

@@ -77,25 +77,25 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     n, m = search.pairs.shape
     rows = np.setdiff1d(np.arange(n), bounded.known)
     count = min(max(n // _SAMPLED_PART, 4), _SAMPLE)
-    some = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
+    sample = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
     trial = (
         NearestLists(n, search.k, search.cap)
         if search.k
         else WithinLists(search.pairs.shape, search.radius)
     )
     refined = RefinedSearch(search, bounded, trial)
-    refined.search(some)
-    tightened, left, narrowed, computed = refined.counts[some].sum(axis=0) / (len(some) * m)
+    refined.search(sample)
+    tightened, left, narrowed, computed = refined.counts[sample].sum(axis=0) / (len(sample) * m)
     if len(bounded.costs) > 2:
         _, tighter, closest = bounded.costs
         if tightened * tighter > (tightened - left) * closest:
             bounded.bounds.leave_tighter_out()
             narrowed, tightened = narrowed + tightened - left, 0.0
     cost = bounded.computed * computed
-    for part, each in zip((1, tightened, narrowed), bounded.costs, strict=False):
-        cost += part * each
+    for share, each in zip((1, tightened, narrowed), bounded.costs, strict=False):
+        cost += share * each
     if bounded.cell:
-        cost += bounded.cell * float(bounded.bounds.cells[some].sum()) / (len(some) * m)
+        cost += bounded.cell * float(bounded.bounds.cells[sample].sum()) / (len(sample) * m)
     limit = 0.5 if search.pairs.same else 1.0
     if refined.half:  # which the sample does not use
         limit = _ONCE if search.k else 1.0
@@ -152,7 +152,7 @@ class RefinedSearch:
         """Find the neighbours of some rows; `given`: arguments of `refine.search`."""
         search, lists = self._search, self._lists
         heaps = isinstance(lists, NearestLists)
-        found = refine.search(
+        entries = refine.search(
             self._kernel,
             self._bounds,
             np.ascontiguousarray(rows, np.int64),
@@ -166,4 +166,4 @@ class RefinedSearch:
             **given,
         )
         if not heaps:
-            lists.extend(*found, False)
+            lists.extend(*entries, False)

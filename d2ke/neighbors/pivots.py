@@ -65,8 +65,8 @@ def _is_metric(pairs: PairwiseProblem) -> bool:
     """Return whether a named distance, or that of each column of records, is a metric."""
     if isinstance(pairs.distance, RecordDistance):
         return all(
-            _is_metric(part) or _is_metric_of_strings(part)
-            for part in pairs.distance.columns.values()
+            _is_metric(column) or _is_metric_of_strings(column)
+            for column in pairs.distance.columns.values()
         )
     if not isinstance(pairs.distance, str):
         return False
@@ -126,7 +126,7 @@ def pivot_bounds(
     # Three distances are rounded, and the numbers of the table; the least number is not 0.
     margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
     x, y = table.x.T.astype(np.float32, order="C"), table.y.astype(np.float32)
-    known = table.pivots if pairs.y is pairs.x else ()
+    exact = table.pivots if pairs.y is pairs.x else ()
     if elastic.has_cut(pairs):
         if not _is_metric(pairs):
             margin += 2 * largest  # bounds below 0 only order the pairs
@@ -134,10 +134,10 @@ def pivot_bounds(
         if cut is not None:
             pair, cell = elastic.costs(pairs)
             names, costs = ("pivots", "", "cut-off"), (cost, 0.0, pair)
-            return Bounded(cut, names, costs, computed, known, cell)
+            return Bounded(cut, names, costs, computed, exact, cell)
         if not _is_metric(pairs):
             return None
-    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, known)
+    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, exact)
 
 
 def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
@@ -147,8 +147,8 @@ def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
     """
     if isinstance(pairs.distance, RecordDistance):
         weights = pairs.distance.weights.values()
-        parts = list(map(_accuracy, pairs.distance.columns.values()))
-        errors, roundings, cells = zip(*parts, strict=True)
+        columns = list(map(_accuracy, pairs.distance.columns.values()))
+        errors, roundings, cells = zip(*columns, strict=True)
         return max(errors), sum(map(mul, weights, roundings)), max(sum(cells), 1.0)
     if pairs.distance in PLAIN:
         return _ERRORS[pairs.dtype], 0.0, 1.0
@@ -183,19 +183,19 @@ def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> Pivo
 def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
     """Choose pivots in a sample of Y, each far from the others."""
     m = pairs.shape[1]
-    count, some = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
+    count, sample = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
     pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
     columns = pairs if pairs.y is pairs.x else _column_pairs(pairs)
-    least = np.full(m, np.inf)
-    pivot = int(some[0])
+    nearest = np.full(m, np.inf)
+    pivot = int(sample[0])
     for i in range(count):
         pivots[i] = pivot
         block = PairBlock(span_of(pairs.y, pivot, pivot + 1), pairs.y, False, pivot, 0)
         to_y[i] = _run(columns, block, (1, m), n_threads)
-        least = np.minimum(least, to_y[i])
-        least[pivots[: i + 1]] = -1
-        pivot = int(some[least[some].argmax()])
-        if least[pivot] < 0:
+        nearest = np.minimum(nearest, to_y[i])
+        nearest[pivots[: i + 1]] = -1
+        pivot = int(sample[nearest[sample].argmax()])
+        if nearest[pivot] < 0:
             return ChosenPivots(pivots[: i + 1], to_y[: i + 1])
     return ChosenPivots(pivots, to_y)
 
@@ -220,29 +220,30 @@ def _run(
 def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:
     """Refuse a function that is not a metric for two pivots and another object."""
     between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.names
-    own = np.diag(between)
-    if own.max() > tolerance:
-        i = pivots[own.argmax()]
+    diagonal = np.diag(between)
+    if diagonal.max() > tolerance:
+        i = pivots[diagonal.argmax()]
         raise ValueError(
-            f"metric=True, but distance({names.y}[{i}], {names.y}[{i}]) is {own.max()}, not 0"
+            f"metric=True, but distance({names.y}[{i}], {names.y}[{i}]) is {diagonal.max()}, not 0"
         )
     for name, side, first in ((names.x, table.x, pairs.first), (names.y, table.y, 0)):
-        some = np.unique(np.linspace(0, side.shape[1] - 1, _CHECKED).astype(int))
-        part = side[:, some]
+        drawn = np.unique(np.linspace(0, side.shape[1] - 1, _CHECKED).astype(int))
+        near = side[:, drawn]
         for p in range(len(pivots)):
             for long, via, ends in (
-                (between[p][:, None], part[p] + part, "pivots"),
-                (part[p], between[p][:, None] + part, "object"),
+                (between[p][:, None], near[p] + near, "pivots"),
+                (near[p], between[p][:, None] + near, "object"),
             ):
                 excess = long - via
                 if excess.max() <= tolerance:
                     continue
                 q, z = np.unravel_index(excess.argmax(), excess.shape)
-                one, two = (f"{names.y}[{pivots[i]}]" for i in (p, q))
-                other, sides = f"{name}[{first + some[z]}]", (between[p, q], part[p, z], part[q, z])
+                a, b = (f"{names.y}[{pivots[i]}]" for i in (p, q))
+                other = f"{name}[{first + drawn[z]}]"
+                sides = between[p, q], near[p, z], near[q, z]
                 if ends == "pivots":
-                    _refuse(one, other, two, sides)
-                _refuse(one, two, other, (sides[1], sides[0], sides[2]))
+                    _refuse(a, other, b, sides)
+                _refuse(a, b, other, (sides[1], sides[0], sides[2]))
         if pairs.y is pairs.x:
             return
 

@@ -74,9 +74,9 @@ class NeighborSearch:
         """
         pairs = self.pairs
         names = pairs.names._replace(y=pairs.names.x) if self.same else pairs.names
-        part = replace(pairs, x=pairs.part(rows), same=False, names=names, first=rows.start)
+        reduced = replace(pairs, x=pairs.part(rows), same=False, names=names, first=rows.start)
         k = None if self.k is None else self.k + self.skip
-        return replace(self, pairs=part, same=False, skip=False, k=k, **changes)
+        return replace(self, pairs=reduced, same=False, skip=False, k=k, **changes)
 
     def room(self, part: int = 4) -> int:
         """Return the bytes for an index: 1 / `part` of all memory."""

@@ -46,10 +46,10 @@ def envelope_bytes(search: NeighborSearch) -> int:
     pairs = search.pairs
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     dim, lanes, longest = pairs.x.dim, isa.vector_bytes() // 4, _longest(pairs)
-    places = (2 * len(part.values) + envelopes.LANES * (len(part) + 1) for part in sides)
+    places = (2 * len(side.values) + envelopes.LANES * (len(side) + 1) for side in sides)
     in_segments = (len(pairs.y) + lanes) * (longest // envelopes.SEGMENT)
     per_thread = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
-    copies = 4 * max(len(part.values) for part in sides)
+    copies = 4 * max(len(side.values) for side in sides)
     kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
     kept = _all_bytes(pairs) if _keeps(search) else kept
     return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * per_thread * search.n_threads
@@ -59,10 +59,10 @@ def search_series(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by envelopes, or by all distances where numbers are too large for float32."""
-    found = series_bounds(search.pairs, _keeps(search))
-    if found is not None and found.kept:
-        found.bounds.keep_first(search.n_threads)
-    search_bounded(search, found, lists, info)
+    bounded = series_bounds(search.pairs, _keeps(search))
+    if bounded is not None and bounded.kept:
+        bounded.bounds.keep_first(search.n_threads)
+    search_bounded(search, bounded, lists, info)
 
 
 def _keeps(search: NeighborSearch) -> bool:
@@ -89,9 +89,9 @@ def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     middle = pairs.x.values.mean(axis=0, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = max(float(np.abs(part.values - middle).max()) for part in sides)
+        largest = max(float(np.abs(side.values - middle).max()) for side in sides)
     exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
-    places = sum(int(part.lengths.max()) for part in (pairs.x, pairs.y)) + pairs.x.dim + 16
+    places = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + pairs.x.dim + 16
     single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
     power = exponent if root else 2 * exponent  # of distances
     if not largest < math.inf or abs(exponent) > _EXPONENTS or single > 2.0**-5:
@@ -99,7 +99,7 @@ def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
     if math.log2(4 * places * pairs.x.dim) + power > type_.maxexp - 2:
         return None  # distances overflow
     room = _longest(pairs) + 2 * envelopes.LANES
-    made = [_side(part, middle, -exponent, room) for part in sides]
+    made = [_side(side, middle, -exponent, room) for side in sides]
     error = _ROOTS + 8 * single
     radii = _radii(pairs, window)
     slope = 2.0**-power * (1 + error)
@@ -128,15 +128,15 @@ def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:
 
 def _radii(pairs: PairwiseProblem, window: int) -> list[int]:
     """Return increasing radii, from the least to the largest that the window has for a pair."""
-    ends = [(int(part.lengths.min()), int(part.lengths.max())) for part in (pairs.x, pairs.y)]
+    ends = [(int(side.lengths.min()), int(side.lengths.max())) for side in (pairs.x, pairs.y)]
     longest = max(ends[0][1], ends[1][1])
     if window == elastic.NO_WINDOW:
         return [longest]
-    least = largest = window
+    smallest = largest = window
     if window == elastic.RWS_WINDOW:
-        least, largest = (min(40, -(-n // 10)) for n in (max(ends[0][0], ends[1][0]), longest))
+        smallest, largest = (min(40, -(-n // 10)) for n in (max(ends[0][0], ends[1][0]), longest))
     largest = max(largest, ends[0][1] - ends[1][0], ends[1][1] - ends[0][0])
-    radii = [least]
+    radii = [smallest]
     while radii[-1] < largest:
         following = min(largest, radii[-1] + 1 + radii[-1] // 4)
         radii.append(largest if len(radii) == envelopes.LEVELS - 1 else following)
@@ -145,7 +145,7 @@ def _radii(pairs: PairwiseProblem, window: int) -> list[int]:
 
 def _frequent(pairs: PairwiseProblem, radii: list[int]) -> list[int]:
     """Return the levels of many pairs, as many as memory has room for their boxes of Y."""
-    (x, n), (y, m) = (np.unique(part.lengths, return_counts=True) for part in (pairs.x, pairs.y))
+    (x, n), (y, m) = (np.unique(side.lengths, return_counts=True) for side in (pairs.x, pairs.y))
     level = np.searchsorted(radii, np.maximum(np.abs(x[:, None] - y), radii[0]))
     share = np.bincount(level.ravel(), np.outer(n, m).ravel()) / (len(pairs.x) * len(pairs.y))
     limit = _KEPT_BYTES // max(1, _level_bytes(pairs))

@@ -378,10 +378,7 @@ class StringFinder:
         width = isa.vector_bytes()
         lane = _LANES[width] * (self.edits.wide_lane if width == 64 else self.edits.lane)
         first, cost, limit = len(drawn) // 2, 0.0, _HOPELESS * self._full_cost(rows)
-        for done, chunk in (
-            (1, drawn[first : first + 1]),
-            (len(drawn), np.delete(drawn, first)),
-        ):
+        for done, chunk in ((1, drawn[first : first + 1]), (len(drawn), np.delete(drawn, first))):
             self._run(chunk, radius, index, work, half=half, heaps=heaps, quiet=True)
             lookups, banded, columns, lanes, _ = work.work[drawn].sum(axis=0)
             each = _COLUMN * columns * self.edits.cell
