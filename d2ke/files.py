@@ -183,7 +183,7 @@ def write_model_features(
     n_threads: int | None,
     progress: bool,
 ) -> None:
-    """Write the features without labels that a model has of checked objects."""
+    """Write the features of checked objects by the blocks of a model that need no labels."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
     flag("progress", progress)
     blocks, scaling = model.blocks_and_scaling(supervised=False)
@@ -202,7 +202,7 @@ def write_model_features(
 
 
 def _digests(blocks: Sequence[AnyFitted], scaling: Scaling) -> dict[str, str]:
-    """Return digests of what decides the features of a model's blocks."""
+    """Return digests of everything on which the features of a model's blocks depend."""
     described: list[Any] = [scaling]
     functions: dict[str, Any] = {}
     for i, block in enumerate(blocks):

@@ -50,9 +50,9 @@ def prepare_window(
 
 
 def common_exponent(x: Objects, y: Objects) -> int:
-    """Return the exponent of the unit of values that are compared as they are.
+    """Return the exponent of the unit of values that are compared without normalisation.
 
-    It is 0 where float32 holds their squares.
+    It is 0 if float32 holds their squares.
     """
     largest = max(float(np.abs(side.values).max()) for side in (x, y))
     exponent, (low, high) = int(np.frexp(largest)[1]), _EXPONENTS
@@ -62,9 +62,9 @@ def common_exponent(x: Objects, y: Objects) -> int:
 def planar(objects: Objects, normalize: bool, exponent: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the values channel by channel in float32, (dim, total), and `constant_limits`.
 
-    With `normalize` each channel of an object loses its mean before values are rounded, and is
-    divided by a power of two, which leaves its largest absolute value between 1/2 and 1; without,
-    all are divided by 2^exponent.
+    With `normalize` each channel of an object is centred before values are rounded, and divided by
+    a power of two, so that its largest absolute value is between 1/2 and 1. Without `normalize`
+    all values are divided by 2^exponent.
     """
     if not normalize:
         values = np.ldexp(objects.values, -exponent).T
@@ -93,7 +93,7 @@ def constant_limits(objects: Objects, computed: Any) -> np.ndarray:
 
 
 def _without_means(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
-    """Return values without the mean of each channel of a series, and their largest, (n, dim)."""
+    """Return values, centred by channel of each series, and their largest sizes, (n, dim)."""
     values, filled = objects.values.astype(np.float64, copy=False), objects.lengths > 0
     lengths = objects.lengths[filled]
     means = np.add.reduceat(values, objects.offsets[:-1][filled], axis=0) / lengths[:, None]
@@ -102,7 +102,7 @@ def _without_means(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(objects: Objects, sizes: np.ndarray) -> np.ndarray:
-    """Return the largest of each channel of a series, (n, dim); 0 for an empty one."""
+    """Return the largest value of each channel of each series, (n, dim); 0 for an empty one."""
     filled = objects.lengths > 0
     result = np.zeros((len(objects), objects.dim))
     result[filled] = np.maximum.reduceat(sizes, objects.offsets[:-1][filled], axis=0)

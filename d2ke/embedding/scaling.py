@@ -93,7 +93,7 @@ class Scaling:
 def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean, standard deviation and largest absolute value of each column.
 
-    Differences from the first row are added up, so that a level far from 0 costs no digits.
+    Differences from the first row are summed, so a level far from 0 costs no digits.
     """
     shift, squares, largest = np.zeros((3, Z.shape[1]))
     first = Z[:1].astype(np.float64)

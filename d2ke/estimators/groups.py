@@ -29,8 +29,8 @@ class DistanceKMedoids(_DistanceClusters):
     Parameters
     ----------
     n_clusters : int, default 8
-        Number of medoids, at most the number of objects. If fewer objects are at a distance from
-        each other, there are fewer medoids, with a warning.
+        Number of medoids, at most the number of objects. Fewer medoids, with a
+        warning, if fewer objects are at distances above 0 from each other.
     distance : str or callable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings and ``"dtw"``
         for vectors.

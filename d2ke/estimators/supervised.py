@@ -122,8 +122,8 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     R : int, optional
         Number of random objects; by default that of the recipe for the kind of objects.
     distance : str or callable, or a dict by column of records, optional
-        By default that of the recipe for the kind; vectors are series. with ``"mhd"`` and
-        other distances of sets they are sets.
+        By default that of the recipe for the kind. Vectors are series, but sets with ``"mhd"``
+        and other distances of sets.
     distance_params : dict, optional
         Parameters of the distance.
     blocks : sequence of Block, optional

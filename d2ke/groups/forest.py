@@ -65,7 +65,7 @@ class Forest:
             self._report(n - self.count, n - 1)
 
     def least(self, edges: Edges, order: np.ndarray | None = None) -> Edges:
-        """Return the minimum spanning forest that the edges, in an order, are of the components."""
+        """Return the edges of the components' minimum spanning forest; the order breaks ties."""
         ordered = edges.take(edges.order() if order is None else order)
         ends = np.sort([self.labels[ordered.i], self.labels[ordered.j]], axis=0)
         # The first of each pair of components suffices.

@@ -35,8 +35,8 @@ class MedoidClusters:
     Attributes
     ----------
     medoids : ndarray of int64, shape (n_clusters,)
-        Positions of the medoids in X, in increasing order; fewer than k if no
-        k objects are at distances above 0 from each other. The first of equal objects is taken.
+        Positions of the medoids in X, in increasing order; fewer than k if fewer
+        objects are at distances above 0 from each other. The first of equal objects is taken.
     labels : ndarray of int64, shape (n,)
         The nearest medoid of each object: ``medoids[labels]``; the first of equally near ones.
     distances : ndarray, shape (n,)
@@ -109,7 +109,7 @@ def kmedoids(
     Warns
     -----
     UserWarning
-        If there are fewer than k clusters, because no k objects are at distances above 0
+        If there are fewer than k clusters, because fewer objects are at distances above 0
         from each other.
 
     References

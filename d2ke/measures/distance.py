@@ -145,11 +145,11 @@ def kernel_distance(
 
     Cancellation leaves D_K^2 an error of about 1e-16 W^2, so a distance below 1e-8 W would be
     noise. If "exact" finds a small distance (below 1e-3 W), it sums small differences instead, so
-    such distances keep their digits, however small. It does so in two
-    cases. All points, up to 8000 unless the kernel is far wider, lie within sigma / 2 of their
-    centre: K - 1 is small, and the Gaussian kernel is the sum of its moments, of which each loses
-    digits by itself only. Or the sets are up to 2000
-    pairs of points of equal weights, 0.1 sigma or less apart (0.01 sigma with the Laplace kernel).
+    such distances keep their digits, however small. It does so in two cases. First, if all points,
+    up to 8000 unless the kernel is far wider, lie within sigma / 2 of their centre: K - 1 is small
+    then, and the Gaussian kernel is the sum of its moments, each of which loses digits by itself
+    only. Second, if the sets are up to 2000 pairs of points of equal weights, 0.1 sigma or less
+    apart (0.01 sigma with the Laplace kernel).
     Other distances below 1e-8 W, and those of other methods, cannot be distinguished from 0.
     `KernelDistanceInfo.bound` bounds the error of the square in each case.
 

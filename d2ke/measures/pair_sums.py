@@ -33,10 +33,10 @@ def exact_norm(problem: NormProblem) -> NormEstimate:
 def small_square(
     p: tuple[np.ndarray, np.ndarray], q: tuple[np.ndarray, np.ndarray], kernel: Kernel
 ) -> tuple[float, float]:
-    """Return the squared distance of two measures where kappa has only rounding, and its error.
+    """Return the squared distance of two close measures without cancellation, and its error.
 
-    They are distinct points and vectors, all within sigma / 2 of their centre, or each point of one
-    with a partner of the same vector near to it; nan for any others.
+    Either all distinct points lie within sigma / 2 of their centre, or each point of one measure
+    has a partner near to it with the same vector; the result is nan otherwise.
     """
     if p[0].tobytes() > q[0].tobytes():  # the order of the arguments changes no bit
         p, q = q, p

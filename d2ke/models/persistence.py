@@ -132,7 +132,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
     OSError
         If the file cannot be opened.
     ValueError
-        If it is not a model's file, or is damaged: any byte of it is not what was written.
+        If it is not a model's file, or damaged: any of its bytes has changed.
 
     See Also
     --------

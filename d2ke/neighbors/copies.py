@@ -37,7 +37,7 @@ class DistinctSearch(NamedTuple):
 
 
 def distinct_search(search: NeighborSearch, y: Copies | None = None) -> DistinctSearch | None:
-    """Return the search of the distinct objects, or None without equal ones to use.
+    """Return the search of the distinct objects, or None if the full search is to be used.
 
     `y` are the copies in Y, if they are known.
     """
