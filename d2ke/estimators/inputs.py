@@ -26,8 +26,9 @@ from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
-from d2ke.objects.record_packing import is_table, pack_records
+from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Records
+from d2ke.objects.tables import is_table
 
 _CELLS = "OUST"  # dtypes of arrays whose elements may be objects
 _NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns

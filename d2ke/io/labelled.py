@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
@@ -11,25 +11,30 @@ from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.arff import read_arff
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
-from d2ke.io.delimited import read_delimited
+from d2ke.io.delimited import open_table
 from d2ke.io.fasta import read_fasta
-from d2ke.io.frames import read_arrow, read_frame
-from d2ke.io.parquet import ParquetObjects
+from d2ke.io.parquet import ParquetObjects, open_arrow
+from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.container import OBJECT_KINDS, of_kind
-from d2ke.objects.values import column_names
+from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
-_LONG = ("objects", "labels", "ids", "time")
+_READERS: dict[str, Callable[..., LabelledObjects]] = {
+    **_VARIABLES,
+    ".arff": read_arff,
+    ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
+    **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
+}
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
 # The endings, and the arguments that have a meaning for each.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     ".ts": (),
-    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), _LONG),
+    **dict.fromkeys((*_TABLES, ""), ("objects", "labels", "ids", "time")),
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
     **dict.fromkeys(_VARIABLES, ("objects", "labels", "channels_first")),
-    **dict.fromkeys((".parquet", ".feather"), _LONG),
 }
 
 
@@ -42,6 +47,7 @@ def read_objects(
     time: str | None = None,
     channels_first: bool | None = None,
     kind: str | None = None,
+    categories: str | Sequence[str] = (),
 ) -> LabelledObjects:
     r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
 
@@ -132,7 +138,18 @@ def read_objects(
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
     """
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
-    return read_file(file, Columns(names, labels, ids, time), channels_first, kind=kind)
+    of_categories = [categories] if isinstance(categories, str) else categories
+    check_categories(names or (), of_categories)
+    kinds = dict.fromkeys(of_categories, "categories")
+    wanted = Columns(names, labels, ids, time)
+    return read_file(file, wanted, channels_first, kind=kind, records=bool(kinds), kinds=kinds)
+
+
+def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None:
+    """Refuse categories that are no columns of records."""
+    for name in of_categories:
+        if name not in names:
+            raise ArgumentError("categories", f"names {name!r}, which is not among the columns")
 
 
 def read_file(
@@ -143,18 +160,21 @@ def read_file(
     *,
     kind: str | None = None,
     streamed: bool = False,
+    records: bool = False,
+    kinds: Mapping[str, str] | None = None,
 ) -> LabelledObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
-    With `streamed`, objects of a Parquet file stay there.
+    With `streamed`, objects of a Parquet file stay there. With `records`, the named columns are
+    records, also if there is one; `kinds` are those of a model's columns.
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    held = _read_file(file, columns, channels_first, earlier, kind, streamed)
+    held = _read_file(file, columns, channels_first, earlier, kind, streamed, records, kinds or {})
     if kind in (None, held.objects.kind):
         return held
-    objects = of_kind(held.objects, kind)
+    objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
     return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written)
@@ -167,43 +187,48 @@ def _read_file(
     earlier: Columns,
     kind: str | None,
     streamed: bool,
+    records: bool,
+    kinds: Mapping[str, str],
 ) -> LabelledObjects:
-    if column_names(file) and channels_first is None:
-        return read_frame(file, columns, earlier, "the data frame")
-    path = file_path("file", file)
-    suffix = next((end for end in _ARGUMENTS if path.name.lower().endswith(end)), "")
-    if not suffix:
-        raise ValueError(f"{path} must end in {', '.join(_ARGUMENTS)}")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
-    _check(columns, channels_first, suffix)
-    if suffix == ".ts":
-        return LabelledObjects(*read_ts(path)[:2])
-    if suffix == ".arff":
-        return read_arff(path, columns, channels_first, earlier)
-    if suffix in (".fasta", ".fa"):
-        return read_fasta(path, columns.labels)
-    if suffix in _VARIABLES:
-        return _VARIABLES[suffix](path, columns, channels_first, earlier)
-    if suffix == ".parquet" and not (columns.ids or earlier.ids):
-        if columns == NOTHING and earlier.objects is not None:
-            columns = earlier
-        column = None if columns.objects is None else columns.objects[0]
-        return ParquetObjects(path, objects=column, labels=columns.labels, kind=kind).held(streamed)
-    if suffix not in (".parquet", ".feather"):
-        return read_delimited(path, columns, earlier)
-    return read_frame(read_arrow(path, suffix), columns, earlier, str(path))
+    if is_table(file):
+        suffix = ""
+        _check(columns, channels_first, suffix)
+        name = "the dict" if isinstance(file, Mapping) else "the data frame"
+        table = Table(name, columns_of(file, name))
+        check_lengths({own: len(table.typed(own)) for own in table.names}, name)
+    else:
+        path = file_path("file", file)
+        suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
+        if not suffix:
+            raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file {path}")
+        _check(columns, channels_first, suffix)
+        if suffix not in _TABLES:
+            if records:
+                raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
+            return _READERS[suffix](path, columns, channels_first, earlier)
+        if suffix in (".parquet", ".feather"):
+            table = open_arrow(path, suffix)
+        else:
+            table = open_table(path, columns, earlier)
+    roles = find_roles(table, columns, earlier, records)
+    if streamed and suffix == ".parquet" and roles.form == "objects":
+        (column,) = roles.columns.objects or ()
+        opened = ParquetObjects(path, objects=column, labels=roles.columns.labels, kind=kind)
+        return LabelledObjects(opened, opened.labels, columns=opened.columns)
+    return read_roles(table, roles, {**kinds, **earlier.uses}, kind)
 
 
 def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
     """Refuse arguments that have no meaning for a format, and names that are no strings."""
-    tables = "time" in _ARGUMENTS[suffix] and (suffix != ".parquet" or columns.ids is not None)
+    what = f"a {suffix} file" if suffix else "a table in memory"
     for name, value in (*columns.explicit, ("channels_first", channels_first)):
         if value is not None and name not in _ARGUMENTS[suffix]:
-            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+            raise ArgumentTypeError(name, f"has no meaning for {what}; got {value!r}")
         if name != "channels_first" and not isinstance(value, str):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    if not tables and len(columns.objects or ()) > 1:
+    if suffix not in ("", *_TABLES) and len(columns.objects or ()) > 1:
         raise ArgumentTypeError(
-            "objects", f"must name one variable of a {suffix} file, got {columns.objects!r}"
+            "objects", f"must name one variable of {what}, got {columns.objects!r}"
         )

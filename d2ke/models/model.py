@@ -21,7 +21,8 @@ from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
 from d2ke.models.several_labels import LabelCalibration, f1
 from d2ke.objects.container import Objects, span_of
-from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.packing import as_objects
+from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -241,7 +242,8 @@ class D2KEModel:
             return list_of("X", X)
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
         if self.inputs:
-            return check_records(X, self.inputs, self.blocks, refuse)
+            uses = self.columns.get("uses", {})
+            return check_records(X, self.inputs, self.blocks, refuse, uses)
         given = InputKind(self.kind, self.channels, self.alphabet, self.letters)
         return given.check("X", as_objects("X", X), X, self.blocks, refuse)
 
