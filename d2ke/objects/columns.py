@@ -130,13 +130,12 @@ def _type_array(items: np.ndarray, name: str) -> Typed:
     kind = items.dtype.kind
     if kind in "OT":
         return _type_list(list_of(name, items), name)
-    missing = np.zeros(len(items), bool)
     if items.ndim > 1 or kind in "US":
-        return Typed("objects", items, missing)
+        return Typed("objects", items, np.zeros(len(items), bool))
+    missing, values = np.ma.getmaskarray(items).copy(), np.asarray(items)
     if kind in "fmM":
-        missing = np.isnan(items) if kind == "f" else np.isnat(items)
-    missing |= np.ma.getmaskarray(items)
-    entries = np.asarray(items)[~missing]
+        missing |= np.isnan(values) if kind == "f" else np.isnat(values)
+    entries = values[~missing]
     if not len(entries) and len(items):
         return Typed("missing", None, missing)
     if kind in "mM":

@@ -10,6 +10,7 @@ from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.columns import type_column
+from d2ke.objects.records import Records
 from d2ke.objects.typed import Typed
 from d2ke.objects.values import column_names
 
@@ -65,9 +66,7 @@ class Table:
 
 def is_table(X: Any) -> bool:
     """Tell records, and what `pack_records` makes them of, from a sequence of objects."""
-    return (
-        getattr(X, "kind", "") == "records" or isinstance(X, Mapping) or hasattr(type(X), "columns")
-    )
+    return isinstance(X, (Records, Mapping)) or hasattr(type(X), "columns")
 
 
 def columns_of(table: Any, name: str) -> dict[str, Any]:

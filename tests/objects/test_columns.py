@@ -253,7 +253,6 @@ OTHERS = {
     "complex128": pd.DataFrame({"c": [1 + 2j, 2]}),
     "numbers": pd.DataFrame({"c": [1, "x"]}),
     "map": pa.table({"c": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int64()))}),
-    "month_day_nano_interval": pa.table({"c": pa.array([(1, 2, 3), None])}),
 }
 
 
