@@ -77,7 +77,7 @@ def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], li
 
 
 def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str | None]], list[str]]:
-    lines = [(number, fields) for number, fields in _lines(path, text, mark) if any(fields)]
+    lines = list(_lines(path, text, mark))
     names = [name or "" for name in lines.pop(0)[1]] if lines else []
     for number, fields in lines:
         if len(fields) != len(names):
@@ -90,7 +90,7 @@ def _rows(path: Path, text: str, mark: str) -> tuple[list[str], list[list[str | 
 def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | None]]]:
     """Yield the number of the last line of each row, and its fields, None for an empty one.
 
-    Blanks around a field are left out, but for those in quotes; empty quotes are an empty string.
+    Blanks around a field are left out, but for those in quotes; so are lines of blanks.
     """
     at, number = 0, 0
     while at < len(text):
@@ -99,7 +99,8 @@ def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | N
         assert match is not None
         number += 1
         if '"' not in match[1]:
-            yield number, [field.strip() or None for field in match[1].split(mark)]
+            if mark in match[1] or match[1].strip():
+                yield number, [field.strip() or None for field in match[1].split(mark)]
             at = match.end()
             continue
         while True:
@@ -107,7 +108,7 @@ def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | N
             if quoted is None and text.startswith('"', at):
                 raise ValueError(f"{path}, line {number}: the quotes of a field do not end")
             if quoted is not None:
-                fields.append(quoted[1].replace('""', '"'))
+                fields.append(quoted[1].replace('""', '"') or None)
                 number += len(re.findall(r"\r\n|\r|\n", quoted[1]))
                 at = quoted.end()
             else:

@@ -49,7 +49,7 @@ def read_objects(
     kind: str | None = None,
     categories: str | Sequence[str] = (),
 ) -> LabelledObjects:
-    r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
+    r"""Read labelled objects from a file, whose ending gives the format, or from a table in memory.
 
     ================  ==========================================================================
     ending            objects and labels
@@ -57,13 +57,13 @@ def read_objects(
     .ts               series and classes, see `read_ts`
     .arff             one relational attribute with numbers, one string attribute, or all numeric
                       attributes as a series; and a nominal attribute
-    .csv, .tsv        a table with a header: a string on each row; or, where a column says which
-                      series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
+    .csv, .tsv        a table with a header: a string, or a record, on each row; or, where a column
+                      says which series a row is of, a vector of a series; also .csv.gz, .tsv.gz
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
-    .parquet          a column of strings or lists, see `ParquetObjects`; with `ids` as .feather
-    .feather          a table of numbers and texts, which is read as a .csv is
+    .parquet,         a table with the types of Arrow: a string, a list or a record on each row, or
+    .feather          a vector of a series; see also `ParquetObjects`
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -72,22 +72,31 @@ def read_objects(
     and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
     line is the header. A table is refused if this line may be data: no argument names one of its
     columns, and it has a number, a field that is repeated below, or a single field without a usual
-    name. A column without a name (the index of pandas) is left out.
+    name. A column without a name (the index of pandas) is left out. Blanks around a field do not
+    count, but for those in quotes. An empty field is missing, also in quotes.
 
-    Labels of text files and nominal classes of .ts and .arff stay text; the former become numbers
-    if all are numbers in one canonical form: whole, or with equally many decimals, or as short as
-    they can be (so 1.1 and 1.10, or 1E2 and 100, stay four labels). A nan, NA or inf, or nothing,
-    among numbers is refused, and so is a decimal comma.
+    A column means the same in each format, and in data frames and dicts. Dates are days since
+    1970-01-01, times seconds since 1970-01-01 UTC (those without a zone count as UTC, and the
+    result says so), durations and times of a day seconds, decimals and booleans numbers. In text
+    all fields of a column must have the form: 2024-02-29; 2024-02-29 10:00:00.5 or
+    2024-02-29T10:00+02:00; 1 days 02:00:00, 26:00:00 or P1DT2H; True or false. Columns of other
+    types are named in a warning if they are not asked for.
+
+    Labels have the types of their column; booleans stay booleans, dates are days. Nominal classes
+    of .ts and .arff stay text. Labels of text files become numbers if all have one canonical form:
+    whole, or with equally many decimals, or as short as they can be (so 1.1 and 1.10, or 1E2 and
+    100, stay four labels). A nan, NA or inf, or nothing, among numbers is refused, and so is a
+    decimal comma.
 
     Parameters
     ----------
-    file : str, path or data frame
-        The file; or a data frame of pandas or polars, or a table of pyarrow, which is read as a
-        .csv is (this needs pyarrow).
+    file : str, path, data frame or mapping
+        The file; or a data frame of pandas or polars, a table of pyarrow, or a dict of columns.
     objects : str or sequence of str, optional
-        The variable of a .mat, .npz or .h5 file; the column of strings of a table, or the columns
-        of values of series. Default: the only one that can be; where there are several, one called
-        X, objects, sequence, ...; for series all columns that have no other meaning.
+        The variable of a .mat, .npz or .h5 file; the column of strings or lists of a table; several
+        columns of records, or columns of values of series. Default: the only column that can be;
+        where there are several, one called X, objects, sequence, ...; for series all columns of
+        numbers that have no other meaning.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
         target (in any case; of a table with axes, y beside z or beside numbers called x, y is an
@@ -97,8 +106,9 @@ def read_objects(
         The column of a long table that says which series a row is of. Default: one called id,
         series or series_id, if its values repeat.
     time : str, optional
-        The column by which the rows of a series are put in order. Default: one called time, t,
-        step or timestamp; without one, the order of the file.
+        The column by which the rows of a series are put in order: numbers, dates, times or
+        durations. Default: one called time, t, step or timestamp; without one, the order of the
+        file.
     channels_first : bool, optional
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. Of relational
         attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
@@ -106,14 +116,18 @@ def read_objects(
     kind : {"series", "sets", "strings"}, optional
         What the objects are. Vectors are series, whose order counts, unless the file is one of
         d2ke's that says otherwise, or ``kind="sets"``.
+    categories : str or sequence of str, optional
+        Columns among `objects` that hold labels of categories; the rows are records then. Columns
+        of a categorical type are categories without that.
 
     Returns
     -------
     LabelledObjects
-        The pair of the n objects and their labels. Objects are packed; series of a long table are
-        in the order in which they first appear. Labels are an ndarray of int64 (where all are whole
-        numbers), float64, bool or str, or None if the file has none. Printed, or by its attribute
-        `columns`, it says which columns or variables were read.
+        The pair of the n objects and their labels. Objects are packed; several columns of which
+        one holds strings or lists, or without a column of ids, are `Records`; series of a long
+        table are in the order in which they first appear. Labels are an ndarray of int64 (where all
+        are whole numbers), float64, bool or str, or None if the file has none. Printed, or by its
+        attribute `columns`, it says which columns or variables were read.
 
     Raises
     ------
@@ -136,6 +150,10 @@ def read_objects(
     >>> objects, labels = read_objects(file)
     >>> objects, labels.tolist()
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
+    >>> table = {"name": ["Ada", "Bo"], "price": [1.5, None], "label": [0, 1], "note": ["x", "y"]}
+    >>> read_objects(table, objects=["name", "price"])
+    <2 records: name (strings), price (numbers, 1 missing); labels of 2 different values; objects
+    from 'name'; objects from 'price'; labels from 'label'; not used: 'note'>
     """
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
     of_categories = [categories] if isinstance(categories, str) else categories

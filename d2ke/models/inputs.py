@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.distances.registry import BY_NAME
 from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.record_packing import as_categories, naming_rows, pack_records
-from d2ke.objects.records import Column, Records
+from d2ke.objects.records import Column, Records, check_use
 from d2ke.objects.tables import is_table
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.typed import NOTES
@@ -156,18 +156,9 @@ def check_records(
             for block in own:
                 block.warn_of_unseen(column)
         if column.kind == "numbers":
-            _check_use(where, column.use, uses.get(name, ""))
+            check_use(where, column.use, uses.get(name, ""), "the training data")
         checked[name] = column
     return Records(checked)
-
-
-def _check_use(name: str, use: str, trained: str) -> None:
-    """Refuse numbers in other units than those of the training; plain numbers go with all."""
-    plain = ("", "numbers", "booleans")
-    use, trained = use.removeprefix("naive "), trained.removeprefix("naive ")
-    if use != trained and use not in plain:
-        needed = "numbers" if trained in plain else trained
-        raise ArgumentTypeError(name, f"holds {use}, but the model was trained on {needed}")
 
 
 def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> None:

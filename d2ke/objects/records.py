@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.typed import NOTES
 
@@ -153,3 +153,12 @@ class Records:
             held = NOTES.get(column.use, column.kind)
             parts.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
         return f"<{len(self)} records: {', '.join(parts)}>"
+
+
+def check_use(name: str, use: str, needed: str, other: str) -> None:
+    """Refuse numbers in other units than those of another column; plain numbers go with all."""
+    use, needed = use.removeprefix("naive "), needed.removeprefix("naive ")
+    plain = ("", "numbers", "booleans")
+    if use != needed and use not in plain:
+        held = "numbers" if needed in plain else needed
+        raise ArgumentTypeError(name, f"holds {use}, but {other} has {held} there")

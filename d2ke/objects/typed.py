@@ -30,7 +30,7 @@ NOTES = {
 
 
 class Fields(list[Any]):
-    """The fields of a column of text; None stands for an empty one that is not in quotes."""
+    """The fields of a column of text; None stands for an empty one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +91,11 @@ class Typed:
         return isinstance(next(iter(self.values), None), str)
 
     def error(
-        self, problem: str, row: int, what: str = "value", kind: Any = ArgumentError
+        self, problem: str, row: int, what: str = "value", kind: type[Any] = ArgumentError
     ) -> Exception:
         """Return an error about the entry of a row."""
         if self.where is None:
-            return kind(self.name, problem, row)  # type: ignore[no-any-return]
+            return kind(self.name, problem, row)
         return ValueError(f"{self.where(int(row))}: the {what} {problem}")
 
     def refuse(self, needed: str) -> Exception:

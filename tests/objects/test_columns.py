@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import d2ke
 from d2ke.io import read_objects
@@ -297,8 +299,10 @@ def test_times_of_every_unit_are_one_number():
 
 def test_text_without_quotes_loses_its_blanks(tmp_path):
     file = tmp_path / "a.csv"
-    file.write_text('word,y\n ab ,1\n" ab ",2\n"",3\n"a""b\n,c",4\n')
-    assert list(read_objects(file).objects) == ["ab", " ab ", "", 'a"b\n,c']
+    file.write_text('word,n,y\n ab , 1 ,1\n" ab "," 2",2\n"","",3\n"a""b\n,c",,4\n')
+    records = read_objects(file, objects=["word", "n"]).objects
+    assert list(records["word"].values) == ["ab", " ab ", 'a"b\n,c']
+    assert records["n"].values.tolist() == [1, 2]
     file.write_text('word,y\nab,1\n"c" d,2\n')
     with pytest.raises(ValueError, match="line 3: ' d,2' follows the quotes"):
         read_objects(file)
@@ -317,5 +321,53 @@ def test_what_a_model_was_trained_on():
     first, other = (d2ke.d2ke_predict(None, one, model)[2] for one in (table, numbers))
     assert (first == other).all()
     times = {**table, "born": [dt.datetime(2024, 1, 1)] * 40}
-    with pytest.raises(TypeError, match=r"X\['born'\] holds times, but the model was trained on d"):
+    with pytest.raises(TypeError, match=r"X\['born'\] holds times, but the tr"):
         d2ke.d2ke_predict(None, times, model)
+    with pytest.raises(TypeError, match=r"Y\['born'\] holds times, but X\['born'\] has dates"):
+        d2ke.distance_matrix(table, times, {"born": "absolute"})
+
+
+FRAMES = st.integers(1, 6).flatmap(
+    lambda n: st.fixed_dictionaries(
+        {
+            name: st.lists(st.none() | values, min_size=n, max_size=n)
+            for name, values in {
+                "text": st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"),
+                                min_size=1),
+                "number": st.floats(allow_nan=False, allow_infinity=False),
+                "whole": st.integers(-(2**53), 2**53),
+                "cost": st.decimals(-1000, 1000, places=2),
+                "flag": st.booleans(),
+                "day": st.dates(),
+                "at": st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)),
+                "zoned": st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1),
+                                      timezones=st.just(ROME)),
+                "took": st.timedeltas(dt.timedelta(-50000), dt.timedelta(50000)),
+            }.items()
+        }
+    )
+)  # fmt: skip
+
+
+@given(FRAMES)
+@settings(max_examples=30, deadline=None)
+def test_random_tables(tmp_path_factory, table):
+    folder = tmp_path_factory.getbasetemp()
+    table["text"][0] = "no number"
+    reports, entries = set(), set()
+    for make in FILES + MEMORY:
+        schema = pa.schema(
+            [
+                pa.field(name, pa.decimal128(8, 2)) if name == "cost" else field
+                for name, field in zip(table, pa.table(table).schema, strict=True)
+            ]
+        )
+        made = pa.table(table, schema=schema)
+        if make in (pandas_arrow, arrow, parquet, feather_file):
+            made = make(dict(zip(table, made.columns, strict=True)), folder)
+        else:
+            made = make({**table, "y": [None] * len(table["text"])}, folder)
+        held = read_objects(made, objects=list(table), categories=[])
+        reports.add(repr(held.objects))
+        entries.add(str([list(held.objects[i].values()) for i in range(len(held.objects))]))
+    assert len(reports) == len(entries) == 1
