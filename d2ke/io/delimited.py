@@ -18,6 +18,7 @@ from d2ke.objects.typed import Fields
 _MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _USUAL = (*LABELS, *STRINGS, *IDS, *TIMES)
 _LINE = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
+_RETURN = re.compile(r"\r(?!\n)")
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 
 
@@ -109,7 +110,7 @@ def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | N
                 raise ValueError(f"{path}, line {number}: the quotes of a field do not end")
             if quoted is not None:
                 fields.append(quoted[1].replace('""', '"') or None)
-                number += len(re.findall(r"\r\n|\r|\n", quoted[1]))
+                number += quoted[1].count("\n") + len(_RETURN.findall(quoted[1]))
                 at = quoted.end()
             else:
                 match = _LINE.match(text, at)

@@ -105,7 +105,8 @@ def read_roles(
     columns, label = roles.columns, roles.columns.labels
     labels: np.ndarray | None = None
     if label is not None and table.typed(label, "strings").use == "missing":
-        label, columns = None, replace(columns, labels=None, unused=(*columns.unused, label))
+        columns = replace(columns, labels=None, unused=(*columns.unused, label))
+        label = None
     if roles.form == "series":
         return _series(table, columns, uses)
     if roles.form == "records":

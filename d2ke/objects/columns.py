@@ -16,7 +16,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke.objects.arrow_columns import plain, pyarrow, read_column
 from d2ke.objects.arrow_import import holds_objects
 from d2ke.objects.container import Objects
-from d2ke.objects.fields import NANO, counts_of_fields, is_gap, is_naive, use_of_fields
+from d2ke.objects.fields import GAPS, NANO, counts_of_fields, is_naive, use_of_fields
 from d2ke.objects.records import Column
 from d2ke.objects.typed import CLOCKS, NUMERIC, Fields, Typed
 from d2ke.objects.values import list_of
@@ -109,9 +109,10 @@ def _type_fields(items: Fields, wanted: str) -> Typed:
     elif use in ("numbers", "booleans"):  # 0 and 1 are both
         found = use_of_fields([x for x in items if x is not None])
         use = "booleans" if found == "booleans" else "numbers"
-    gaps = [x is None or (use != "strings" and is_gap(x)) for x in items]
+    absent = () if use == "strings" else GAPS
+    gaps = [x is None or x.lower() in absent for x in items]
     missing = np.array(gaps, bool)
-    fields = [x for x, gap in zip(items, gaps, strict=True) if not gap]
+    fields = [x for x, gap in zip(items, gaps, strict=True) if not gap] if any(gaps) else items
     if not fields:
         return Typed("missing", None, missing, fields=[], all_fields=items)
     if use == "times" and any(map(is_naive, fields)):
@@ -274,6 +275,8 @@ def _type_list(items: list[Any], name: str) -> Typed:
     if first == "dates":
         days = [entry.toordinal() for entry in entries]
         return Typed("dates", np.array(days) - _EPOCH.toordinal(), missing)
+    if first == "durations" and any(getattr(entry, "tzinfo", None) for entry in entries):
+        return Typed("other", entries, missing, type="times of a day with a zone")
     if first == "durations":
         counts = [_nanoseconds(_since_midnight(entry)) for entry in entries]
         return Typed("durations", np.array(counts), missing, NANO)

@@ -14,9 +14,8 @@ import numpy as np
 from d2ke.objects.values import INEXACT, LARGEST_EXACT_INTEGER
 
 MISSING = "?"
-_INFINITE = ("inf", "infinity")
-_GAPS = ("", ".", "na", "nan", "nat", "n/a", "#n/a", "<na>", "null", "none", "?")
-_ABSENT = (*_GAPS, *_INFINITE)
+GAPS = frozenset(("", ".", "na", "nan", "nat", "n/a", "#n/a", "<na>", "null", "none", "?"))
+_ABSENT = GAPS | {"inf", "infinity"}
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _FLOAT = re.compile(r"(?!-0$)-?(?:0|[1-9][0-9]{0,15}|(?=\.))(?:\.([0-9]+))?(?:e[+-][0-9]{2,3})?")
 _ZEROS = re.compile(r".0$")
@@ -83,16 +82,18 @@ def _problem(field: str) -> str | None:
 
 def looks_numeric(fields: Sequence[str]) -> bool:
     """Return whether all fields are numbers, also with a decimal comma, or gaps."""
-    found = [field for field in fields if field.lower().lstrip("+-") not in _ABSENT]
-    return bool(found) and all(
+    present = [field for field in fields if field.lower().lstrip("+-") not in _ABSENT]
+    try:  # all at once, where they are plain
+        list(map(float, present))
+        text = "".join(present)
+        if text.isascii() and "_" not in text:
+            return bool(present)
+    except ValueError:
+        pass
+    return bool(present) and all(
         _COMMA.fullmatch(field) or _DIGITS.fullmatch(field) or not _problem(field)
-        for field in found
+        for field in present
     )
-
-
-def is_gap(field: str) -> bool:
-    """Return whether a field is empty, or stands for a number or a date that is missing."""
-    return field.lower() in _GAPS
 
 
 def use_of_fields(fields: Sequence[str]) -> str:
@@ -104,7 +105,7 @@ def use_of_fields(fields: Sequence[str]) -> str:
     """
     if looks_numeric(fields):
         return "numbers"
-    present = [field for field in fields if not is_gap(field)]
+    present = [field for field in fields if field.lower() not in GAPS]
     for use, read in (("booleans", _boolean), ("dates", _day), ("times", instant),
                       ("durations", _span)):  # fmt: skip
         if present and all(read(field) is not None for field in present):

@@ -82,6 +82,8 @@ def pack_records(
     packed, kinds = {}, kinds or {}
     for own, items in columns_of(columns, name).items():
         where = f"{name}[{own!r}]"
+        if not own:
+            raise ArgumentError(name, "has a column without a name")
         if is_table(items):
             raise ArgumentTypeError(where, f"is a {type(items).__name__}; one column is needed")
         packed[own] = items

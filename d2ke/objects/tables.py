@@ -79,7 +79,7 @@ def columns_of(table: Any, name: str) -> dict[str, Any]:
     if not names:
         raise ArgumentError(name, "has no columns; at least one is needed")
     for own in names:
-        if not isinstance(own, str) or not own:
+        if not isinstance(own, str):
             raise ArgumentTypeError(
                 name,
                 f"has a column named {own!r}; names are strings. If each row is a series, give "

@@ -91,11 +91,12 @@ class Typed:
         return isinstance(next(iter(self.values), None), str)
 
     def error(
-        self, problem: str, row: int, what: str = "value", kind: type[Any] = ArgumentError
+        self, problem: str, row: int, what: str = "value", kind: Any = ArgumentError
     ) -> Exception:
         """Return an error about the entry of a row."""
         if self.where is None:
-            return kind(self.name, problem, row)
+            about: Exception = kind(self.name, problem, row)
+            return about
         return ValueError(f"{self.where(int(row))}: the {what} {problem}")
 
     def refuse(self, needed: str) -> Exception:

@@ -19,6 +19,8 @@ pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
 pq = pytest.importorskip("pyarrow.parquet")
 
+pytestmark = pytest.mark.filterwarnings("ignore:Constructing a Series with time-zone-aware")
+
 ROME = dt.timezone(dt.timedelta(hours=2))
 DAY = dt.date(2024, 2, 29)
 TABLE = {
