@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.distances.registry import BY_NAME
 from d2ke.objects.container import Objects, of_kind
-from d2ke.objects.record_packing import as_categories, naming_rows, pack_records
+from d2ke.objects.record_packing import as_categories, naming_rows, pack_table
 from d2ke.objects.records import Column, Records, check_use
 from d2ke.objects.tables import is_table
 from d2ke.objects.tokens import letters_of
@@ -136,7 +136,7 @@ def check_records(
             "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
         )
     kinds = {name: given.kind for name, given in inputs.items()} | dict(uses)
-    records = pack_records(X, name="X", kinds=kinds)
+    records = pack_table(X, "X", kinds)
     check_columns(list(records), inputs)
     checked = {}
     for name, given in inputs.items():

@@ -58,12 +58,13 @@ def read_long(
         times = clock.keys()
         for rows in members.values():
             rows.sort(key=times.__getitem__)
-            for one, other in pairwise(rows):
-                if times[one] == times[other]:
-                    row = max(one, other)
-                    shown = clock.texts()[row].removesuffix(".0")
+            for row, later in pairwise(rows):
+                if times[row] == times[later]:
+                    last = max(row, later)
+                    shown = clock.texts()[last].removesuffix(".0")
                     raise ValueError(
-                        f"{clock.place(row)}: the series {names[row]!r} has the time {shown} twice"
+                        f"{clock.place(last)}: the series {names[last]!r} has the time {shown} "
+                        "twice"
                     )
     rows_of_all = list(members.values())
     first = [min(rows) for rows in rows_of_all]
@@ -75,27 +76,27 @@ def series_of_frame(
 ) -> list[np.ndarray]:
     """Return the series of a dict or a data frame: the channels are all other columns."""
     columns = columns_of(frame, name)
-    for argument, own in (("ids", ids), ("time", time)):
-        if own is not None and own not in columns:
+    for argument, column_name in (("ids", ids), ("time", time)):
+        if column_name is not None and column_name not in columns:
             raise ArgumentError(
-                argument, f"must name one of the columns {list(columns)}, got {own!r}"
+                argument, f"must name one of the columns {list(columns)}, got {column_name!r}"
             )
     table = Table(name, columns, argument=True)
-    typed = {own: table.typed(own) for own in table.names}
-    check_lengths({own: len(column) for own, column in typed.items()}, name)
+    typed = {column_name: table.typed(column_name) for column_name in table.names}
+    check_lengths({column_name: len(column) for column_name, column in typed.items()}, name)
     channels, unused = [], []
-    for own, column in typed.items():
-        if own in (ids, time):
+    for column_name, column in typed.items():
+        if column_name in (ids, time):
             continue
         if column.use in NUMERIC or column.use == "missing":
-            channels.append(own)
+            channels.append(column_name)
         elif column.use in (*CLOCKS, "other"):
-            unused.append(own)
+            unused.append(column_name)
         else:
             raise column.refuse("a channel holds numbers")
     if not channels:
         raise ArgumentError(name, f"has no column of values beside {ids!r} and {time!r}")
     if unused:
-        listed = ", ".join(f"{own!r} ({typed[own].note})" for own in unused)
+        listed = ", ".join(f"{column_name!r} ({typed[column_name].note})" for column_name in unused)
         warn(f"{name}: {listed} not used; time names the column by which rows are ordered")
     return read_long(table, ids, time, channels, {}, missing).series

@@ -22,9 +22,7 @@ from d2ke.objects.typed import Typed
 _LABELS = (str, numbers.Real, Decimal, np.bool_)
 
 
-def pack_records(
-    columns: Any, *, name: str = "columns", kinds: Mapping[str, str] | None = None
-) -> Records:
+def pack_records(columns: Any, *, name: str = "columns") -> Records:
     """Pack rows of several objects each.
 
     Parameters
@@ -42,8 +40,6 @@ def pack_records(
         None, NaN, ``pandas.NA`` and nulls are missing entries.
     name : str
         What errors call the argument.
-    kinds : mapping of str to str, optional
-        What columns hold in a model, see `type_column`.
 
     Returns
     -------
@@ -73,24 +69,7 @@ def pack_records(
     >>> people[1:]["age"].values
     array([41., 51.])
     """
-    if isinstance(columns, Records):
-        return columns
-    if not is_table(columns):
-        raise ArgumentTypeError(
-            name, f"must be a dict of columns or a data frame, got {type(columns).__name__}"
-        )
-    packed, kinds = {}, kinds or {}
-    for own, items in columns_of(columns, name).items():
-        where = f"{name}[{own!r}]"
-        if not own:
-            raise ArgumentError(name, "has a column without a name")
-        if is_table(items):
-            raise ArgumentTypeError(where, f"is a {type(items).__name__}; one column is needed")
-        packed[own] = items
-        if not isinstance(items, Column):
-            packed[own] = column_of(type_column(items, where, kinds.get(own, "")))
-    check_lengths({own: len(column) for own, column in packed.items()}, name)
-    return Records(packed)
+    return pack_table(columns, name, {})
 
 
 def categories(values: Any) -> Column:
@@ -120,6 +99,28 @@ def categories(values: Any) -> Column:
     <4 records: name (strings), city (categories, 1 missing)>
     """
     return column_of(type_column(values, "values", "categories"))
+
+
+def pack_table(columns: Any, name: str, kinds: Mapping[str, str]) -> Records:
+    """Pack what `pack_records` takes; `kinds` are those of a model's columns, see `type_column`."""
+    if isinstance(columns, Records):
+        return columns
+    if not is_table(columns):
+        raise ArgumentTypeError(
+            name, f"must be a dict of columns or a data frame, got {type(columns).__name__}"
+        )
+    packed = {}
+    for own, items in columns_of(columns, name).items():
+        where = f"{name}[{own!r}]"
+        if not own:
+            raise ArgumentError(name, "has a column without a name")
+        if is_table(items):
+            raise ArgumentTypeError(where, f"is a {type(items).__name__}; one column is needed")
+        packed[own] = items
+        if not isinstance(items, Column):
+            packed[own] = column_of(type_column(items, where, kinds.get(own, "")))
+    check_lengths({own: len(column) for own, column in packed.items()}, name)
+    return Records(packed)
 
 
 def as_categories(column: Column, name: str) -> Column:

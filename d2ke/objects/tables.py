@@ -78,24 +78,24 @@ def columns_of(table: Any, name: str) -> dict[str, Any]:
     names = list(table) if isinstance(table, Mapping) else column_names(table)
     if not names:
         raise ArgumentError(name, "has no columns; at least one is needed")
-    for own in names:
-        if not isinstance(own, str):
+    for column_name in names:
+        if not isinstance(column_name, str):
             raise ArgumentTypeError(
                 name,
-                f"has a column named {own!r}; names are strings. If each row is a series, give "
+                f"has a column named {column_name!r}; names are strings. If each row is a series, give "
                 "an array, such as df.to_numpy()",
             )
-        if names.count(own) > 1:
-            raise ArgumentError(name, f"has two columns named {own!r}")
-    return {own: table[own] for own in names}
+        if names.count(column_name) > 1:
+            raise ArgumentError(name, f"has two columns named {column_name!r}")
+    return {column_name: table[column_name] for column_name in names}
 
 
 def check_lengths(lengths: Mapping[str, int], name: str) -> None:
     """Refuse columns of different lengths."""
     first = next(iter(lengths))
-    for own, length in lengths.items():
+    for column_name, length in lengths.items():
         if length != lengths[first]:
             raise ArgumentError(
-                f"{name}[{own!r}]",
+                f"{name}[{column_name!r}]",
                 f"has {length} rows, but {name}[{first!r}] has {lengths[first]}",
             )
