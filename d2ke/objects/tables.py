@@ -82,8 +82,8 @@ def columns_of(table: Any, name: str) -> dict[str, Any]:
         if not isinstance(column_name, str):
             raise ArgumentTypeError(
                 name,
-                f"has a column named {column_name!r}; names are strings. If each row is a series, give "
-                "an array, such as df.to_numpy()",
+                f"has a column named {column_name!r}; names are strings. If each row is a series, "
+                "give an array, such as df.to_numpy()",
             )
         if names.count(column_name) > 1:
             raise ArgumentError(name, f"has two columns named {column_name!r}")
