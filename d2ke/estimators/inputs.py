@@ -29,6 +29,7 @@ from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Records
 from d2ke.objects.tables import is_table
+from d2ke.objects.typed import CLOCKS
 
 _CELLS = "OUST"  # dtypes of arrays whose elements may be objects
 _NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns
@@ -69,7 +70,8 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
         if len(types) == 1 or all(str(own).lower().startswith(_NUMBERS) for own in types):
             return None
     records = pack_records(X, name="X")
-    if all(column.kind in ("numbers", "missing") for column in records.columns.values()):
+    held = records.columns.values()
+    if all(one.kind in ("numbers", "missing") and one.use not in CLOCKS for one in held):
         return None
     estimator.n_features_in_ = len(records.columns)
     estimator.feature_names_in_ = np.array(list(records.columns), dtype=object)

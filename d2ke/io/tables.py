@@ -62,9 +62,11 @@ def find_roles(
         label = earlier.labels
     label = label or _usual(table, columns, _usual_labels(table, columns))
     ids = columns.ids or _usual(table, columns, IDS)
-    named = None if ids is None or not table.head(ids).scalar else table.typed(ids, "strings")
+    if columns.ids is None and ids is not None and not table.head(ids).scalar:
+        ids = None  # a column of lists
+    named = None if ids is None else table.typed(ids, "strings")
     names = list(columns.objects or ())
-    texts = [] if named is None else named.texts()
+    texts = [] if named is None or columns.ids is not None else named.texts()
     long = columns.ids is not None or len(set(texts)) < len(texts)
     if records or (len(names) > 1 and columns.ids is None and columns.time is None):
         plain = all(table.head(name).use in (*NUMERIC, *CLOCKS, "missing") for name in names)
@@ -187,7 +189,7 @@ def _pack(table: Table, name: str, kind: str | None) -> Any:
     if typed.fields is None:
         return pack(table.source[name], kind=kind, name=typed.name)
     typed.need_all("it must be there", "string")
-    return pack(list(typed.fields), kind=kind, name=str(table.path))
+    return pack(list(typed.fields), name=str(table.path))
 
 
 def _channels(table: Table, taken: Collection[str | None]) -> list[str]:

@@ -103,8 +103,8 @@ class Typed:
         """Return an error about a column that has another use than the needed one."""
         if self.row is not None:
             return self.error(self.type, self.row, kind=ArgumentTypeError)
-        held = self.type if self.use == "other" else "no entry" * (self.use == "missing")
-        return ArgumentTypeError(self.name, f"holds {held or self.use}; {needed}")
+        words = {"other": self.type, "missing": "no entry", "objects": "strings or lists"}
+        return ArgumentTypeError(self.name, f"holds {words.get(self.use, self.use)}; {needed}")
 
     def need_all(self, reason: str, what: str = "value") -> None:
         """Refuse rows without an entry."""

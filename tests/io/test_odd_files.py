@@ -318,9 +318,9 @@ BY_TIME = {"ids": "id", "time": "time"}
         ({}, {"ids": "z"}, "ids must name one of the columns ['id', 'time', 'x', 'y'], got 'z'"),
         ({"id": ["q", None, "p"]}, BY_TIME, "items['id'][1] is missing; it must name a series"),
         ({"time": [1.0, None, 0.0]}, BY_TIME, "items['time'][1] is missing; every row of a series"),
-        ({"time": ["1", "5", "10"]}, BY_TIME, "items['time'] holds objects; numbers, dates or"),
+        ({"time": ["1", "5", "10"]}, BY_TIME, "items['time'] holds strings or lists; numbers"),
         ({"time": [1, 5, 1]}, BY_TIME, "items['time'][2]: the series 'q' has the time 1 twice"),
-        ({"y": ["a", "b", "c"]}, BY_TIME, "items['y'] holds objects; a channel holds numbers"),
+        ({"y": ["a", "b", "c"]}, BY_TIME, "items['y'] holds strings or lists; a channel holds"),
         (
             {"y": [1, LARGE, 2]},
             BY_TIME,

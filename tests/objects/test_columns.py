@@ -288,6 +288,25 @@ def test_columns_of_other_types(kind, tmp_path):
         assert d2ke.pack(frame, ids="word").dim == 1
 
 
+def test_columns_with_the_names_of_others():
+    held = read_objects({"series": [[1.0, 2.0], [3.0]], "label": [0, 1]})
+    assert held.objects.lengths.tolist() == [2, 1]
+    held = read_objects({"id": ["p", "q"], "word": ["a", "b"], "day": [DAY, DAY]})
+    assert held.ids == ["p", "q"]
+    assert "names of rows from 'id'; not used: 'day' (dates" in repr(held)
+    interval = OTHERS["interval"].assign(g=["p", "p"], v=[1.0, 2.0])
+    for options, message in [
+        ({"objects": "c"}, "objects names 'c' .* which holds interval"),
+        ({"ids": "g", "time": "c"}, "'c' holds interval.*; numbers, dates or times are needed"),
+        ({"ids": "g", "objects": ["c", "v"]}, "'c' holds interval.*; numbers are needed"),
+        ({"objects": ["v", "g"], "labels": "c"}, "'c' holds interval.*; text, numbers or dates"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=message):
+            read_objects(interval, **options)
+    with pytest.raises(TypeError, match=r"items\['c'\] holds interval"):
+        d2ke.pack(interval, ids="g", time="c")
+
+
 def test_times_of_every_unit_are_one_number():
     moment = dt.datetime(2024, 1, 5, 10, 0, 0, 123000)
     units = [np.array([moment], f"M8[{unit}]") for unit in ("ms", "us", "ns")]
