@@ -68,8 +68,7 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         "--columns",
         metavar="NAME,NAME,...",
         help="of .csv, .tsv, .parquet or .feather: each row is a record of these columns, which "
-        "hold text, numbers, dates, times or (of the latter two formats) lists; missing entries are "
-        "allowed",
+        "hold text, numbers, times or (of the latter two) lists; missing entries are allowed",
     )
     add(
         "--categories",

@@ -26,7 +26,7 @@ from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import column_of
 from d2ke.objects.records import Records
 from d2ke.objects.tables import Table
-from d2ke.objects.typed import CLOCKS, NOTES, NUMERIC
+from d2ke.objects.typed import CLOCKS, NOTES, NUMERIC, Typed
 
 _INDEX = ("", "unnamed: 0", "__index_level_0__")  # of pandas, written as a column
 _OBJECTS = ("objects", "categories")  # uses of columns that may be strings or lists
@@ -66,13 +66,12 @@ def find_roles(
         ids = None  # a column of lists
     named = None if ids is None else table.typed(ids, "strings")
     names = list(columns.objects or ())
-    texts = [] if named is None or columns.ids is not None else named.texts()
-    long = columns.ids is not None or len(set(texts)) < len(texts)
-    if records or (len(names) > 1 and columns.ids is None and columns.time is None):
-        plain = all(table.head(name).use in (*NUMERIC, *CLOCKS, "missing") for name in names)
-        records = records or not (long and plain)
+    long = columns.ids is not None
+    if named is not None and not long and not any(_is_text(table.head(name)) for name in names):
+        texts = named.texts()
+        long = len(set(texts)) < len(texts)
     time = columns.time
-    if records:
+    if records or (len(names) > 1 and not long and time is None):
         form = "records"
     elif long:
         form = "series"
@@ -192,15 +191,16 @@ def _pack(table: Table, name: str, kind: str | None) -> Any:
     return pack(list(typed.fields), name=str(table.path))
 
 
+def _is_text(typed: Typed) -> bool:
+    """Return whether a column holds strings or lists, and not numbers with a slip."""
+    fields = (typed.fields or ())[:20]
+    return typed.use in _OBJECTS and not any(looks_numeric([text]) for text in fields)
+
+
 def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
     """Return the columns of numbers; dates and times are none, unless they are named."""
     left = [(name, table.head(name)) for name in _left(table, taken)]
-    texts = [
-        name
-        for name, typed in left
-        if typed.use in _OBJECTS
-        and not any(looks_numeric([text]) for text in (typed.fields or ())[:20])
-    ]
+    texts = [name for name, typed in left if _is_text(typed)]
     names = [
         name for name, typed in left if name not in texts and typed.use not in (*CLOCKS, "other")
     ]

@@ -294,6 +294,11 @@ def test_columns_with_the_names_of_others():
     held = read_objects({"id": ["p", "q"], "word": ["a", "b"], "day": [DAY, DAY]})
     assert held.ids == ["p", "q"]
     assert "names of rows from 'id'; not used: 'day' (dates" in repr(held)
+    table = {"id": ["p", "p"], "word": ["a", "b"], "n": [1, 2], "m": [3, 4]}
+    assert list(read_objects(table, objects="word").objects) == ["a", "b"]
+    assert read_objects(table, objects=["word", "n"]).objects.kind == "records"
+    assert read_objects(table, objects=["m", "n"]).objects[0].tolist() == [[3, 1], [4, 2]]
+    assert read_objects({**table, "id": [1, 2]}, objects=["m", "n"]).objects[1] == {"m": 4, "n": 2}
     interval = OTHERS["interval"].assign(g=["p", "p"], v=[1.0, 2.0])
     for options, message in [
         ({"objects": "c"}, "objects names 'c' .* which holds interval"),
