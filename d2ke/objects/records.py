@@ -74,7 +74,7 @@ class Column:
 
     def __repr__(self) -> str:
         n = int(self.missing.sum())
-        held = NOTES.get(self.use, self.kind)
+        held = NOTES.get(self.use, self.kind).partition(", in ")[0]
         if isinstance(self.values, Objects):
             held = repr(self.values).strip("<>")
         return f"<{len(self)} rows: {held}{f', {n} rows without' * bool(n and held)}>"
@@ -150,7 +150,7 @@ class Records:
         parts = []
         for name, column in self.columns.items():
             n = int(column.missing.sum())
-            held = NOTES.get(column.use, column.kind)
+            held = NOTES.get(column.use, column.kind).partition(", in ")[0]
             parts.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
         return f"<{len(self)} records: {', '.join(parts)}>"
 

@@ -130,10 +130,9 @@ def check_records(records):
         assert column.missing.tolist() == [value is None for value in TABLE[name]]
     assert repr(records) == (
         "<5 records: name (strings, 1 missing), price (numbers, 1 missing), count (numbers, 1 "
-        "missing), cost (numbers, 1 missing), member (booleans, 1 missing), born (dates, in days "
-        "since 1970-01-01, 1 missing), seen (times, in seconds since 1970-01-01 UTC, 1 missing), "
-        "at (times without a zone, which count as UTC, in seconds since 1970-01-01, 1 missing), "
-        "took (durations, in seconds, 1 missing), town (categories, 1 missing)>"
+        "missing), cost (numbers, 1 missing), member (booleans, 1 missing), born (dates, 1 "
+        "missing), seen (times, 1 missing), at (times without a zone, which count as UTC, 1 "
+        "missing), took (durations, 1 missing), town (categories, 1 missing)>"
     )
 
 
