@@ -83,8 +83,9 @@ class D2KEModel:
         Time by stage.
     columns : mapping
         Names of the columns or variables of the file that `d2ke train` read: objects (a list),
-        labels, ids, time, as far as there are any, and those that were not used (a list, unused).
-        Empty for a model of `d2ke_train`.
+        labels, ids, time, as far as there are any, and those that were not used (a list, unused);
+        and which of them hold dates, times, durations or booleans (a dict, uses). A model of
+        `d2ke_train` has the objects and uses of records, and nothing of objects of one kind.
     inputs : mapping of str to InputKind
         Of records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None
