@@ -173,13 +173,13 @@ def _type_pandas(items: Any, name: str) -> Typed:
         return Typed("categories", entries.tolist(), missing)
     if kind == "M":
         zone = getattr(dtype, "tz", None) is not None
-        entries = entries.dt.tz_convert(None) if zone and hasattr(entries, "dt") else entries
+        entries = getattr(entries, "dt", entries).tz_convert(None) if zone else entries
         return _of_clock(np.asarray(entries), missing, zone=zone)
     if type(dtype).__name__ in ("IntervalDtype", "PeriodDtype"):
         return Typed("other", entries, missing, type=str(dtype))
     if kind in "biufcm":
         values = np.asarray(entries, getattr(dtype, "numpy_dtype", None))
-        return replace(_type_array(values, name), missing=missing)
+        return _with_gaps(_type_array(values, name), missing)
     if str(dtype) == "object":
         return _type_list(items.tolist(), name)
     return Typed("objects", entries, missing)
@@ -188,8 +188,7 @@ def _type_pandas(items: Any, name: str) -> Typed:
 def _type_polars(items: Any, name: str) -> Typed:
     """Type a column of polars, which needs no pyarrow."""
     kind = str(items.dtype).partition("(")[0]
-    missing, entries = items.is_null().to_numpy(), items.drop_nulls()
-    missing = np.asarray(missing, bool)
+    missing, entries = np.asarray(items.is_null(), bool), items.drop_nulls()
     if kind == "Null" or (missing.all() and len(missing)):
         return Typed("missing", None, missing)
     if kind == "Object":
@@ -286,13 +285,12 @@ def _type_list(items: list[Any], name: str) -> Typed:
 
 
 def _zoned(moment: datetime) -> datetime:
-    """Return a time of Python in UTC, without the nanoseconds of pandas."""
+    """Return a time of Python with a zone, without the nanoseconds of pandas."""
     zone = moment.tzinfo or timezone.utc
-    plain_moment = datetime(
+    return datetime(
         moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
         moment.microsecond, zone, fold=moment.fold,
     )  # fmt: skip
-    return plain_moment
 
 
 def _since_midnight(entry: Any) -> timedelta:

@@ -315,11 +315,25 @@ def test_times_of_every_unit_are_one_number():
     moment = dt.datetime(2024, 1, 5, 10, 0, 0, 123000)
     units = [np.array([moment], f"M8[{unit}]") for unit in ("ms", "us", "ns")]
     zone = pd.Series([moment]).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
-    columns = {str(i): array for i, array in enumerate([*units, zone, [moment]])}
+    index = pd.DatetimeIndex([moment], tz="UTC").tz_convert("Asia/Tokyo")
+    columns = {
+        str(i): array for i, array in enumerate([*units, zone, index, index.array, [moment]])
+    }
     records = d2ke.pack_records(columns)
     assert {column.values.item() for column in records.columns.values()} == {1704448800.123}
     late = d2ke.pack_records({"a": [dt.datetime(9999, 12, 31), None]})["a"]
     assert late.values.tolist() == [253402214400.0]
+
+
+def test_gaps_of_arrays():
+    nan = pd.Series([0.0, 1.0, None], dtype="Float64") / pd.Series([0.0, 1.0, 1.0])
+    masked = np.ma.array([5.0, 1.0, np.nan], mask=[True, False, False])
+    sparse = pd.Series(pd.arrays.SparseArray([np.nan, 1.0, np.nan]))
+    nat = [pd.NaT, np.timedelta64(1, "s"), None]
+    for column in (nan, masked, sparse, pa.array([np.nan, 1.0, None]), [pd.NA, 1, None], nat):
+        packed = d2ke.pack_records({"a": column})["a"]
+        assert packed.values.tolist() == [1.0]
+        assert packed.missing.tolist() == [True, False, True]
 
 
 def test_text_without_quotes_loses_its_blanks(tmp_path):
