@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Accuracy of `d2ke_train` with its defaults beside aeon's classifiers, on the same divisions.
 
-    python -m benchmarks.series_accuracy [--data NAME ...] [--seeds 5] [--random]
+    python -m benchmarks.series_accuracy [--data NAME ...] [--seeds 5] [--random] [--alone]
 
 Test accuracy in percent, mean over seeds, and processor seconds of training and prediction of one
 seed, of one thread. The sets are those of D2KE_DATA/ucr in the archive's format, with the
 published division into NAME_TRAIN.ts and NAME_TEST.ts; published accuracies are shown beside
 them if published.csv has them. `--random` takes three other sets and a random division for each
 seed instead; the peers take series of one length, so that those of several are resized by linear
-interpolation. Needs aeon.
+interpolation. Needs aeon, except with `--alone`, which leaves out the peers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from aeon.classification.convolution_based import MiniRocketClassifier
-from aeon.classification.interval_based import QUANTClassifier
-from aeon.classification.shapelet_based import RDSTClassifier
 
 import d2ke
 from benchmarks import measure
@@ -30,7 +28,6 @@ from papers.datasets import load
 
 RANDOM = ("gun-point", "japanese-vowels", "basic-motions")
 PUBLISHED = ("MiniROCKET", "RDST", "MR-Hydra", "HC2")
-PEERS = {"MiniRocket": MiniRocketClassifier, "QUANT": QUANTClassifier, "RDST": RDSTClassifier}
 Labelled = tuple[np.ndarray, d2ke.Objects]
 Method = Callable[[Labelled, d2ke.Objects, int], np.ndarray]
 
@@ -41,7 +38,10 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", metavar="NAME")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--random", action="store_true", help="other sets, divided at random")
+    parser.add_argument("--alone", action="store_true", help="d2ke_train only")
     arguments = parser.parse_args()
+    if not arguments.alone:
+        METHODS.update(_peers())
     folder = Path(os.environ.get("D2KE_DATA", "."), "ucr")
     published = {} if arguments.random else _published(folder / "published.csv")
     names = arguments.data or (RANDOM if arguments.random else _names(folder))
@@ -128,21 +128,30 @@ def _resized(X: d2ke.Objects, length: int) -> np.ndarray:
     return cube
 
 
-def _peer(classifier: type) -> Method:
+def _peers() -> dict[str, Method]:
+    """Return the classifiers of aeon, which is needed for them only."""
+    from aeon.classification.convolution_based import MiniRocketClassifier
+    from aeon.classification.interval_based import QUANTClassifier
+    from aeon.classification.shapelet_based import RDSTClassifier
+
+    return {
+        "MiniRocket": _peer(MiniRocketClassifier, n_jobs=1),
+        "QUANT": _peer(QUANTClassifier),
+        "RDST": _peer(RDSTClassifier, n_jobs=1),
+    }
+
+
+def _peer(classifier: type, **options: Any) -> Method:
     def predict(train: Labelled, new: d2ke.Objects, seed: int) -> np.ndarray:
         y, X = train
         length = max(9, int(X.lengths.max()))  # MiniRocket's kernels have 9 values
-        options = {} if classifier is QUANTClassifier else {"n_jobs": 1}
         model = classifier(random_state=seed, **options).fit(_resized(X, length), y)
         return model.predict(_resized(new, length))
 
     return predict
 
 
-METHODS: dict[str, Method] = {
-    "d2ke_train": _ours,
-    **{name: _peer(classifier) for name, classifier in PEERS.items()},
-}
+METHODS: dict[str, Method] = {"d2ke_train": _ours}
 
 
 if __name__ == "__main__":

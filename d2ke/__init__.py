@@ -9,6 +9,9 @@ the models on top of them::
     labels, accuracy, decisions = d2ke.d2ke_predict(None, X_new, model)
 """
 
+from d2ke._base import command_interrupts as _command_interrupts  # noqa: F401 first of all imports
+
+# isort: split
 from d2ke import datasets, io
 from d2ke._base.config import show_config
 from d2ke._base.errors import ArgumentError, ArgumentTypeError

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -16,8 +17,10 @@ from d2ke.distances.fingerprint import description, digest, function_version, se
 from d2ke.distances.problem import DISTANCES, ArgumentNames, PairwiseProblem, Transform
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.embedding.features import check_embedding, check_link, feature_transform
+from d2ke.embedding.scaling import Scaling
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
+from d2ke.models.blocks import AnyFitted
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects, span_of
 
@@ -120,7 +123,7 @@ def write_features(
     X : Objects or what `pack` takes
         n objects.
     omega_or_model : Objects, what `pack` takes, or D2KEModel
-        R random objects; or a trained model, for its features.
+        R random objects; or a trained model, for its features without labels.
     labels : array_like of int, float or str, shape (n,), optional
         The label of each object, to be kept beside the features.
     distance : str or callable
@@ -180,27 +183,29 @@ def write_model_features(
     n_threads: int | None,
     progress: bool,
 ) -> None:
-    """Write the features that a model has of checked objects."""
+    """Write the features without labels that a model has of checked objects."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
     flag("progress", progress)
-    names = tuple(block.name for block in model.blocks)
-    parameters = {"blocks": names, "sizes": tuple(block.R for block in model.blocks)}
-    inputs = {"X": digest("X", objects), **_digests(model)}
+    blocks, scaling = model.blocks_and_scaling(supervised=False)
+    sizes = tuple(block.R for block in blocks)
+    parameters = {"blocks": tuple(block.name for block in blocks), "sizes": sizes}
+    inputs = {"X": digest("X", objects), **_digests(blocks, scaling)}
 
     def compute(rows: slice, Z: np.ndarray, report: Any) -> None:
-        Z[:] = model.features(span_of(objects, rows.start, rows.stop), n_threads)
+        part = span_of(objects, rows.start, rows.stop)
+        Z[:] = model.features(part, n_threads, supervised=False)
 
-    shape = len(objects), model.R
+    shape = len(objects), sum(sizes)
     content = FeatureContent(shape, np.dtype(np.float32), parameters, inputs)
     content = _with_labels(content, labels)
     write_rows(path, content, compute, "features", progress, model.block_rows(objects))
 
 
-def _digests(model: D2KEModel) -> dict[str, str]:
-    """Return digests of what decides the features of a model."""
-    parts: list[Any] = [model.scaling]
+def _digests(blocks: Sequence[AnyFitted], scaling: Scaling) -> dict[str, str]:
+    """Return digests of what decides the features of a model's blocks."""
+    parts: list[Any] = [scaling]
     functions: dict[str, Any] = {}
-    for i, block in enumerate(model.blocks):
+    for i, block in enumerate(blocks):
         own = {field.name: getattr(block, field.name) for field in fields(block)}
         for k, view in enumerate(own.pop("views", ())):
             functions[f"version of view {k} of block {i}"] = view

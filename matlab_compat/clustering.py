@@ -43,7 +43,7 @@ def linkage(
     Raises
     ------
     TypeError, ValueError
-        As `pdist`; an unknown method.
+        As `pdist`; an unknown method; no distance, as of one object.
 
     Examples
     --------
@@ -53,17 +53,23 @@ def linkage(
     """
     choice("method", method, _METHODS)
     X = X[None] if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype != object else X
+    D: np.ndarray | None = None
     if not by_rows(X, metric) and method == "single":
-        Z = d2ke.single_linkage(objects("X", X, metric), distance=metric, **params)
+        X = objects("X", X, metric)
     elif is_matrix(X) and len(X) == 1:
         if metric is not None:
             raise ArgumentError("metric", "is for observations, but X has one row of distances")
         D = numbers("X", X)
         check_condensed("X", D)
         check_distances("X", D)
-        Z = hierarchy.linkage(D.ravel(), method)
     else:
-        Z = hierarchy.linkage(pdist(X, metric, **params).ravel(), method)
+        D = pdist(X, metric, **params)
+    if len(X) < 2 if D is None else not D.size:
+        raise ArgumentError("X", "must have at least one distance: a tree joins two objects")
+    if D is None:
+        Z = d2ke.single_linkage(X, distance=metric, **params)
+    else:
+        Z = hierarchy.linkage(D.ravel(), method)
     return np.column_stack([np.sort(Z[:, :2], axis=1) + 1, Z[:, 2]])
 
 
@@ -94,7 +100,7 @@ def cluster(
     Parameters
     ----------
     Z : array_like, n - 1 x 3
-        From `linkage`.
+        From `linkage`; 0 x 3 for one object.
     MaxClust : int, optional
         Number of clusters; of more than n, n.
     Cutoff : float, optional
@@ -124,14 +130,17 @@ def cluster(
         raise ArgumentError("MaxClust", "or Cutoff must be given, and not both")
     tree = _tree(Z)
     choice("Criterion", Criterion, ("inconsistent", "distance"))
+    limit = not_negative("Cutoff", 0 if Cutoff is None else scalar(Cutoff))
+    most = 1 if MaxClust is None else whole("MaxClust", MaxClust, 1)
+    Depth = whole("Depth", Depth, 1)
+    if not len(tree):
+        return column([1])
     if MaxClust is not None:
         # Rows in place of heights: equal heights are cut apart, as in MATLAB.
         tree[:, 2] = np.arange(len(tree))
-        joined = len(tree) + 0.5 - whole("MaxClust", MaxClust, 1)
-        T = hierarchy.fcluster(tree, joined, "distance")
+        T = hierarchy.fcluster(tree, len(tree) + 0.5 - most, "distance")
     else:
-        limit = not_negative("Cutoff", scalar(Cutoff))
-        T = hierarchy.fcluster(tree, limit, Criterion, depth=whole("Depth", Depth, 1))
+        T = hierarchy.fcluster(tree, limit, Criterion, depth=Depth)
     return column(T)
 
 
@@ -189,6 +198,8 @@ def dendrogram(
 
     choice("Orientation", Orientation, ("top", "bottom", "left", "right"))
     tree = _tree(Z)
+    if not len(tree):
+        raise ArgumentError("Z", "is empty: it must join at least two objects")
     n, ax = len(tree) + 1, pyplot.gca() if ax is None else ax
     P = whole("P", P, 0)
     collapsed = 0 < P < n

@@ -108,7 +108,7 @@ def rangesearch(
             (row[near], near)
             for part in row_blocks((len(Y), len(X)))
             for row in between(X, Y[part], Distance, None, params).T
-            for near in [np.flatnonzero(row <= r)]
+            for near in [np.flatnonzero(row <= row.dtype.type(r))]
         ]
     else:
         new, base = objects("Y", Y, Distance), objects("X", X, Distance)

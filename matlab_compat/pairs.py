@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 
 import d2ke
 from d2ke._base.arrays import check_distances
+from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from matlab_compat._cells import cell_items, column, numbers, positive, whole
 from matlab_compat._outputs import Outputs
@@ -103,6 +104,8 @@ def between(
     X, Y = numbers("X", X), numbers("Y", Y)
     if Y.ndim != 2 or X.shape[1] != Y.shape[1]:
         raise ArgumentError("Y", f"must have the {X.shape[1]} columns of X, got shape {Y.shape}")
+    if not X.size or not Y.size:
+        return np.zeros((len(X), len(Y)))
     if callable(distance):  # MATLAB's handle takes 1 x d and m x d
         return np.vstack([_row(distance(x[None], Y), len(Y)) for x in X])
     name = (distance or "euclidean").lower()
@@ -111,7 +114,7 @@ def between(
     options: dict[str, Any] = {}
     if name == "seuclidean":
         given = parameter is not None
-        options["V"] = _deviations(X, parameter) ** 2 if given else X.var(axis=0, ddof=1)
+        options["V"] = _deviations(X, parameter) ** 2 if given else _variances(X)
     elif name == "mahalanobis":
         options["VI"] = _inverse_covariance(X, parameter)
     elif name == "minkowski":
@@ -137,9 +140,15 @@ def _deviations(X: np.ndarray, parameter: Any) -> np.ndarray:
     return sd
 
 
+def _variances(X: np.ndarray) -> np.ndarray:
+    """Return the variances of columns; those of one row are 0, as in MATLAB."""
+    return X.var(axis=0, ddof=min(1, len(X) - 1))
+
+
 def _inverse_covariance(X: np.ndarray, parameter: Any) -> np.ndarray:
     name, d = ("X", "DistParameter")[parameter is not None], X.shape[1]
-    given = np.cov(X, rowvar=False) if parameter is None else numbers(name, parameter)
+    ddof = min(1, len(X) - 1)
+    given = np.cov(X, rowvar=False, ddof=ddof) if parameter is None else numbers(name, parameter)
     cov = np.atleast_2d(given)
     if cov.shape != (d, d):
         raise ArgumentError(name, f"must be a {d} x {d} covariance, got shape {cov.shape}")
@@ -184,7 +193,7 @@ def pdist(
     Returns
     -------
     ndarray, 1 x n (n - 1) / 2
-        Of pairs (2,1), (3,1), ..., (n,1), (3,2), ..., (n,n-1).
+        Of pairs (2,1), (3,1), ..., (n,1), (3,2), ..., (n,n-1); 1 x 0 for one row.
 
     Raises
     ------
@@ -198,6 +207,8 @@ def pdist(
     >>> pdist(["ant", "aunt", "and"], "levenshtein")
     array([[1., 1., 2.]])
     """
+    if by_rows(X, Distance) and len(X) < 2:
+        return np.zeros((1, 0))
     D = between(X, X, Distance, DistParameter, params)
     return D[np.triu_indices(len(D), 1)][None]
 
@@ -237,13 +248,16 @@ def pdist2(
     return between(X, Y, Distance, DistParameter, params)
 
 
-def squareform(D: Any) -> np.ndarray:
+def squareform(D: Any, direction: str | None = None) -> np.ndarray:
     """Turn the vector of `pdist` into a symmetric matrix, or back.
 
     Parameters
     ----------
     D : array_like, 1 x n (n - 1) / 2 or n x n
         Distances.
+    direction : {"tomatrix", "tovector"}, optional
+        By default D is a vector if it has one row or column: a single number is the distance of two
+        objects, and 1 x 0 has those of one object.
 
     Returns
     -------
@@ -262,23 +276,24 @@ def squareform(D: Any) -> np.ndarray:
            [2., 3., 0.]])
     """
     D = numbers("D", D)
-    is_vector = D.size == max(D.shape, default=0)
-    if is_vector and D.shape != (1, 1):
+    vector = D.ndim < 2 or 1 in D.shape
+    if direction is not None:
+        choice("direction", direction, ("tomatrix", "tovector"))
+        if direction == "tomatrix" and not vector:
+            raise ArgumentError("D", f"must be a vector, got shape {D.shape}")
+        vector = direction == "tomatrix"
+    if vector:
         check_condensed("D", D)
-    if not is_vector and not (
-        D.ndim == 2 and len(D) == len(D.T) and (D == D.T).all() and not np.diag(D).any()
-    ):
+        # scipy takes no distance for those of two objects
+        return scipy_distance.squareform(D.ravel()) if D.size else np.zeros((1, 1))
+    if not (D.ndim == 2 and len(D) == len(D.T) and (D == D.T).all() and not np.diag(D).any()):
         raise ArgumentError("D", "must be a symmetric matrix with a diagonal of 0, or a vector")
-    if D.shape == (1, 1):
-        return np.zeros((1, 0)) if D[0, 0] == 0 else np.array([[0, D[0, 0]], [D[0, 0], 0]])
-    if is_vector:
-        return scipy_distance.squareform(D.ravel())
-    return scipy_distance.squareform(D)[None]
+    return D[np.triu_indices(len(D), 1)][None]
 
 
 def check_condensed(name: str, D: np.ndarray) -> None:
     """Refuse a vector of another length than that of the distances of n objects."""
-    if not scipy_distance.is_valid_y(D.ravel()):
+    if D.ndim > 2 or (D.size and not scipy_distance.is_valid_y(D.ravel())):
         raise ArgumentError(name, f"must have n (n - 1) / 2 distances, got {D.size}")
 
 
@@ -311,10 +326,12 @@ def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     array([[3., 4., 5.]])
     """
     D = numbers("D", D)
-    if D.ndim < 2 or len(D) == 1 != D.size:
+    if D.ndim < 2 or len(D) == 1:
         D = squareform(D)
     else:
-        squareform(D)
+        squareform(D, "tovector")
+    if not D.size:
+        raise ArgumentError("D", "is empty: at least one object is needed")
     check_distances("D", D)
     squares = D**2
     squares = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()

@@ -19,10 +19,10 @@ from d2ke import Objects, random_series
 from d2ke._base.checks import length_range
 from d2ke._base.errors import ArgumentError
 from d2ke.io import load_mat
+from d2ke.io.ucr import read_ucr
 from matlab_compat import random
 from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
 from matlab_compat._outputs import Outputs
-from matlab_compat.ucr_text import read_ucr
 from matlab_compat.warping import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 
@@ -149,7 +149,7 @@ class Univariate:
 
     def read(self, part: str) -> tuple[Objects, np.ndarray]:
         """Return the series and labels of the part "train" or "test"."""
-        return read_ucr(Path(self.file_dir, self.filename, f"{self.filename}_{part.upper()}"))
+        return read_ucr(Path(self.file_dir, self.filename, f"{self.filename}_{part.upper()}"))[:2]
 
     def read_both(self) -> tuple[tuple[Objects, np.ndarray], tuple[Objects, np.ndarray]]:
         """Return the series and labels of both parts."""

@@ -67,7 +67,7 @@ def mdscale(
     choice("Criterion", Criterion, _CRITERIA)
     D = numbers("D", D)
     classical, _ = cmdscale(D)  # checks D
-    condensed = D.ndim < 2 or len(D) == 1 != D.size
+    condensed = D.ndim < 2 or len(D) == 1
     n, given = len(classical), np.ravel(D) if condensed else square(D, checks=False)
     p = whole("p", p, 1, n)
     if isinstance(Start, str):

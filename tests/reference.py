@@ -724,18 +724,28 @@ def window(x, y, dilation=1, normalize=True):
     """The distance of y to the nearest place of x; both are (length, channels)."""
     w = np.asarray(y, np.float64).T
     if normalize:
-        w = normalized(w)
-    return math.sqrt(window_profile(np.asarray(x).T, w, dilation, normalize).min())
+        w = normalized(w, window_limits(y))
+    profile = window_profile(np.asarray(x).T, w, dilation, normalize, window_limits(x))
+    return math.sqrt(profile.min())
 
 
-def normalized(w):
-    """The values along the last axis with mean 0 and deviation 1, or zeros."""
+def window_limits(x):
+    """Deviations up to which windows of x, (length, channels), are constant, in float32."""
+    eps = np.finfo(np.asarray(x).dtype).eps
+    x = np.asarray(x, np.float64)
+    away = np.abs(x - x.mean(axis=0)).max(axis=0)
+    return np.maximum(2.0**-20 * away, 2 * eps * np.abs(x).max(axis=0))
+
+
+def normalized(w, limits=0.0):
+    """Windows (..., channels, l) with mean 0 and deviation 1; those within the limits are zeros."""
     w = w - w.mean(axis=-1, keepdims=True)
     deviation = w.std(axis=-1, keepdims=True)
-    return np.where(deviation < 1e-4, 0, w / np.maximum(deviation, 1e-4))
+    constant = deviation <= np.asarray(limits)[..., None]
+    return np.where(constant, 0, w / np.where(constant, 1, deviation))
 
 
-def window_profile(x, w, dilation, normalize):
+def window_profile(x, w, dilation, normalize, limits=0.0):
     """D of a window w (channels, l) at every place of x (channels, T)."""
     x, w = np.asarray(x, np.float64), np.asarray(w, np.float64)
     (_, steps), length = x.shape, w.shape[1]
@@ -747,13 +757,13 @@ def window_profile(x, w, dilation, normalize):
         inside = np.arange(length) * dilation
         taken = np.array([x[:, p + inside] for p in range(steps - span + 1)])
     if normalize:
-        taken = normalized(taken)
+        taken = normalized(taken, limits)
     return ((taken - w) ** 2).mean(axis=2).sum(axis=1)
 
 
-def window_distances(x, w, dilation, normalize, place, radius, threshold):
+def window_distances(x, w, dilation, normalize, limits, place, radius, threshold):
     """The least distance of a window, the least one near its place, and the share above."""
-    profile = window_profile(x, w, dilation, normalize)
+    profile = window_profile(x, w, dilation, normalize, limits)
     away = np.abs(np.arange(len(profile)) - float(place) * (len(profile) - 1))
     near = profile[away <= max(radius * x.shape[1], away.min())]
     return math.sqrt(profile.min()), math.sqrt(near.min()), np.mean(profile > threshold)

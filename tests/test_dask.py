@@ -200,6 +200,28 @@ def test_features_are_options_of_the_function_in_memory():
     np.testing.assert_allclose((Z.T @ Z).compute(), Z.compute().T @ Z.compute(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("chunks", [7, 50])
+def test_itself_comes_first_among_copies(chunks):
+    words = [*WORDS[:10] * 2, *["aab"] * 30]
+    how = {"k": 6, "distance": "levenshtein", "include_self": True}
+    wanted = d2ke.nearest(words, **how)
+    assert (wanted[0][:, 0] == np.arange(50)).all()
+    for X in (words, delayed_parts(words, 4, 25)):
+        given = {"chunks": chunks} if X is words else {}
+        for ours, theirs in zip(
+            dask.compute(*lazy.nearest(X, **how, **given)), wanted, strict=True
+        ):
+            same(ours, theirs)
+
+
+def test_a_radius_is_rounded_to_the_dtype_of_the_distances():
+    X = [np.zeros((1, 1), np.float32), np.full((1, 1), 0.3, np.float32)]
+    graph = sparse.vstack(dask.compute(*lazy.within(X, radius=0.3, distance="dtw", chunks=1)))
+    assert graph.nnz == 2
+    indices, _ = lazy.nearest(X, k=1, radius=0.3, distance="dtw", chunks=1)
+    assert indices.compute().tolist() == [[1], [0]]
+
+
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("cut", ["objects", "parts", "single objects"])
 def test_neighbours_among_themselves(include_self, cut):
@@ -413,7 +435,7 @@ def test_the_model_is_that_of_one_machine(name, small_sample):
     ],
 )
 def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
-    monkeypatch.setattr(train, "HINGE_FROM", np.inf)
+    monkeypatch.setattr(train, "_WHOLE", 0)  # no hinge loss
     wanted = d2ke.d2ke_train(y, X, **options)
     ours = lazy.d2ke_train(y, X, chunks=17, **options)
     same_models(ours, wanted, X)
@@ -433,6 +455,18 @@ def test_scores_of_pieces(small_sample, monkeypatch):
     np.testing.assert_allclose(one.hidden, other.hidden, atol=1e-3)
     decisions = [d2ke.d2ke_predict(None, STRINGS, model)[2] for model in (ours, wanted)]
     np.testing.assert_allclose(*decisions, atol=1e-2)
+    assert ours.R == wanted.R
+    features = lazy.d2ke_transform(STRINGS, ours, chunks=17)
+    assert features.shape == (90, ours.n_unsupervised)
+    assert ours.n_unsupervised < ours.R
+    same(features.compute(), d2ke.d2ke_transform(STRINGS, ours))
+
+
+def test_what_does_not_fit_is_refused_before_the_sample(monkeypatch):
+    monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10**8)
+    monkeypatch.setattr("d2ke.dask.training.sample_rows", None)
+    with pytest.raises(MemoryError, match="R = 60000 features"):
+        lazy.d2ke_train(LABELS, STRINGS, R=60_000, chunks=17)
 
 
 def test_every_object_is_in_a_small_sample():

@@ -4,6 +4,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from reference import same
 
 import d2ke
-from d2ke._base.checkpoint import open_locked
+from d2ke._base.checkpoint import locked
 from d2ke.io import feature_writer, load_features, open_features, save_features
 
 pytestmark = [
@@ -30,6 +31,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:every item of .* has shape"),
 ]
 
+CHUNK_BYTES = "d2ke.io.features._CHUNK_BYTES"
 RNG = np.random.default_rng(0)
 STRINGS = d2ke.pack(["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 20, 700)])
 EQUAL = d2ke.random_strings(60, "ACGT", length=(9, 9), seed=1)
@@ -52,7 +54,7 @@ def features():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, one at a time."""
-    monkeypatch.setattr(feature_writer, "_BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr(CHUNK_BYTES, 1 << 13)
     monkeypatch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
 
 
@@ -74,7 +76,7 @@ def test_same_bits_for_every_block_size(tmp_path, data):
     wanted = d2ke.distance_matrix(STRINGS[:n], OMEGA[:m], "levenshtein", dtype=dtype)
     path = tmp_path / "x.h5"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(feature_writer, "_BLOCK_BYTES", data.draw(st.integers(1, 1 << 16), "block"))
+        patch.setattr(CHUNK_BYTES, data.draw(st.integers(1, 1 << 16), "chunk"))
         patch.setattr(feature_writer, "_RUN_BYTES", data.draw(st.integers(1, 1 << 18), "run"))
         d2ke.write_distances(
             path, STRINGS[:n], OMEGA[:m], distance="levenshtein", dtype=dtype, n_threads=n_threads
@@ -83,7 +85,7 @@ def test_same_bits_for_every_block_size(tmp_path, data):
         same(stored.read(), wanted)
         assert stored.omega() == OMEGA[:m]
         assert stored.labels() is None
-    assert os.listdir(tmp_path) == ["x.h5"]
+    assert sorted(os.listdir(tmp_path)) == ["x.h5", "x.h5.lock"]
     path.unlink()
 
 
@@ -172,13 +174,15 @@ def test_the_file_is_that_of_save_features(file, tmp_path, features):
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     save_features(tmp_path / "y.h5", features, omega=OMEGA, parameters={**HOW, "link": "exp"})
     with h5py.File(file) as one, h5py.File(tmp_path / "y.h5") as other:
-        assert set(one) - set(other) == {"done", "record"}
-        assert one["Z"].chunks is None
+        assert set(one) - set(other) == {"record"}
+        assert one["Z"].chunks == other["Z"].chunks
+        assert one["Z"].fletcher32
+        assert other["Z"].fletcher32
         for name in ("omega/values", "omega/offsets", "omega/alphabet", "parameters", "Z"):
             same(one[name][()], other[name][()])
     part = load_features(file, rows=slice(3, 9), columns=slice(50))
     same(part.Z, features[3:9, :50])
-    assert file.read_bytes()[8] in (0, 2)
+    assert file.read_bytes()[512 + 8] in (0, 2)
 
 
 # ---------------------------------------------------------------- kills
@@ -210,28 +214,25 @@ def test_killed_at_random_places(file, small_blocks, features, n_kills, monkeypa
     computed = []
     run = feature_writer._fill
 
-    def counted(fd, stored, compute, *rest):
+    def counted(stream, seal, compute, *rest):
         def counting(rows, Z, report):
             computed.append(rows)
             compute(rows, Z, report)
 
-        run(fd, stored, counting, *rest)
+        run(stream, seal, counting, *rest)
 
     monkeypatch.setattr(feature_writer, "_fill", counted)
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     same(read(file), features)
     n_blocks = -(-700 // 6)
     assert len(computed) == (n_blocks - finished if not file.exists() or computed else 0)
-    assert os.listdir(file.parent) == [file.name]
+    assert sorted(os.listdir(file.parent)) == [file.name, f"{file.name}.lock"]
 
 
 def done_blocks(part):
     """Return how many blocks of an unfinished file are done."""
-    try:
-        with open(part, "rb") as stream, h5py.File(stream, "r") as stored:
-            return -(-int(stored["done"][()]) // 6)
-    except (OSError, KeyError):
-        return 0
+    rows = re.match(rb"d2ke features; rows (\d+);", part.read_bytes()) if part.exists() else None
+    return -(-int(rows[1]) // 6) if rows else 0
 
 
 def test_killed_before_every_call(tmp_path):
@@ -241,7 +242,7 @@ def test_killed_before_every_call(tmp_path):
     X, omega = STRINGS[:14], OMEGA[:8]
     wanted = d2ke.d2ke_embed(X, omega, **HOW)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(feature_writer, "_BLOCK_BYTES", 8 * 64)
+        patch.setattr(CHUNK_BYTES, 8 * 64)
         patch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
         patch.setattr(os, "fsync", lambda fd: None)
         n = kills.kill_before_every_call(
@@ -267,13 +268,13 @@ def test_interrupted_and_resumed(file, small_blocks, features, monkeypatch):
     assert not file.exists()
     with pytest.raises(FileNotFoundError, match=r"rows are missing in features\.h5\.part"):
         open_features(file)
-    with pytest.raises(ValueError, match=r"h5\.part cannot be read: it is not complete, the call"):
+    with pytest.raises(ValueError, match=r"h5\.part is not complete, the call"):
         open_features(f"{file}.part")
     with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
         d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein", gamma=0.4)
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     same(read(file), features)
-    assert os.listdir(file.parent) == [file.name]
+    assert sorted(os.listdir(file.parent)) == [file.name, f"{file.name}.lock"]
 
 
 SLOW = """
@@ -300,7 +301,7 @@ def test_ctrl_c(file):
         started = time.monotonic()
         assert child.stdout.read().splitlines()[-1] == "interrupted"
         assert time.monotonic() - started < 5
-    assert os.listdir(file.parent) == ["features.h5.part"]
+    assert sorted(os.listdir(file.parent)) == ["features.h5.lock", "features.h5.part"]
 
 
 # ---------------------------------------------------------------- what is refused
@@ -311,7 +312,7 @@ def test_a_complete_file_is_left_as_it_is(file, features):
     before = file.stat().st_mtime_ns
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     assert file.stat().st_mtime_ns == before
-    assert os.listdir(file.parent) == [file.name]
+    assert sorted(os.listdir(file.parent)) == [file.name, f"{file.name}.lock"]
 
 
 @pytest.mark.parametrize(
@@ -403,12 +404,11 @@ def test_wrong_arguments(file, model):
 
 
 def test_two_writers(file, features):
-    fd = open_locked(file.with_name("features.h5.part"), file)
-    try:
-        with pytest.raises(BlockingIOError, match="is being written by another call"):
-            d2ke.write_features(file, STRINGS, OMEGA, **HOW)
-    finally:
-        os.close(fd)
+    with (
+        locked(file.with_name("features.h5.lock"), file),
+        pytest.raises(BlockingIOError, match="is being written by another call"),
+    ):
+        d2ke.write_features(file, STRINGS, OMEGA, **HOW)
     # Threads of one process: one writes, the others are refused or find it complete.
     outcomes = []
 
@@ -427,7 +427,7 @@ def test_two_writers(file, features):
     assert "written" in outcomes
     assert len(outcomes) == 4
     same(read(file), features)
-    assert os.listdir(file.parent) == [file.name]
+    assert sorted(os.listdir(file.parent)) == [file.name, f"{file.name}.lock"]
 
 
 @pytest.mark.parametrize("reserves", [True, False])

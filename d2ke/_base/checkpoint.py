@@ -2,22 +2,24 @@
 """Locks and records of runs that can be resumed, and folders of their finished parts.
 
 A folder is locked while a run has it. ``record.json`` says what the run is made from; a run with
-another record is refused. Each part is a file that is written whole or not at all.
+another record is refused. Each part is a file that is written whole or not at all, and ends with
+a CRC-32 of its bytes, its name and the record. A damaged part is missing, with a warning.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import stat
+import zlib
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import warn
 from d2ke._base.files import write_file
 from d2ke._ext import isa
 from d2ke._version import __version__
@@ -29,6 +31,7 @@ UNKNOWN = "not known: "
 _RECORD, _LOCK = "record.json", "lock"
 _REMAINS = re.compile(r"\.[0-9a-f]{32}\.part$")  # of a part that a killed run was writing
 _FORMAT = 1
+_CRC_BYTES = 8  # as hexadecimal digits
 
 Key = tuple[str | int | float, ...]
 
@@ -78,35 +81,28 @@ def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str
         )
 
 
-def open_locked(path: Path, target: Path) -> int:
-    """Open or create a file, and lock it until it is closed or the process ends.
+@contextmanager
+def locked(path: Path, target: Path) -> Iterator[None]:
+    """Lock a file that exists for this alone, and is not removed.
 
     Raises
     ------
     BlockingIOError
         If another call writes `target` now.
     """
-    import fcntl  # here, as not every system has it
+    from filelock import FileLock, Timeout  # here, as the import takes a while
 
-    while True:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-        try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise FileExistsError(f"{path} is not a regular file")
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.stat(path), os.fstat(fd)):
-                return fd
-        except BlockingIOError:
-            os.close(fd)
-            raise BlockingIOError(
-                f"{target} is being written by another call; only one at a time can do that"
-            ) from None
-        except FileNotFoundError:
-            pass  # the previous owner renamed or removed it
-        except BaseException:
-            os.close(fd)
-            raise
-        os.close(fd)
+    lock = FileLock(path, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise BlockingIOError(
+            f"{target} is being written by another call; only one at a time can do that"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class Checkpoint(MutableMapping[Key, Any]):
@@ -141,7 +137,9 @@ class Checkpoint(MutableMapping[Key, Any]):
         names = {file.name for file in folder.iterdir() if not _REMAINS.search(file.name)}
         if names - {_LOCK} and _RECORD not in names:
             raise FileExistsError(f"{folder} has files, but is no checkpoint; give a new folder")
-        self._lock = open_locked(folder / _LOCK, folder)
+        self._record_crc = zlib.crc32(json.dumps(inputs, sort_keys=True).encode())
+        self._lock = ExitStack()
+        self._lock.enter_context(locked(folder / _LOCK, folder))
         try:
             for file in folder.iterdir():
                 if _REMAINS.search(file.name):
@@ -159,58 +157,66 @@ class Checkpoint(MutableMapping[Key, Any]):
 
     def close(self) -> None:
         """Unlock the folder."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._lock.close()
 
     def _compare(self, record: dict[str, Any]) -> None:
         """Write the record, or refuse a folder with another one."""
         path = self.folder / _RECORD
-        if not path.exists():
-            write_file(path, json.dumps(record, indent=1).encode())
-            return
+        if path.exists():
+            before = _content(path, 0)
+            if before is not None:
+                refuse_differences(self.folder, json.loads(before), record)
+                return
+            parts = {*self.folder.glob("*.json"), *self.folder.glob("*.npz")} - {path}
+            if all(_content(part, self._record_crc) is None for part in parts):
+                raise FileExistsError(f"{path} is not the record of a checkpoint, or is damaged")
+            warn(f"{path} is damaged; it is written again, since parts are of the same run")
+        _write(path, json.dumps(record, indent=1).encode(), 0)
+
+    def _read(self, path: Path) -> bytes | None:
+        """Return the content of a part; None if it is missing, or damaged with a warning."""
         try:
-            before = json.loads(path.read_bytes())
-            if "checkpoint" not in before:
-                raise ValueError
-        except (TypeError, ValueError):
-            raise FileExistsError(f"{path} is not the record of a checkpoint") from None
-        refuse_differences(self.folder, before, record)
+            content = _content(path, self._record_crc)
+        except FileNotFoundError:
+            return None
+        if content is None:
+            warn(f"{path} is damaged; this part is computed again")
+        return content
 
     def __getitem__(self, key: Key) -> Any:
-        try:
-            return json.loads(self._path(key, ".json").read_bytes())["value"]
-        except FileNotFoundError:
-            raise KeyError(key) from None
+        content = self._read(self._path(key, ".json"))
+        if content is None:
+            raise KeyError(key)
+        return json.loads(content)["value"]
 
     def __setitem__(self, key: Key, value: Any) -> None:
         part = {"key": key, "value": value}
-        write_file(self._path(key, ".json"), json.dumps(part).encode())
+        _write(self._path(key, ".json"), json.dumps(part).encode(), self._record_crc)
 
     def __delitem__(self, key: Key) -> None:
         self._path(key, ".json").unlink()
 
     def __iter__(self) -> Iterator[Key]:
         for path in sorted(self.folder.glob("*.json")):
-            if path.name != _RECORD:
-                yield tuple(json.loads(path.read_bytes())["key"])
+            if path.name != _RECORD and (content := self._read(path)) is not None:
+                yield tuple(json.loads(content)["key"])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def arrays(self, key: Key) -> dict[str, np.ndarray] | None:
-        """Return the arrays of a part, or None where it is missing."""
-        try:
-            with np.load(self._path(key, ".npz"), allow_pickle=False) as part:
-                return dict(part)
-        except FileNotFoundError:
+        """Return the arrays of a part, or None where it is missing or damaged."""
+        content = self._read(self._path(key, ".npz"))
+        if content is None:
             return None
+        with np.load(io.BytesIO(content), allow_pickle=False) as part:
+            return dict(part)
 
     def put_arrays(self, key: Key, **arrays: Any) -> None:
         """Write a part of arrays."""
         content = io.BytesIO()
         np.savez(content, **arrays)
-        write_file(self._path(key, ".npz"), content.getbuffer())
+        _write(self._path(key, ".npz"), content.getbuffer(), self._record_crc)
 
     def numbers(self, name: str) -> list[int]:
         """Return the sorted numbers of the arrays with keys (name, number)."""
@@ -220,3 +226,19 @@ class Checkpoint(MutableMapping[Key, Any]):
     def _path(self, key: Key, suffix: str) -> Path:
         stem = "_".join(re.sub(r"[^\w.+-]+", "-", str(part)) for part in key)
         return self.folder / f"{stem}{suffix}"
+
+
+def _crc(path: Path, content: bytes | memoryview, record_crc: int) -> bytes:
+    return b"%08x" % zlib.crc32(content, zlib.crc32(path.name.encode(), record_crc))
+
+
+def _write(path: Path, content: bytes | memoryview, record_crc: int) -> None:
+    """Write a part, with the CRC-32 at its end."""
+    write_file(path, b"".join([content, _crc(path, content, record_crc)]))
+
+
+def _content(path: Path, record_crc: int) -> bytes | None:
+    """Return the content of a part, or None if it is damaged."""
+    whole = path.read_bytes()
+    content = whole[:-_CRC_BYTES]
+    return content if whole[-_CRC_BYTES:] == _crc(path, content, record_crc) else None

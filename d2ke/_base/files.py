@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,6 +23,11 @@ for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # those that the system h
 # Errors of file systems that cannot reserve space.
 _NO_RESERVE = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_SEEKING = Lock()
+
+
+class SpecialFileError(OSError):
+    """A path leads to a pipe, a socket or a device."""
 
 
 @contextmanager
@@ -73,6 +79,9 @@ def open_file(path: Path) -> FileIO:
         fd = os.open(path, _READ)
     except FileNotFoundError:
         raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path)) from None
+    except PermissionError:
+        check_place(path)  # a folder, on Windows
+        raise
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         check_place(path)
@@ -84,7 +93,7 @@ def check_place(path: Path) -> None:
     if path.is_dir() or not path.name:
         raise IsADirectoryError(f"{path} is a folder; a file's name is needed")
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is not a regular file but a pipe, a socket or a device")
+        raise SpecialFileError(f"{path} is not a regular file but a pipe, a socket or a device")
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {path}: the folder {folder} does not exist")
@@ -106,9 +115,10 @@ def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> 
     """Write all of `content` at a place of a file."""
     view = memoryview(content)
     view = view.cast("B") if view.nbytes else memoryview(b"")
-    while view:
-        done = os.pwrite(fd, view, place)
-        view, place = view[done:], place + done
+    with _SEEKING:
+        os.lseek(fd, place, os.SEEK_SET)
+        while view:
+            view = view[os.write(fd, view) :]
 
 
 def reserve(fd: int, n_bytes: int, path: Path) -> None:

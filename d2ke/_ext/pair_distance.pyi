@@ -32,12 +32,13 @@ def distance(
     rate: float,
     same: bool,
 ) -> KernelDistance: ...
-def near_square(
+def small_square(
     x_points: NDArray[np.float64],
     x_vectors: NDArray[np.float64],
+    n: int,
     y_points: NDArray[np.float64],
     y_vectors: NDArray[np.float64],
-    n: int,
+    m: int,
     laplace: bool,
     rate: float,
-) -> float: ...
+) -> tuple[float, float]: ...

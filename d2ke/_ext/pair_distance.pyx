@@ -3,10 +3,12 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY, NAN, exp, expm1, fmax, isnan, sinh, sqrt
+from libc.math cimport INFINITY, NAN, exp, expm1, fabs, fmax, isnan, sinh, sqrt
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
 
-from d2ke._ext.isa cimport d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem, d2ke_stopped
+from d2ke._ext.isa cimport (d2ke_add_exactly, d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem,
+                            d2ke_stopped)
 from d2ke._ext.pair_sums cimport BLOCK, PAIR_WORK, PairSums, add_columns, describe
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.pairwise import by_length
@@ -15,10 +17,14 @@ from d2ke._ext.tasks cimport run, worth
 cdef enum:
     CELL_WORK = 12  # a kernel value, in operations beyond those of the coordinates
     NEAR_POINTS = 2000
+    TERMS = 14      # of exp(t) - 1 - t - t^2/2, for |t| of at most WIDE
 
 # Squares below this part of the sums of both sets are mostly rounding.
 NEAR_SHARE = 1e-6
 cdef double _SHARE = NEAR_SHARE
+cdef double WIDE = 0.25     # the largest squared radius over sigma^2 of the points of a wide kernel
+cdef double SURE = 1e-9     # relative error of a square, of which no better one is looked for
+cdef double EPS = 2.0**-52
 
 cdef struct Sides:
     PairSums pairs
@@ -104,11 +110,12 @@ cdef double _bend(const PairSums *pairs, double square, double along, double ste
 
 
 cdef double _near_square(const PairSums *pairs, int64_t first, int64_t other, int64_t n,
-                         const d2ke_poll *poll) noexcept nogil:
+                         const d2ke_poll *poll, double *error) noexcept nogil:
     """The squared distance of two sets of n points that are nearly equal; NAN: they are not.
 
     Partners are m - h and m + h; the terms of pairs of partners i and j are
     K(d + s) + K(d - s) - K(d + t) - K(d - t), for d = m_i - m_j, s = h_i - h_j, t = h_i + h_j.
+    `error` bounds the rounding.
     """
     cdef int64_t[NEAR_POINTS] partner
     cdef int64_t i, j, k, a, c
@@ -116,6 +123,7 @@ cdef double _near_square(const PairSums *pairs, int64_t first, int64_t other, in
     cdef const double *y = pairs.y.points + other
     cdef double d, s, t, h_i, h_j, square, along_s, along_t, step_s, step_t, weight, value
     cdef double total = 0, row
+    error[0] = 0
     if n > NEAR_POINTS or not _partners(pairs, first, other, n, partner):
         return NAN
     for i in range(n):
@@ -139,6 +147,11 @@ cdef double _near_square(const PairSums *pairs, int64_t first, int64_t other, in
             for k in range(pairs.x.channels):
                 weight += (pairs.x.vectors[k * pairs.x.stride + first + i]
                            * pairs.x.vectors[k * pairs.x.stride + first + j])
+            if pairs.laplace:
+                step_s, step_t = sqrt(step_s), sqrt(step_t)
+            error[0] += 32 * EPS * value * fabs(weight) * pairs.rate * (step_s + step_t)
+            if pairs.laplace:
+                step_s, step_t = step_s * step_s, step_t * step_t
             value *= weight * (_bend(pairs, square, along_s, step_s)
                                - _bend(pairs, square, along_t, step_t))
             row += value if i == j else 2 * value
@@ -146,6 +159,138 @@ cdef double _near_square(const PairSums *pairs, int64_t first, int64_t other, in
         if d2ke_stopped(poll):
             return NAN
     return total
+
+
+cdef double _rest(double t) noexcept nogil:
+    """exp(t) - 1 - t - t^2/2 for a small t."""
+    cdef double sum = 1
+    cdef int k
+    for k in range(TERMS, 3, -1):
+        sum = 1 + sum * t / k
+    return t * t * t / 6 * sum
+
+
+cdef double _wide_square(const PairSums *pairs, int64_t first, int64_t n, int64_t other, int64_t m,
+                         const d2ke_poll *poll, double *error) noexcept nogil:
+    """The squared norm of n points of x minus m of y, all within sigma / 2; NAN: they are not.
+
+    In units of sigma from their centre, K(p, q) = exp(-|p|^2/2) exp(-|q|^2/2) exp(<p, q>). What
+    the series of the last factor has up to its squares are squares of sums over the points, which
+    lose no digits to each other; the first one is the difference of the masses and a sum of
+    exp(-|p|^2/2) - 1. The rest is added up over pairs, if it counts. Of the Laplace kernel,
+    K - 1 is. `error` bounds the rounding.
+    """
+    cdef int64_t dim = pairs.x.dim, channels = pairs.x.channels, size = n + m, p, q, k, h, c
+    cdef double scale = pairs.rate if pairs.laplace else sqrt(2 * pairs.rate)
+    cdef double *points = <double *> malloc(
+        (size * (dim + channels) + dim + 2) * sizeof(double))
+    cdef double *vectors = points + size * dim
+    cdef double *centre = vectors + size * channels
+    cdef const d2ke_cloud *side
+    cdef double square, radius = 0, weight = 0, total = 0, value, lost, away
+    cdef double[2] sum
+    cdef bint squares = dim <= size  # as sums over the points; else over pairs
+    if points == NULL:
+        return NAN
+    for k in range(dim):
+        centre[k] = 0
+        for p in range(n):
+            centre[k] += pairs.x.points[k * pairs.x.stride + first + p] / size
+        for p in range(m):
+            centre[k] += pairs.y.points[k * pairs.y.stride + other + p] / size
+    for p in range(size):
+        side = &pairs.x if p < n else &pairs.y
+        q = first + p if p < n else other + p - n
+        square = 0
+        for k in range(dim):
+            value = (side.points[k * side.stride + q] - centre[k]) * scale
+            points[p * dim + k] = value
+            square += value * value
+        radius = fmax(radius, square)
+        value = 0
+        for c in range(channels):
+            vectors[p * channels + c] = side.vectors[c * side.stride + q] * (1 if p < n else -1)
+            value += fabs(vectors[p * channels + c])
+        weight += value
+    if radius > WIDE:
+        free(points)
+        return NAN
+    for c in range(channels):  # the difference of the masses, and what points lose to their centre
+        sum[0] = sum[1] = 0
+        for p in range(size):
+            d2ke_add_exactly(vectors[p * channels + c], &sum[0], &sum[1])
+            if not pairs.laplace:
+                square = 0
+                for k in range(dim):
+                    square += points[p * dim + k] * points[p * dim + k]
+                value = vectors[p * channels + c] * expm1(-square / 2)
+                d2ke_add_exactly(value, &sum[0], &sum[1])
+                vectors[p * channels + c] += value
+        total += (sum[0] + sum[1]) * (sum[0] + sum[1])
+    for k in range(0 if pairs.laplace else dim):
+        for h in range(-1, k + 1 if squares else 0):
+            for c in range(channels):
+                sum[0] = sum[1] = 0
+                for p in range(size):
+                    value = vectors[p * channels + c] * points[p * dim + k]
+                    if h >= 0:
+                        value *= points[p * dim + h]
+                    d2ke_add_exactly(value, &sum[0], &sum[1])
+                value = (sum[0] + sum[1]) * (sum[0] + sum[1])
+                total += value / 2 if h == k else value
+        if d2ke_stopped(poll):
+            free(points)
+            return NAN
+    lost = 8 * EPS * weight * sqrt(radius)
+    if pairs.laplace:
+        away = weight * weight * sqrt(radius)
+    else:
+        away = weight * weight * radius * radius * (radius / 4 if squares else 1)
+    if pairs.laplace or away > EPS / 16 * total:
+        if size > 4 * NEAR_POINTS:  # too many pairs for one thread
+            free(points)
+            return NAN
+        sum[0] = sum[1] = 0
+        for p in range(size):
+            for q in range(p + 1):
+                square = 0
+                for k in range(dim):
+                    if pairs.laplace:
+                        value = points[p * dim + k] - points[q * dim + k]
+                        square += value * value
+                    else:
+                        square += points[p * dim + k] * points[q * dim + k]
+                if pairs.laplace:
+                    value = expm1(-sqrt(square))
+                else:
+                    value = _rest(square) + (0 if squares else square * square / 2)
+                square = 0
+                for c in range(channels):
+                    square += vectors[p * channels + c] * vectors[q * channels + c]
+                d2ke_add_exactly(value * square * (1 if p == q else 2), &sum[0], &sum[1])
+            if d2ke_stopped(poll):
+                free(points)
+                return NAN
+        total += sum[0] + sum[1]
+        away *= 16 * EPS
+    error[0] = 2 * sqrt(fmax(total, 0)) * lost + lost * lost + away if not pairs.laplace else away
+    free(points)
+    return total
+
+
+cdef double _small_square(const PairSums *pairs, int64_t first, int64_t n, int64_t other,
+                          int64_t m, const d2ke_poll *poll, double *error) noexcept nogil:
+    """The squared distance of two sets that is mostly rounding in the sums; NAN: so it stays."""
+    cdef double wide, near, near_error
+    error[0] = INFINITY
+    wide = _wide_square(pairs, first, n, other, m, poll, error)
+    if n != m or error[0] <= SURE * wide:
+        return wide
+    near = _near_square(pairs, first, other, n, poll, &near_error)
+    if not isnan(near) and (isnan(wide) or near_error < error[0]):
+        error[0] = near_error
+        return near
+    return wide
 
 
 cdef void _distance(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,
@@ -157,6 +302,7 @@ cdef void _distance(const d2ke_problem *p, int64_t row, int64_t block, void *scr
     cdef const double *a = sides.x_own + 2 * row
     cdef const double *b = sides.y_own + 2 * column
     cdef double[2] total
+    cdef double error
     cdef PairSums pairs = sides.pairs
     # Which of the two gives the rows must not depend on the order of the arguments: the bits do.
     cdef int sign = _order(&pairs.x, i, n, &pairs.y, j, m)
@@ -170,8 +316,8 @@ cdef void _distance(const d2ke_problem *p, int64_t row, int64_t block, void *scr
         return
     # Differences of nearly equal sums first, their low parts afterwards.
     total[0] = ((a[0] - total[0]) + (b[0] - total[0])) + ((a[1] - total[1]) + (b[1] - total[1]))
-    if n == m and total[0] < _SHARE * (a[0] + b[0]):
-        total[1] = _near_square(&pairs, i, j, n, poll)
+    if total[0] < _SHARE * (a[0] + b[0]):
+        total[1] = _small_square(&pairs, i, n, j, m, poll, &error)
         if not isnan(total[1]):
             total[0] = total[1]
     result[0] = sqrt(fmax(total[0], 0.0))
@@ -243,24 +389,30 @@ def distance(x_points, x_vectors, const int64_t[::1] x_offsets, y_points, y_vect
     return pairs
 
 
-cdef struct NearSets:
+cdef struct SmallSets:
     PairSums pairs
     int64_t n
+    int64_t m
     double square
+    double error
 
 
-cdef void _near_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
-    cdef NearSets *near = <NearSets *> context
-    near.square = _near_square(&near.pairs, 0, 0, near.n, poll)
+cdef void _small_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
+    cdef SmallSets *sets = <SmallSets *> context
+    sets.square = _small_square(&sets.pairs, 0, sets.n, 0, sets.m, poll, &sets.error)
 
 
-def near_square(const double[:, ::1] x_points, const double[:, ::1] x_vectors,
-                const double[:, ::1] y_points, const double[:, ::1] y_vectors, int64_t n,
-                bint laplace, double rate):
-    """The squared distance of two clouds of n points that are nearly equal; NAN: they are not."""
-    cdef NearSets near
-    describe(&near.pairs.x, x_points, x_vectors)
-    describe(&near.pairs.y, y_points, y_vectors)
-    near.pairs.laplace, near.pairs.rate, near.n = laplace, rate, n
-    run(_near_task, &near, 1, 1)
-    return near.square
+def small_square(const double[:, ::1] x_points, const double[:, ::1] x_vectors, int64_t n,
+                 const double[:, ::1] y_points, const double[:, ::1] y_vectors, int64_t m,
+                 bint laplace, double rate):
+    """The squared distance of two clouds of n and m points, and a bound of its rounding.
+
+    NAN for sets that are neither nearly equal nor small beside sigma. m may be 0.
+    """
+    cdef SmallSets sets
+    describe(&sets.pairs.x, x_points, x_vectors)
+    describe(&sets.pairs.y, y_points, y_vectors)
+    sets.pairs.laplace, sets.pairs.rate, sets.n, sets.m = laplace, rate, n, m
+    sets.error = INFINITY
+    run(_small_task, &sets, 1, 1)
+    return sets.square, sets.error

@@ -29,6 +29,8 @@ struct d2ke_windows {
     const float *values;     /* channel c of series i from values[c * total + offsets[i]] */
     const int64_t *offsets;
     const uint8_t *large;    /* of each series: a value exceeds LARGE of windows.pyx */
+    const float *limits;     /* (dim, n): windows that deviate by at most that are constant */
+    int64_t n;
     int64_t total;
     int64_t dim;
     int64_t longest;
@@ -78,9 +80,12 @@ static inline size_t window_lay(const struct d2ke_windows *p, void *memory, wind
 typedef struct {
     const uint8_t *x_large;
     const uint8_t *y_large;
+    const float *x_limits;   /* (dim, n), as in d2ke_windows */
+    const float *y_limits;
     const int64_t *channels; /* 0 .. dim - 1 */
     int64_t dilation;
     int64_t normalize;
+    double unit;             /* of the values: what distances are multiplied with */
 } window_options;
 
 static inline d2ke_windows window_problem(const d2ke_problem *problem)
@@ -91,6 +96,8 @@ static inline d2ke_windows window_problem(const d2ke_problem *problem)
         .values = x->values,
         .offsets = x->offsets,
         .large = o->x_large,
+        .limits = o->x_limits,
+        .n = x->n,
         .total = x->offsets[x->n],
         .dim = x->dim,
         .longest = x->longest > y->longest ? x->longest : y->longest,

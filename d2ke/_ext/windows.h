@@ -15,7 +15,6 @@
 #endif
 #define WINDOW_VECTORS 2
 #define WINDOW_PLACES (WINDOW_VECTORS * LANES_f32)
-#define WINDOW_CONSTANT 1e-4f /* deviations below it count as 0: views are standardised */
 #define WINDOW_FEW 16 /* values whose variance may come from their squares */
 #define WINDOW_SMALLER 0x1p-40f /* the unit of series with a value above LARGE of windows.pyx */
 
@@ -89,7 +88,8 @@ D2KE_INLINE void window_sums(const int normalized, int64_t n, const window_chunk
 }
 
 /* The windows at n places: their differences from their first value, rows[j][p], and the factor and
- * shift that make the mean 0 and the deviation 1, units[0][p] and units[1][p].  After the first
+ * shift that make the mean 0 and the deviation 1, units[0][p] and units[1][p]; both are 0 for
+ * windows that deviate by at most `constant`.  After the first
  * value is taken off, a level far from 0 costs no digits; the variance exceeds mean^2 / length, so
  * that of few values mean^2 may be taken from their squares. */
 static void window_normalize(int64_t n, int64_t length, const float *x, int64_t step,
@@ -124,7 +124,7 @@ static void window_normalize(int64_t n, int64_t length, const float *x, int64_t 
             D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) squares[v] *= share;
         }
         D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
-            v_f32 factor = select_f32(squares[v] < least, zero, 1.0f / newton_sqrt_f32(squares[v]));
+            v_f32 factor = select_f32(squares[v] <= least, zero, 1.0f / newton_sqrt_f32(squares[v]));
             window_store(units + p + v * LANES_f32, factor);
             window_store(units + stride + p + v * LANES_f32, mean[v] * factor);
         }
@@ -142,6 +142,7 @@ static void window_stretch(const d2ke_windows *p, int64_t series, const window_c
     for (int64_t c = 0; c < chunk->n_channels; c++) {
         const float *x = p->values + chunk->channels[c] * p->total + start;
         const float *w = chunk->packed + c * length * WINDOW_CHUNK;
+        double limit = p->normalize ? p->limits[chunk->channels[c] * p->n + series] : 0;
         double mean = 0, squares = 0, inverse = 1, value = 0;
         for (int pass = p->normalize ? 0 : 2; pass < 3; pass++) {
             for (int64_t j = 0; j < length; j++) {
@@ -161,7 +162,7 @@ static void window_stretch(const d2ke_windows *p, int64_t series, const window_c
                     }
             }
             if (pass == 0) mean = squares;
-            if (pass == 1) inverse = sqrt(squares) < WINDOW_CONSTANT ? 0 : 1 / sqrt(squares);
+            if (pass == 1) inverse = sqrt(squares) <= limit ? 0 : 1 / sqrt(squares);
             squares = 0;
         }
     }
@@ -208,8 +209,8 @@ static void window_strip_sums(const d2ke_windows *p, int64_t series, const windo
             x = s->copy;
         }
         if (p->normalize) {
-            window_normalize(computed, length, x, step, WINDOW_CONSTANT * scale, s->rows,
-                             s->units, stride);
+            float limit = p->limits[chunk->channels[c] * p->n + series];
+            window_normalize(computed, length, x, step, limit * scale, s->rows, s->units, stride);
             window_sums(1, computed, chunk, c, s->rows, stride, s->units, packed, s->sums,
                         stride);
         } else
@@ -456,8 +457,8 @@ static void window_pack(const d2ke_items *y, int64_t item, const window_options 
         }
         memset(s->copy + length, 0, WINDOW_PLACES * sizeof(float));
         for (int64_t j = 0; j < length; j++) s->copy[j] = values[j] * scale;
-        window_normalize(WINDOW_PLACES, length, s->copy, 1, WINDOW_CONSTANT * scale, s->rows,
-                         s->units, stride);
+        window_normalize(WINDOW_PLACES, length, s->copy, 1, o->y_limits[c * y->n + item] * scale,
+                         s->rows, s->units, stride);
         v_f32 factor = window_load(s->units), shift = window_load(s->units + stride);
         for (int64_t j = 0; j < length; j++) {
             v_f32 value = window_load(s->rows + j * stride) * factor - shift;
@@ -492,7 +493,7 @@ static void window_pairs(const d2ke_problem *problem, int64_t row, int64_t block
     window_unit(&p, row, &chunk, &s, &scale);
     double unit = o->normalize ? 1.0 : scale;
     for (int64_t k = 0; k < count; k++)
-        result[k] = sqrt(window_lane_min(found[k].least) / (double)length) / unit;
+        result[k] = sqrt(window_lane_min(found[k].least) / (double)length) / unit * o->unit;
 }
 
 static size_t window_pairs_scratch(const d2ke_problem *problem)

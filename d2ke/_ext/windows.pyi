@@ -11,6 +11,7 @@ class Windows:
         self,
         values: NDArray[np.float32],
         offsets: NDArray[np.int64],
+        limits: NDArray[np.float32],
         windows: NDArray[np.float32],
         first: NDArray[np.int64],
         lengths: NDArray[np.int64],
@@ -31,6 +32,7 @@ class Windows:
 def window_distances(
     values: NDArray[np.float32],
     offsets: NDArray[np.int64],
+    limits: NDArray[np.float32],
     windows: NDArray[np.float32],
     first: NDArray[np.int64],
     lengths: NDArray[np.int64],
@@ -45,9 +47,12 @@ def window_distances(
 ) -> NDArray[np.float32]: ...
 def pairs(
     x: NDArray[np.float32],
+    x_limits: NDArray[np.float32],
     x_offsets: NDArray[np.int64],
     y: NDArray[np.float32],
+    y_limits: NDArray[np.float32],
     y_offsets: NDArray[np.int64],
     dilation: int,
     normalize: bool,
+    unit: float,
 ) -> PairwiseKernel: ...

@@ -26,6 +26,8 @@ cdef extern from "windowing.h":
         const float *values
         const int64_t *offsets
         const uint8_t *large
+        const float *limits
+        int64_t n
         int64_t total
         int64_t dim
         int64_t longest
@@ -43,9 +45,12 @@ cdef extern from "windowing.h":
     ctypedef struct window_options:
         const uint8_t *x_large
         const uint8_t *y_large
+        const float *x_limits
+        const float *y_limits
         const int64_t *channels
         int64_t dilation
         int64_t normalize
+        double unit
 
     enum:
         WINDOW_CHUNK
@@ -71,7 +76,8 @@ cdef struct Rows:
 cdef class Windows:
     """Series and windows in the form of the kernel.
 
-    values: (dim, total), the series one after another; offsets: theirs. Group g has the windows
+    values: (dim, total), the series one after another; offsets: theirs; limits: (dim, n), the
+    deviations up to which windows of them are constant. Group g has the windows
     first[g] .. first[g + 1] - 1, each lengths[g] values, dilations[g] apart, of the channels
     channels[channel_offsets[g]:channel_offsets[g + 1]]. `windows` has their values, window after
     window, in a window channel after channel. No series is empty.
@@ -84,7 +90,7 @@ cdef class Windows:
     cdef object keep
 
     def __init__(self, const float[:, ::1] values, const int64_t[::1] offsets,
-                 const float[::1] windows, const int64_t[::1] first,
+                 const float[:, ::1] limits, const float[::1] windows, const int64_t[::1] first,
                  const int64_t[::1] lengths, const int64_t[::1] dilations,
                  const int64_t[::1] channel_offsets, const int64_t[::1] channels,
                  bint normalize):
@@ -102,7 +108,7 @@ cdef class Windows:
         cdef float[::1] packed = np.zeros((counts * sizes).sum() + 1, np.float32)
         cdef uint8_t[::1] large = np.zeros(n + 1, np.uint8)
         cdef int64_t[:, ::1] memory = records
-        self.keep = [values, offsets, windows, channels, packed, large, records]
+        self.keep = [values, offsets, limits, windows, channels, packed, large, records]
         self.chunks = chunk = <chunk_parts *> &memory[0, 0]
         self.n_series, self.n_chunks = n, counts.sum()
         for g in order:
@@ -124,6 +130,7 @@ cdef class Windows:
         mark_large(values, offsets, large)
         self.parts.values, self.parts.offsets = &values[0, 0], &offsets[0]
         self.parts.large = &large[0]
+        self.parts.limits, self.parts.n = &limits[0, 0], n
         self.parts.total, self.parts.dim = values.shape[1], values.shape[0]
         self.parts.longest = np.diff(offsets).max()
         self.parts.longest_window = np.max(lengths)
@@ -201,7 +208,7 @@ cdef void rows_task(void *context, int64_t task, const d2ke_poll *poll) noexcept
 
 
 def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,
-                     const float[::1] windows, const int64_t[::1] first,
+                     const float[:, ::1] limits, const float[::1] windows, const int64_t[::1] first,
                      const int64_t[::1] lengths, const int64_t[::1] dilations,
                      const int64_t[::1] channel_offsets, const int64_t[::1] channels,
                      const float[::1] places, double radius, const float[::1] thresholds,
@@ -213,18 +220,20 @@ def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,
     places[w] * (T - span); the share of places where D exceeds thresholds[w]. T is the length of
     the series, span that of the window with its dilation. Where T < span there is one place: the
     window is stretched over the series. With `normalize` the windows of the series are taken with
-    mean 0 and deviation 1, or as zeros where their deviation is below 1e-4.
+    mean 0 and deviation 1, or as zeros where their deviation is at most that of `limits`.
     """
-    prepared = Windows(values, offsets, windows, first, lengths, dilations, channel_offsets,
+    prepared = Windows(values, offsets, limits, windows, first, lengths, dilations, channel_offsets,
                        channels, normalize)
     return prepared.rows(places, thresholds, radius, n_threads)
 
 
-def pairs(const float[:, ::1] x, const int64_t[::1] x_offsets, const float[:, ::1] y,
-          const int64_t[::1] y_offsets, int64_t dilation, bint normalize):
+def pairs(const float[:, ::1] x, const float[:, ::1] x_limits, const int64_t[::1] x_offsets,
+          const float[:, ::1] y, const float[:, ::1] y_limits, const int64_t[::1] y_offsets,
+          int64_t dilation, bint normalize, double unit):
     """Prepare the least distance of each of y's items, as a window, to a place of one of x's.
 
-    x and y are (dim, total), channel by channel.
+    x and y are (dim, total), channel by channel, and limits those of `Windows`. Distances are
+    multiplied with `unit`.
     """
     cdef PairwiseKernel kernel = PairwiseKernel()
     cdef window_options options
@@ -235,7 +244,7 @@ def pairs(const float[:, ::1] x, const int64_t[::1] x_offsets, const float[:, ::
     mark_large(x, x_offsets, x_large)
     mark_large(y, y_offsets, y_large)
     kernel.set_items(&x[0, 0], x_offsets, &y[0, 0], y_offsets, x.shape[0],
-                     (x, y, x_large, y_large, channels))
+                     (x, y, x_large, y_large, x_limits, y_limits, channels))
     columns = by_length(y_offsets)
     lengths = np.diff(y_offsets)[columns]
     # Blocks of windows of one length, as many as a chunk has.
@@ -244,6 +253,7 @@ def pairs(const float[:, ::1] x, const int64_t[::1] x_offsets, const float[:, ::
     edges = [np.arange(a, a + size, WINDOW_CHUNK) for a, size in zip(starts, sizes)]
     kernel.set_order(by_length(x_offsets, True), columns, np.append(np.concatenate(edges), n))
     options.x_large, options.y_large = &x_large[0], &y_large[0]
+    options.x_limits, options.y_limits, options.unit = &x_limits[0, 0], &y_limits[0, 0], unit
     options.channels, options.dilation, options.normalize = &channels[0], dilation, normalize
     kernel.set_options(&options, sizeof(options))
     kernel.kernel = current().window_pairs

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke._base.text import object_text
 from d2ke.cli.map_picture import picture
-from d2ke.cli.matrix_files import InputError
+from d2ke.cli.matrix_files import InputError, read_text
 from d2ke.cli.object_files import reported_warnings
 from d2ke.cli.options import parameter, radius, session_of
 from d2ke.cli.report import Section, write_page
@@ -84,8 +86,8 @@ def add_dedupe_command(commands: Any, common: argparse.ArgumentParser) -> None:
     add(
         "--pairs",
         metavar="FILE",
-        help="a table of two ids (or row numbers) and whether they match, 1 or 0: they correct the "
-        "weights of the columns",
+        help="a table, with or without a header, of two ids (or row numbers) and whether they "
+        "match, 1 or 0: they correct the weights of the columns",
     )
     add("--report", metavar="FILE", help="write a page with the distances and examples, .html")
     parser.set_defaults(run=run_dedupe)
@@ -123,14 +125,14 @@ def run_dedupe(options: argparse.Namespace) -> None:
         distance=dict.fromkeys(names, options.distance),
         clean=options.clean.split(",") if options.clean else (),
         threshold=options.threshold,
-        known=None if options.pairs is None else _read_pairs(Path(options.pairs), ids),
+        known=None if options.pairs is None else _read_pairs(Path(options.pairs), ids, session),
         linkage=options.linkage,
         n_threads=session.n_threads,
         progress=session.progress,
     )
     sizes = np.bincount(found.labels)
     summary = (
-        f"{len(records)} rows, {len(found.pairs)} pairs within a radius. ",
+        f"{len(records)} rows, {len(found.pairs)} pairs of different rows within a radius. ",
         f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
         f"; threshold {found.threshold:.4g}, largest group {sizes.max()}. "
         f"Log-odds of a match: {found.weights}.",
@@ -149,10 +151,20 @@ def _read(
     options: argparse.Namespace, names: list[str], session: Session
 ) -> tuple[Records, np.ndarray]:
     """Read the columns as text, and the ids or numbers of the rows."""
+    if "" in names or len(set(names)) < len(names):
+        raise InputError(
+            "columns (--columns) must be different names with commas between, got "
+            f"{options.columns!r}"
+        )
     wanted = Columns(tuple(names), rows=options.ids)
     kinds = dict.fromkeys(names, "strings")
-    with reported_warnings(session):
-        held = read_file(options.file, wanted, records=True, kinds=kinds)
+    try:
+        with reported_warnings(session):
+            held = read_file(options.file, wanted, records=True, kinds=kinds)
+    except ArgumentError as error:
+        if error.argument != "objects":
+            raise
+        raise ArgumentError("columns", error.problem) from None
     session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     if options.ids is None:
         return held.objects, np.arange(len(held.objects))
@@ -162,22 +174,36 @@ def _read(
     return held.objects, ids
 
 
-def _read_pairs(file: Path, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Read pairs of ids and whether they match; the first line is a header."""
+def _read_pairs(file: Path, ids: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:
+    """Read pairs of ids and whether they match.
+
+    A first line of three fields without an id, a number or an answer is the header; it is reported.
+    """
     rows = {str(name): row for row, name in enumerate(ids.tolist())}
-    pairs, match = [], []
-    with file.open(newline="", encoding="utf-8-sig") as stream:
-        for line, fields in enumerate(csv.reader(stream), 1):
-            if line == 1 or not fields:
-                continue
+    mark = "\t" if file.suffix == ".tsv" else ","
+    lines = csv.reader(io.StringIO(read_text(file), newline=""), delimiter=mark, strict=True)
+    pairs: list[list[int]] = []
+    match, header = [], ""
+    try:
+        for fields in filter(None, lines):
             answer = _ANSWERS.get(fields[-1].strip().lower())
+            first = not (pairs or header)
+            named = rows.keys().isdisjoint(fields) and not any(map(str.isdigit, fields))
+            if first and answer is None and len(fields) == 3 and named:
+                header = f" after the header {', '.join(fields)}"
+                continue
+            where = f"{file}, line {lines.line_num}"
             if len(fields) != 3 or answer is None:
-                raise InputError(f"{file}, line {line}: two ids and 1 or 0 are needed")
+                header_too = ", or the names of three columns" if first else ""
+                raise InputError(f"{where}: two ids and 1 or 0 are needed{header_too}")
             for name in fields[:2]:
                 if name not in rows:
-                    raise InputError(f"{file}, line {line}: the table has no row {name!r}")
+                    raise InputError(f"{where}: the table has no row {name!r}")
             pairs.append([rows[name] for name in fields[:2]])
             match.append(answer)
+    except csv.Error as error:
+        raise InputError(f"{file}, line {lines.line_num}: {error}") from None
+    session.report(f"{file.name}: {len(pairs)} pairs{header}")
     return np.array(pairs, np.int64).reshape(-1, 2), np.array(match, bool)
 
 
@@ -195,8 +221,9 @@ def _sections(records: Records, ids: np.ndarray, found: Duplicates) -> list[Sect
     result = [
         Section(
             "Probabilities",
-            "Pairs of rows that are within the radius of at least one column, by their probability "
-            "not to match. Where the records tell enough, few pairs are near the threshold.",
+            "Pairs of different rows that are within the radius of at least one column, by their "
+            "probability not to match; equal rows are one group. Where the records tell enough, "
+            "few pairs are near the threshold.",
             "histogram of the probabilities of pairs not to match, and the threshold",
             picture((5.5, 3.2), _draw_distances, found, together),
         )

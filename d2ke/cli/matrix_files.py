@@ -13,6 +13,8 @@ from scipy import sparse
 
 from d2ke._base.files import open_file
 from d2ke.io import load_mat
+from d2ke.io.hdf5 import open_hdf5
+from d2ke.objects.fields import is_gap
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
 SUFFIXES = MAT + HDF5 + TEXT
@@ -82,18 +84,18 @@ def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndar
         )
     if not path.is_file():
         raise InputError(f"{called}: there is no file {path}")
-    lines = [line.strip().strip('"') for line in _text(path).splitlines()]
-    if all(re.fullmatch(r"-?\d{1,15}", line) for line in lines if line):
+    lines = [re.sub('^"(.*)"$', r"\1", line.strip()) for line in read_text(path).splitlines()]
+    if all(re.fullmatch("0|-?[1-9][0-9]{0,14}", line) for line in lines if line):
         return _plain_labels(path.name, np.array([float(line or "nan") for line in lines]))
     return np.array(lines)
 
 
 def _table(file: Path) -> np.ndarray:
-    lines = [line for line in _text(file).splitlines() if line.strip()]
+    lines = [line for line in read_text(file).splitlines() if line.strip()]
     first = lines[0] if lines else ""
     separator = next((mark for mark in (",", ";", "\t") if mark in first), None)
-    fields = [field.strip() for field in first.split(separator)]
-    header = bool(first) and not any(_is_number(field) for field in fields)
+    fields = [field.strip(' "') for field in first.split(separator)]
+    header = bool(first) and not any(_is_number(field) or is_gap(field) for field in fields)
     if len(lines) <= header:
         raise InputError(f"{file} has no rows of numbers")
     # A generator of lines, so that Ctrl-C does not wait for the end of the file.
@@ -114,7 +116,8 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _text(file: Path) -> str:
+def read_text(file: Path) -> str:
+    """Return the text of a regular file in UTF-8."""
     try:
         with open_file(file) as stream:
             return stream.read().decode("utf-8-sig")
@@ -124,29 +127,16 @@ def _text(file: Path) -> str:
 
 def _hdf5(file: Path, variable: str | None) -> dict[str, Any]:
     """Read one dataset of an HDF5 file, or, for None, the matrices."""
-    open_file(file).close()  # neither a pipe nor a device
-    try:
-        store = h5py.File(file, "r")
-    except OSError:
-        raise InputError(f"{file} is not an HDF5 file, or is damaged") from None
-    with store:
-        names: list[str] = []
+    names: list[str] = []
+    with open_hdf5(file) as store:
         store.visititems(
             lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
         )
-        if variable is not None and variable.strip("/") not in names:
-            raise InputError(
-                f"{file} has no variable {variable!r}; it has {', '.join(names) or 'nothing'}"
-            )
-        wanted = [variable] if variable is not None else names
-        try:
-            return {
-                name: _decoded(store[name])
-                for name in wanted
-                if variable is not None or len(store[name].shape) == 2
-            }
-        except OSError as error:
-            raise InputError(f"{file} is damaged: {error}") from None
+        if variable is None:
+            return {name: _decoded(store[name]) for name in names if len(store[name].shape) == 2}
+        if variable.strip("/") in names:
+            return {variable: _decoded(store[variable])}
+    raise InputError(f"{file} has no variable {variable!r}; it has {', '.join(names) or 'nothing'}")
 
 
 def _decoded(dataset: h5py.Dataset) -> Any:

@@ -71,9 +71,10 @@ def write_report(
         ),
         Section(
             "Map of the objects",
-            "The first two principal components of the features, coloured by label.",
+            "The first two principal components of the features that are computed without labels, "
+            "coloured by label.",
             "map of the training objects",
-            picture((5.2, 4.2), draw_map, Z, labels),
+            picture((5.2, 4.2), draw_map, Z[:, model.unsupervised], labels),
         ),
         *_left_out(model),
         Section(

@@ -21,7 +21,6 @@ from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.files import write_model_features
 from d2ke.io.columns import Columns, LabelledObjects
-from d2ke.io.text import labels_of_text
 from d2ke.models.conformal import check_alpha
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
@@ -29,6 +28,7 @@ from d2ke.models.predict import checked, predict_objects
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
+from d2ke.objects.fields import labels_of_text
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
@@ -306,7 +306,7 @@ def embed(options: argparse.Namespace) -> None:
     with reported_warnings(session):
         objects = model.check_objects(held.objects, options.unseen_letters)
     write_model_features(out, objects, model, held.labels, **session.computing)
-    session.report(f"features: {len(objects)} x {model.R}, {options.out}")
+    session.report(f"features: {len(objects)} x {model.n_unsupervised}, {options.out}")
 
 
 def _distances_of_columns(text: str | None) -> dict[str, str] | None:

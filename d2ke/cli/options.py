@@ -19,6 +19,7 @@ FILE holds objects and, for most uses, their labels:
   .ts               series and classes, as in the UEA and UCR archives
   .csv, .tsv        a header, then a string on each row; or a vector of a series on each row, with
                     a column that says which series it is of (id, or --ids NAME)
+  .tsv, .txt        of the UCR archive: a class, then the values of a series; no header
   .mat              a cell of strings or matrices, and labels
   .fasta, .fa       sequences; the label is the last field of the header between |, or the group
                     of a regular expression, --labels 'family=(\\w+)'

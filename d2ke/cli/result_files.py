@@ -47,6 +47,7 @@ OPTIONS = {
     "alpha": "--alpha",
     "radius": "--radius",
     "clean": "--clean",
+    "columns": "--columns",
     "threshold": "--threshold",
     "known": "--pairs",
 }

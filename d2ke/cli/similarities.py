@@ -23,7 +23,7 @@ from d2ke.discriminative.kernel_input import like_distances
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
-from d2ke.io.feature_file import is_features_file
+from d2ke.io.feature_file import features_seal
 from d2ke.objects.container import Objects
 from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
 
@@ -255,7 +255,7 @@ def _of_file(
     report: Callable[[str], None],
 ) -> Similarities:
     file, gamma, kernel = Path(options.source), options.gamma, options.kernel
-    store = options.variable is None and is_features_file(file)
+    store = options.variable is None and features_seal(file) is not None
     if store:
         held = load_features(file)
         values, name = held.Z, file.name

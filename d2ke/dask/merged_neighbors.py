@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,9 @@ from d2ke.dask.matrices import open_collections
 from d2ke.dask.partitions import Partitions, row_array
 from d2ke.dask.workers import later, shared, tree
 from d2ke.distances.problem import ArgumentNames
+from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors import search
+from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import without_own
 
 _NONE = np.iinfo(np.int64).max  # no neighbour within the radius: sorted behind all others
@@ -51,7 +54,8 @@ def nearest(
     Returns
     -------
     indices : dask.array.Array of int64, shape (n, k)
-        Positions in Y, the nearest first; ties are sorted by index.
+        Positions in Y, the nearest first; ties are sorted by index, the object itself before all
+        others.
     distances : dask.array.Array, shape (n, k)
         float64 where X or Y is a dask collection. ``dask.compute(indices, distances)`` searches
         once for both.
@@ -85,7 +89,7 @@ def nearest(
     )  # fmt: skip
     finish = partial(
         _finish_nearest, k=k, same=same, include_self=flag("include_self", include_self),
-        dtype=dtype,
+        dtype=dtype, distance=distance, params=params,
     )  # fmt: skip
     starts, row_starts = columns.starts(), x.starts() if same else None
     lists: list[Any] = []
@@ -94,7 +98,8 @@ def nearest(
             later(partial(compare, j), part, other, starts, where=x.where(i))
             for j, other in enumerate(columns.parts)
         ]
-        lists.append(later(partial(finish, i), tree(found, partial(_best, k + same)), row_starts))
+        best = tree(found, partial(_best, k + same))
+        lists.append(later(partial(finish, i), best, row_starts, part))
     width = k + (same and include_self)
     indices, distances = np.empty((0, width), np.int64), np.empty((0, width), dtype)
     return (
@@ -191,10 +196,10 @@ def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np
 
 
 def _finish_nearest(
-    i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, *, k: int,
-    same: bool, include_self: bool, dtype: np.dtype,
+    i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, x: Any, *,
+    k: int, same: bool, include_self: bool, dtype: np.dtype, distance: Any, params: Any,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Drop each object from its own list, if it may not be there."""
+    """Drop each object from its list, or put it before others at the same distance."""
     indices, distances = lists
     n, width = indices.shape
     if not n:
@@ -205,7 +210,12 @@ def _finish_nearest(
     if row_starts is not None and not include_self:
         rows = row_starts[i] + np.arange(n)
         indices, distances = without_own(indices, distances, rows)
-    return np.where(indices == _NONE, -1, indices), distances.astype(dtype, copy=False)
+    indices = np.where(indices == _NONE, -1, indices)
+    if row_starts is not None and include_self:
+        pairs = check_any_pairs(x, None, distance, params, ArgumentNames("nearest"))
+        pairs = replace(pairs, first=int(row_starts[i]))
+        indices, distances = itself_first(pairs, indices, distances)
+    return indices, distances.astype(dtype, copy=False)
 
 
 def _within_of(

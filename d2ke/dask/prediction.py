@@ -107,7 +107,7 @@ def d2ke_transform(
     chunks: Any = None,
     n_threads: int = 1,
 ) -> da.Array:
-    """Return the features of objects that a model's linear part sees, lazily.
+    """Return vectors of objects, for any other method: the features without labels, lazily.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def d2ke_transform(
 
     Returns
     -------
-    dask.array.Array of float32, shape (n, R)
+    dask.array.Array of float32, shape (n, model.n_unsupervised)
         With the bits of `d2ke.d2ke_transform`.
 
     Raises
@@ -129,15 +129,15 @@ def d2ke_transform(
     >>> import d2ke.dask
     >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
     >>> Z = d2ke.dask.d2ke_transform(["aaab", "bbba"], model)
-    >>> Z.shape[0], Z.shape[1] == model.R
-    (2, True)
+    >>> Z.shape == (2, model.n_unsupervised)
+    True
     """
     x = _open(X, model, unseen_letters, chunks, 4 * getattr(model, "R", 1))
     apply = partial(
         predict.d2ke_transform, unseen_letters=unseen_letters,
         n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
-    empty = np.empty((0, model.R), np.float32)
+    empty = np.empty((0, model.n_unsupervised), np.float32)
     return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
 
 

@@ -24,9 +24,9 @@ from d2ke.models import train, training_inputs
 from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import ROWS
+from d2ke.models.piece_scores import ROWS, fit_scores
 from d2ke.models.plan import Solved, TrainingPlan, scores
-from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
+from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
 from d2ke.models.result_warnings import warn_of_result
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import Objects, concatenate
@@ -120,7 +120,7 @@ def d2ke_train(
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
     kinds = tree([later(_label_kinds, task, part) for part in known], partial(_merge_kinds, task))
     starts, kinds = compute(x.starts(), kinds)
-    target = Target.of(kinds, task)
+    target = Target.of(kinds, task).relative()
     target.check_rows(int(starts[-1]))
     first = shared(target)
     parts = [
@@ -128,6 +128,8 @@ def d2ke_train(
         for i, (own, part) in enumerate(zip(known, x.parts, strict=True))
     ]
     n = int(starts[-1])
+    size = R or sum(map(attrgetter("R"), blocks or ()))
+    later(training_inputs.check_size, n, size, target.k).compute()
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     scored = sample_rows(n, entropy, ROWS) if blocks is None else rows[:0]
     sample, strings = (
@@ -213,7 +215,8 @@ def _target(first: Target, y: Any, x: Any) -> Target:
     known = labels.label_array("y", y)
     labels.same_length("y", known, "X", len(x))
     if first.classes is None:
-        return Target(labels.targets("y", as_numbers(known)), None)
+        values = labels.targets("y", as_numbers(known)) - first.centre
+        return replace(first, values=values / first.unit)
     return Target(np.searchsorted(first.classes, known), first.classes)
 
 
@@ -231,7 +234,7 @@ def _take_strings(rows: np.ndarray, x: Any, target: Target) -> _Sample:
 def _merge_samples(*parts: _Sample) -> _Sample:
     objects = [part.objects for part in parts if not isinstance(part.objects, list)]
     values = np.concatenate([part.target.values for part in parts])
-    target = Target(values, parts[0].target.classes)
+    target = replace(parts[0].target, values=values)
     if objects:
         return _Sample(concatenate(objects), target)
     return _Sample([one for part in parts for one in part.objects], target)
@@ -257,11 +260,14 @@ def _plan(
     objects, target = training_inputs.packed_objects(sample.objects, distances), sample.target
     limit = feature_limit(blocks, R, n)
     recipe = blocks or default_blocks(objects, distance, params, R, n)
-    chosen: Sequence[AnyBlock] = recipe
-    if blocks is None and scores_pieces(recipe, n, target.k):
-        chosen = piece_scores(recipe, strings.objects, strings.target, scored, entropy, R)
-    size = sum(map(attrgetter("R"), chosen))
+    has_scores = blocks is None and scores_pieces(recipe, n, target.k)
+    recipe = beside_scores(recipe, R) if has_scores else recipe
+    size = sum(map(attrgetter("R"), recipe)) + has_scores * target.k
     training_inputs.check_size(n, min(size, limit or size), target.k)
+    chosen: Sequence[AnyBlock] = recipe
+    if has_scores:
+        found = fit_scores(strings.objects, strings.target, scored, entropy)
+        chosen = (*recipe, *([] if found is None else [found]))
     return TrainingPlan.of(chosen, objects, target, rows, n, entropy, None, limit=limit)
 
 
@@ -318,7 +324,7 @@ def _model(
         counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
         n_largest = float(counts.max())
     model = train.trained_model(plan, solved, found, sample.objects, target, n_largest)
-    return replace(model, sums=sums if keep_sums else None)
+    return replace(model, sums=sums.with_targets(target.unit, target.centre) if keep_sums else None)
 
 
 def _nothing(*_: Any) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.rounding import plain_deviations
+from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects, from_owned, refuse_missing
 
 
@@ -114,7 +116,8 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
 
     Mean and standard deviation are those of all elements (time steps, set members) of all
     training objects together, whatever their weights, in float64; the other objects are scaled by
-    the same numbers. A channel that is constant over the training objects is only centred.
+    the same numbers. A channel that is constant over the training objects, to rounding, is only
+    centred.
 
     Parameters
     ----------
@@ -158,11 +161,8 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
             raise ArgumentError(name, f"has {objects.dim} channels, but train has {train.dim}")
     if len(train.values) == 0:
         raise ValueError("train has no elements; at least one is needed")
-    lowest, highest = train.values.min(axis=0), train.values.max(axis=0)
-    # The computed deviation of a constant channel may differ from 0 by rounding.
-    constant = lowest == highest
-    mean = np.where(constant, lowest, train.values.mean(axis=0, dtype=np.float64))
-    deviation = np.where(constant, 1.0, train.values.std(axis=0, dtype=np.float64))
+    mean, deviation, largest = moments(train.values)
+    deviation = plain_deviations(deviation, largest, train.dtype)
     return tuple(_scaled(objects, mean, deviation) for objects in (train, *others))
 
 

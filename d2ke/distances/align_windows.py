@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke._ext.windows import Windows
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.window_rows import normalized_windows, planar
+from d2ke.distances.window_rows import common_exponent, normalized_windows, planar
 
 _BLOCK_WORK = 10**8  # differences between two looks for Ctrl-C
 
@@ -20,35 +20,41 @@ def align_window(
     """Return the vectors of x at the nearest place, and what each pair adds to the mean."""
     result = np.empty((1, 1))
     problem.compiled().kernel.run(result, 1, False)
-    x, w = (planar(one, normalize) for one in (problem.x, problem.y))
+    exponent = 0 if normalize else common_exponent(problem.x, problem.y)
+    (x, x_limits), (w, w_limits) = (
+        planar(one, normalize, exponent) for one in (problem.x, problem.y)
+    )
     length = w.shape[1]
-    at = _nearest_place(x, w, normalize, dilation) + np.arange(length) * dilation
+    window = normalized_windows(w.astype(np.float64), w_limits) if normalize else w
+    at = _nearest_place(x, x_limits, window, normalize, dilation) + np.arange(length) * dilation
     if at[-1] < x.shape[1]:
         taken = x[:, at].astype(np.float64)
     else:  # stretched over the whole series
         between = np.linspace(0, x.shape[1] - 1, length)
         taken = np.array([np.interp(between, np.arange(x.shape[1]), channel) for channel in x])
         at = np.round(between).astype(np.int64)
-    w = w.astype(np.float64)
     if normalize:
-        taken, w = normalized_windows(taken), normalized_windows(w)
+        taken = normalized_windows(taken, x_limits)
+    costs = ((taken - window) ** 2).sum(axis=0) / length
     return {
         "value": float(problem.rounded(result[0, 0])),
         "pairs": np.stack([at, np.arange(length)], axis=1),
-        "costs": ((taken - w) ** 2).sum(axis=0) / length,
+        "costs": np.ldexp(costs, 2 * exponent),
     }
 
 
-def _nearest_place(x: np.ndarray, w: np.ndarray, normalize: bool, dilation: int) -> int:
+def _nearest_place(
+    x: np.ndarray, limits: np.ndarray, w: np.ndarray, normalize: bool, dilation: int
+) -> int:
     """Return the first place of x where the window w is nearest."""
     (dim, length), n = w.shape, x.shape[1] - (w.shape[1] - 1) * dilation
     if n < 2:
         return 0
-    window = (normalized_windows(w.astype(np.float64)) if normalize else w).astype(np.float32)
     ends = [np.array([0, end]) for end in (x.shape[1], 1, dim)]
     numbers = np.array([length]), np.array([dilation])
+    values = w.astype(np.float32).ravel()
     search = Windows(
-        x, ends[0], window.ravel(), ends[1], *numbers, ends[2], np.arange(dim), normalize
+        x, ends[0], limits, values, ends[1], *numbers, ends[2], np.arange(dim), normalize
     )
     best, place, step = np.inf, 0, max(1, _BLOCK_WORK // w.size)
     for begin in range(0, n, step):

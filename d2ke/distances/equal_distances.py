@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from d2ke._base.errors import warn
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import BY_NAME, Distance, check_parameters
-from d2ke.objects.container import Objects
+from d2ke.objects.copies import find_copies
 
 _FEW = 3  # pairs of different objects; fewer may well be equally far from each other
 _SOME = 10  # of a distance that is not 0: four words of one letter are all at distance 1
@@ -33,7 +31,7 @@ def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
         np.fill_diagonal(differs, False)
     if differs.any():
         return
-    n, m = _count_different(pairs.x), _count_different(pairs.y)
+    n, m = len(find_copies(pairs.x).firsts), len(find_copies(pairs.y).firsts)
     n_different = n * (n - 1) // 2 if same else n * m
     if n_different < (_FEW if value == 0 else _SOME):
         return
@@ -55,7 +53,7 @@ def warn_of_first_neighbors(
     # Ties are sorted by index, and an object is not its own neighbour.
     if distances[0, 0] != distances[0, -1] or indices.max() > k:
         return
-    if (distances == distances[0, 0]).all() and _count_different(pairs.y) > 1:
+    if (distances == distances[0, 0]).all() and len(find_copies(pairs.y).firsts) > 1:
         warn(
             "the neighbours of all objects are the first ones, all at distance "
             f"{distances[0, 0]:g}: {row.name!r} tells no objects apart{scale_hint(row)}"
@@ -69,8 +67,3 @@ def scale_hint(row: Distance) -> str:
 
 def _named(pairs: PairwiseProblem) -> Distance | None:
     return BY_NAME[pairs.distance] if isinstance(pairs.distance, str) else None
-
-
-def _count_different(objects: Objects) -> int:
-    """Count different objects."""
-    return len({objects.values[a:b].tobytes() for a, b in pairwise(objects.offsets.tolist())})

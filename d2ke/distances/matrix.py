@@ -131,7 +131,9 @@ def distance_matrix(
     matches alone; any vector may be left out. ``"window"``: the distance of the
     short series y to the nearest place of x, the root of the least mean over its values, added up
     over channels, of (y_j - x_(p + j dilation))^2. With ``normalize`` y and each window of x
-    first get mean 0 and deviation 1 in each channel (a deviation below 1e-4 makes them 0). Where
+    first get mean 0 and deviation 1 in each channel. Constant ones become 0: those whose
+    deviation is at most 1e-6 (8 eps of float32) of the largest deviation of their series from its
+    mean, or 2 eps of its largest value, with eps that of the type of the values. Where
     y with its dilation is longer than x, there is one place: y is stretched over x. It is
     computed in float32: values without their mean (with ``normalize``; else as they are) are
     rounded, and distances are within 1e-5 of their value, relative to itself and to that of the

@@ -16,6 +16,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.rounding import constant, plain_deviations, rank_rounding
 from d2ke.io.rows import StoredRows, stored
 
 SCALINGS = ("standard", "center", "none")
@@ -39,7 +40,8 @@ class Scaling:
     def fit(cls, Z: Any, kind: str = "standard") -> Scaling:
         """Compute means and standard deviations of training features, shape (n, R).
 
-        ``"standard"``: of each column, 1 for the deviation of a constant one;
+        ``"standard"``: of each column, 1 for the deviation of one that is constant to rounding: the
+        deviation is at most 4 eps of the largest absolute value, with eps that of the type of Z;
         ``"center"``: the mean of each column and one deviation for all of them, the root
         of their mean square; ``"none"``: those that leave Z as it is.
 
@@ -49,24 +51,15 @@ class Scaling:
         if not isinstance(Z, StoredRows):
             Z = arrays.matrix("Z", Z)
         arrays.check_filled("Z", Z)
+        R = Z.shape[1]
         if choice("scaling", kind, SCALINGS) == "none":
-            return cls.of_moments(np.zeros(Z.shape[1]), np.zeros(Z.shape[1]), kind)
-        return cls.of_moments(*moments(Z), kind)
-
-    @classmethod
-    def of_moments(cls, mean: np.ndarray, sd: np.ndarray, kind: str) -> Scaling:
-        """Make the scaling of features whose columns have these means and deviations."""
-        R = len(mean)
-        if kind == "none":
             return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
-        sd = sd.copy()
-        constant = sd <= 1e-12 * np.abs(mean)
-        if kind == "center":
-            sd[constant] = 0.0
-            sd[:] = np.sqrt(np.mean(sd**2)) or 1.0
-        else:
-            sd[constant] = 1.0
-        return cls(mean, sd)
+        mean, sd, largest = moments(Z)
+        dtype = Z.dtype if Z.dtype.kind == "f" else np.float64
+        if kind == "standard":
+            return cls(mean, plain_deviations(sd, largest, dtype))
+        sd = np.where(constant(sd, largest, dtype), 0.0, sd)
+        return cls(mean, np.full(R, np.sqrt(np.mean(sd**2)) or 1.0))
 
     def apply(self, Z: Any) -> Any:
         """Return scaled features of the shape and type of Z (integers become float64).
@@ -97,15 +90,21 @@ class Scaling:
         return Z * unit.astype(Z.dtype) + self.mean.astype(Z.dtype)
 
 
-def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of each column."""
-    mean, squares = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean, standard deviation and largest absolute value of each column.
+
+    Differences from the first row are added up, so that a level far from 0 costs no digits.
+    """
+    shift, squares, largest = np.zeros((3, Z.shape[1]))
+    first = Z[:1].astype(np.float64)
     for begin in range(0, len(Z), _RUN):
-        mean += Z[begin : begin + _RUN].sum(axis=0, dtype=np.float64)
-    mean /= len(Z)
+        rows = Z[begin : begin + _RUN]
+        shift += (rows - first).sum(axis=0)
+        np.maximum(largest, np.abs(rows).max(axis=0), out=largest)
+    shift /= len(Z)
     for begin in range(0, len(Z), _RUN):
-        squares += ((Z[begin : begin + _RUN] - mean) ** 2).sum(axis=0)
-    return mean, np.sqrt(squares / len(Z))
+        squares += ((Z[begin : begin + _RUN] - first - shift) ** 2).sum(axis=0)
+    return first[0] + shift, np.sqrt(squares / len(Z)), largest
 
 
 def compress(
@@ -143,6 +142,6 @@ def compress(
     wide = [rows.astype(np.float64, copy=False) for rows in (train, *others)]
     grams = [row_products(rows, wide[0], n_threads) for rows in wide]
     squares, U = np.linalg.eigh(grams[0])
-    kept = squares > 1e-12 * squares[-1]
+    kept = squares > rank_rounding(np.float64) * squares[-1]
     basis = U[:, kept] / np.sqrt(squares[kept])
     return [gram @ basis for gram in grams]

@@ -29,7 +29,8 @@ class DistanceKMedoids(_DistanceClusters):
     Parameters
     ----------
     n_clusters : int, default 8
-        Number of medoids, at most the number of objects.
+        Number of medoids, at most the number of objects. If fewer objects are at a distance from
+        each other, there are fewer medoids, with a warning.
     distance : str or callable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings and ``"dtw"``
         for vectors.
@@ -48,7 +49,7 @@ class DistanceKMedoids(_DistanceClusters):
     ----------
     labels_ : ndarray of int64, shape (n,)
         The number of each object's nearest medoid.
-    medoid_indices_ : ndarray of int64, shape (n_clusters,)
+    medoid_indices_ : ndarray of int64, shape (n_medoids,)
         Positions of the medoids in X, in increasing order.
     medoids_ : Objects or list
         The medoids.

@@ -22,11 +22,12 @@ from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import DISTANCES, ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import usual_distance
 from d2ke.groups.cleaning import check_cleaning, clean_column
+from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.strategies import choose_strategy
 from d2ke.objects.container import Objects, take
+from d2ke.objects.copies import Copies, find_copies
 from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
@@ -46,21 +47,27 @@ class ComparedColumn:
     pairs: PairwiseProblem
     radius: float
 
+    def of_rows(self, rows: np.ndarray, others: np.ndarray) -> ComparedColumn:
+        """Return the column of some rows of x and of y."""
+        x = self.x.take(rows)
+        y = x if self.y is self.x else self.y.take(others)
+        return replace(self, x=x, y=y, pairs=replace(self.pairs, x=x.values, y=y.values))
+
     def near(self, n_threads: int, progress: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and the distances of the pairs within the radius.
 
-        The number of a pair is row * m + column; of one table only row < column counts.
+        The number of a pair is row * m + column; of one table only row <= column counts.
         """
         pairs, same = self.pairs, self.y is self.x
         lists = WithinLists(pairs.shape, self.radius)
-        search = NeighborSearch(pairs, same, same, None, self.radius, n_threads)
+        search = NeighborSearch(pairs, same, False, None, self.radius, n_threads)
         with progress_bar(progress, "candidates") as report:
             search = replace(search, report=report)
-            choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
+            search_neighbors(search, lists, NeighborsInfo(search.n_pairs))
         graph = lists.result(pairs.dtype)
         rows = np.repeat(self.x.rows, np.diff(graph.indptr))
         columns = self.y.rows[graph.indices]
-        once = rows < columns if same else slice(None)
+        once = rows <= columns if same else slice(None)
         return rows[once] * len(self.y) + columns[once], graph.data[once]
 
     def distances(
@@ -94,14 +101,23 @@ class ComparedColumn:
 
 @dataclass(frozen=True, eq=False)
 class ComparedTables:
-    """The compared columns of one or two tables of n and m rows."""
+    """The compared columns of one or two tables of n and m rows.
+
+    Columns have the distinct rows, of which `x` and `y` say where they are.
+    """
 
     columns: Mapping[str, ComparedColumn]
-    shape: tuple[int, int]
+    x: Copies
+    y: Copies
     n_threads: int
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of all rows, equal ones included."""
+        return len(self.x.numbers), len(self.y.numbers)
+
     def distances(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Return the distances of some pairs of records, a row for each column."""
+        """Return the distances of some pairs of distinct rows, a row for each column."""
         return np.stack(
             [column.distances(i, j, self.n_threads) for column in self.columns.values()]
         )
@@ -109,7 +125,7 @@ class ComparedTables:
     @property
     def same(self) -> bool:
         """Whether there is one table."""
-        return all(column.x is column.y for column in self.columns.values())
+        return self.x is self.y
 
     def sample(self, seed: int) -> tuple[np.ndarray, int]:
         """Return the distances of random pairs, of all where they are few, and how many all are."""
@@ -123,7 +139,7 @@ class ComparedTables:
             if self.same:
                 j += j >= i
                 i, j = np.minimum(i, j), np.maximum(i, j)
-        return self.distances(i, j), total
+        return self.distances(self.x.numbers[i], self.y.numbers[j]), total
 
     def searched(self, sample: np.ndarray, total: int) -> np.ndarray:
         """Say of each column whether its near pairs are few enough to be searched for."""
@@ -132,14 +148,20 @@ class ComparedTables:
         return (pairs <= _CROWD * max(self.shape)) | (pairs == pairs.min())
 
     def candidates(self, searched: np.ndarray, progress: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pairs within the radius of a searched column, sorted, and their distances."""
-        n, m = self.shape
+        """Return the pairs within the radius of a searched column, sorted, and their distances.
+
+        They are of distinct rows; a row that occurs twice makes a pair with itself.
+        """
+        n, m = len(self.x.firsts), len(self.y.firsts)
         found = {
             name: column.near(self.n_threads, progress)
             for (name, column), own in zip(self.columns.items(), searched, strict=True)
             if own
         }
         numbers = np.unique(np.concatenate([part for part, _ in found.values()]))
+        if self.same:
+            alone = np.flatnonzero(self.x.counts == 1) * (m + 1)
+            numbers = np.setdiff1d(numbers, alone, assume_unique=True)
         check_graph(len(numbers))
         i, j = np.divmod(numbers, m)
         links = sparse.coo_array((np.ones(len(i), np.int8), (i, n + j)), shape=(n + m, n + m))
@@ -147,8 +169,10 @@ class ComparedTables:
         parts = np.empty((len(self.columns), len(i)))
         for part, (name, column) in zip(parts, self.columns.items(), strict=True):
             near, values = found.get(name, (np.empty(0, np.int64), np.empty(0)))
+            by_number = np.argsort(near)
+            near, values = near[by_number], values[by_number]
             known = np.isin(numbers, near, assume_unique=True)
-            part[known] = values[np.argsort(near)] / column.radius
+            part[known] = values[np.searchsorted(near, numbers[known])] / column.radius
             part[~known] = column.distances(i[~known], j[~known], self.n_threads, order)
         return np.column_stack([i, j]), parts
 
@@ -158,6 +182,14 @@ def compare_tables(
 ) -> ComparedTables:
     """Check the tables, the columns that have a radius, and their distances."""
     steps = check_cleaning(clean)
+    has_columns = is_table(X)
+    if Y is not None and is_table(Y) != has_columns:
+        both = (names.x, names.y) if has_columns else (names.y, names.x)
+        raise ArgumentTypeError(both[1], f"must be a table with columns, as {both[0]} is")
+    if isinstance(radius, Mapping) and not has_columns:
+        raise ArgumentTypeError(
+            "radius", f"must be a number, as {names.x} is a list of objects, got {radius!r}"
+        )
     x = _table(X, names.x)
     y = x if Y is None else _table(Y, names.y)
     given = distance if isinstance(distance, Mapping) else {}
@@ -175,14 +207,30 @@ def compare_tables(
                 problem = f"names the column {name!r}, but {argument} has {held}"
                 raise ArgumentError("radius", problem)
         value = positive_number("radius" if value is radius else f"radius[{name!r}]", value)
-        called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
+        called = names
+        if has_columns:
+            called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         own = given.get(name) if isinstance(distance, Mapping) else distance
         columns[name] = _compare(x[name], y[name], own, value, called, steps)
-    return ComparedTables(columns, (len(x), len(y)), n_threads)
+    rows = _distinct([column.x for column in columns.values()])
+    others = rows if Y is None else _distinct([column.y for column in columns.values()])
+    columns = {name: column.of_rows(rows.firsts, others.firsts) for name, column in columns.items()}
+    return ComparedTables(columns, rows, others, n_threads)
+
+
+def _distinct(columns: list[Column]) -> Copies:
+    """Find rows with equal entries; a row without any entry is equal to none."""
+    empty = np.all([column.missing for column in columns], axis=0)
+    columns = [*columns, Column(np.flatnonzero(empty).astype(np.float64), ~empty)]
+    return find_copies(Records({str(i): column for i, column in enumerate(columns)}))
 
 
 def _table(X: Any, name: str) -> Records:
-    records = pack_records(X if is_table(X) else {_ONE: X}, name=name)
+    try:
+        records = pack_records(X if is_table(X) else {_ONE: X}, name=name)
+    except (ArgumentError, ArgumentTypeError) as error:
+        argument = error.argument.removesuffix(f"[{_ONE!r}]")
+        raise type(error)(argument, error.problem, error.index) from None
     if not len(records):
         raise ArgumentError(name, "is empty: at least one record is needed")
     return records
@@ -191,10 +239,13 @@ def _table(X: Any, name: str) -> Records:
 def _compare(
     x: Column, y: Column, distance: Any, radius: float, names: ArgumentNames, steps: frozenset[str]
 ) -> ComparedColumn:
-    same = y is x
+    same, given = y is x, (x, y)
     x = clean_column(x, steps)
     y = x if same else clean_column(y, steps)
-    for column, called in ((x, names.x), (y, names.y)):
+    for column, before, called in zip((x, y), given, (names.x, names.y), strict=True):
+        if column.kind == "missing":
+            after = " after cleaning" if before.kind != "missing" else ""
+            raise ArgumentTypeError(called, f"holds missing entries only{after}")
         if not isinstance(column.values, Objects):
             raise ArgumentTypeError(
                 called,
@@ -202,10 +253,14 @@ def _compare(
                 "and categories as text",
             )
     own, params = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
+    if not isinstance(params, Mapping):
+        raise ArgumentTypeError(
+            "distance", f"must be a distance or (distance, dict), got {distance!r}"
+        )
     own = usual_distance(x.kind) if own is None else own
     pairs = check_pairs(x.values, None if same else y.values, own, params, names)
     if same and not pairs.same:
         raise ArgumentError(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
         )
-    return ComparedColumn(x, y, pairs, radius)
+    return ComparedColumn(x, y, pairs, pairs.rounded(radius) or radius)

@@ -82,8 +82,8 @@ def most_excess(tree: CondensedTree, epsilon: float) -> np.ndarray:
     if epsilon > 0:
         for c in np.flatnonzero(chosen).tolist():
             at = c
-            if 1 / births[c] < epsilon:
-                while parents[at] > 0 and 1 / births[at] <= epsilon:
+            if births[c] > 1 / epsilon:
+                while parents[at] > 0 and births[at] >= 1 / epsilon:
                     at = int(parents[at])
             chosen[c], chosen[at] = False, True
         _only_highest(parents, chosen)

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from d2ke._base.checks import integer, not_negative
 from d2ke._base.progress import progress_bar
 from d2ke.groups.spanning_tree import tree_search
+from d2ke.neighbors.copies import distinct_objects
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import WithinLists
 from d2ke.neighbors.strategies import choose_strategy
@@ -57,7 +58,7 @@ def dbscan(
     X : Objects or what `pack` takes
         n objects.
     eps : float
-        The radius, finite and >= 0.
+        The radius, finite and >= 0; rounded as that of `within`.
     min_samples : int
         How many objects, itself included, a core object has within `eps`.
     distance : str, callable or scipy.LowLevelCallable
@@ -95,15 +96,17 @@ def dbscan(
     [0, 0, 0, 1, 1, 1, -1]
     """
     search = tree_search("dbscan", X, distance, params, metric, n_threads)
-    eps, min_samples = not_negative("eps", eps), integer("min_samples", min_samples, 1)
+    eps = search.pairs.rounded(not_negative("eps", eps))
+    min_samples = integer("min_samples", min_samples, 1)
+    search, copies = distinct_objects(search)
     n, dtype = search.pairs.shape[0], search.pairs.dtype
     near = WithinLists(search.pairs.shape, eps)
     with progress_bar(progress, "neighbours") as report:
         wanted = replace(search, radius=eps, report=report)
         choose_strategy(wanted).search(wanted, near, NeighborsInfo(search.n_pairs))
     graph = near.result(dtype)
-    core = np.diff(graph.indptr) + 1 >= min_samples
     graph.data = np.ones(graph.nnz)  # stored zeros are no edges for scipy
+    core = graph @ copies.counts + copies.counts >= min_samples
     links = graph[:, core]
     count, joined = connected_components(links[core], directed=False)
     # Components are numbered by their first objects.
@@ -112,4 +115,4 @@ def dbscan(
     rows, columns = links.nonzero()
     np.minimum.at(labels, rows, joined[columns])
     labels[labels == count] = -1
-    return DBSCANClusters(labels.astype(np.int64), core)
+    return DBSCANClusters(labels.astype(np.int64)[copies.numbers], core[copies.numbers])

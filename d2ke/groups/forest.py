@@ -64,9 +64,9 @@ class Forest:
             n = len(self.labels)
             self._report(n - self.count, n - 1)
 
-    def least(self, edges: Edges) -> Edges:
-        """Return the minimum spanning forest that the edges are of the components."""
-        ordered = edges.take(edges.order())
+    def least(self, edges: Edges, order: np.ndarray | None = None) -> Edges:
+        """Return the minimum spanning forest that the edges, in an order, are of the components."""
+        ordered = edges.take(edges.order() if order is None else order)
         ends = np.sort([self.labels[ordered.i], self.labels[ordered.j]], axis=0)
         # The first of each pair of components suffices.
         _, first = np.unique(ends[0] * self.count + ends[1], return_index=True)

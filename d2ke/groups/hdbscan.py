@@ -13,14 +13,17 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import integer, not_negative
 from d2ke._base.progress import progress_bar
+from d2ke.distances.problem import PairwiseProblem
 from d2ke.groups.condensed_tree import condense, label, most_excess
-from d2ke.groups.forest import Forest
+from d2ke.groups.forest import Edges, Forest
 from d2ke.groups.growth import grow
 from d2ke.groups.spanning_tree import SpanningTree, tree_of, tree_search
 from d2ke.neighbors import strings
+from d2ke.neighbors.copies import copy_distances, distinct_objects
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.strategies import choose_strategy
+from d2ke.objects.copies import Copies, find_copies
 
 _MORE = 3  # neighbours beyond min_samples, for the first edges of the tree
 
@@ -40,7 +43,8 @@ class HDBSCANClusters:
     core_distances : ndarray, shape (n,)
         Distances to the `min_samples`-th nearest other object.
     tree : SpanningTree
-        The minimum spanning tree of the mutual reachability distances.
+        The minimum spanning tree of the mutual reachability distances. Of equal ones, those of
+        equal objects come first.
     """
 
     labels: NDArray[np.int64]
@@ -94,8 +98,9 @@ def hdbscan(
     -------
     HDBSCANClusters
         The clusters of the package hdbscan with ``algorithm="generic"`` on the matrix, up to ties.
-        Here equal mutual reachability distances are ordered by i, then by j, i < j; objects with
-        mutual reachability distance 0 are never split.
+        Of equal mutual reachability distances, those between equal objects come first here, then
+        they are ordered by i, then by j, i < j; objects with mutual reachability distance 0, and
+        equal objects, are never split.
 
     Raises
     ------
@@ -121,9 +126,12 @@ def hdbscan(
     min_cluster_size = integer("min_cluster_size", min_cluster_size, 2)
     if min_samples is None:
         min_samples = min_cluster_size
-    n, dtype = search.pairs.shape[0], search.pairs.dtype
-    min_samples = min(integer("min_samples", min_samples, 1), n - 1)
+    pairs = search.pairs
+    min_samples = min(integer("min_samples", min_samples, 1), pairs.shape[0] - 1)
     epsilon = not_negative("cluster_selection_epsilon", cluster_selection_epsilon)
+    epsilon = pairs.rounded(epsilon)
+    search, copies = distinct_objects(search)
+    n, counts, dtype = search.pairs.shape[0], copies.counts, pairs.dtype
     cores = np.zeros(n)
     with progress_bar(progress, "edges") as report:
         forest = Forest(n, report)
@@ -133,9 +141,13 @@ def hdbscan(
             lists = NearestLists(n, wanted.k)
             choose_strategy(wanted).search(wanted, lists, NeighborsInfo(search.n_pairs))
             lists.result(dtype)
-            cores = lists.distances[:, min_samples - 1].copy()
+            before = np.cumsum(counts[lists.indices], axis=1) + counts[:, None] - 1
+            place = np.argmax(before >= min_samples, axis=1)[:, None]
+            cores = np.take_along_axis(lists.distances, place, axis=1)[:, 0]
+            cores[counts > min_samples] = 0
             grow(search, forest, cores, lists)
-    tree = tree_of(forest.tree(), dtype)
+    tree = tree_of(_with_copies(forest.tree(), cores, pairs, copies), dtype)
+    cores = cores[copies.numbers]
     condensed = condense(tree.linkage(), min_cluster_size)
     labels, probabilities = label(condensed, most_excess(condensed, epsilon))
     clusters, first = np.unique(labels[labels >= 0], return_index=True)
@@ -147,3 +159,23 @@ def hdbscan(
     _, starts = np.unique(labels[by_core], return_index=True)
     examples = by_core[starts[len(starts) - len(order) :]]
     return HDBSCANClusters(labels, probabilities, examples, cores.astype(dtype), tree)
+
+
+def _with_copies(edges: Edges, cores: np.ndarray, pairs: PairwiseProblem, copies: Copies) -> Edges:
+    """Link equal objects first where weights are equal, in the tree of the distinct objects.
+
+    Or in that of all objects, where equal ones had to be searched too.
+    """
+    if not copies and not (copies := find_copies(pairs.x)):
+        return edges
+    again = copies.repeated()
+    firsts = copies.firsts[copies.numbers[again]]
+    if len(cores) == len(copies.firsts):
+        weights = cores[copies.numbers[again]]
+        edges = Edges(copies.firsts[edges.i], copies.firsts[edges.j], edges.weights)
+    else:
+        apart = copy_distances(pairs, copies)[copies.numbers[again]]
+        weights = np.maximum(np.maximum(cores[firsts], cores[again]), apart)
+    edges = Edges.join([Edges(firsts, again, weights), edges])
+    order = np.lexsort((edges.j, edges.i, np.arange(len(edges.i)) >= len(again), edges.weights))
+    return Forest(len(copies.numbers)).least(edges, order)

@@ -12,17 +12,20 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import generator, integer
+from d2ke._base.errors import warn
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke.distances.pairs import numbered
 from d2ke.distances.problem import PairBlock, Transform
 from d2ke.groups.faster_pam import faster_pam
 from d2ke.groups.spanning_tree import tree_search
+from d2ke.neighbors.copies import distinct_objects
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import choose_strategy
 from d2ke.objects.container import take
+from d2ke.objects.copies import Copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +34,9 @@ class MedoidClusters:
 
     Attributes
     ----------
-    medoids : ndarray of int64, shape (k,)
-        Positions of the medoids in X, in increasing order.
+    medoids : ndarray of int64, shape (n_clusters,)
+        Positions of the medoids in X, in increasing order: k, or fewer if k are not at a distance
+        from each other. Of equal objects, the first is taken.
     labels : ndarray of int64, shape (n,)
         The nearest medoid of each object: ``medoids[labels]``; the first of equally near ones.
     distances : ndarray, shape (n,)
@@ -73,10 +77,11 @@ def kmedoids(
     distance : str, callable or scipy.LowLevelCallable
         As for `distance_matrix`, symmetric.
     sample_size : int
-        The most objects whose matrix of distances is held in memory. Medoids of these are swapped
-        with other objects until no swap lowers the loss (FasterPAM [1]_). If X has more objects,
-        `n_samples` random samples are drawn. Each contains the best medoids so far, and the medoids
-        with the least loss for all objects are returned (FasterCLARA).
+        The most objects whose matrix of distances is held in memory; equal objects are held once,
+        with their number as a weight. Medoids of these are swapped with other objects until no swap
+        lowers the loss (FasterPAM [1]_). If X has more different objects, `n_samples` random
+        samples of them are drawn. Each contains the best medoids so far, and the medoids with the
+        least loss for all objects are returned (FasterCLARA).
     n_samples : int
         Number of samples, where n is larger than `sample_size`.
     seed : int, SeedSequence or Generator
@@ -101,6 +106,11 @@ def kmedoids(
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
+    Warns
+    -----
+    UserWarning
+        If there are fewer than k clusters, because fewer objects are at a distance from each other.
+
     References
     ----------
     .. [1] Schubert, Rousseeuw, "Fast and Eager k-Medoids Clustering: O(k) Runtime Improvement of
@@ -115,47 +125,66 @@ def kmedoids(
     (['ant', 'beetle'], [0, 0, 0, 1, 1, 1, 0], 7.0)
     """
     search = tree_search("kmedoids", X, distance, params, metric, n_threads)
-    n, rng = search.pairs.shape[0], generator(seed)
-    sample_size = integer("sample_size", sample_size, 1)
+    rng, sample_size = generator(seed), integer("sample_size", sample_size, 1)
     n_samples = integer("n_samples", n_samples, 1)
-    k = integer("k", k, 1, min(n, sample_size))
+    k = integer("k", k, 1, min(search.pairs.shape[0], sample_size))
+    search, copies = distinct_objects(search)
     if isinstance(search.pairs.x, list):
         search = replace(search, pairs=numbered(search.pairs))
+    n = len(copies.firsts)
+    count = min(k, n)
     if n <= sample_size:
-        medoids = _medoids(search, np.arange(n), rng.choice(n, k, replace=False))
-        return _assign(search, medoids)
-    best: MedoidClusters | None = None
+        medoids = _medoids(search, copies, np.arange(n), rng.choice(n, count, replace=False))
+        return _clusters(search, copies, medoids, k)
+    best, least = np.empty(0, np.int64), np.inf
     for _ in stages(range(n_samples), "samples", progress):
         sample = rng.choice(n, sample_size, replace=False)
-        first = sample[:k]
-        if best is not None:
-            first = best.medoids
-            others = sample[~np.isin(sample, first)]
-            sample = np.concatenate([first, others[: sample_size - k]])
-        found = _assign(search, _medoids(search, np.sort(sample), first))
-        if best is None or found.loss < best.loss:
-            best = found
-    assert best is not None
-    return best
+        first = best if len(best) else sample[:count]
+        others = sample[~np.isin(sample, first)]
+        sample = np.concatenate([first, others[: sample_size - count]])
+        medoids = _medoids(search, copies, np.sort(sample), first)
+        loss = float((_assign(search, medoids)[1] * copies.counts).sum(dtype=np.float64))
+        if loss < least:
+            best, least = medoids, loss
+    return _clusters(search, copies, best, k)
 
 
-def _medoids(search: NeighborSearch, sample: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the medoids of a sorted sample, from the first ones on."""
+def _medoids(
+    search: NeighborSearch, copies: Copies, sample: np.ndarray, first: np.ndarray
+) -> np.ndarray:
+    """Return the medoids of a sorted sample of distinct objects, from the first ones on."""
     pairs, n = search.pairs, len(sample)
     n_bytes = n * (n + 3 * len(first)) * pairs.dtype.itemsize
     check_fits(n_bytes, f"the distances of {n} objects", "choose a smaller sample_size")
     x = take(pairs.x, sample)
     D = np.empty((n, n), pairs.dtype)
     pairs.compile(PairBlock(x, x, True)).run(D, search.n_threads, None, Transform())
-    return sample[faster_pam(D, np.searchsorted(sample, first))]
+    weights = copies.counts[sample].astype(np.float64)
+    return sample[faster_pam(D, np.searchsorted(sample, first), weights)]
 
 
-def _assign(search: NeighborSearch, medoids: np.ndarray) -> MedoidClusters:
-    """Find the nearest medoid of all objects."""
-    medoids = np.sort(medoids)
+def _assign(search: NeighborSearch, medoids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest of the sorted medoids of all distinct objects, and the distance to it."""
     pairs = replace(search.pairs, y=take(search.pairs.x, medoids), same=False)
     search = replace(search, pairs=pairs, same=False, skip=False, k=1)
     lists = NearestLists(pairs.shape[0], 1)
     choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
     labels, distances = (side[:, 0] for side in lists.result(pairs.dtype))
-    return MedoidClusters(medoids, labels, distances, float(distances.sum(dtype=np.float64)))
+    return labels, distances
+
+
+def _clusters(
+    search: NeighborSearch, copies: Copies, medoids: np.ndarray, k: int
+) -> MedoidClusters:
+    """Return the clusters of all objects; a medoid that is nearest to none is left out."""
+    medoids = np.sort(medoids)
+    labels, distances = _assign(search, medoids)
+    used, labels = np.unique(labels, return_inverse=True)
+    if len(used) < k:
+        warn(
+            f"only {len(used)} of {k} clusters have objects: no more objects are at a distance "
+            "from each other"
+        )
+    distances = distances[copies.numbers]
+    loss = float(distances.sum(dtype=np.float64))
+    return MedoidClusters(copies.firsts[medoids[used]], labels[copies.numbers], distances, loss)

@@ -19,7 +19,11 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.candidates import ComparedTables, compare_tables
-from d2ke.groups.pair_weights import PairWeights, Sample, learn_weights
+from d2ke.groups.known_pairs import check_known
+from d2ke.groups.pair_weights import Multiplicities, PairWeights, Sample, learn_weights
+from d2ke.neighbors.lists import check_graph
+from d2ke.objects.container import offsets_of
+from d2ke.objects.copies import Copies
 
 _CERTAIN = 5.0  # log-odds beyond which no pair counts more in a group: 0.7 %
 _FAR = 2.0  # above the probability of any pair
@@ -32,13 +36,15 @@ class Duplicates:
     Attributes
     ----------
     labels : ndarray of int64, shape (n,)
-        Groups 0, 1, ..., numbered by their first rows. A row without a duplicate is a group.
+        Groups 0, 1, ..., numbered by their first rows. A row without a duplicate is a group. Rows
+        that are equal in all compared columns, cleaned, are in one group.
     examples : ndarray of int64, shape (n_groups,)
         The medoid of each group: the row with the least sum of distances to the others.
     threshold : float
         The largest probability that two rows of a group do not match, in the mean.
     pairs : ndarray of int64, shape (n_pairs, 2)
-        Sorted pairs of rows that are within the radius of at least one column, linked or not.
+        Sorted pairs of different rows that are within the radius of at least one column, linked or
+        not. Of rows that are equal in all compared columns, cleaned, only the first is here.
     distances : ndarray, shape (n_pairs,)
         The probabilities that they do not match.
     weights : PairWeights
@@ -60,7 +66,7 @@ class Links:
     Attributes
     ----------
     pairs : ndarray of int64, shape (n_pairs, 2)
-        Sorted pairs of a row of `left` and a row of `right`.
+        Sorted pairs of a row of `left` and a row of `right`, equal rows of a table included.
     distances : ndarray, shape (n_pairs,)
         The probabilities that they do not match.
     threshold : float
@@ -110,7 +116,9 @@ def dedupe(
         The largest probability, above 0 and below 1, that two rows of a group do not match.
     known : (array of shape (m, 2), array of shape (m,)), optional
         Pairs of rows, and whether they match. They correct what was learned without them. A pair
-        that is within no radius is not found all the same, and teaches nothing.
+        that is within no radius is not found all the same, and teaches nothing. Pairs must not
+        contradict each other, also by chains of matches. Equal rows that do not match teach that to
+        be equal says less; they stay in one group.
     linkage : {"average", "complete", "single"}
         Whether the mean over all pairs of a group counts, or each of its pairs, or only each step
         between rows: chains of near records may then lead far.
@@ -129,7 +137,7 @@ def dedupe(
     ------
     TypeError, ValueError
         As `distance_matrix` and `pack_records`; a column that X does not have; a parameter out of
-        range; a distance that is not symmetric.
+        range; a distance that is not symmetric; known pairs that contradict each other.
     MemoryError
         As soon as more pairs are within a radius than fit into memory.
     KeyboardInterrupt
@@ -159,13 +167,14 @@ def dedupe(
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
     choice("linkage", linkage, ["average", "complete", "single"])
     cut = _cut(threshold)
-    pairs, odds, weights = _match(tables, known, seed, progress)
-    i, j = pairs.T
-    labels = _groups(tables.shape[0], i, j, odds, cut, linkage)
+    pairs, odds, weights, counted = _match(tables, known, seed, progress)
+    (i, j), distances, rows = pairs.T, expit(-odds), tables.x
+    labels = _groups(rows.counts, i, j, odds, cut, linkage)
     inside = labels[i] == labels[j]
-    distances = expit(-odds)
-    examples = _medoids(labels, i[inside], j[inside], distances[inside])
-    return Duplicates(labels, examples, float(threshold), pairs, distances, weights)
+    examples = rows.firsts[_medoids(labels, counted, inside, distances)]
+    apart = i != j
+    pairs, distances = rows.firsts[pairs[apart]], distances[apart]
+    return Duplicates(labels[rows.numbers], examples, float(threshold), pairs, distances, weights)
 
 
 def link(
@@ -194,7 +203,8 @@ def link(
         As for `dedupe`: rows of `left` and of `right`.
     one_to_one : bool
         Link the likeliest pair first, then the likeliest of the remaining rows, and so on; among
-        equally likely ones the first. False for all pairs within the threshold.
+        equally likely ones the first. False for all pairs within the threshold: of n and m equal
+        rows n * m.
     seed, n_threads, progress
         As for `dedupe`.
 
@@ -217,19 +227,62 @@ def link(
     names = ArgumentNames("link", "left", "right")
     tables = compare_tables(names, left, right, radius, distance, clean, team_size(n_threads))
     cut, one_to_one = _cut(threshold), flag("one_to_one", one_to_one)
-    pairs, odds, weights = _match(tables, known, seed, progress)
-    kept = np.flatnonzero(odds >= cut)
-    if one_to_one:
-        ordered = kept[np.argsort(-odds[kept], kind="stable")]
-        taken: tuple[set[int], set[int]] = set(), set()
-        chosen = []
-        for number, (i, j) in zip(ordered.tolist(), pairs[ordered].tolist(), strict=True):
-            if i not in taken[0] and j not in taken[1]:
-                taken[0].add(i)
-                taken[1].add(j)
-                chosen.append(number)
-        kept = np.sort(np.array(chosen, np.int64))
-    return Links(pairs[kept], expit(-odds[kept]), float(threshold), weights)
+    pairs, odds, weights, _ = _match(tables, known, seed, progress)
+    kept = odds >= cut
+    pairs, odds = pairs[kept], odds[kept]
+    choose = _one_to_one if one_to_one else _all_pairs
+    places, pairs = choose(pairs, odds, tables.x, tables.y)
+    return Links(pairs, expit(-odds[places]), float(threshold), weights)
+
+
+def _all_pairs(
+    pairs: np.ndarray, odds: np.ndarray, x: Copies, y: Copies
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs of rows that pairs of distinct rows stand for, sorted, and whose each is."""
+    rows, columns = x.counts[pairs[:, 0]], y.counts[pairs[:, 1]]
+    numbers = rows * columns
+    check_graph(int(numbers.sum()))
+    places = np.repeat(np.arange(len(pairs)), numbers)
+    row, column = np.divmod(
+        np.arange(len(places)) - np.repeat(offsets_of(numbers)[:-1], numbers), columns[places]
+    )
+    (members, starts), (others, firsts) = x.members(), y.members()
+    i = members[starts[pairs[places, 0]] + row]
+    j = others[firsts[pairs[places, 1]] + column]
+    order = np.lexsort((j, i))
+    return places[order], np.column_stack([i, j])[order]
+
+
+def _one_to_one(
+    pairs: np.ndarray, odds: np.ndarray, x: Copies, y: Copies
+) -> tuple[np.ndarray, np.ndarray]:
+    """Link rows that are free, the likeliest pairs first and then the first rows.
+
+    Equal rows are linked in their order. Returns sorted pairs of rows, and whose each is.
+    """
+    (members, starts), (others, firsts) = x.members(), y.members()
+    free, left = firsts[:-1].copy(), starts[:-1].copy()  # the first free row of equal ones
+    chosen = []
+    order = np.argsort(-odds, kind="stable")
+    for level in np.split(order, np.flatnonzero(np.diff(odds[order])) + 1):
+        partners: dict[int, list[tuple[int, int]]] = {}
+        for place, (a, b) in zip(level.tolist(), pairs[level].tolist(), strict=True):
+            partners.setdefault(a, []).append((b, place))
+        queue = [(int(members[left[a]]), a) for a in partners if left[a] < starts[a + 1]]
+        heapify(queue)
+        while queue:
+            i, a = heappop(queue)
+            open_ = [(others[free[b]], b, p) for b, p in partners[a] if free[b] < firsts[b + 1]]
+            if not open_:
+                continue
+            j, b, place = min(open_)
+            chosen.append((i, int(j), place))
+            free[b] += 1
+            left[a] += 1
+            if left[a] < starts[a + 1]:
+                heappush(queue, (int(members[left[a]]), a))
+    found = np.array(sorted(chosen), np.int64).reshape(-1, 3)
+    return found[:, 2], found[:, :2]
 
 
 def _cut(threshold: Any) -> float:
@@ -244,83 +297,82 @@ def _cut(threshold: Any) -> float:
 
 def _match(
     tables: ComparedTables, known: Any, seed: int, progress: bool
-) -> tuple[np.ndarray, np.ndarray, PairWeights]:
-    """Return the candidates, their log-odds to match, and the weights behind these."""
+) -> tuple[np.ndarray, np.ndarray, PairWeights, Multiplicities]:
+    """Return the candidates, their log-odds to match, the weights behind these, and their counts.
+
+    Candidates are pairs of distinct rows, and of those that occur twice with themselves.
+    """
     if known is not None:
-        known = _check_known(known[0], known[1], tables.shape)
+        known = check_known(known, tables.shape, tables.same)
     sample, total = tables.sample(integer("seed", seed, 0))
     searched = tables.searched(sample, total)
     pairs, parts = tables.candidates(searched, progress)
     if known is not None:
-        numbers, (rows, match) = pairs @ [tables.shape[1], 1], known
+        m = len(tables.y.firsts)
+        numbers, (rows, match) = pairs @ [m, 1], known
+        rows = np.column_stack([tables.x.numbers[rows[:, 0]], tables.y.numbers[rows[:, 1]]])
         if tables.same:
             rows = np.sort(rows, axis=1)
-        wanted = rows @ [tables.shape[1], 1]
+        wanted = rows @ [m, 1]
         places = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
         found = numbers[places] == wanted if len(numbers) else np.zeros(len(rows), bool)
         known = places[found], match[found]
+    counted = Multiplicities.of(pairs, tables.x, tables.y)
     weights, odds = learn_weights(
-        tuple(tables.columns),
-        pairs,
-        parts,
-        searched,
-        Sample(sample, total),
-        (*tables.shape, tables.same),
-        known,
+        tuple(tables.columns), parts, searched, Sample(sample, total), counted, known
     )
-    return pairs, odds, weights
-
-
-def _check_known(pairs: Any, match: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    pairs, match = np.asarray(pairs), np.asarray(match)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise ArgumentError("known", f"must have pairs of rows, shape (m, 2), got {pairs.shape}")
-    if match.shape != (len(pairs),) or not np.isin(match, [0, 1]).all():
-        raise ArgumentError("known", f"must say of each of the {len(pairs)} pairs if it matches")
-    outside = np.flatnonzero(((pairs < 0) | (pairs >= shape)).any(axis=1))
-    if outside.size:
-        where = pairs[outside[0]].tolist()
-        rows = " and ".join(map(str, dict.fromkeys(shape)))
-        raise ArgumentError("known", f"is {where}, but there are {rows} rows", outside[0])
-    matches = match.astype(bool)
-    if matches.all() or not matches.any():
-        raise ArgumentError("known", "needs pairs that match, and pairs that do not")
-    return pairs.astype(np.int64), matches
+    return pairs, odds, weights, counted
 
 
 def _groups(
-    n: int, i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, linkage: str
+    counts: np.ndarray, i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, linkage: str
 ) -> np.ndarray:
-    """Return groups numbered by their first rows, from the log-odds of pairs to match."""
+    """Return groups numbered by their first rows, from the log-odds of pairs to match.
+
+    A distinct row stands for `counts` rows, which are one group from the start.
+    """
+    apart = i != j
+    i, j, odds, n = i[apart], j[apart], odds[apart], len(counts)
     if linkage == "single":
         i, j = i[odds >= cut], j[odds >= cut]
     else:
         strong = np.clip(odds, -_CERTAIN, max(_CERTAIN, cut))
         kept = strong > -_CERTAIN
-        i, j = _steps(i[kept], j[kept], strong[kept], cut, linkage == "average").T
+        sizes = counts if linkage == "average" else np.ones_like(counts)
+        i, j = _steps(i[kept], j[kept], strong[kept], cut, linkage == "average", sizes).T
     links = sparse.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.int64)
 
 
-def _steps(i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, average: bool) -> np.ndarray:
+def _steps(
+    i: np.ndarray,
+    j: np.ndarray,
+    odds: np.ndarray,
+    cut: float,
+    average: bool,
+    counts: np.ndarray,
+) -> np.ndarray:
     """Return the pairs of rows at which average or complete linkage merges two groups.
 
     The groups with the largest mean, or least, log-odds merge first, as long as these are at least
-    `cut`. A pair that is not given counts as `-_CERTAIN`.
+    `cut`. A pair that is not given counts as `-_CERTAIN`. `counts` are the sizes of the groups at
+    the start, whose pairs have one value; complete linkage leaves sizes at 1.
     """
     # Of two groups, over -_CERTAIN: the sum of their pairs, or the least.
     values: dict[int, dict[int, float]] = {}
     queue = []
+    sizes = counts.tolist()
     for a, b, value in zip(i.tolist(), j.tolist(), (odds + _CERTAIN).tolist(), strict=True):
-        values.setdefault(a, {})[b] = values.setdefault(b, {})[a] = value
-        if value - _CERTAIN >= cut:
-            queue.append((_CERTAIN - value, a, b))
-    sizes = dict.fromkeys(values, 1)  # complete linkage leaves them
+        total = value * (sizes[a] * sizes[b])
+        values.setdefault(a, {})[b] = values.setdefault(b, {})[a] = total
+        mean = total / (sizes[a] * sizes[b]) - _CERTAIN
+        if mean >= cut:
+            queue.append((-mean, a, b))
     heapify(queue)
     steps = []
     while queue:
         value, p, q = heappop(queue)
-        if value != _CERTAIN - values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]):
+        if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) - _CERTAIN):
             continue  # one of both has merged with another since
         steps.append((p, q))
         if len(values[p]) < len(values[q]):
@@ -343,13 +395,15 @@ def _steps(i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, average: 
     return np.array(steps, np.int64).reshape(-1, 2)
 
 
-def _medoids(labels: np.ndarray, i: np.ndarray, j: np.ndarray, distances: np.ndarray) -> np.ndarray:
+def _medoids(
+    labels: np.ndarray, counted: Multiplicities, inside: np.ndarray, distances: np.ndarray
+) -> np.ndarray:
     """Return the first row of each group with the least sum of distances to the others.
 
     A pair that is not given counts as far.
     """
-    n = len(labels)
-    both = np.concatenate([i, j])
-    sums = np.bincount(both, np.tile(distances - _FAR, 2), n)
+    n, near = len(labels), distances[inside] - _FAR
+    both = np.concatenate([rows[inside] for rows in counted.ends])
+    sums = np.bincount(both, np.concatenate([near * rows[inside] for rows in counted.near]), n)
     order = np.lexsort((np.arange(n), sums, labels))
     return order[np.searchsorted(labels[order], np.arange(labels.max() + 1))]

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from d2ke.objects.copies import Copies
+
 EDGES = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, np.inf])  # of distances over the radius
 _NEAR = 5  # levels within the radius
 _MISSING = len(EDGES)
@@ -69,29 +71,55 @@ class Sample:
     n_pairs: float
 
 
+@dataclass(frozen=True, eq=False)
+class Multiplicities:
+    """How many pairs of rows each pair of distinct rows stands for, and its ends.
+
+    `ends` are the distinct rows of both ends, numbered through both tables, and `near` how many
+    rows the pair puts near each row of that end. `partners` is how many rows each could be near,
+    and `mean_partners` that of all rows.
+    """
+
+    pairs: np.ndarray
+    ends: tuple[np.ndarray, np.ndarray]
+    near: tuple[np.ndarray, np.ndarray]
+    partners: np.ndarray
+    mean_partners: float
+
+    @classmethod
+    def of(cls, pairs: np.ndarray, x: Copies, y: Copies) -> Multiplicities:
+        """Count those of pairs of rows of two tables, or of one, where y is x."""
+        i, j = pairs.T
+        same, (n, m) = y is x, (len(x.numbers), len(y.numbers))
+        itself = (i == j) if same else np.zeros(len(i), bool)
+        first, last = x.counts[i], y.counts[j]
+        number = np.where(itself, first * (first - 1) // 2, first * last).astype(np.float64)
+        ends = i, j if same else len(x.firsts) + j
+        near = last - itself, np.where(itself, 0, first)
+        sides = [len(x.firsts), 0 if same else len(y.firsts)]
+        mean = m if same else 2 * n * m / (n + m)
+        return cls(number, ends, near, np.repeat([m, n], sides), mean)
+
+
 def learn_weights(
     columns: Sequence[str],
-    pairs: np.ndarray,
     parts: np.ndarray,
     searched: np.ndarray,
     sample: Sample,
-    shape: tuple[int, int, bool],
+    counted: Multiplicities,
     known: tuple[np.ndarray, np.ndarray] | None,
 ) -> tuple[PairWeights, np.ndarray]:
     """Return the weights and the log-odds of the candidates.
 
-    `searched` says of which columns all near pairs are among the candidates; `shape` has the
-    numbers of rows of both tables, and whether they are one. `known` has places of candidates, and
-    whether they match.
+    `searched` says of which columns all near pairs are among the candidates. `known` has places of
+    candidates, and whether they match.
     """
-    n, m, same = shape
     total, levels, k = sample.n_pairs, _levels(parts), len(parts)
-    nodes = (pairs[:, 0], pairs[:, 1] if same else n + pairs[:, 1])
-    partners = np.repeat([m, n], [n, 0 if same else m])
+    number = counted.pairs
     counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in _levels(sample.parts)])
     counts = counts * (total / max(sample.parts.shape[1], 1))
     for column in np.flatnonzero(searched).tolist():
-        counts[column, :_NEAR] = np.bincount(levels[column], minlength=_NEAR)[:_NEAR]
+        counts[column, :_NEAR] = np.bincount(levels[column], number, _NEAR)[:_NEAR]
     near = [
         np.flatnonzero(row < _NEAR) if own and k > 1 else None
         for row, own in zip(levels, searched, strict=True)
@@ -104,29 +132,30 @@ def learn_weights(
     match = np.where(means <= limit, 0.9, 0.0)
     evidence, parts = np.zeros((k, _MISSING + 1)), np.empty_like(parts)
     for _ in range(_STEPS):
-        size = match.sum()
+        size = (number * match).sum()
         offset = float(np.log((size + 0.5) / (total + 1)))
         for column in range(k):
-            seen = np.bincount(levels[column], match, _MISSING + 1)
+            seen = np.bincount(levels[column], number * match, _MISSING + 1)
             matches = seen + _MATCHES
             distant = matches[_NEAR:].sum()
             matches[_NEAR:] *= min(1, _DISTANT * matches[:_NEAR].sum() / distant)
             others = counts[column] - seen if k > 1 else counts[column]
             others = np.maximum(others, 0.02 * counts[column])
-            others += max(total / (partners.mean() * 1000), 0.1)
+            others += max(total / (counted.mean_partners * 1000), 0.1)
             others[_MISSING - 1] += 1
             evidence[column, :-1] = _evidence(matches[:-1], others[:-1])
             parts[column] = evidence[column, levels[column]]
             if near[column] is not None:
                 share = np.cumsum(others[:_NEAR]) / others[:-1].sum()
                 place = near[column]
-                ends = [rows[place] for rows in nodes]
+                ends = [rows[place] for rows in counted.ends]
+                more = [rows[place] for rows in counted.near]
                 parts[column, place] -= _commonness(
-                    levels[column, place], 1 - match[place], share, ends, partners
+                    levels[column, place], 1 - match[place], share, ends, counted.partners, more
                 )
         odds = offset + parts.sum(axis=0)
         match = expit(odds)
-        if abs(match.sum() - size) <= _CHANGE * size:
+        if abs((number * match).sum() - size) <= _CHANGE * size:
             break
     if known is not None:
         scales, offset = _calibrate(parts[:, known[0]], offset, known[1])
@@ -174,15 +203,16 @@ def _commonness(
     share: np.ndarray,
     ends: Sequence[np.ndarray],
     partners: np.ndarray,
+    near: Sequence[np.ndarray],
 ) -> np.ndarray:
     """Return the logarithm of how many more rows are near than near any row.
 
     `others` has the probabilities that near pairs do not match: rows that match do not make a name
-    common.
+    common. `near` has how many rows a pair puts near a row of each end.
     """
     counts = np.zeros(len(partners) * _NEAR)
-    for rows in ends:
-        counts += np.bincount(rows * _NEAR + levels, others, len(counts))
+    for rows, number in zip(ends, near, strict=True):
+        counts += np.bincount(rows * _NEAR + levels, number * others, len(counts))
     counts = counts.reshape(-1, _NEAR).cumsum(axis=1)
     result = np.zeros(len(levels))
     for rows in ends:

@@ -19,6 +19,7 @@ from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.forest import Edges, Forest
 from d2ke.groups.growth import grow
+from d2ke.neighbors.copies import distinct_objects
 from d2ke.neighbors.problem import NeighborSearch
 
 
@@ -131,10 +132,7 @@ def spanning_tree(
     ([[0, 1], [2, 3], [0, 2]], [1.0, 1.0, 3.0])
     """
     search = tree_search("spanning_tree", X, distance, params, metric, n_threads)
-    with progress_bar(progress, "edges") as report:
-        forest = Forest(search.pairs.shape[0], report)
-        grow(search, forest)
-    return tree_of(forest.tree(), search.pairs.dtype)
+    return _spanning_tree(search, progress)
 
 
 def tree_search(
@@ -209,7 +207,23 @@ def single_linkage(
     [1, 2, 1, 2]
     """
     search = tree_search("single_linkage", X, distance, params, metric, n_threads)
+    return _spanning_tree(search, progress).linkage()
+
+
+def _spanning_tree(search: NeighborSearch, progress: bool) -> SpanningTree:
+    """Grow the tree of the distinct objects, and link each copy by its least edge.
+
+    The edges of all objects' tree between first ones are those of the distinct objects' tree. A
+    copy's least edge, at distance 0, leads to the first object there.
+    """
+    search, copies = distinct_objects(search)
     with progress_bar(progress, "edges") as report:
         forest = Forest(search.pairs.shape[0], report)
         grow(search, forest)
-    return tree_of(forest.tree(), search.pairs.dtype).linkage()
+    edges, firsts = forest.tree(), copies.firsts
+    partners, near = firsts.copy(), edges.take(edges.weights == 0)
+    np.minimum.at(partners, near.j, firsts[near.i])
+    again = copies.repeated()
+    links = Edges(partners[copies.numbers[again]], again, np.zeros(len(again)))
+    edges = Edges.join([Edges(firsts[edges.i], firsts[edges.j], edges.weights), links])
+    return tree_of(edges.take(edges.order()), search.pairs.dtype)

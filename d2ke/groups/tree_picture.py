@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock, Transform
@@ -71,6 +72,8 @@ def plot_tree(
     ------
     TypeError, ValueError
         As `distance_matrix`; a distance that is not symmetric; a parameter out of range.
+    MemoryError
+        If the distances of `max_leaves` objects would not fit into memory.
     ImportError
         Without matplotlib, saying how to install it.
 
@@ -94,6 +97,11 @@ def plot_tree(
     if len(names) != n:
         raise ArgumentError("names", f"must have {n} names, one for each object; got {len(names)}")
     leaves = sample_leaves(n, integer("max_leaves", max_leaves, 2), seed)
+    check_fits(
+        3 * 8 * len(leaves) ** 2,
+        f"the picture of {len(leaves)} objects",
+        "give a smaller max_leaves",
+    )
     if isinstance(pairs.x, list):
         pairs = numbered(pairs)
     x, D = take(pairs.x, leaves), np.empty((len(leaves), len(leaves)))

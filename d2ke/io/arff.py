@@ -13,14 +13,18 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
-from d2ke.io.text import MISSING, finite_numbers, labels_of_text, lines_of
+from d2ke.io.text import lines_of
+from d2ke.objects.fields import MISSING, finite_numbers, labels_of_text
 from d2ke.objects.packing import pack
+from d2ke.objects.values import LARGEST_EXACT_INTEGER
 
 _KINDS = {"string": "string", "relational": "relational",
           **dict.fromkeys(("numeric", "real", "integer"), "numeric")}  # fmt: skip
 # Possessive quantifiers do not backtrack: time is linear in the length of a line.
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 _FIELD = re.compile(rf"\s*+({_QUOTED}|[^\s,'\"{{}}%][^,'\"]*+|)\s*+(,|$)")
+_ENTRY = re.compile(rf"\s*+([0-9]{{1,9}}+)\s++({_QUOTED}|[^\s,'\"{{}}%][^,'\"{{}}]*+)\s*+([,}}])")
+_WEIGHT = re.compile(r"(.*[,}\s])\{[^,{}]*+\}")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{}}%,]+)\s+(\S.*)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
@@ -43,7 +47,8 @@ def read_arff(
 
     The rows of a relational attribute are channels (the UEA archive of series) or vectors
     (multi-instance data), as `channels_first` says. If all attributes are numeric, a row is a
-    series of one channel. Without a name of labels, the `earlier` one is tried.
+    series of one channel. Without a name of labels, the `earlier` one is tried. A sparse row,
+    ``{0 1.5, 2 y}``, leaves out numbers that are 0 and the first value of a nominal attribute.
     """
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
@@ -96,7 +101,7 @@ def read_arff(
         found, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
     elif label.kind == "numeric":
         found = np.array(list(map(float, classes)))
-        if not (found % 1).any():
+        if not (found % 1).any() and np.abs(found).max() < LARGEST_EXACT_INTEGER:
             found = found.astype(np.int64)
     return LabelledObjects(packed, found, None, Columns(labels=label.name), written)
 
@@ -124,19 +129,21 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
         if match is None:
             raise ValueError(f"{where}: {line[:40]!r} is no line of a header")
         name, kind = _unquoted(match[1]), match[2].strip()
-        own = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
-        if own.kind == "nominal":
+        attribute = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
+        if attribute.kind == "nominal":
             if not (kind.startswith("{") and kind.endswith("}")):
                 raise ValueError(
                     f"{where}: the attribute {name!r} is {kind[:40]!r}; numeric, real, integer, "
                     "string, relational or {values} are read"
                 )
-            own.values = [value for value, _ in _fields(where, kind[1:-1])]
+            attribute.values = [value for value, _ in _fields(where, kind[1:-1])]
         if outer is None:
-            columns.append(own)
+            if any(column.name == name for column in columns):
+                raise ValueError(f"{where}: the attribute {name!r} is declared twice")
+            columns.append(attribute)
         else:
             outer.width += 1
-        outer = own if own.kind == "relational" else outer
+        outer = attribute if attribute.kind == "relational" else outer
     raise ValueError(f"{path} has no line @data")
 
 
@@ -147,17 +154,17 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> _Attrib
         [column.name for column in columns],
         [name for name in LABELS if name != "y" or not nominal],
     )
-    known = [
+    candidates = [
         column
         for i, column in enumerate(columns)
         if (column.name == labels if labels is not None else column in nominal or i == usual)
     ]
-    if len(known) > 1:
+    if len(candidates) > 1:
         raise ArgumentError(
             "labels",
-            f"must name one of the attributes {_listed([one.name for one in known])} of {path}",
+            f"must name one of the attributes {_listed([c.name for c in candidates])} of {path}",
         )
-    return known[0] if known else None
+    return candidates[0] if candidates else None
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -178,6 +185,43 @@ def _fields(where: str, line: str) -> list[tuple[str, bool]]:
     return fields
 
 
+def _sparse(where: str, line: str, columns: list[_Attribute]) -> list[tuple[str, bool]]:
+    """Return the values of a row of pairs of an attribute's number and value, as `_fields` does."""
+    entries: dict[int, tuple[str, bool]] = {}
+    at, more = 1, "," if line[1:].strip() != "}" else ""
+    while more == ",":
+        match = _ENTRY.match(line, at)
+        if match is None:
+            raise ValueError(
+                f"{where}: the entry at position {len(entries)} is not an attribute's number and "
+                f"its value: {line[at : at + 40].strip()!r}"
+            )
+        number = int(match[1])
+        if number >= len(columns):
+            raise ValueError(
+                f"{where}: there is no attribute {number}; the {len(columns)} attributes are "
+                "numbered from 0"
+            )
+        if number in entries:
+            raise ValueError(
+                f"{where}: attribute {number}, {columns[number].name!r}, has two values"
+            )
+        entries[number] = _unquoted(match[2]), match[2][0] in "'\""
+        at, more = match.end(), match[3]
+    if more and line[at:]:
+        raise ValueError(f"{where}: {line[at : at + 40]!r} stands after the closing brace")
+    for number, column in enumerate(columns):
+        if number not in entries and column.kind in ("string", "relational"):
+            raise ValueError(
+                f"{where}: attribute {number}, {column.name!r}, is left out; only numbers and "
+                f"nominal values may be, and it is {column.kind}"
+            )
+    return [
+        entries.get(number, (column.values[0] if column.values else "0", True))
+        for number, column in enumerate(columns)
+    ]
+
+
 def _unquoted(text: str) -> str:
     text = text.strip()
     if text[:1] in ("'", '"'):
@@ -187,7 +231,12 @@ def _unquoted(text: str) -> str:
 
 def _values(where: str, line: str, columns: list[_Attribute]) -> list[str]:
     """Return the values of a row; refuse missing ones, and those that an attribute cannot have."""
-    fields = _fields(where, line)
+    if _WEIGHT.fullmatch(line):
+        raise ValueError(
+            f"{where}: the row ends with a weight, {line[line.rindex('{') :][:40]!r}; weights of "
+            "rows are not read: take them away"
+        )
+    fields = _sparse(where, line, columns) if line.startswith("{") else _fields(where, line)
     if len(fields) != len(columns):
         raise ValueError(f"{where}: {len(fields)} values, but there are {len(columns)} attributes")
     for column, (text, quoted) in zip(columns, fields, strict=True):
@@ -196,6 +245,6 @@ def _values(where: str, line: str, columns: list[_Attribute]) -> list[str]:
                 f"{where}: {column.name!r} is missing ('?'); every value must be there"
             )
         if column.kind == "nominal" and text not in column.values:
-            known = _listed(column.values)
-            raise ValueError(f"{where}: {column.name!r} is {text[:40]!r}, not one of {known}")
+            values = _listed(column.values)
+            raise ValueError(f"{where}: {column.name!r} is {text[:40]!r}, not one of {values}")
     return [text for text, _ in fields]

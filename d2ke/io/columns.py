@@ -131,10 +131,12 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         the format has names, and those that are ``unused``.
     written : list of str, or None
         The labels as a text file has them, where they became numbers.
+    note : str
+        How a file without names of columns was read.
 
     Attributes
     ----------
-    objects, labels, ids, columns, written
+    objects, labels, ids, columns, written, note
         As the parameters.
 
     Examples
@@ -158,15 +160,18 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         ids: Sequence[str] | None = None,
         columns: Columns | None = None,
         written: Sequence[str] | None = None,
+        note: str = "",
     ) -> LabelledObjects:
         """Make the pair."""
         self = super().__new__(cls, (objects, labels))
         self.ids, self.columns, self.written = ids, columns or NOTHING, written
+        self.note = note
         return self
 
     ids: Sequence[str] | None
     columns: Columns
     written: Sequence[str] | None
+    note: str
 
     @property
     def objects(self) -> Any:
@@ -183,5 +188,5 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         known = "no labels"
         if self.labels is not None:
             known = f"labels of {len(np.unique(self.labels))} different values"
-        parts = str(self.objects).strip("<>") + rows, known, str(self.columns)
+        parts = str(self.objects).strip("<>") + rows, known, str(self.columns), self.note
         return f"<{'; '.join(filter(None, parts))}>"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,12 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path, integer
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import lists_to_tuples, open_file
 from d2ke._version import __version__
+from d2ke.io.damage import Damaged, damage_of
 from d2ke.io.hdf5 import get_json, get_objects, get_text
+from d2ke.io.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke.objects.container import Objects
 
 FORMAT, VERSION = "d2ke features", 1
@@ -65,12 +66,22 @@ class FeatureFile:
 
     def __init__(self, file: str | os.PathLike[str]):
         self.path = file_path("file", file)
-        if not is_features_file(self.path):
-            raise ValueError(f"{self.path} is not a features file: another program wrote it")
-        self._file = h5py.File(self.path, "r")
+        seal = features_seal(self.path)
+        if seal is None:
+            raise ArgumentError(str(self.path), "is not a features file: another program wrote it")
+        with damage_of(self.path):
+            self._file = h5py.File(self.path, "r")
         try:
-            with _damage_of(self.path):
+            with damage_of(self.path):
                 self._read_parts()
+            if self.versions["format"] > VERSION:
+                raise ArgumentError(
+                    str(self.path),
+                    f"has version {self.versions['format']} of the format; this d2ke "
+                    f"({__version__}) reads {VERSION}, a newer d2ke is needed",
+                )
+            if seal.rows < len(self):
+                raise ArgumentError(str(self.path), f"is not complete, {_TO_COMPLETE}")
         except BaseException:
             self.close()
             raise
@@ -81,19 +92,12 @@ class FeatureFile:
         self.shape: tuple[int, int] = self._Z.shape
         self.dtype: np.dtype = self._Z.dtype
         if len(self.shape) != 2 or self.dtype not in (np.float32, np.float64):
-            raise ValueError(f"Z has the shape {self.shape} and holds {self.dtype}")
+            raise Damaged(f"Z has the shape {self.shape} and holds {self.dtype}")
         self.parameters: dict[str, Any] = lists_to_tuples(get_json(self._file, "parameters"))
         self.versions: dict[str, Any] = get_json(self._file, "versions")
         self.record: dict[str, Any] = {}
         if "record" in self._file:
             self.record = get_json(self._file, "record")
-        if self.versions["format"] > VERSION:
-            raise ValueError(
-                f"version {self.versions['format']} of the format; this d2ke ({__version__}) "
-                f"reads {VERSION}, a newer d2ke is needed"
-            )
-        if "done" in self._file and self._file["done"][()] < len(self):
-            raise ValueError(f"it is not complete, {_TO_COMPLETE}")
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -113,8 +117,16 @@ class FeatureFile:
         self._file.close()
 
     def read(self, rows: slice | None = None, columns: slice | None = None) -> np.ndarray:
-        """Read some rows and columns of Z; None for all."""
-        return self._Z[as_slice("rows", rows), as_slice("columns", columns)]
+        """Read some rows and columns of Z; None for all.
+
+        Whole chunks of about 1 MiB are read and checked; a damaged one is a ValueError.
+        """
+        selection = as_slice("rows", rows), as_slice("columns", columns)
+        if not self._file:
+            raise ArgumentError(str(self.path), "is closed")
+        start, stop, _ = selection[0].indices(len(self))
+        with damage_of(self.path, f"rows {start} to {stop} of Z: "):
+            return self._Z[selection]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
         """Read the rows of a slice, as those of an array."""
@@ -123,7 +135,8 @@ class FeatureFile:
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[slice, np.ndarray]]:
         """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 4 MiB."""
         if n_rows is None:
-            n_rows = max(1, _BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize))
+            chunk = (self._Z.chunks or (1,))[0]
+            n_rows = max(1, _BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize) // chunk) * chunk
         step = integer("n_rows", n_rows, 1)
         for low in range(0, self.shape[0], step):
             rows = slice(low, min(low + step, self.shape[0]))
@@ -134,29 +147,20 @@ class FeatureFile:
         rows = as_slice("rows", rows)
         if "labels" not in self._file:
             return None
-        with _damage_of(self.path):
+        with damage_of(self.path):
             labels = self._file["labels"][rows]
             if "classes" not in self._file:
                 return labels
             if labels.min(initial=0) < 0:
-                raise ValueError("labels has negative codes of classes")
+                raise Damaged("labels has negative codes of classes")
             classes = self._file["classes"]
             return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None where none were saved."""
         columns = as_slice("columns", columns)
-        with _damage_of(self.path):
+        with damage_of(self.path):
             return get_objects(self._file["omega"])[columns] if "omega" in self._file else None
-
-
-@contextmanager
-def _damage_of(path: Path) -> Iterator[None]:
-    """Name the file in errors of its contents."""
-    try:
-        yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
 
 
 def as_slice(name: str, part: slice | None) -> slice:
@@ -165,20 +169,22 @@ def as_slice(name: str, part: slice | None) -> slice:
         return slice(None)
     if not isinstance(part, slice):
         raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {part!r}")
+    if slice(*part.indices(0)).step < 1:
+        raise ArgumentError(name, f"must have a step of at least 1, got {part!r}")
     return part
 
 
-def is_features_file(path: Path) -> bool:
-    """Tell whether a regular file holds features that d2ke wrote."""
+def features_seal(path: Path) -> Seal | None:
+    """Check all of a features file but Z, and return its seal; None for another regular file."""
     if not path.exists() and path.with_name(f"{path.name}.part").exists():
         raise FileNotFoundError(
             f"{path} is not complete: rows are missing in {path.name}.part; {_TO_COMPLETE}"
         )
-    open_file(path).close()  # neither a pipe nor a device
-    if not h5py.is_hdf5(path):
-        return False
-    with h5py.File(path, "r") as file:
-        return file.attrs.get("format") == FORMAT
+    with open_file(path) as stream:
+        if not is_sealed(stream.read(SIZE), "features"):
+            return None
+        with damage_of(path):
+            return check_seal(stream, "features")
 
 
 def open_features(file: str | os.PathLike[str]) -> FeatureFile:
@@ -199,8 +205,9 @@ def open_features(file: str | os.PathLike[str]) -> FeatureFile:
     OSError
         If the file cannot be opened.
     ValueError
-        If the file is not a features file, is not complete, or was written by a newer version of
-        d2ke.
+        If the file is not a features file, is damaged ("FILE is damaged: WHAT"), is not complete,
+        or was written by a newer version of d2ke. All bytes but those of Z are checked here, those
+        of Z when they are read.
 
     See Also
     --------

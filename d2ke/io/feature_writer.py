@@ -2,7 +2,8 @@
 """Files of features that are written by blocks of rows; a killed run is resumed.
 
 While rows are missing the file is called ``NAME.part``. It has its whole structure and size from
-the beginning. Rows are written to their places, and are on the disk before ``/done`` says so.
+the beginning. Chunks of rows are written to their places without h5py, and are on the disk before
+the user block counts them. ``NAME.lock`` is locked meanwhile, and stays.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
@@ -21,21 +21,23 @@ import numpy as np
 from d2ke._base.checkpoint import (
     MADE_WITH,
     as_json,
+    locked,
     made_with,
-    open_locked,
     refuse_differences,
     refuse_unknown,
 )
-from d2ke._base.files import check_place, reserve, sync_folder
+from d2ke._base.errors import warn
+from d2ke._base.files import check_place, open_file, reserve, sync_folder, write_all
 from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
+from d2ke.io.damage import Damaged
 from d2ke.io.feature_file import FeatureFile
-from d2ke.io.features import put_parts
-from d2ke.io.hdf5 import SIGNATURE, get_json, hdf5_on, put_json
+from d2ke.io.features import chunk_places, chunk_shape, put_parts, seal_features
+from d2ke.io.hdf5 import get_json, hdf5_on, open_hdf5, put_json
+from d2ke.io.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke.objects.container import Objects
 
-_BLOCK_BYTES = 1 << 20  # of rows that are done together
-_RUN_BYTES = 1 << 26  # of blocks computed together: what a kill may lose, unless they take longer
+_RUN_BYTES = 1 << 26  # of chunks computed together: what a kill may lose, unless they take longer
 _RUN_SECONDS = 1.0
 
 
@@ -71,25 +73,17 @@ def write_rows(
     check_place(path)
     if _complete(path, record):
         return
-    part = path.with_name(f"{path.name}.part")
-    fd = open_locked(part, path)
-    try:
+    unfinished = path.with_name(f"{path.name}.part")
+    with locked(path.with_name(f"{path.name}.lock"), path):
         if _complete(path, record):  # by another call, in the meantime
-            if os.fstat(fd).st_size == 0:
-                part.unlink()
             return
-        before = _begun(fd, part)
-        if before is None:
-            _begin(fd, path, part, content, record)
-        else:
-            refuse_differences(part, before, record)
-        with hdf5_on(fd, "r+") as file, progress_bar(progress, title) as report:
-            _fill(fd, file, compute, report, run_rows)
-        os.fsync(fd)
-        os.replace(part, path)
+        seal = _begun(unfinished, record) or _begin(path, unfinished, content, record)
+        with open(unfinished, "rb+", buffering=0) as stream:
+            with progress_bar(progress, title) as report:
+                _fill(stream, seal, compute, report, run_rows)
+            os.fsync(stream.fileno())
+        os.replace(unfinished, path)
         sync_folder(path)
-    finally:
-        os.close(fd)
 
 
 def _complete(path: Path, record: Mapping[str, Any]) -> bool:
@@ -111,79 +105,116 @@ def _complete(path: Path, record: Mapping[str, Any]) -> bool:
     return True
 
 
-def _begun(fd: int, part: Path) -> dict[str, Any] | None:
-    """Return the sources of an unfinished file; None if its structure is not complete."""
-    front = os.pread(fd, len(SIGNATURE), 0)
-    if front.strip(b"\0") and front != SIGNATURE:
-        raise FileExistsError(f"{part} exists, and is not an unfinished features file; remove it")
-    # A kill while the structure was written leaves what h5py cannot read.
-    with suppress(OSError, KeyError), hdf5_on(fd, "r") as file:
-        return get_json(file, "record")
-    return None
+def _begun(unfinished: Path, record: Mapping[str, Any]) -> Seal | None:
+    """Check an unfinished file, and return its seal; None if it must be begun."""
+    if not unfinished.exists():
+        return None
+    with open_file(unfinished) as stream:
+        front = stream.read(SIZE)
+        if not front.strip(b"\0"):  # a kill while the structure was written
+            return None
+        if not is_sealed(front, "features"):
+            raise FileExistsError(
+                f"{unfinished} exists, and is not an unfinished features file; remove it"
+            )
+        try:
+            seal = check_seal(stream, "features")
+        except Damaged as error:
+            warn(f"{unfinished} is damaged: {error}; all of its rows are computed again")
+            return None
+    with open_hdf5(unfinished) as file:
+        before = get_json(file, "record")
+    refuse_differences(unfinished, before, record)
+    return seal
 
 
 def _begin(
-    fd: int, path: Path, part: Path, content: FeatureContent, record: Mapping[str, Any]
-) -> None:
+    path: Path, unfinished: Path, content: FeatureContent, record: Mapping[str, Any]
+) -> Seal:
     """Write all of a file but its rows, and reserve its space."""
+    unfinished.unlink(missing_ok=True)
     try:
-        os.ftruncate(fd, 0)
-        with hdf5_on(fd, "w") as file:
-            put_parts(file, content.parameters, content.omega, content.labels)
-            file["done"] = 0  # rows
-            _allocate(file, "Z", content.shape, content.dtype)
-        reserve(fd, os.fstat(fd).st_size, path)
-        os.fsync(fd)
-        with hdf5_on(fd, "r+") as file:  # the last of the structure
-            put_json(file, "record", record)
-        os.fsync(fd)
+        with open(unfinished, "xb+", buffering=0) as stream:
+            fd = stream.fileno()
+            with hdf5_on(fd, "w", userblock_size=SIZE) as file:
+                put_parts(file, content.parameters, content.omega, content.labels)
+                put_json(file, "record", record)
+                _allocate(file, "Z", content.shape, content.dtype)
+            seal = seal_features(stream)
+            reserve(fd, os.fstat(fd).st_size, path)
+            os.fsync(fd)
+            write_all(fd, seal.block("features", 0), 0)  # the last of the structure
+            os.fsync(fd)
         sync_folder(path)
+        return seal
     except BaseException:
-        part.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
 
 
-def _allocate(file: h5py.File, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Create a dataset with early allocation and without fill values."""
+def _allocate(file: h5py.File, name: str, shape: tuple[int, int], dtype: np.dtype) -> None:
+    """Create a dataset of chunks that have their places, and hold zeros."""
     options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    options.set_layout(h5py.h5d.CONTIGUOUS)
+    options.set_chunk(chunk_shape(shape, dtype))
+    options.set_fletcher32()
     options.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    options.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
     space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(dtype)
     h5py.h5d.create(file.id, name.encode(), kind, space, options)
 
 
 def _fill(
-    fd: int,
-    file: h5py.File,
+    stream: BinaryIO,
+    seal: Seal,
     compute: Callable[[slice, np.ndarray, Any], None],
     report: Any,
     run_rows: int,
 ) -> None:
     """Compute and write the rows that are not done, in runs of about a second."""
-    Z, done = file["Z"], file["done"]
-    (n, m), start = Z.shape, int(done[()])
-    row_bytes = m * Z.dtype.itemsize
-    step = max(1, _BLOCK_BYTES // row_bytes)
-    longest = max(step, min(run_rows, _RUN_BYTES // row_bytes))
-    buffer = np.empty((min(n, longest), m), Z.dtype)
+    fd, start = stream.fileno(), seal.rows
+    with hdf5_on(fd, "r") as file:
+        Z = file["Z"]
+        (n, m), dtype, chunk = Z.shape, Z.dtype, Z.chunks
+        step = chunk[0]
+        places = chunk_places(Z)[:, 0].reshape(-(-n // step), -1)
+    longest = max(1, min(run_rows, _RUN_BYTES // (m * dtype.itemsize)) // step) * step
+    buffer = np.empty((min(n, longest), m), dtype)
     count = step
     while start < n:
-        part = buffer[: min(count, n - start)]
-        stop = start + len(part)
+        block = buffer[: min(count, n - start)]
+        stop = start + len(block)
 
         def visit(here: int, _: int, before: int = start * m) -> None:
             report(before + here, n * m)
 
         started = time.perf_counter()
-        compute(slice(start, stop), part, report and visit)
+        compute(slice(start, stop), block, report and visit)
         seconds = time.perf_counter() - started
         with deferred_interrupts():
-            Z.write_direct(part, dest_sel=np.s_[start:stop])
-            file.flush()
+            for first in range(0, len(block), step):
+                rows = block[first : first + step]
+                for column, place in zip(
+                    range(0, m, chunk[1]), places[(start + first) // step].tolist(), strict=True
+                ):
+                    values = np.zeros(chunk, dtype)
+                    values[: len(rows), : m - column] = rows[:, column : column + chunk[1]]
+                    write_all(fd, values, place)
+                    write_all(fd, fletcher32(values), place + values.nbytes)
             os.fsync(fd)
-            done[()] = stop
+            write_all(fd, seal.block("features", stop), 0)
         if report is not None:
             report(stop * m, n * m)
         start = stop
-        count = min(longest, max(step, int(_RUN_SECONDS * len(part) / max(seconds, 1e-9))))
+        count = int(_RUN_SECONDS * len(block) / max(seconds, 1e-9)) // step * step
+        count = min(longest, max(step, count))
+
+
+def fletcher32(values: np.ndarray) -> bytes:
+    """Return what HDF5's filter of this name puts after a chunk of an even number of bytes."""
+    words = np.frombuffer(values, ">u2")
+    first = second = 0
+    for start in range(0, len(words), 1 << 16):
+        piece = words[start : start + (1 << 16)].astype(np.int64)
+        second += first * len(piece) + int(piece @ np.arange(len(piece), 0, -1))
+        first += int(piece.sum())
+    first, second = (total and (total - 1) % 65535 + 1 for total in (first, second))
+    return (second << 16 | first).to_bytes(4, "little")

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
@@ -16,14 +18,17 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError
-from d2ke._base.files import atomic_write, reserve
+from d2ke._base.files import atomic_write, reserve, write_all
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_fits
 from d2ke._version import __version__
 from d2ke.io.feature_file import FORMAT, VERSION, as_slice, open_features
 from d2ke.io.hdf5 import hdf5_on, plain, put_json, put_objects, put_text
+from d2ke.io.seal import SIZE, Seal, make_seal
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
+
+_CHUNK_BYTES = 1 << 20  # what is read, and checked, for one row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +130,10 @@ def save_features(
     ``/versions``         those of ``format``, ``d2ke``, ``numpy`` and ``h5py``, as JSON
     ====================  ========================================================================
 
+    Z is stored in chunks of about 1 MiB with HDF5's filter ``fletcher32``, so that every reader
+    checks them. The 512 bytes before the HDF5 content (its user block) hold a CRC-32 of all other
+    bytes, which `load_features` and `open_features` check.
+
     MATLAB counts dimensions the other way round, so that it sees the transpose, R x n::
 
         Z = h5read(file, '/Z')';
@@ -171,11 +180,17 @@ def save_features(
     parameters = plain("parameters", dict(parameters or {}))
     if compression is not None:
         choice("compression", compression, ["gzip"])
-    with atomic_write(path) as stream, hdf5_on(stream.fileno(), "w") as features:
-        if compression is None:
-            reserve(stream.fileno(), Z.nbytes, path)
-        put_parts(features, parameters, omega, labels)
-        features.create_dataset("Z", data=Z, compression=compression)
+    with atomic_write(path) as stream:
+        with hdf5_on(stream.fileno(), "w", userblock_size=SIZE) as features:
+            if compression is None:
+                reserve(stream.fileno(), Z.nbytes, path)
+            put_parts(features, parameters, omega, labels)
+            chunks = chunk_shape(Z.shape, Z.dtype)
+            features.create_dataset(
+                "Z", data=Z, chunks=chunks, fletcher32=True, compression=compression
+            )
+        seal = seal_features(stream)
+        write_all(stream.fileno(), seal.block("features", len(Z)), 0)
 
 
 def check_features_path(name: str, file: Any) -> Path:
@@ -188,6 +203,48 @@ def check_features_path(name: str, file: Any) -> Path:
             "MAT-file by save_mat",
         )
     return path
+
+
+def chunk_shape(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, int]:
+    """Return the rows and columns of a chunk of about 1 MiB: whole rows, unless one is longer."""
+    values = max(1, _CHUNK_BYTES // dtype.itemsize)
+    columns = min(shape[1], values)
+    return min(shape[0], max(1, values // columns)), columns
+
+
+def chunk_places(Z: h5py.Dataset) -> np.ndarray:
+    """Return where the bytes of each chunk begin and end in the file, in the order of rows."""
+    infos: list[Any] = []
+    Z.id.chunk_iter(infos.append)  # in one pass, as a question for one chunk goes through all
+    infos.sort(key=lambda one: one.chunk_offset)
+    places = np.array([(one.byte_offset, one.byte_offset + one.size) for one in infos], np.int64)
+    return places + _left_out()
+
+
+@cache
+def _left_out() -> int:
+    """Return what the places lack: HDF5 1.14.2 counts from the end of the user block."""
+    stream, mark = io.BytesIO(), b"a chunk."
+    with h5py.File(stream, "w", userblock_size=SIZE) as file:
+        Z = file.create_dataset("Z", data=np.frombuffer(mark, np.int64), chunks=(1,))
+        file.flush()
+        infos: list[Any] = []
+        Z.id.chunk_iter(infos.append)
+    return stream.getvalue().index(mark) - int(infos[0].byte_offset)
+
+
+def seal_features(stream: BinaryIO) -> Seal:
+    """Write the list of chunks to the end of a features file, and return its seal."""
+    fd = stream.fileno()
+    with hdf5_on(fd, "r") as file:
+        places = chunk_places(file["Z"])
+    places = places[places[:, 0].argsort()]
+    gaps = np.flatnonzero(places[1:, 0] != places[:-1, 1])
+    pieces = np.column_stack(
+        [places[np.append(0, gaps + 1), 0], places[np.append(gaps, -1), 1]]
+    ).astype("<i8")
+    write_all(fd, pieces, os.fstat(fd).st_size)
+    return make_seal(stream, pieces)
 
 
 def put_parts(
@@ -238,8 +295,8 @@ def load_features(
     TypeError
         If `rows` or `columns` is not a slice.
     ValueError
-        If the file is not a features file, is not complete, or was written by a newer version of
-        d2ke.
+        If the file is not a features file, is damaged ("FILE is damaged: WHAT"), is not complete,
+        or was written by a newer version of d2ke.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 

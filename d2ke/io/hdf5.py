@@ -14,11 +14,11 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._base.errors import ArgumentTypeError
-from d2ke._base.files import atomic_write, write_all
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.files import atomic_write, open_file, write_all
+from d2ke.io.damage import damage_of
 from d2ke.objects.container import Objects, from_owned
 
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
 
 
@@ -26,6 +26,22 @@ _LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
 def create_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
     """Yield a new HDF5 file, which is named `path` once all of it is on the disk."""
     with atomic_write(path) as stream, hdf5_on(stream.fileno(), "w", **options) as file:
+        yield file
+
+
+@contextmanager
+def open_hdf5(path: Path) -> Iterator[h5py.File]:
+    """Yield an HDF5 file of any program for reading.
+
+    Raises
+    ------
+    ValueError
+        If it is another file, or damaged: any error in the ``with`` is taken for damage.
+    """
+    open_file(path).close()  # neither a pipe nor a device
+    if not h5py.is_hdf5(path):
+        raise ArgumentError(str(path), "is not an HDF5 file")
+    with damage_of(path), h5py.File(path, "r") as file:
         yield file
 
 
@@ -46,21 +62,26 @@ def hdf5_on(fd: int, mode: str, **options: Any) -> Iterator[h5py.File]:
 
 
 class _Stream(FileIO):
-    """An open file for h5py, which keeps the first error of writing.
+    """An open file for h5py, which keeps the first error of writing, Ctrl-C included.
 
-    libhdf5 crashes where it could not write all that it had to write.
+    libhdf5 crashes where it could not write all that it had to write. Zeros at the end are not
+    written: chunks that libhdf5 allocates without values.
     """
 
-    error: OSError | None = None
+    error: BaseException | None = None
 
     def write(self, content: Any) -> int:
-        n_bytes = memoryview(content).nbytes
+        place, n_bytes = self.tell(), memoryview(content).nbytes
         try:
             if self.error is None:
-                write_all(self.fileno(), content, self.tell())
-        except OSError as error:
+                fd = self.fileno()
+                if os.fstat(fd).st_size <= place and not np.frombuffer(content, np.uint8).any():
+                    os.ftruncate(fd, place + n_bytes)
+                else:
+                    write_all(fd, content, place)
+        except BaseException as error:
             self.error = error
-        self.seek(n_bytes, os.SEEK_CUR)
+        self.seek(place + n_bytes)
         return n_bytes
 
     def truncate(self, size: int | None = None) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.arff import read_arff
@@ -16,8 +18,9 @@ from d2ke.io.fasta import read_fasta
 from d2ke.io.parquet import ParquetObjects, open_arrow
 from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
+from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
-from d2ke.objects.container import OBJECT_KINDS, of_kind
+from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
@@ -25,12 +28,13 @@ _READERS: dict[str, Callable[..., LabelledObjects]] = {
     **_VARIABLES,
     ".arff": read_arff,
     ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
+    ".txt": lambda path, *_: _ucr(*read_ucr(path)),
     **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
 }
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
 # The endings, and the arguments that have a meaning for each.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
-    ".ts": (),
+    **dict.fromkeys((".ts", ".txt"), ()),
     **dict.fromkeys((*_TABLES, ""), ("objects", "labels", "ids", "time")),
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
@@ -59,6 +63,8 @@ def read_objects(
                       attributes as a series; and a nominal attribute
     .csv, .tsv        a table with a header: a string, or a record, on each row; or, where a column
                       says which series a row is of, a vector of a series; also .csv.gz, .tsv.gz
+    .tsv, .txt        of the UCR archive: on each line a class, then the values of a series, without
+                      a header; NaN at the end of a line makes a shorter series
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
@@ -81,6 +87,10 @@ def read_objects(
     all fields of a column must have the form: 2024-02-29; 2024-02-29 10:00:00.5 or
     2024-02-29T10:00+02:00; 1 days 02:00:00, 26:00:00 or P1DT2H; True or false. Columns of other
     types are named in a warning if they are not asked for.
+
+    A .tsv file of numbers only is a file of the UCR archive if its name ends with _TRAIN or _TEST.
+    With another name it is refused if the first line counts, if its classes all differ, or if its
+    first two fields ascend, as ids and times do.
 
     Labels have the types of their column; booleans stay booleans, dates are days. Nominal classes
     of .ts and .arff stay text. Labels of text files become numbers if all have one canonical form:
@@ -195,7 +205,7 @@ def read_file(
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
-    return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written)
+    return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written, held.note)
 
 
 def _read_file(
@@ -226,6 +236,9 @@ def _read_file(
             if records:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
             return _READERS[suffix](path, columns, channels_first, earlier)
+        first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
+        if first and not columns.or_earlier(first, earlier).explicit:
+            return _ucr(*read_ucr_table(path, first))
         if suffix in (".parquet", ".feather"):
             table = open_arrow(path, suffix)
         else:
@@ -236,6 +249,10 @@ def _read_file(
         opened = ParquetObjects(path, objects=column, labels=roles.columns.labels, kind=kind)
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
     return read_roles(table, roles, {**kinds, **earlier.uses}, kind)
+
+
+def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:
+    return LabelledObjects(objects, labels, note=note)
 
 
 def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:

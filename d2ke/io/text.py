@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lines of text files, and what their fields hold."""
+"""The lines of text files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from io import BufferedReader
 from pathlib import Path
 
 from d2ke._base.files import open_file
-from d2ke.objects.fields import MISSING, finite_numbers, labels_of_text
-
-__all__ = ["MISSING", "finite_numbers", "labels_of_text", "lines_of"]
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str]]:

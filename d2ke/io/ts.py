@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
-from d2ke.io.text import finite_numbers, lines_of
+from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import finite_numbers
 from d2ke.objects.packing import pack
 
 _FLAGS = ("missing", "univariate", "equallength")
@@ -140,7 +141,10 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
             )
         if name == "data":
             return header
+        before = header.get(name)
         header[name] = _entry(where, tag, name, words)
+        if before is not None and before != header[name] and not isinstance(before, str):
+            raise ValueError(f"{where}: the header has another @{tag} before, {before}")
     raise ValueError(f"{path} has no line @data")
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -16,12 +15,13 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
-from d2ke.io.columns import LABELS, Columns, LabelledObjects
-from d2ke.io.feature_file import is_features_file
-from d2ke.io.hdf5 import get_objects, get_text
+from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
+from d2ke.io.damage import Damaged, damage
+from d2ke.io.feature_file import features_seal
+from d2ke.io.hdf5 import get_objects, open_hdf5
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
-from d2ke.io.text import labels_of_text
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 
 _RAGGED = ("values", "offsets")
@@ -75,33 +75,51 @@ def read_arrays(
 
 def _npz(path: Path) -> dict[str, Any]:
     try:
-        with open_file(path) as stream, np.load(stream, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        with (
+            open_file(path) as stream,
+            damage(),
+            np.load(stream, allow_pickle=False) as archive,
+        ):
+            values = {name: archive[name] for name in archive.files}
+    except Damaged as error:
         raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
-
-
-def _hdf5(path: Path) -> dict[str, Any]:
     try:
-        if is_features_file(path):
-            raise ValueError("it holds features, not objects; d2ke.io.load_features reads it")
-        with h5py.File(path, "r") as store:
-            return {name: _hdf5_value(store, name) for name in store}
-    except OSError as error:
-        raise ValueError(f"{path} is not an HDF5 file, or is damaged: {error}") from None
-    except (KeyError, ValueError) as error:
+        return {name: _text(name, value) for name, value in values.items()}
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _hdf5_value(store: h5py.File, name: str) -> Any:
-    dataset = store.get(name)
-    if dataset is None:
-        raise ValueError(f"{name} is a link to nothing that can be read")
+def _text(name: str, value: np.ndarray) -> np.ndarray:
+    """Return an array of bytes as text, anything else as it is."""
+    if value.dtype.kind != "S":
+        return value
+    try:
+        return np.char.decode(value, "utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} has bytes that are not UTF-8 text: {error}") from None
+
+
+def _hdf5(path: Path) -> dict[str, Any]:
+    if features_seal(path) is not None:
+        raise ArgumentError(
+            str(path), "holds features, not objects; d2ke.io.load_features reads it"
+        )
+    with open_hdf5(path) as store:
+        items = {name: store.get(name) for name in store}
+        lost = [name for name, item in items.items() if item is None]
+        values = {} if lost else {name: _hdf5_value(name, item) for name, item in items.items()}
+    if lost:
+        raise ValueError(f"{path}: {lost[0]} is a link to nothing that can be read")
+    return values
+
+
+def _hdf5_value(name: str, dataset: h5py.Dataset | h5py.Group) -> Any:
     if isinstance(dataset, h5py.Group):
         return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
         return np.asarray(dataset.asstr()[()]).astype(str)
-    return get_text(dataset) if dataset.dtype.kind == "S" else dataset[()]
+    value = dataset[()]
+    return _text(name, value) if isinstance(value, np.ndarray) else value
 
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
@@ -130,7 +148,9 @@ def _chosen(
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
     columns.check(path, values, "variable")
     if labels is None:
-        labels = next((name for name in values if name.lower() in LABELS and name != objects), None)
+        names = [name for name in values if name != objects]
+        usual = find_usual(names, LABELS)
+        labels = None if usual is None else names[usual]
     if objects is None:
         objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
     result = loaded(objects)

@@ -22,11 +22,10 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.blas import ROWS, product_pool, row_products, square
+from d2ke._base.rounding import rank_rounding
 
 _STRIP = 256  # columns of one product
 _SUMS = ("products", "features", "targets", "crossed")
-# Eigenvalues below this share of the largest are rounding.
-_ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}
 _CHEAP = 1 << 37  # multiplications that take a few seconds in float64
 
 
@@ -157,6 +156,15 @@ class RidgeSums:
         for name in _SUMS:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
+
+    def with_targets(self, factor: float, shift: float) -> RidgeSums:
+        """Return the sums of rows with the targets factor * t + shift."""
+        return replace(
+            self,
+            target_centre=factor * self.target_centre + shift,
+            targets=factor * self.targets,
+            crossed=factor * self.crossed,
+        )
 
     def centred(self, unit: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return products of centred features with each other (upper part) and with targets.
@@ -289,7 +297,7 @@ class Ridge:
             leverage *= row_weights[:, None].astype(P.dtype)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
         # A row that the model of all rows fits whatever its target says nothing.
-        rest = np.maximum(1 - leverage, _ROUNDING[P.dtype])[:, :, None]
+        rest = np.maximum(1 - leverage, rank_rounding(P.dtype))[:, :, None]
         decision -= T[:, None]
         decision /= rest
         decision += T[:, None]
@@ -329,7 +337,7 @@ class Ridge:
 
 
 def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    return squares > _ROUNDING[dtype] * max(squares[-1], np.finfo(float).tiny)
+    return squares > rank_rounding(dtype) * max(squares[-1], np.finfo(float).tiny)
 
 
 def ridge_of_rows(

@@ -143,13 +143,15 @@ def kernel_distance(
     both have in common cancels exactly, and the distance of a set to itself is 0
     whatever the method.
 
-    D_K^2 has a rounding error of about 1e-16 W^2, so that a distance below 1e-8 W would be noise.
-    Where "exact" finds a small distance (below 1e-3 W) of sets that are up to 2000 pairs of points
-    of equal weights, 0.1 sigma or less apart (0.01 sigma with the Laplace kernel), it adds up the
-    small differences within the pairs instead: such distances keep their digits, however small.
-    Other distances below 1e-8 W, such as that of a set to a smaller one of nearly the same measure,
-    and those of other methods, are not told from 0; `KernelDistanceInfo.bound` bounds the error of
-    the square.
+    Kernel values near each other leave D_K^2 an error of about 1e-16 W^2, so that a distance below
+    1e-8 W would be noise. Where "exact" finds a small distance (below 1e-3 W), it adds up small
+    differences instead, so that such distances keep their digits, however small. It does so in two
+    cases. All points, up to 8000 unless the kernel is far wider, lie within sigma / 2 of their
+    centre: K - 1 is small, and the Gaussian kernel is the sum of its moments, of which each loses
+    digits by itself only. Or the sets are up to 2000
+    pairs of points of equal weights, 0.1 sigma or less apart (0.01 sigma with the Laplace kernel).
+    Other distances below 1e-8 W, and those of other methods, are not told from 0.
+    `KernelDistanceInfo.bound` bounds the error of the square in each case.
 
     "wspd" has the paper's literal constants, with which its pairs of boxes grow as the pairs
     of points until n is about (4 sqrt(ln 1/eps) / eps)^d: 740 000 points of the plane at
@@ -251,10 +253,12 @@ def _norm_of(
     if not math.isfinite(total * total):
         raise ValueError(f"the weights are too large: their total is {total}")
     points, vectors = measures[0].points, measures[0].vectors
+    sides: list[tuple[np.ndarray, np.ndarray]] = []
     if len(measures) == 2:
         # Each by itself first: common points get equal sums, which cancel exactly.
         p, q = (merged(measure.points, measure.vectors) for measure in measures)
         points, vectors = np.concatenate([p[0], q[0]]), np.concatenate([p[1], -q[1]])
+        sides = [p, q]
     if kernel.name != "linear":
         points, vectors = merged(points, vectors)
     signed = float(lengths(vectors).sum())
@@ -281,9 +285,8 @@ def _norm_of(
         if method == "auto":
             method, reason = choose(problem)
         estimate = NORM_METHODS[method].run(problem)
-        if method == "exact" and len(measures) == 2 and estimate.value < NEAR_SHARE * signed**2:
-            near = pair_sums.near_square(p, q, kernel)
-            estimate = estimate if math.isnan(near) else estimate._replace(value=near)
+        if method == "exact" and estimate.value < NEAR_SHARE * signed**2:
+            estimate, rounding = _small(estimate, rounding, (points, vectors), sides, kernel)
     squared = max(estimate.value, 0.0)
     return KernelDistanceInfo(
         math.sqrt(squared),
@@ -300,6 +303,25 @@ def _norm_of(
         discretisation=discretisation,
         counts={"points": len(points), **estimate.counts},
     )
+
+
+def _small(
+    estimate: NormEstimate,
+    rounding: float,
+    signed: tuple[np.ndarray, np.ndarray],
+    sides: list[tuple[np.ndarray, np.ndarray]],
+    kernel: Kernel,
+) -> tuple[NormEstimate, float]:
+    """Return the estimate with the digits that the sum over all pairs has lost, and its rounding.
+
+    `sides` are the two measures whose difference is the signed one, if there are two.
+    """
+    none = signed[0][:0], signed[1][:0]
+    for p, q in ((signed, none), *([(sides[0], sides[1])] if sides else [])):
+        square, error = pair_sums.small_square(p, q, kernel)
+        if error < rounding and not math.isnan(square):
+            estimate, rounding = estimate._replace(value=square), error
+    return estimate, rounding
 
 
 def _closed_form(points: np.ndarray, vectors: np.ndarray, kernel: Kernel) -> float:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from d2ke._base.threads import team_size
@@ -32,21 +30,40 @@ def exact_norm(problem: NormProblem) -> NormEstimate:
     return NormEstimate(value, 0.0, {"point_pairs": n * (n + 1) // 2})
 
 
-def near_square(
+def small_square(
     p: tuple[np.ndarray, np.ndarray], q: tuple[np.ndarray, np.ndarray], kernel: Kernel
-) -> float:
-    """Return the squared distance of two measures that are nearly equal; nan for any others.
+) -> tuple[float, float]:
+    """Return the squared distance of two measures where kappa has only rounding, and its error.
 
-    They are distinct points and vectors. Each point of one has a partner of the same vector near to
-    it: its sums are of their small differences, where those of kappa would leave only rounding.
+    They are distinct points and vectors, all within sigma / 2 of their centre, or each point of one
+    with a partner of the same vector near to it; nan for any others.
     """
-    if p[1].shape != q[1].shape or not len(p[0]):
-        return math.nan
     if p[0].tobytes() > q[0].tobytes():  # the order of the arguments changes no bit
         p, q = q, p
-    clouds = [(cloud(kernel.scaled(points)[0]), cloud(vectors)) for points, vectors in (p, q)]
+    sides = [
+        (cloud(kernel.scaled(points)[0]), cloud(vectors), len(points)) for points, vectors in (p, q)
+    ]
     unit = kernel.scaled(p[0])[1]
-    return pair_distance.near_square(*clouds[0], *clouds[1], len(p[0]), *unit.compiled)
+    return pair_distance.small_square(*sides[0], *sides[1], *unit.compiled)
+
+
+def distances(
+    x: list[tuple[np.ndarray, np.ndarray]],
+    y: list[tuple[np.ndarray, np.ndarray]] | None,
+    kernel: Kernel,
+    n_threads: int | None,
+) -> np.ndarray:
+    """Return the distances of all pairs of measures, given as distinct points and vectors."""
+    sides = []
+    for measures in (x,) if y is None else (x, y):
+        points, unit = kernel.scaled(np.concatenate([points for points, _ in measures]))
+        vectors = np.concatenate([vectors for _, vectors in measures])
+        offsets = offsets_of([len(points) for points, _ in measures])
+        sides.append((cloud(points), cloud(vectors), offsets))
+    out = np.empty((len(x), len(x if y is None else y)))
+    pairs = pair_distance.distance(*sides[0], *sides[-1], *unit.compiled, y is None)
+    pairs.run(out, team_size(n_threads), y is None)
+    return out
 
 
 def kappas(

@@ -23,6 +23,7 @@ from d2ke.measures.measure import Measure, as_measures, check_comparable, merged
 
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
 
+_MANY = 8  # pairs of each set with a small distance, above which all are computed once more
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
 
 
@@ -232,7 +233,7 @@ def _exact_distances(
     high += np.subtract(other[1], low, out=low)
     D += high
     del high, low
-    _near_squares(D, x, y, own[0], other[0], kernel)
+    _small_squares(D, x, y, own[0], other[0], kernel, n_threads)
     np.sqrt(np.maximum(D, 0, out=D), out=D)
     if y is None:
         D = np.triu(D, 1)
@@ -240,13 +241,14 @@ def _exact_distances(
     return D
 
 
-def _near_squares(
+def _small_squares(
     squares: np.ndarray,
     x: list[Measure],
     y: list[Measure] | None,
     own: np.ndarray,
     other: np.ndarray,
     kernel: Kernel,
+    n_threads: int | None,
 ) -> None:
     """Recompute squares near rounding error of sets that differ."""
     small = squares < NEAR_SHARE * (own[:, None] + other)
@@ -256,12 +258,16 @@ def _near_squares(
         return
     p = [merged(m.points, m.vectors) for m in x]
     q = p if y is None else [merged(m.points, m.vectors) for m in y]
+    if small.sum() > _MANY * sum(small.shape) and all(len(points) for points, _ in (*p, *q)):
+        found = pair_sums.distances(p, None if y is None else q, kernel, n_threads)
+        squares[small] = np.square(found[small])
+        return
     for i, j in np.argwhere(small).tolist():
         if all(map(np.array_equal, p[i], q[j])):
             squares[i, j] = 0.0  # the order of the points may differ
             continue
-        near = pair_sums.near_square(p[i], q[j], kernel)
-        squares[i, j] = squares[i, j] if math.isnan(near) else near
+        square, _ = pair_sums.small_square(p[i], q[j], kernel)
+        squares[i, j] = squares[i, j] if math.isnan(square) else square
 
 
 def _diagonal(measures: list[Measure], kernel: Kernel, n_threads: int | None) -> np.ndarray:

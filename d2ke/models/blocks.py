@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from d2ke._base.checks import flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar, stages
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
+_ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,8 @@ class FittedBlock:
     column: str = ""
     fill: np.ndarray | None = None
 
+    supervised: ClassVar[bool] = False  # whether features are computed from labels
+
     @property
     def R(self) -> int:
         """Number of features."""
@@ -251,12 +255,18 @@ class FittedBlock:
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
         """Return the block with gammas, scale over the median distances of the training objects."""
         middle = np.median(D, axis=0).astype(np.float64)
-        low = middle <= 0
+        positive = middle[middle > 0] if middle.any() else D[D > 0]
+        usual = float(np.median(positive)) if len(positive) else 1.0
+        nothing = np.float32(_ROUNDING * usual)
+        low = middle <= nothing
         if low.any():
-            # Most training objects are at distance 0: the mean over the others sets the scale.
-            count = np.maximum((D[:, low] > 0).sum(axis=0), 1)
-            middle[low] = D[:, low].sum(axis=0, dtype=np.float64) / count
-        return replace(self, gamma=scale / np.where(middle > 0, middle, 1.0))
+            # Most training objects are at distance 0, to rounding: the mean over the others sets
+            # the scale, or the usual median.
+            others = D[:, low] > nothing
+            count = others.sum(axis=0)
+            sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
+            middle[low] = np.where(count > 0, sums / np.maximum(count, 1), usual)
+        return replace(self, gamma=scale / middle)
 
     def features(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Turn distances into features, in place."""
@@ -338,8 +348,9 @@ def fit_blocks(
 
     `rows` are the rows of the sample among all training objects.
     """
-    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
-    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
+    seeds, R = np.random.SeedSequence(entropy).spawn(len(blocks)), sum(map(attrgetter("R"), blocks))
+    check_fits(4 * len(X) * R, f"{R} features of {len(X)} objects", "take a smaller R")
+    Z = np.empty((len(X), R), np.float32)
     fitted, first = [], 0
     for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
         ready, features = block.fit_features(X, rows, seed, n_threads, progress)

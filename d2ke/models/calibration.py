@@ -41,9 +41,10 @@ class Calibration:
 
     Attributes
     ----------
-    decisions : ndarray of float32, shape (m, k)
+    decisions : ndarray, shape (m, k)
         Decision values of at most 20,000 training objects by models without them; fewer where
-        there are very many classes. One column for two classes and for a regression.
+        there are very many classes. One column for two classes and for a regression. They are
+        float32, and float64 for a regression.
     values : ndarray, shape (m,)
         Codes of their classes, int64, or real targets, float64.
     scale : float
@@ -73,9 +74,10 @@ class Calibration:
         the losses, so that classes of few objects stay near the others. Objects count by their
         weights.
         """
-        kept = decisions.astype(np.float32)
         if not n_classes:
+            kept = decisions.astype(np.float64)
             return cls(kept, values.astype(np.float64), 1.0, np.empty(0))
+        kept = decisions.astype(np.float32)
         codes, rows = values.astype(np.int64), np.arange(len(values))
         weights = np.ones(len(values)) if weights is None else weights
         m, F = weights.sum(), _columns(kept.astype(np.float64))

@@ -27,11 +27,13 @@ def predict_set(
     n_threads: int | None = None,
     progress: bool = False,
 ) -> NDArray[Any]:
-    """Predict a set of classes, or an interval, that holds the truth in about 1 - alpha of cases.
+    """Predict a set of classes, or an interval, that holds the truth in 1 - alpha of cases or more.
 
     A class is in the set if its probability is at least as high as that of the true class is for
-    all but about a share alpha of the left-out training objects. An interval has the width that
-    holds about 1 - alpha of the left-out targets.
+    all but about a share alpha of the left-out training objects. The most probable class is always
+    in the set: a model that is right more often than 1 - alpha has sets of one class, which hold
+    the truth as often. An interval has the width that holds about 1 - alpha of the left-out
+    targets.
 
     Parameters
     ----------
@@ -47,9 +49,8 @@ def predict_set(
     Returns
     -------
     ndarray of bool, shape (n, n_classes)
-        Whether each of ``model.classes`` is in the set of each object. A set may be empty: no class
-        is as probable as true classes usually are. With fewer than 1 / alpha - 1 training objects
-        it has all classes.
+        Whether each of ``model.classes`` is in the set of each object. Each set has at least one
+        class, the most probable. With fewer than 1 / alpha - 1 training objects it has all classes.
     ndarray of float64, shape (n, 2)
         Of a regression: the lower and upper ends of intervals, infinite with as few objects.
 
@@ -69,8 +70,9 @@ def predict_set(
     for predictions by all m left-out models; here the one model of all objects stands for them,
     which is the plain jackknife. It covers 1 - alpha where leaving out one object hardly changes
     predictions, as for a ridge regression of many objects. Besides, C and the shares of the blocks
-    were chosen, and the probabilities fitted, by the same left-out decisions. The tests
-    find 1 - alpha for synthetic strings with 200 training objects.
+    were chosen, and the probabilities fitted, by the same left-out decisions. docs/decisions.md has
+    the coverage and the mean size of the sets of three data sets. Objects unlike all training
+    objects get a set, too; `novelty` finds them.
 
     References
     ----------
@@ -113,5 +115,6 @@ def sets_of(
     rank = int(np.ceil((m + 1) * (1 - alpha) * (1 - 1e-12)))
     bound = np.sort(scores)[rank - 1] if rank <= m else np.inf
     if len(calibration.offsets):
-        return 1 - calibration.probabilities(decisions) <= bound + _ROUNDING
+        found = calibration.probabilities(decisions)
+        return (1 - found <= bound + _ROUNDING) | (found == found.max(axis=1, keepdims=True))
     return decisions + np.array([-bound, bound])

@@ -16,6 +16,7 @@ from d2ke.models.targets import Target
 _FOLDS = 5
 # The squared loss also pays for points that are far on the right side, so its C is larger.
 _FACTORS = (0.003, 0.03)
+_ROWS = 4096  # that are moved at a time
 
 
 def better_by_hinge(
@@ -28,7 +29,7 @@ def better_by_hinge(
     Parameters
     ----------
     Z : ndarray, shape (n, R)
-        Scaled features.
+        Scaled features, which may take much of the memory: their rows are reordered in place.
     target : Target
         Labels of a classification.
     C : float
@@ -46,11 +47,13 @@ def better_by_hinge(
     held = np.arange(len(y)) % _FOLDS == 0
     if len(np.unique(y[~held])) < len(np.unique(y)):
         return {}
-    kept, out, true = Z[~held], Z[held], y[held]
+    y = np.concatenate([y[~held], y[held]])
+    n = _move_last(Z, held)
+    kept, out, true = Z[:n], Z[n:], y[n:]
     options = {"n_threads": n_threads}
 
     def attempt(loss: str, value: float) -> tuple[np.ndarray, np.ndarray]:
-        model = train_classifier(y[~held], kept, loss=loss, C=value, **options)
+        model = train_classifier(y[:n], kept, loss=loss, C=value, **options)
         labels, _, decisions = predict(None, out, model)
         return labels, decisions
 
@@ -76,3 +79,13 @@ def better_by_hinge(
         "linear": model, "C": value, "accuracy": 100.0 * share, "accuracy_error": 100.0 * error,
         "confusion": confusion, "calibration": calibration,
     }  # fmt: skip
+
+
+def _move_last(Z: np.ndarray, chosen: np.ndarray) -> int:
+    """Move the chosen rows behind the others, in place; return the number of the others."""
+    last, rest = Z[chosen], np.flatnonzero(~chosen)
+    for low in range(0, len(rest), _ROWS):
+        rows = rest[low : low + _ROWS]
+        Z[low : low + len(rows)] = Z[rows]
+    Z[len(rest) :] = last
+    return len(rest)

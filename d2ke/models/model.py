@@ -131,12 +131,24 @@ class D2KEModel:
 
     @property
     def R(self) -> int:
-        """Number of features, of all blocks together."""
+        """Number of features of all blocks together, which the linear part sees."""
         return len(self.scaling.mean)
 
+    @property
+    def unsupervised(self) -> np.ndarray:
+        """Whether each of the R features is of a block that is computed without labels, bool."""
+        return np.repeat(
+            [not one.supervised for one in self.blocks], [one.R for one in self.blocks]
+        )
+
+    @property
+    def n_unsupervised(self) -> int:
+        """Number of these features, which `d2ke_transform` returns."""
+        return sum(one.R for one in self.blocks if not one.supervised)
+
     def feature_names(self) -> list[str]:
-        """Return a name for each feature: the block's and a number."""
-        return feature_names(self.blocks)
+        """Return a name for each column of `d2ke_transform`: the block's and a number."""
+        return feature_names([one for one in self.blocks if not one.supervised])
 
     def __str__(self) -> str:
         lines = [f"D2KE of {len(self.blocks)} blocks, {self.R} features, C = {self.C:g}"]
@@ -209,8 +221,8 @@ class D2KEModel:
             against the probabilities that they are, for 15 bins (a reliability diagram); and of two
             classes the ROC curve. Of a regression predictions against true values. With `X`
             and `y` also, first, a map of the training objects by the first two principal
-            components of their features, and, last, the cross-validated accuracy (of a regression
-            100 R^2) against R.
+            components of their features without labels, as `d2ke_transform` returns them, and,
+            last, the cross-validated accuracy (of a regression 100 R^2) against R.
 
         Raises
         ------
@@ -259,24 +271,30 @@ class D2KEModel:
         return max(_LEAST_ROWS, _BLOCK // per_row)
 
     def feature_blocks(
-        self, objects: Any, n_threads: int | None, progress: bool = False
+        self,
+        objects: Any,
+        n_threads: int | None,
+        progress: bool = False,
+        supervised: bool = True,
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of checked objects and their scaled features; see `block_rows`.
 
-        In the end, warn of objects that are far from all random objects.
+        `supervised` is that of `blocks_and_scaling`. In the end, warn of objects that are far from
+        all random objects.
         """
         step, n = self.block_rows(objects), len(objects)
-        columns = _columns_of_distances(self.blocks)
+        blocks, scaling = self.blocks_and_scaling(supervised)
+        columns = _columns_of_distances(blocks)
         n_far = dict.fromkeys(columns, 0)
         # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
-        largest = max((one.R for one in self.blocks if isinstance(one, FittedBlock)), default=1)
+        largest = max((one.R for one in blocks if isinstance(one, FittedBlock)), default=1)
         least = np.exp(-_FAR) / np.sqrt(largest)
         for first in stages(range(0, n, step), "objects", progress):
             rows = slice(first, min(first + step, n))
-            Z = block_features(self.blocks, span_of(objects, rows.start, rows.stop), n_threads)
+            Z = block_features(blocks, span_of(objects, rows.start, rows.stop), n_threads)
             for name, own in columns.items():
                 n_far[name] += np.count_nonzero(Z[:, own].max(axis=1) < least)
-            yield rows, self.scaling.scale(Z, Z)
+            yield rows, scaling.scale(Z, Z)
         for name, count in n_far.items():
             if count:
                 where = f" of column {name!r}" if name else ""
@@ -303,15 +321,38 @@ class D2KEModel:
 
     def p_values(self, Z: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return the p-values of `novelty` of objects with these scaled features."""
-        return self.known.p_values(self.scaling.undo(Z), n_threads)
+        return self.known.p_values(self.scaling.undo(Z)[:, self.unsupervised], n_threads)
 
-    def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
+    def features(
+        self,
+        X: Any,
+        n_threads: int | None,
+        rows: np.ndarray | None = None,
+        supervised: bool = True,
+    ) -> np.ndarray:
         """Return scaled features of checked objects, float32.
 
-        `rows` are those of X among the training objects, which are treated as in training.
+        `rows` are those of X among the training objects, which are treated as in training;
+        `supervised` is that of `blocks_and_scaling`.
         """
-        Z = block_features(self.blocks, X, n_threads, rows)
-        return self.scaling.scale(Z, Z)
+        blocks, scaling = self.blocks_and_scaling(supervised)
+        Z = block_features(blocks, X, n_threads, rows)
+        return scaling.scale(Z, Z)
+
+    def blocks_and_scaling(self, supervised: bool) -> tuple[tuple[AnyFitted, ...], Scaling]:
+        """Return blocks and the scaling of their features: all, or those without labels.
+
+        The shares of the families of the latter keep their ratios and sum to 1.
+        """
+        columns = self.unsupervised
+        if supervised or columns.all():
+            return self.blocks, self.scaling
+        blocks = tuple(one for one in self.blocks if not one.supervised)
+        share = sum({one.family: one.share for one in blocks}.values())
+        unit = self.scaling.sd[columns] * np.sqrt(
+            share * self.R / max(1, np.count_nonzero(columns))
+        )
+        return blocks, Scaling(self.scaling.mean[columns], unit)
 
 
 def check_model(model: Any, function: str = "") -> None:

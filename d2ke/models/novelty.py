@@ -62,7 +62,8 @@ def novelty(
     -----
     These are conformal p-values [1]_ of left-out scores, for new objects that are drawn as the
     training objects were. That no p-value is small does not say that a prediction is right: see
-    `predict_set`. Labels are not used, but the shares of the families of blocks, which were
+    `predict_set`. Features that are computed from labels, the scores of pieces of strings, are not
+    used, nor are labels themselves; but the shares of the families of blocks, which were
     chosen for them, say which random objects there are.
 
     References

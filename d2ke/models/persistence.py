@@ -3,7 +3,8 @@
 
 A JSON text, ``structure``, has the model's attributes and those of its parts. What JSON does not
 have is an object of one entry there, {maker: arguments}; the argument of arrays is the path of a
-dataset, such as ``model/scaling/mean``. Loading makes arrays, text and the classes that are listed
+dataset, such as ``model/scaling/mean``. The user block before it holds a CRC-32 of all bytes, which
+is checked before h5py sees them. Loading makes arrays, text and the classes that are listed
 here, and runs no code that a file brings along.
 """
 
@@ -24,10 +25,12 @@ from scipy import sparse
 from d2ke._base import arrays
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.files import atomic_write, open_file
+from d2ke._base.files import open_file, write_file
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.hdf5 import SIGNATURE, get_objects, get_text, put_json, put_objects, put_text
+from d2ke.io.damage import Damaged, damage_of
+from d2ke.io.hdf5 import get_objects, get_text, put_json, put_objects, put_text
+from d2ke.io.seal import SIGNATURE, SIZE, check_seal, is_sealed, user_block
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.svm_model import SVMKernel, SVMModel
@@ -52,7 +55,6 @@ _CLASSES = {
     )
 }  # fmt: skip
 _SPARSE = ("data", "indices", "indptr", "shape")
-_DAMAGED = (AttributeError, IndexError, KeyError, OSError, RecursionError, TypeError, ValueError)
 
 
 def save_model(
@@ -101,15 +103,15 @@ def save_model(
                 "no code; pickle the model instead, if you must"
             )
     content = io.BytesIO()
-    with h5py.File(content, "w") as store:
+    with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
         put_json(store, "structure", _encoded(store, "model", model))
     with content.getbuffer() as whole:
+        whole[:SIZE] = user_block(whole, "model")
         if hasattr(file, "write"):
             file.write(whole)
         else:
-            with atomic_write(file_path("file", file)) as stream:
-                stream.write(whole)
+            write_file(file_path("file", file), whole)
 
 
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
@@ -130,7 +132,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
     OSError
         If the file cannot be opened.
     ValueError
-        If it is not a model's file, is damaged, or its parts do not fit together.
+        If it is not a model's file, or is damaged: any byte of it is not what was written.
 
     See Also
     --------
@@ -154,29 +156,30 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
 
 def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
     start = stream.tell()
-    front = stream.read(len(SIGNATURE))
+    front = stream.read(SIZE + len(SIGNATURE))
     stream.seek(start)
-    if front != SIGNATURE:
-        raise ArgumentError(name, "is not a model saved by d2ke, which is an HDF5 file")
-    try:
-        store = h5py.File(io.BytesIO(stream.read()), "r")
-    except OSError as error:
-        raise ArgumentError(name, f"is damaged: {error}") from error
-    with store:
-        version = store.attrs.get("version")
-        if store.attrs.get("format") != _FORMAT:
-            raise ArgumentError(name, "is not a model saved by d2ke: another program wrote it")
-        if version != _VERSION:
-            raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
-        try:
-            structure = get_text(store["structure"]).item()
-            model = json.loads(structure, object_hook=partial(_decoded, store))
-            if isinstance(model, D2KEModel):
-                _check(model)
-            elif not isinstance(model, (LinearModel, SVMModel)):
-                raise ValueError(f"it holds a {type(model).__name__}")
-        except _DAMAGED as error:
-            raise ArgumentError(name, f"is damaged: {error}") from error
+    if not is_sealed(front, "model"):
+        hdf5 = SIGNATURE in (front[: len(SIGNATURE)], front[SIZE:])
+        reason = ": another program wrote it" if hdf5 else ", which is an HDF5 file"
+        raise ArgumentError(name, f"is not a model saved by d2ke{reason}")
+    content = io.BytesIO(stream.read())
+    with damage_of(name):
+        check_seal(content, "model")
+        with h5py.File(content, "r") as store:
+            version = store.attrs["version"]
+            model = _model(store) if version == _VERSION else None
+    if model is None:
+        raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
+    return model
+
+
+def _model(store: h5py.File) -> D2KEModel | LinearModel | SVMModel:
+    structure = get_text(store["structure"]).item()
+    model = json.loads(structure, object_hook=partial(_decoded, store))
+    if isinstance(model, D2KEModel):
+        _check(model)
+    elif not isinstance(model, (LinearModel, SVMModel)):
+        raise Damaged(f"it holds a {type(model).__name__}")
     return model
 
 
@@ -284,7 +287,7 @@ def _check(model: D2KEModel) -> None:
     for name in ("mean", "sd"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))
     arrays.check_array("deviation", model.deviation, np.float64, (R,))
-    arrays.check_array("weights", model.known.weights, np.float32, (R,))
+    arrays.check_array("weights", model.known.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
     if (model.alphabet is None) != (model.kind != "strings"):

@@ -88,7 +88,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
     pictures += [(draw, model.calibration) for draw in left_out_pictures(model)]
     if X is not None:
         points = accuracy_by_R(Z, labels, model, n_threads)
-        pictures.insert(0, (draw_map, Z, labels))
+        pictures.insert(0, (draw_map, Z[:, model.unsupervised], labels))
         pictures.append((draw_curve, points, model.largest_class))
     count = len(pictures)
     _, drawn = pyplot.subplots(1, count, figsize=(5.2 * count, 4.2), layout="constrained")

@@ -65,6 +65,7 @@ class PieceScores:
     hidden: np.ndarray = field(repr=False)
     share: float = 1.0
 
+    supervised: ClassVar[bool] = True
     name: ClassVar[str] = "pieces"
     family: ClassVar[str] = "pieces"
     column: ClassVar[str] = ""

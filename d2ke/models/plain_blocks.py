@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.rounding import constant
+from d2ke.embedding.scaling import moments
 from d2ke.objects.records import Column
 
 PLAIN_KINDS = ("numbers", "near numbers", "categories", "missing")
@@ -39,7 +41,10 @@ class PlainBlock:
         That of blocks with one share of the kernel: the column's, but "<column>: near", and
         "<column>: missing" where the column holds objects.
     mean, sd : float
-        Of the training numbers.
+        Of the training numbers; the deviation of those that are constant to rounding is 1.
+    rounding : float
+        Differences from the mean of at most that count as 0: the largest one, if the training
+        numbers are constant to rounding.
     labels : ndarray of str
         Of the training rows, sorted.
     centres, gamma : ndarray of float64
@@ -55,6 +60,7 @@ class PlainBlock:
     family: str
     mean: float = 0.0
     sd: float = 1.0
+    rounding: float = 0.0
     labels: np.ndarray = field(default_factory=lambda: np.empty(0, "U1"))
     centres: np.ndarray = field(default_factory=lambda: np.empty(0))
     gamma: np.ndarray = field(default_factory=lambda: np.empty(0))
@@ -66,7 +72,7 @@ class PlainBlock:
         """Return the block of a column of training rows."""
         if kind == "near numbers":
             numbers = cls.of("numbers", name, column)
-            z = (column.values - numbers.mean) / numbers.sd
+            z = numbers._standardized(column.values)
             quantiles = (np.arange(_CENTRES) + 0.5) / _CENTRES
             centres = np.unique(np.quantile(z, quantiles, method="nearest"))
             middle = np.median(np.abs(z[:, None] - centres), axis=0)
@@ -80,10 +86,13 @@ class PlainBlock:
             )
             return replace(near, fill=near._near(column.values).mean(axis=0).astype(np.float32))
         if kind == "numbers":
-            numbers = column.values
-            scale = float(np.abs(numbers).max()) or 1.0  # whose square float64 may not hold
-            mean, sd = scale * (numbers / scale).mean(), scale * (numbers / scale).std()
-            return cls(kind, name, name, float(mean), float(sd) or 1.0)
+            scale = float(np.abs(column.values).max()) or 1.0  # whose square float64 may not hold
+            (mean,), (sd,), (largest,) = moments(column.values[:, None] / scale)
+            mean, sd = float(scale * mean), float(scale * sd)
+            if constant(sd, scale * largest, _precision(column.values)):
+                away = np.abs(column.values - mean)
+                return cls(kind, name, name, mean, 1.0, float(away.max()))
+            return cls(kind, name, name, mean, sd or 1.0)
         if kind == "missing":
             return cls(kind, name, name if column.kind in PLAIN_KINDS else f"{name}: missing")
         labels, counts = np.unique(column.values, return_counts=True)
@@ -101,6 +110,7 @@ class PlainBlock:
         ends = {"missing": ": missing", "near numbers": ": near"}
         return self.column + ends.get(self.kind, "")
 
+    supervised: ClassVar[bool] = False
     sd_power = 1.0
     parameters: ClassVar[Mapping[str, Any]] = {}
     sources = hidden = None  # no training object is a random object of it
@@ -143,7 +153,7 @@ class PlainBlock:
         if not len(column.rows):
             return Z
         if self.kind == "numbers":
-            Z[column.rows, 0] = np.clip((column.values - self.mean) / self.sd, -_FAR, _FAR)
+            Z[column.rows, 0] = np.clip(self._standardized(column.values), -_FAR, _FAR)
         elif self.kind == "near numbers":
             Z[column.rows] = self._near(column.values)
         else:
@@ -153,8 +163,13 @@ class PlainBlock:
             Z[column.rows[known], places[known]] = 1.0
         return Z
 
+    def _standardized(self, numbers: np.ndarray) -> np.ndarray:
+        away = numbers - self.mean
+        away[np.abs(away) <= self.rounding] = 0.0
+        return away / self.sd
+
     def _near(self, numbers: np.ndarray) -> np.ndarray:
-        z = (numbers - self.mean) / self.sd
+        z = self._standardized(numbers)
         return np.exp(-self.gamma * np.abs(z[:, None] - self.centres))
 
     def warn_of_unseen(self, column: Column) -> None:
@@ -168,3 +183,10 @@ class PlainBlock:
                 f"{unseen.size} of {len(column)} rows have categories that no training row has, "
                 f"such as {label!r} in X[{self.column!r}][{row}]; they count as missing"
             )
+
+
+def _precision(numbers: np.ndarray) -> Any:
+    """Return the type that rounded the numbers: float32 holds them all, and they have fractions."""
+    with np.errstate(over="ignore"):
+        same = (numbers.astype(np.float32) == numbers).all()
+    return np.float32 if same and (numbers % 1).any() else np.float64

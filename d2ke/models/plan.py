@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.progress import stages
+from d2ke._base.rounding import feature_deviations, least_deviations
 from d2ke.embedding.scaling import Scaling, moments
 from d2ke.learners.ridge import Ridge, RidgeSums, product_type, ridge_of_rows
 from d2ke.models.blocks import (
@@ -28,7 +29,7 @@ from d2ke.models.blocks import (
 )  # fmt: skip
 from d2ke.models.known import KnownObjects
 from d2ke.models.piece_scores import PieceScores
-from d2ke.models.shares import COSTS, choose_shares
+from d2ke.models.shares import COSTS, choose_shares, parts_of
 from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 
@@ -54,7 +55,10 @@ class TrainingPlan:
     blocks : tuple of FittedBlock
         With random objects and gammas.
     centre, unit : ndarray of float64, shape (R,)
-        Mean and deviation of the sample's features.
+        Mean of the sample's features, and what they are divided by.
+    deviation, largest, least : ndarray of float64, shape (R,)
+        Deviations and largest absolute values of the sample's features, and their least deviations,
+        see `d2ke._base.rounding`.
     stretch : ndarray of float64, shape (R,)
         Factors of the deviations that give each family its share of the kernel.
     left_out : tuple of str
@@ -70,6 +74,9 @@ class TrainingPlan:
     blocks: tuple[AnyFitted, ...]
     centre: np.ndarray
     unit: np.ndarray
+    deviation: np.ndarray
+    largest: np.ndarray
+    least: np.ndarray
     stretch: np.ndarray
     left_out: tuple[str, ...]
     target_centre: np.ndarray
@@ -112,30 +119,35 @@ class TrainingPlan:
             Z = np.ascontiguousarray(Z[:, np.array([shares[name] > 0 for name in names])])
         names, powers = _of_columns(fitted)
         fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
-        mean, deviation = moments(Z)
-        scaling = Scaling.of_moments(mean, deviation, "standard")
+        mean, deviation, largest = moments(Z)
+        least = least_deviations(deviation, largest, parts_of(fitted))
+        unit = feature_deviations(deviation, largest, least, Z.dtype)
         # What a feature has of the trace, before the family is given its share.
-        variances = np.where(deviation == scaling.sd, scaling.sd ** (2 - 2 * powers), 0.0)
-        stretch = scaling.sd ** (powers - 1)
+        variances = (deviation / unit**powers) ** 2
+        stretch = unit ** (powers - 1)
         for name in dict.fromkeys(names.tolist()):
             of_family = names == name
-            trace = variances[of_family].sum() or 1.0
+            trace = variances[of_family].sum() or len(names) * shares[name]
             stretch[of_family] *= np.sqrt(trace / (len(names) * shares[name]))
-        if len(shares) == 1 and (powers == 1).all():
-            stretch[:] = 1.0
         centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
+        seen = [one for one in fitted if not one.supervised]
+        if len(seen) < len(fitted):
+            sizes = [one.R for one in fitted]
+            kept = kept[:, np.repeat([not one.supervised for one in fitted], sizes)]
         # Near numbers have the features of a distance.
-        plain = [getattr(one, "kind", "near numbers") != "near numbers" for one in fitted]
-        sizes = [block.R for block in fitted]
-        known = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
-        return cls(fitted, scaling.mean, scaling.sd, stretch, left_out, centre, dtype, known), Z
+        plain = [getattr(one, "kind", "near numbers") != "near numbers" for one in seen]
+        known = KnownObjects.of(kept, [one.R for one in seen], plain, entropy, n_threads)
+        plan = cls(
+            fitted, mean, unit, deviation, largest, least, stretch, left_out, centre, dtype, known
+        )
+        return plan, Z
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
         """Return the scaling of features of these means and deviations, with the shares."""
-        plain = Scaling.of_moments(mean, deviation, "standard")
-        return Scaling(plain.mean, plain.sd * self.stretch)
+        unit = feature_deviations(deviation, self.largest, self.least, np.float32)
+        return Scaling(mean, unit * self.stretch)
 
     @property
     def R(self) -> int:
@@ -187,7 +199,7 @@ class TrainingPlan:
         Z and `target` are those of the sample, and the sums may be None if it says all.
         """
         if sums is None or len(Z) == n <= self.R:
-            sd = self.scaling(self.centre, self.unit).sd
+            sd = self.unit * self.stretch
             columns, unit = target.columns(np.float64), sd * np.sqrt(self.R)
             ridge, P = ridge_of_rows(Z, columns, unit, n_threads, target.weights)
             return Solved(ridge, Scaling(ridge.mean, sd), COSTS, P)
@@ -218,7 +230,8 @@ def _fit_shares(
     fitted, Z = fit_blocks(blocks, sample, rows, entropy, n_threads, progress)
     names, powers = _of_columns(fitted)
     columns = {name: np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())}
-    return fitted, Z, choose_shares(Z, columns, powers, target, entropy, n_threads)
+    parts = parts_of(fitted)
+    return fitted, Z, choose_shares(Z, columns, powers, parts, target, entropy, n_threads)
 
 
 def _of_columns(blocks: Sequence[AnyFitted]) -> tuple[np.ndarray, np.ndarray]:

@@ -151,7 +151,11 @@ def d2ke_transform(
     out: np.ndarray | None = None,
     progress: bool = False,
 ) -> NDArray[np.float32]:
-    """Return the features of objects that a model's linear part sees.
+    """Return vectors of objects, for any other method: the features of a model without labels.
+
+    These are the features of all blocks but the supervised ones, the scores of pieces of strings.
+    No vector rests on a label of its object, so cross-validation on the vectors of training objects
+    is honest. The linear part of the model sees the supervised blocks too.
 
     Parameters
     ----------
@@ -162,16 +166,18 @@ def d2ke_transform(
         What `d2ke_train` or `load_model` returned.
     unseen_letters, n_threads
         As for `d2ke_predict`.
-    out : ndarray of float32, shape (n, R), optional
+    out : ndarray of float32, shape (n, model.n_unsupervised), optional
         C-contiguous array to fill.
     progress : bool
         As for `d2ke_predict`.
 
     Returns
     -------
-    ndarray of float32, shape (n, R)
-        Standardised features, divided by sqrt(R). Their inner products are the kernel of the model.
-        Column j is called ``model.feature_names()[j]``.
+    ndarray of float32, shape (n, model.n_unsupervised)
+        Standardised features. Their inner products are the kernel of the blocks without labels,
+        whose families have the shares that the model chose, divided by their sum. The mean of the
+        kernel's diagonal is 1 for training objects. Column j is called
+        ``model.feature_names()[j]``.
 
     Raises
     ------
@@ -183,20 +189,20 @@ def d2ke_transform(
     >>> import d2ke
     >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
     >>> Z = d2ke.d2ke_transform(["aaab", "bbba"], model)
-    >>> Z.shape[0], Z.shape[1] == model.R == len(model.feature_names())
-    (2, True)
+    >>> Z.shape == (2, model.n_unsupervised), Z.shape[1] == len(model.feature_names())
+    (True, True)
     """
     objects = checked(X, model, unseen_letters, n_threads, progress)
     if out is None:
         check_fits(
-            4 * len(objects) * model.R,
-            f"{model.R} features of {len(objects)} objects",
+            4 * len(objects) * model.n_unsupervised,
+            f"{model.n_unsupervised} features of {len(objects)} objects",
             "d2ke.write_features writes them to a file by blocks of rows",
         )
-    Z = output_array(out, (len(objects), model.R), np.dtype(np.float32))
+    Z = output_array(out, (len(objects), model.n_unsupervised), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
-    for rows, part in model.feature_blocks(objects, n_threads, progress):
+    for rows, part in model.feature_blocks(objects, n_threads, progress, supervised=False):
         Z[rows] = part
     return Z
 

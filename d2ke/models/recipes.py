@@ -13,9 +13,7 @@ import numpy as np
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, Block
-from d2ke.models.piece_scores import PieceScores, fit_scores
 from d2ke.models.samplers import MIXED, noise, pieces, resampled, segments, shares, training_objects
-from d2ke.models.targets import Target
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 
@@ -23,7 +21,7 @@ from d2ke.objects.container import Objects
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
 _FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
 _CELLS = 2e8  # of the distances of the whole course, for one series
-_LEAST_COURSE = 60  # features
+_LEAST_COURSE, _LEAST_WINDOWS = 60, 13  # features; of fewer, all are nearest shapes
 _SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 _DESCRIPTOR = 16  # values of a vector, at least
@@ -88,24 +86,19 @@ def scores_pieces(blocks: Sequence[Block], n: int, k: int) -> bool:
     return n >= _SCORED and k <= _CLASSES and any(block.family == "pieces" for block in blocks)
 
 
-def piece_scores(
-    blocks: Sequence[Block],
-    X: Any,
-    target: Target,
-    rows: np.ndarray,
-    entropy: Any,
-    R: int | None,
-) -> tuple[Block | PieceScores, ...]:
-    """Return the recipe of strings with scores of pieces instead of its pieces.
-
-    X are training strings, the rows `rows` of all. The other blocks have all of a given R.
-    """
+def beside_scores(blocks: Sequence[Block], R: int | None) -> tuple[Block, ...]:
+    """Return the recipe of strings without its pieces; the other blocks have all of a given R."""
     others = [block for block in blocks if block.family != "pieces"]
-    if R is not None:
-        factor = R / sum(block.R for block in others)
-        others = [block.resized(max(1, int(factor * block.R))) for block in others]
-    scores = fit_scores(X, target, rows, entropy)
-    return (*others, *([] if scores is None else [scores]))
+    if R is None:
+        return tuple(others)
+    sizes = _in_proportion(R, [block.R for block in others])
+    return tuple(block.resized(size) for block, size in zip(others, sizes, strict=True))
+
+
+def _in_proportion(R: int, weights: Sequence[int]) -> list[int]:
+    """Divide R in proportion to weights; of a small R, the first have more."""
+    ends = np.cumsum([0, *weights])
+    return np.diff(-(-R * ends // ends[-1])).tolist()
 
 
 def _name(distance: Any) -> str:
@@ -138,6 +131,9 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     """Return the recipe of series: windows anywhere, windows nearby, and the whole course."""
     level = (views.standardize,)
     slope = (views.standardize, views.difference, views.standardize)
+    if R < _LEAST_WINDOWS:
+        one = partial(windows, kinds=("nearest",))
+        return (Block("shapes", "window", one, R, level, gamma_scale=2.0, family="windows"),)
     of_all, nearby, course = (R * part // 13 for part in (8, 1, 4))
     blocks = []
     for kinds, size in ((("nearest", "rare"), of_all), (("nearby",), nearby)):
@@ -187,14 +183,12 @@ def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
         ("before the middle", training_objects, (before,), {}, 1),
         ("after the middle", training_objects, (after,), {}, 1),
     )
-    total = sum(law[-1] for law in laws)
+    sizes = _in_proportion(R, [law[-1] for law in laws])
     blocks = [
-        Block(
-            name, "levenshtein", sampler, max(1, int(R * share / total)), seen, options,
-            family="parts",
-        )
-        for name, sampler, seen, options, share in laws
-    ]  # fmt: skip
+        Block(name, "levenshtein", sampler, size, seen, options, family="parts")
+        for (name, sampler, seen, options, _), size in zip(laws, sizes, strict=True)
+        if size
+    ]
     if n_pieces:
         # gamma is so large that a piece is found or not: one letter's difference counts little.
         blocks.append(

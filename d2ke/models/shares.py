@@ -3,7 +3,8 @@
 
 The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
 standardised features of its blocks and has the mean 1 on its diagonal; the shares s_f are not
-negative and sum to 1. So K is positive definite, whatever the shares.
+negative and sum to 1. So K is positive definite, whatever the shares. Features are divided by the
+deviations of `d2ke._base.rounding`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.blas import square
+from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
+from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.targets import Target
+from d2ke.models.windows import Windows
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
 _PRIOR = 10  # objects that speak for the first family
@@ -28,10 +32,25 @@ _FAMILIES = 4  # of more, fewer objects choose, in about the same time
 _COLUMNS = 256  # classes whose errors are summed
 
 
+def parts_of(blocks: Sequence[AnyFitted]) -> np.ndarray:
+    """Return the part of each feature, as `least_deviations` has them: by block and kind."""
+    parts: list[np.ndarray] = []
+    for block in blocks:
+        first = max((int(part[-1]) for part in parts), default=PLAIN) + 1
+        if isinstance(block, FittedBlock):
+            n_kinds = len(block.omega.kinds) if isinstance(block.omega, Windows) else 1
+            parts.append(np.repeat(first + np.arange(n_kinds), block.R // n_kinds))
+        else:  # near numbers have the features of a distance
+            near = getattr(block, "kind", "") == "near numbers"
+            parts.append(np.full(block.R, first if near else PLAIN))
+    return np.concatenate(parts)
+
+
 def choose_shares(
     Z: np.ndarray,
     families: Mapping[str, np.ndarray],
     powers: np.ndarray,
+    parts: np.ndarray,
     target: Target,
     entropy: Any,
     n_threads: int | None = None,
@@ -49,7 +68,9 @@ def choose_shares(
     families : mapping of str to ndarray of int64
         The columns of each family.
     powers : ndarray of float64, shape (R,)
-        Each feature is divided by its standard deviation to this power.
+        Each feature is divided by its deviation to this power.
+    parts : ndarray of int64, shape (R,)
+        The part of each feature, see `parts_of`.
     target : Target
         Labels of the n objects.
     entropy : int
@@ -77,11 +98,17 @@ def choose_shares(
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
     columns = list(families.values())
+    mean, deviation, largest = moments(Z)
+    least = least_deviations(deviation, largest, parts)
+    unit = feature_deviations(deviation, largest, least, Z.dtype) ** powers
+    for own in columns:
+        trace = ((deviation[own] / unit[own]) ** 2).sum() or 1.0
+        unit[own] *= np.sqrt(trace)
     if Z.shape[1] < len(Z):
-        model = _of_columns(Z, columns, powers, T, target, n_threads)
+        model = _of_columns(Z, columns, mean, unit, T, target, n_threads)
     else:
-        grams = [_gram(Z[:, own], powers[own], target.weights, n_threads) for own in columns]
-        stack = np.stack(grams)
+        scaled = ((Z[:, own] - mean[own]) / unit[own] for own in columns)
+        stack = np.stack([_gram(values, target.weights, n_threads) for values in scaled])
 
         def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
             return ridge_of_gram(np.tensordot(shares, stack, 1), T, target.weights)
@@ -103,23 +130,18 @@ def choose_shares(
 def _of_columns(
     Z: np.ndarray,
     families: Sequence[np.ndarray],
-    powers: np.ndarray,
+    mean: np.ndarray,
+    unit: np.ndarray,
     T: np.ndarray,
     target: Target,
     n_threads: int | None,
 ) -> Callable[[np.ndarray], tuple[Ridge, np.ndarray]]:
     """Return what decomposes the kernel of shares, where there are fewer features than rows."""
-    mean, deviation = moments(Z)
-    varied = deviation > 1e-12
-    unit = np.where(varied, deviation, 1.0) ** powers
-    for own in families:
-        trace = ((deviation[own] / unit[own])[varied[own]] ** 2).sum() or 1.0
-        unit[own] *= np.sqrt(trace)
-    sums = RidgeSums.empty(mean, unit, np.zeros(T.shape[1]))
+    sums = RidgeSums.empty(mean, unit, T.mean(axis=0))
     sums.add(Z, T, n_threads, target.weights)
 
     def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
-        scaled = np.where(varied, unit, np.inf)
+        scaled = unit.copy()
         for own, share in zip(families, shares, strict=True):
             scaled[own] = scaled[own] / np.sqrt(share) if share else np.inf
         ridge = Ridge.of(sums, scaled)
@@ -128,19 +150,11 @@ def _of_columns(
     return model
 
 
-def _gram(
-    Z: np.ndarray, powers: np.ndarray, weights: np.ndarray | None, n_threads: int | None
-) -> np.ndarray:
-    """Return the kernel of scaled features, with the mean 1 on its diagonal."""
-    values = Z - Z.mean(axis=0, dtype=np.float64)
-    deviation = values.std(axis=0)
+def _gram(values: np.ndarray, weights: np.ndarray | None, n_threads: int | None) -> np.ndarray:
+    """Return the kernel of scaled features."""
     if weights is not None:
         values -= weights @ values / weights.sum()
-    varied = deviation > 1e-12
-    values, deviation, powers = values[:, varied], deviation[varied], powers[varied]
-    values /= deviation**powers
-    trace = (deviation ** (2 - 2 * powers)).sum() if varied.any() else 1.0
-    return square(values.T.__getitem__, len(Z), n_threads) / trace
+    return square(values.T.__getitem__, len(values), n_threads)
 
 
 def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, target: Target) -> float:

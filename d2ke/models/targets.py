@@ -34,8 +34,8 @@ class Target:
     Attributes
     ----------
     values : ndarray
-        Codes of the classes, or real targets; of several labels an object whether it has each,
-        int64 of shape (n, k).
+        Codes of the classes; for several labels 1 or 0 for each, int64 of shape (n, k); for a
+        regression the real targets, less `centre` and divided by `unit`.
     classes : ndarray or None
         None for a regression; the names of several labels.
     weights : ndarray of float64 or None
@@ -43,12 +43,16 @@ class Target:
         objects; None if all count the same.
     groups : ndarray of int64 or None
         Codes of groups, whose objects are left out together; None if each is left out alone.
+    centre, unit : float
+        Of the real targets; see `relative`.
     """
 
     values: np.ndarray
     classes: np.ndarray | None
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
+    centre: float = 0.0
+    unit: float = 1.0
 
     @classmethod
     def of(cls, y: Any, task: str | None) -> Target:
@@ -91,6 +95,17 @@ class Target:
             )
         return cls(codes, classes)
 
+    def relative(self) -> Target:
+        """Return real targets relative to their mean, in a power of two near their deviation.
+
+        So neither their level nor their scale costs digits in training.
+        """
+        if self.classes is not None:
+            return self
+        centre = float(self.values.mean())
+        unit = 2.0 ** int(np.frexp((self.values - centre).std())[1])
+        return replace(self, values=(self.values - centre) / unit, centre=centre, unit=unit)
+
     def check_rows(self, n: int) -> None:
         """Refuse nearly as many classes as the n rows there are in all."""
         if (
@@ -112,7 +127,7 @@ class Target:
     def __getitem__(self, rows: Any) -> Target:
         weights = None if self.weights is None else self.weights[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return Target(self.values[rows], self.classes, weights, groups)
+        return replace(self, values=self.values[rows], weights=weights, groups=groups)
 
     def weighted(self, class_weight: Any, sample_weight: np.ndarray | None) -> Target:
         """Return the labels with weights: those of the objects times those of their classes."""
@@ -272,8 +287,8 @@ class LeftOutScores:
     confusion : ndarray of int64, shape (n_costs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes. Of
         several labels, of shape (n_costs, k, 2, 2), rows without and with each.
-    kept : ndarray of float32, shape (m, n_costs, k)
-        Left-out predictions of some rows.
+    kept : ndarray, shape (m, n_costs, k)
+        Left-out predictions of some rows, float32; float64 of a regression.
     kept_values : ndarray, shape (m,)
         Codes of their classes, or their targets.
     kept_weights : ndarray, shape (m,)
@@ -304,7 +319,8 @@ class LeftOutScores:
     ) -> LeftOutScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted."""
         keep = np.empty(0, np.intp) if keep is None else keep
-        kept = np.empty((len(keep), len(costs), target.k), np.float32)
+        dtype = np.float64 if target.classes is None else np.float32
+        kept = np.empty((len(keep), len(costs), target.k), dtype)
         places = np.full(len(P), -1)
         places[keep] = np.arange(len(keep))
         n_costs, n_classes = len(costs), 0 if target.classes is None else len(target.classes)
@@ -372,10 +388,16 @@ class LeftOutScores:
             np.concatenate([self.kept_weights, other.kept_weights]),
         )
 
-    def calibration(self, i: int) -> Calibration | LabelCalibration:
-        """Return the calibration by the predictions that are kept, for one C."""
+    def calibration(self, i: int, target: Target) -> Calibration | LabelCalibration:
+        """Return the calibration by the predictions that are kept, for one C.
+
+        Those of a regression are in the units of its targets again, at their level.
+        """
         if self.regression:
-            return Calibration.fit(self.kept[:, i], self.kept_values, 0)
+            decisions, values = (
+                target.unit * one + target.centre for one in (self.kept[:, i], self.kept_values)
+            )
+            return Calibration.fit(decisions, values, 0)
         decisions = 2 * self.kept[:, i] - 1
         if self.kept_values.ndim == 2:
             return LabelCalibration.fit(decisions, self.kept_values, self.kept_weights)

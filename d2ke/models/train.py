@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -16,16 +17,16 @@ from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
 from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
-from d2ke.learners.losses import HINGE_FROM
+from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import ROWS
+from d2ke.models.piece_scores import ROWS, fit_scores
 from d2ke.models.plan import Solved, TrainingPlan, scores
-from d2ke.models.recipes import default_blocks, feature_limit, piece_scores, scores_pieces
+from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
 from d2ke.models.record_blocks import record_blocks
 from d2ke.models.result_warnings import warn_of_result
 from d2ke.models.several_labels import indicators
@@ -38,7 +39,8 @@ from d2ke.models.training_inputs import (
 )
 from d2ke.objects.tables import is_table
 
-_KEPT = 1 << 30  # bytes of features that are kept for the second pass
+_KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
+_WHOLE = 1 << 30  # bytes of features that groups and the hinge loss, which need all at once, take
 
 
 def d2ke_train(
@@ -194,10 +196,12 @@ def d2ke_train(
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     target = Target.of(y, task)
     labels.same_length("y", target.values, "X", len(objects))
-    target = target.weighted(class_weight, sample_weight)
+    target = target.weighted(class_weight, sample_weight).relative()
     target = target if groups is None else target.grouped(groups)
     target.check_rows(len(objects))
     n, entropy = len(objects), entropy_of(seed)
+    check = partial(check_size, n, k=target.k, keep_sums=keep_sums)
+    check(R or sum(map(attrgetter("R"), blocks or ())))  # before any work
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     whole = len(rows) == n and not isinstance(objects, ParquetObjects)
     sample, known = (objects, target) if whole else (take(objects, rows), target[rows])
@@ -206,26 +210,33 @@ def d2ke_train(
         chosen = record_blocks(sample, by_column, blocks, R, n)
     else:
         chosen = blocks or default_blocks(sample, distance, params, R, n)
-        if blocks is None and scores_pieces(chosen, n, target.k):
-            scored = sample_rows(n, entropy, ROWS)
-            chosen = piece_scores(chosen, take(objects, scored), target[scored], scored, entropy, R)
-    size = sum(map(attrgetter("R"), chosen))
-    size = min(size, limit or size)
-    check_size(max(n, size) if keep_sums else n, size, target.k)
+    has_scores = not by_column and blocks is None and scores_pieces(chosen, n, target.k)
+    chosen = beside_scores(chosen, R) if has_scores else chosen
+    size = sum(map(attrgetter("R"), chosen)) + has_scores * target.k
+    check(min(size, limit or size))
     started = time.perf_counter()
+    if has_scores:
+        scored = sample_rows(n, entropy, ROWS)
+        found = fit_scores(take(objects, scored), target[scored], scored, entropy)
+        chosen = (*chosen, *([] if found is None else [found]))
     plan, Z = TrainingPlan.of(chosen, sample, known, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
+    one_class = target.classes is not None and not target.multilabel
+    tries_hinge = (
+        one_class and target.weights is None and groups is None and not keep_sums
+        and hinge_can_pay(n, plan.R) and 4 * n * plan.R <= _WHOLE
+    )  # fmt: skip
     kept = Z if len(Z) == n else None
-    if kept is None and 4 * n * plan.R <= _KEPT:
+    if groups is not None and kept is None and 4 * n * plan.R > _WHOLE:
+        raise ArgumentError(
+            "groups",
+            f"needs all features in memory, at most {_WHOLE} bytes: {n} objects have "
+            f"R = {plan.R} features, take fewer of either",
+        )
+    if kept is None and (4 * n * plan.R <= _KEPT or groups is not None or tries_hinge):
         kept = np.empty((n, plan.R), np.float32)
         for own, part in plan.features(objects, n_threads, 0, None, "features", progress):
             kept[own] = part
-    if groups is not None and kept is None:
-        raise ArgumentError(
-            "groups",
-            f"needs all features in memory, at most {_KEPT} bytes: {n} objects have "
-            f"R = {plan.R} features, take fewer of either",
-        )
     sums = None
     if keep_sums or n > min(plan.R, len(Z)):
         parts = plan.features(objects, n_threads, 0, kept, "sums", progress)
@@ -241,13 +252,12 @@ def d2ke_train(
         parts = parts if kept is None or groups is None else iter([(slice(0, n), kept)])
         found = scores(solved.ridge, parts, target, solved.costs, n_threads, keep)
     model = trained_model(plan, solved, found, objects, target, target.n_largest)
-    one_class = target.classes is not None and not target.multilabel
-    tried = one_class and target.weights is None and groups is None and not keep_sums
-    if tried and kept is not None and n >= HINGE_FROM * plan.R:
+    if tries_hinge and kept is not None:
         Z = solved.scaling.scale(kept, kept)
         model = replace(model, **better_by_hinge(Z, target, model.C, n_threads))
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    model = replace(model, seconds=seconds, sums=sums if keep_sums else None)
+    sums = sums.with_targets(target.unit, target.centre) if keep_sums and sums is not None else None
+    model = replace(model, seconds=seconds, sums=sums)
     warn_of_result(model)
     return model
 
@@ -288,18 +298,21 @@ def trained_model(
     best = found.best()
     C = float(solved.costs[best])
     accuracy, error = found.accuracy(best)
+    linear = linear_model(solved.ridge, C, target.classes, target.multilabel)
+    bias = target.unit * linear.bias + target.centre
+    linear = replace(linear, weights=target.unit * linear.weights, bias=bias)
     return D2KEModel(
         **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
         scaling=solved.scaling,
-        deviation=1 / (plan.stretch * np.sqrt(plan.R)),
-        linear=linear_model(solved.ridge, C, target.classes, target.multilabel),
+        deviation=plan.deviation / (plan.unit * plan.stretch * np.sqrt(plan.R)),
+        linear=linear,
         C=C,
         accuracy=accuracy,
         accuracy_error=error,
         largest_class=float("nan") if target.classes is None else 100.0 * n_largest / found.n,
         confusion=None if found.confusion is None else found.confusion[best],
-        calibration=found.calibration(best),
+        calibration=found.calibration(best, target),
         known=plan.known,
         left_out=plan.left_out,
         n_train=found.n,

@@ -82,8 +82,14 @@ def packed_records(
     return records, distances
 
 
-def check_size(n: int, R: int, k: int) -> None:
-    """Refuse a model that does not fit; the error names the largest R that does."""
+def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
+    """Refuse a model that does not fit; the error names the largest R that does.
+
+    R is 0 if the number of features is not known yet.
+    """
+    if not R:
+        return
+    n = max(n, R) if keep_sums else n
     sizes = R * np.arange(64, 0, -1) // 64
     needed = (64 * np.minimum(n, sizes) + 20 * min(n, block_rows(R)) + 40 * k) * sizes
     fitting = sizes[needed <= (memory.memory_limit() or np.inf)]

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.rounding import constant, plain_deviations
+from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
@@ -56,17 +58,21 @@ def difference(X: Any) -> Objects:
     return from_owned(objects.kind, objects.values[after] - objects.values[source], offsets)
 
 
-def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
+def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) -> Objects:
     """Subtract a mean from every channel and divide by a deviation.
 
-    In a block without `mean` and `sd`, they are those of the training objects.
+    In a block without them, `mean`, `sd` and `rounding` are those of the training objects.
 
     Parameters
     ----------
     X : Objects or what `pack` takes
         Series or sets.
     mean, sd : array_like of float, shape (dim,), optional
-        By default those of all vectors of X; a constant channel is only centred.
+        By default those of all vectors of X; a channel that is constant to rounding is only
+        centred.
+    rounding : array_like of float, shape (dim,), optional
+        Differences from the mean of at most that are rounding, and become 0; by default the largest
+        ones in channels that are constant to rounding, and 0 in the others.
 
     Returns
     -------
@@ -92,7 +98,9 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
         fitted = _moments(objects)
         mean = fitted["mean"] if mean is None else mean
         sd = fitted["sd"] if sd is None else sd
+        rounding = fitted["rounding"] if rounding is None else rounding
     mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
+    rounding = np.zeros(mean.shape) if rounding is None else np.asarray(rounding, np.float64)
     if mean.shape != (objects.dim,) or sd.shape != mean.shape:
         raise ArgumentError(
             "X",
@@ -100,7 +108,9 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
             f"{mean.size} and {sd.size}",
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        values = ((objects.values - mean) / sd).astype(np.float32)
+        away = objects.values - mean
+        away[np.abs(away) <= rounding] = 0
+        values = (away / sd).astype(np.float32)
     if not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
@@ -111,17 +121,20 @@ def standardize(X: Any, mean: Any = None, sd: Any = None) -> Objects:
 def _moments(objects: Objects) -> dict[str, Any]:
     if not len(objects.values):
         raise ArgumentError("X", "has no vectors; at least one is needed to standardise channels")
-    low, high = objects.values.min(axis=0), objects.values.max(axis=0)
-    constant = low == high
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.where(constant, objects.values[0], objects.values.mean(axis=0, dtype=np.float64))
-        sd = np.where(constant, 1.0, objects.values.std(axis=0, dtype=np.float64))
-    for channel in np.flatnonzero(~(sd > _LEAST_SD) | ~(sd < 1 / _LEAST_SD)):
+        mean, sd, largest = moments(objects.values)
+    for channel in np.flatnonzero((largest > 0) & (~(sd > _LEAST_SD) | ~(sd < 1 / _LEAST_SD))):
         # Squares are beyond float64, those of values between -1 and 1 are not.
-        scale = float(max(abs(low[channel]), abs(high[channel])))
-        values = objects.values[:, channel].astype(np.float64) / scale
-        mean[channel], sd[channel] = scale * values.mean(), max(scale * values.std(), _SMALLEST)
-    return {"mean": mean, "sd": sd}
+        values = objects.values[:, channel, None].astype(np.float64) / largest[channel]
+        of_values = moments(values)
+        mean[channel] = largest[channel] * of_values[0][0]
+        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], _SMALLEST)
+    low, high = objects.values.min(axis=0), objects.values.max(axis=0)
+    rounding = np.where(
+        constant(sd, largest, objects.dtype), np.maximum(high - mean, mean - low), 0.0
+    )
+    sd = plain_deviations(sd, largest, objects.dtype)
+    return {"mean": mean, "sd": sd, "rounding": rounding}
 
 
 def square_root(X: Any) -> Objects:

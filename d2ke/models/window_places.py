@@ -7,9 +7,10 @@ from typing import TypeGuard
 
 import numpy as np
 
+from d2ke.distances.window_rows import normalized_windows
 from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.views import apply_views, difference, standardize, view_name
-from d2ke.models.windows import _CONSTANT, _RADIUS, Window, Windows
+from d2ke.models.windows import _RADIUS, Window, Windows
 from d2ke.objects.container import Objects
 
 
@@ -65,7 +66,8 @@ def find_windows(
         size = len(numbers) * len(channels) * length
         windows = omega.values[first : first + size].reshape(len(numbers), -1)
         first += size
-        D = _profiles(seen[:, channels], windows, length, dilation, omega.normalize)
+        limits = omega.limits[channels] if omega.normalize else None
+        D = _profiles(seen[:, channels], windows, length, dilation, limits)
         span = min((length - 1) * dilation + 1, len(seen))
         step = dilation if D.shape[1] + (length - 1) * dilation == len(seen) else 1
         given = np.zeros(D.shape[1])
@@ -120,7 +122,7 @@ def _function(view: object) -> object:
 
 
 def _profiles(
-    x: np.ndarray, windows: np.ndarray, length: int, dilation: int, normalize: bool
+    x: np.ndarray, windows: np.ndarray, length: int, dilation: int, limits: np.ndarray | None
 ) -> np.ndarray:
     """Return the mean squared distances of windows to all places, shape (n_windows, n_places)."""
     span = (length - 1) * dilation + 1
@@ -129,10 +131,8 @@ def _profiles(
         x = np.stack([np.interp(at, np.arange(len(x)), channel) for channel in x.T], axis=1)
         span, dilation = length, 1
     pieces = np.lib.stride_tricks.sliding_window_view(x, span, axis=0)[:, :, ::dilation]
-    if normalize:
-        pieces = pieces - pieces.mean(axis=2, keepdims=True)
-        deviation = pieces.std(axis=2, keepdims=True)
-        pieces = np.where(deviation < _CONSTANT, 0, pieces / np.maximum(deviation, _CONSTANT))
+    if limits is not None:
+        pieces = normalized_windows(pieces, limits[:, None])
     pieces = pieces.reshape(len(pieces), -1)
     windows = windows.astype(np.float64)
     D = (windows**2).sum(axis=1)[:, None] + (pieces**2).sum(axis=1) - 2 * windows @ pieces.T

@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
+from d2ke._base.rounding import plain_deviations
 from d2ke._base.threads import team_size
 from d2ke._ext import windows as kernel
+from d2ke.distances.window_rows import normalized_windows
+from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects
 
 KINDS = ("nearest", "nearby", "rare")
@@ -29,7 +32,10 @@ _GROUP = 8  # windows of one length, dilation and set of channels, which share s
 _CHANNELS = 9  # windows have at most so many
 _QUANTILES = 0.05, 0.10  # of a window's distances to places of another series: its threshold
 _PLACES = 256
-_CONSTANT = 1e-4  # deviation of a window that counts as constant
+_CONSTANT = 1e-4  # deviations of a channel that a window that counts as constant has at most
+_TIED = 1e-5  # of the largest distance: places that differ by less are equally far
+# Of the way from a distance to the next one: series of whole numbers have others half way.
+_BETWEEN = 0.381966
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +56,7 @@ class Window:
     place : float
         Where it was cut, as a part of the possible places.
     threshold : float
-        Mean squared distance.
+        Mean squared distance, between those of two places of a training series.
     normalize : bool
         Whether shapes alone are compared: values of mean 0 and deviation 1.
     """
@@ -85,6 +91,9 @@ class Windows:
         The channels of group g are ``channels[channel_offsets[g]:channel_offsets[g + 1]]``.
     places, thresholds : ndarray of float32, shape (n_windows,)
         As in `Window`.
+    limits : ndarray of float32, shape (n_channels,)
+        Windows of a series that deviate in a channel by at most that are constant: 1e-4 of its
+        deviation in the training series, which is 1 if that is rounding alone.
     normalize : bool
         Whether windows have mean 0 and deviation 1.
     kinds : tuple of str
@@ -99,6 +108,7 @@ class Windows:
     channels: np.ndarray
     places: np.ndarray
     thresholds: np.ndarray
+    limits: np.ndarray
     normalize: bool
     kinds: tuple[str, ...] = KINDS
 
@@ -127,8 +137,9 @@ class Windows:
     def distances(self, X: Objects, n_threads: int | None) -> np.ndarray:
         """Return the distances of series to all windows, float32, shape (len(X), len(self))."""
         D = kernel.window_distances(
-            np.ascontiguousarray(X.values.T, np.float32), X.offsets, self.values, self.first,
-            self.lengths, self.dilations, self.channel_offsets, self.channels, self.places,
+            np.ascontiguousarray(X.values.T, np.float32), X.offsets,
+            np.repeat(self.limits[:, None], len(X), axis=1), self.values, self.first, self.lengths,
+            self.dilations, self.channel_offsets, self.channels, self.places,
             _RADIUS, self.thresholds, self.normalize, team_size(n_threads),
         )  # fmt: skip
         if self.kinds == KINDS:
@@ -153,6 +164,7 @@ class Windows:
             and ((self.channels >= 0) & (self.channels < n_channels)).all()
             and len(self.values) == (sizes * np.diff(self.first)).sum()
             and np.isfinite(self.values).all() and np.isfinite(self.thresholds).all()
+            and self.limits.shape == (n_channels,) and (self.limits >= 0).all()
             and ((self.places >= 0) & (self.places <= 1)).all()
             and self.kinds and set(self.kinds) <= set(KINDS)
         )  # fmt: skip
@@ -172,7 +184,8 @@ def windows(
 
     Lengths are 7, 9 or 11 values, or those of shorter series. The steps between values are
     2^u, with u uniform from 0 to what the median length leaves room for. Of several channels, each
-    window has a random subset.
+    window has a random subset. The threshold of a window is between its distances to two places of
+    another training series, so that rounding does not decide which places are within it.
 
     Parameters
     ----------
@@ -209,6 +222,7 @@ def windows(
     """
     rng = generator(seed)
     series = np.ascontiguousarray(X.values.T, np.float32)
+    limits = _CONSTANT * plain_deviations(*moments(X.values)[1:], X.dtype).astype(np.float32)
     middle, n_windows = float(np.median(X.lengths)), max(1, R // len(kinds))
     first = np.append(np.arange(0, n_windows, _GROUP), n_windows)
     n_groups = len(first) - 1
@@ -232,15 +246,16 @@ def windows(
         ]
         (window, places[of_group]), (found, _) = drawn
         if normalize:
-            window, found = _normalized(window), _normalized(found)
+            limit = limits[channels[group], None, None, None]
+            window, found = normalized_windows(window, limit), normalized_windows(found, limit)
         profile = ((found - window) ** 2).mean(axis=3).sum(axis=0)
         ranks = (rng.uniform(*_QUANTILES, len(profile)) * _PLACES).astype(int)
-        thresholds[of_group] = np.sort(profile, axis=1)[np.arange(len(profile)), ranks]
+        thresholds[of_group] = _between(np.sort(profile, axis=1), ranks)
         values.append(window[:, :, 0].swapaxes(0, 1).ravel())
     omega = Windows(
         np.concatenate(values), first, lengths, dilations,
         np.append(0, np.cumsum(n_channels)), np.concatenate(channels), places, thresholds,
-        normalize, tuple(kinds),
+        limits, normalize, tuple(kinds),
     )  # fmt: skip
     none = np.full(n_windows, -1)
     return omega, np.concatenate([none if kind == "rare" else sources for kind in kinds])
@@ -273,8 +288,15 @@ def _pieces(
     return pieces, starts[:, 0] / np.maximum(1, last)
 
 
-def _normalized(windows: np.ndarray) -> np.ndarray:
-    """Shift windows to mean 0 and scale them to deviation 1; constant ones are 0."""
-    windows = windows - windows.mean(axis=-1, keepdims=True)
-    deviation = windows.std(axis=-1, keepdims=True)
-    return np.where(deviation < _CONSTANT, 0, windows / np.maximum(deviation, _CONSTANT))
+def _between(profile: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return numbers between those of given ranks and the next larger ones, by rows.
+
+    Rows are sorted. Numbers that may differ by rounding alone are equal.
+    """
+    rows = np.arange(len(profile))
+    lower, tied = profile[rows, ranks], _TIED * profile[:, -1]
+    above = profile > (lower + tied)[:, None]
+    upper = np.where(above[:, -1], profile[rows, above.argmax(axis=1)], lower + 2 * tied)
+    # What differs from the next larger number by rounding alone is below it.
+    below = np.where(above, -np.inf, profile).max(axis=1)
+    return below + _BETWEEN * (upper - below)

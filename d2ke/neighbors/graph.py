@@ -17,8 +17,9 @@ def neighbor_graph(
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
     """Return the graph of the k nearest, of those within a radius, or both, and what was computed.
 
-    Each row is sorted by distance, then by index, as scikit-learn's graphs are, so that users
-    need not sort it. Distances of 0 are stored entries. `options` are those of `nearest`.
+    Each row is sorted by distance, then by index, the object itself before all others, as
+    scikit-learn's graphs are, so that users need not sort it. Distances of 0 are stored entries.
+    `options` are those of `nearest`.
     """
     shape = len(X), len(X if Y is None else Y)
     if k is not None:
@@ -29,7 +30,8 @@ def neighbor_graph(
     else:
         near, info = within(X, Y, radius=radius, info=True, **options)
         rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
-        order = np.lexsort((near.indices, near.data, rows))
+        others = near.indices != rows if Y is None else near.indices
+        order = np.lexsort((near.indices, others, near.data, rows))
         indices, distances, starts = near.indices[order], near.data[order], near.indptr
     kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64
     parts = distances, indices.astype(kind), starts.astype(kind)

@@ -26,11 +26,12 @@ def check_graph(pairs: int) -> None:
 class NearestLists:
     """The k nearest neighbours of each of n rows, by distance and then by index.
 
-    Only distances of at most `cap` are kept; other entries stay above it.
+    Only distances of at most `cap`, a number of their dtype, are kept.
     """
 
     def __init__(self, n: int, k: int, cap: float = np.inf):
-        self.distances = np.full((n, k), np.nextafter(cap, np.inf))
+        self._cap = cap
+        self.distances = np.full((n, k), cap)
         self.indices = np.full((n, k), np.iinfo(np.int64).max)
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
@@ -42,7 +43,7 @@ class NearestLists:
 
     def clear(self, rows: np.ndarray) -> None:
         """Empty the lists of some rows."""
-        self.distances[rows] = np.inf
+        self.distances[rows] = self._cap
         self.indices[rows] = np.iinfo(np.int64).max
 
     def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

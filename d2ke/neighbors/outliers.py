@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import choice
-from d2ke.neighbors.search import nearest
-
-_LEAST = 1e-10  # of the mean reachability: that of objects with k equal ones
+from d2ke.distances.problem import ArgumentNames
+from d2ke.distances.record_pairs import check_any_pairs
+from d2ke.neighbors.copies import copy_distances
+from d2ke.neighbors.search import nearest, others_count
+from d2ke.objects.container import take
+from d2ke.objects.copies import find_copies
 
 
 def outlier_scores(
@@ -36,21 +39,24 @@ def outlier_scores(
     X : Objects or what `pack` takes
         n objects.
     k : int, default 10
-        Number of nearest others that an object is compared with, at most n - 1.
+        Number of nearest others that an object is compared with, at most n - 1. For ``"lof"`` that
+        of others with different content; all of them if there are fewer.
     distance : str, callable or scipy.LowLevelCallable
         As for `distance_matrix`.
     method : {"knn", "lof"}
         ``"knn"`` is the mean distance to the k nearest others. ``"lof"``, the local outlier factor,
-        compares that with the same of these others: about 1 inside a group of any density.
+        compares that with the same of these others: about 1 inside a group of any density. See
+        Notes.
     metric, n_threads, progress, checkpoint, **params
         As for `nearest`.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        Scores, larger for outliers. Those of ``"lof"`` are minus ``negative_outlier_factor_`` of
-        scikit-learn's ``LocalOutlierFactor(k, metric="precomputed")``. Objects may differ where
-        several are as far as the k-th nearest, and where more than k objects are equal.
+        Scores, finite, larger for outliers, and equal for equal objects. If no objects are equal,
+        those of ``"lof"`` are minus ``negative_outlier_factor_`` of scikit-learn's
+        ``LocalOutlierFactor(k, metric="precomputed")``, but for objects that have several others as
+        far as the k-th nearest.
 
     Raises
     ------
@@ -66,6 +72,16 @@ def outlier_scores(
     --------
     novelty : Whether new objects are like those that a model was trained on.
 
+    Notes
+    -----
+    The local outlier factor counts distinct objects, as its authors propose for equal ones (the
+    k-distinct-distance): the neighbours of p are the k nearest with different content, the first
+    ones among ties, with all objects equal to them, and the objects equal to p. The reachability
+    of p from o is the larger of their distance and that of o to its k-th nearest with different
+    content; the density of p is 1 / the mean reachability from its neighbours, and its factor the
+    mean density of its neighbours / its own. Where different objects are at distance 0 of each
+    other, and a mean is 0, it is set to half the least mean above 0.
+
     References
     ----------
     Breunig, Kriegel, Ng, Sander, "LOF: identifying density-based local outliers", SIGMOD 2000.
@@ -80,12 +96,22 @@ def outlier_scores(
     [1.0, 1.0, 1.0, 1.0, 7.0]
     """
     choice("method", method, ("knn", "lof"))
-    indices, near = nearest(
-        X, k=k, distance=distance, metric=metric, n_threads=n_threads, progress=progress,
-        checkpoint=checkpoint, **params,
-    )  # fmt: skip
+    options = {"distance": distance, "metric": metric, "n_threads": n_threads, **params,
+               "progress": progress, "checkpoint": checkpoint}  # fmt: skip
     if method == "knn":
-        return near.mean(axis=1, dtype=np.float64)
-    reach = np.maximum(near, near[indices, -1]).mean(axis=1, dtype=np.float64)
-    reach = np.maximum(reach, _LEAST * reach.mean() or 1.0)
-    return reach * (1 / reach)[indices].mean(axis=1)
+        return nearest(X, k=k, **options)[1].mean(axis=1, dtype=np.float64)
+    pairs = check_any_pairs(X, None, distance, params, ArgumentNames("outlier_scores"))
+    items = pairs.x
+    k, copies = others_count(k, len(items)), find_copies(items)
+    if len(copies.firsts) == 1:
+        return np.ones(len(items))
+    k = min(k, len(copies.firsts) - 1)
+    indices, near = nearest(take(items, copies.firsts) if copies else items, k=k, **options)
+    weights = np.column_stack([copies.counts - 1, copies.counts[indices]])
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    indices = np.column_stack([np.arange(len(indices)), indices])
+    near = np.column_stack([copy_distances(pairs, copies), near])
+    reach = (weights * np.maximum(near, near[indices, -1])).sum(axis=1)
+    least = reach[reach > 0].min(initial=np.inf) / 2
+    reach = np.maximum(reach, least if least < np.inf else 1.0)
+    return (reach * (weights / reach[indices]).sum(axis=1))[copies.numbers]

@@ -12,10 +12,13 @@ from scipy import sparse
 
 from d2ke._base.checkpoint import Checkpoint, made_with
 from d2ke.distances.fingerprint import description
+from d2ke.neighbors.copies import distinct_search, search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import NearestLists, WithinLists, check_graph, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import Strategy, choose_strategy
+from d2ke.objects.copies import Copies
 
 # Blocks take about so long: what a kill may lose, and what each prepares has to pay.
 _BLOCK_SECONDS = 4.0
@@ -50,7 +53,9 @@ def search_by_rows(
     Returns the graph of all rows, those of the k nearest with the nearest first, and what was
     computed.
     """
-    strategy, info = choose_strategy(search), NeighborsInfo(0)
+    distinct = distinct_search(search)
+    whole, copies = (search, None) if distinct is None else (distinct.search, distinct.y)
+    strategy, info = choose_strategy(whole), NeighborsInfo(0)
     prepared = None
     n, m = search.pairs.shape
     starts, blocks = kept.numbers("rows"), []
@@ -61,12 +66,12 @@ def search_by_rows(
             found = RowNeighbors(**part)
         else:
             if prepared is None:
-                prepared = strategy.prepare(search)
+                prepared = strategy.prepare(whole)
             last = min(first + count, n, *(start for start in starts if start > first))
             started = time.perf_counter()
             report = search.report and _share(search.report, slice(first, last), n, m)
             block = search.block(slice(first, last), prepared=prepared, report=report)
-            found = _search_block(block, search.skip, strategy, info)
+            found = _search_block(block, search, strategy, copies, info)
             kept.put_arrays(("rows", first), **found._asdict())
             seconds = max(time.perf_counter() - started, 1e-9)
             wanted = int(_BLOCK_SECONDS * (last - first) / seconds)
@@ -95,27 +100,33 @@ def _share(
 
 
 def _search_block(
-    block: NeighborSearch, drop_own: bool, strategy: Strategy, info: NeighborsInfo
+    block: NeighborSearch,
+    whole: NeighborSearch,
+    strategy: Strategy,
+    copies: Copies | None,
+    info: NeighborsInfo,
 ) -> RowNeighbors:
-    """Search some rows; the objects themselves are dropped from their neighbours on request."""
+    """Search some rows of the whole; the objects themselves are dropped where it skips them."""
     (n, m), dtype, first = block.pairs.shape, block.pairs.dtype, block.pairs.first
     numbers = np.arange(first, first + n)
     counted = NeighborsInfo(block.n_pairs)
     kind = np.int32 if m < 2**31 else np.int64
     if block.k is not None:
         lists = NearestLists(n, block.k, block.cap)
-        strategy.search(block, lists, counted)
+        search_neighbors(block, lists, counted, strategy, copies)
         indices, distances = lists.result(dtype)
-        if drop_own:
+        if whole.skip:
             indices, distances = without_own(indices, distances, numbers)
+        elif whole.same:
+            indices, distances = itself_first(block.pairs, indices, distances)
         counts = np.full(n, indices.shape[1])
         indices, distances = indices.ravel(), distances.ravel()
     else:
         near = WithinLists((n, m), block.radius)
-        strategy.search(block, near, counted)
+        search_neighbors(block, near, counted, strategy, copies)
         graph = near.result(dtype)
         rows = np.repeat(np.arange(n), np.diff(graph.indptr))
-        other = graph.indices != numbers[rows] if drop_own else np.ones(len(rows), bool)
+        other = graph.indices != numbers[rows] if whole.skip else np.ones(len(rows), bool)
         counts = np.bincount(rows[other], minlength=n)
         indices, distances = graph.indices[other], graph.data[other]
     info.add(counted)

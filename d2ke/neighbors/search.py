@@ -21,11 +21,12 @@ from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import check_any_pairs
+from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.row_search import search_by_rows, search_record
-from d2ke.neighbors.strategies import choose_strategy
 
 
 @overload
@@ -90,13 +91,14 @@ def nearest(
     k : int
         Number of neighbours: at most m, or n - 1 where Y is None.
     radius : float, optional
-        The largest distance of a neighbour, finite and >= 0; None for any. The search takes less
-        time: pairs are ruled out from the start.
+        The largest distance of a neighbour, finite and >= 0, rounded to the dtype of the distances;
+        None for any. The search takes less time: pairs are ruled out from the start.
     distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
-        Where Y is None: treat each object as a candidate neighbour of itself, and return k + 1
-        neighbours, as UMAP and scikit-learn's ``KNeighborsTransformer`` do.
+        Where Y is None: treat each object as a candidate neighbour of itself, the first of those at
+        the same distance, and return k + 1 neighbours, as UMAP and scikit-learn's
+        ``KNeighborsTransformer`` do.
     metric : bool
         True states that a Python distance is a metric: 0 for equal objects, symmetric, and
         satisfying the triangle inequality. Distances to a few objects, the pivots, then rule out
@@ -118,8 +120,8 @@ def nearest(
     Returns
     -------
     indices : ndarray of int64, shape (n, k)
-        Positions of the neighbours in Y, the nearest first; ties are sorted by index. A row with
-        fewer than k neighbours within the radius ends with -1.
+        Positions of the neighbours in Y, the nearest first; ties are sorted by index, the object
+        itself before all others. A row with fewer than k neighbours within the radius ends with -1.
     distances : ndarray, shape (n, k)
         The entries of ``distance_matrix(X, Y)``, with the same bits; inf where the index is -1.
     info : NeighborsInfo
@@ -157,14 +159,12 @@ def nearest(
     ([1, 0, -1], [1.0, 1.0, inf])
     """
     pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("nearest"))
-    k = integer("k", k, 1)
     n, m = pairs.shape
-    if Y is None and k >= n:
-        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has {n - 1} others at most")
+    k = integer("k", k, 1) if Y is not None else others_count(k, n)
     if k > m:
         raise ArgumentError("k", f"is {k}, but Y has {m} objects")
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
-    cap = np.inf if radius is None else not_negative("radius", radius)
+    cap = np.inf if radius is None else pairs.rounded(not_negative("radius", radius))
     search = replace(search, k=k + (search.same and not search.skip), cap=cap)
     needed = 48 * n * search.k
     check_fits(needed, f"the {search.k} nearest of {n} objects", "search a part of X at a time")
@@ -173,6 +173,8 @@ def nearest(
         lists = NearestLists(n, search.k, cap)
         counts = _search(search, lists, progress)
         result = lists.result(pairs.dtype)
+        if search.same and not search.skip:
+            result = itself_first(pairs, *result)
     else:
         graph, counts = _resume(search, checkpoint, progress)
         indices = graph.indices.astype(np.int64, copy=False)
@@ -239,7 +241,8 @@ def within(
     Y : Objects or what `pack` takes, optional
         m objects or records; None stands for X itself, and then no object is its own neighbour.
     radius : float
-        The largest distance that counts, finite and >= 0.
+        The largest distance that counts, finite and >= 0. It is rounded to the dtype of the
+        distances before the comparison: 0.3 includes the float32 distance ``np.float32(0.3)``.
     distance : str, callable, scipy.LowLevelCallable or dict
         As for `distance_matrix`.
     include_self : bool
@@ -294,7 +297,7 @@ def within(
     """
     pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("within"))
     search = _checked(pairs, Y is None, include_self, metric, n_threads)
-    search = replace(search, radius=not_negative("radius", radius))
+    search = replace(search, radius=pairs.rounded(not_negative("radius", radius)))
     info = flag("info", info)
     if checkpoint is None:
         lists = WithinLists(pairs.shape, search.radius)
@@ -303,6 +306,15 @@ def within(
     else:
         graph, counts = _resume(search, checkpoint, progress)
     return (graph, counts) if info else graph
+
+
+def others_count(k: Any, n: int) -> int:
+    """Return k, a number of other objects that each of n objects has."""
+    k = integer("k", k, 1)
+    if k >= n:
+        others = "one other" if n == 2 else f"{n - 1} others"
+        raise ArgumentError("k", f"is {k}, but X has {n} objects: each has at most {others}")
+    return k
 
 
 def _checked(
@@ -329,7 +341,7 @@ def _search(
     info = NeighborsInfo(search.n_pairs)
     with progress_bar(progress, "neighbours") as report:
         search = replace(search, report=report)
-        choose_strategy(search).search(search, lists, info)
+        search_neighbors(search, lists, info)
     return info
 
 

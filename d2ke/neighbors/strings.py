@@ -18,7 +18,9 @@ from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects, offsets_of
 
-_FEWEST = 1000  # pairs for each string; of fewer, preparing the strings takes too much of the time
+# Pairs for each string; of fewer, the index and the samples take too much of the time. Fewer pairs
+# within a radius are searched by cut-offs alone, where these cost less than all distances in full.
+_FEWEST = 1000
 _SAMPLE = 64  # the largest number of strings of a sample, which has
 _SAMPLED_PART = 400  # about one of so many
 _TRIAL, _TRIAL_PART = 64, 1000  # the same of a sample that is searched
@@ -33,6 +35,8 @@ _FULL_ROW, _PAIR, _CELL = 1300.0, 1.0, 0.2 / 64
 _OFFERED, _DIVIDED, _LOOK, _CANDIDATE, _ROW, _SCANNED = 0.7, 0.8, 5.0, 15.0, 2800.0, 27.0
 # ... one with a cut-off band, a column of the band, a letter of all lanes, and an indexed piece.
 _ALIKE, _COLUMN, _LANES, _PIECE = 20.0, 2.2, {64: 4.5, 32: 14.0, 16: 15.0}, 150.0
+# The same of a letter that is prepared, and of preparing any.
+_LETTER, _PREPARED = 40.0, 1e6
 # A search of one row that costs so many times all its distances is not tried for others.
 _HOPELESS = 8
 # A radius is searched if that costs at most this part of what would be searched otherwise, or this
@@ -79,7 +83,8 @@ class PreparedStrings(NamedTuple):
 
     `strings` are those of Y, `ranks` the letters' places in the order of their frequency,
     `n_rows` is the number of rows of all blocks, `reach` are sorted distances of the k-th
-    neighbour of some objects, and `indexes` (by radius) take at most `index_bytes`.
+    neighbour of some objects, if there are many, and `indexes` (by radius) take at most
+    `index_bytes`.
     """
 
     strings: Side
@@ -98,17 +103,49 @@ class SearchCounts(NamedTuple):
 
 
 def applies(search: NeighborSearch) -> bool:
-    """Return whether the distance is one of edits of many whole strings."""
+    """Return whether the distance is one of edits of whole strings, many or long and near."""
     pairs = search.pairs
-    n, m = pairs.shape
     return (
         isinstance(pairs.distance, str)
         and pairs.distance in _EDITS
         and pairs.params.get("mode", "global") == "global"
         and (not normalized(pairs) or pairs.dtype == np.float64)
-        and n * m >= _FEWEST * (n + m)
-        and max(n, m) <= _MAX_PIECES
+        and max(pairs.shape) <= _MAX_PIECES
+        and (_are_many(*pairs.shape) or _cut_pays(search))
     )
+
+
+def _are_many(n: int, m: int) -> bool:
+    return n * m >= _FEWEST * (n + m)
+
+
+def _cut_pays(search: NeighborSearch) -> bool:
+    """Return whether cut-offs of all pairs cost less than their distances in full."""
+    pairs, edits = search.pairs, _EDITS[search.pairs.distance]
+    cut, (x, y) = search.cap if search.radius is None else search.radius, (pairs.x, pairs.y)
+    letters = len(x.values) + len(y.values)
+    if cut == np.inf:
+        return False
+    lengths, shares = np.sort(y.lengths), {near_strings.LONGER: 1, near_strings.BOTH: 2}
+    longest = int(max(x.lengths.max(), lengths[-1]))
+    if normalized(pairs):
+        cut = cut * longest * shares[edits.share] + 1
+    cut = min(cut, 2 * longest)
+    masks = longest * min(longest, len(x.alphabet) + len(y.alphabet)) / 8
+    if masks * search.n_threads > search.room():
+        return False
+    ends = offsets_of(lengths)
+    first = np.searchsorted(lengths, x.lengths - cut)
+    last = np.searchsorted(lengths, x.lengths + cut, side="right")
+    if edits.kind == near_strings.DAMERAU:
+        columns = (x.lengths * (last - first)).sum() * min(2 * cut + 1, longest)
+    else:
+        columns = (ends[last] - ends[first]).sum() * (1 if cut < 32 else 2 + cut / 32)
+    cost = _ALIKE * (last - first).sum() + _COLUMN * edits.cell * columns
+    full = _cost_in_full(edits, pairs, len(x), int(x.lengths.sum()), int(ends[-1]))
+    if pairs.same:
+        cost, full = cost / 2, full / 2
+    return cost + _LETTER * letters + _PREPARED < full
 
 
 def normalized(pairs: PairwiseProblem) -> bool:
@@ -153,20 +190,24 @@ class StringFinder:
         prepared = search.prepared
         if prepared is None:
             self.x, self.y, ranks = _sorted(pairs)
-            reach = self._reach() if search.k else None
+            reach = self._reach() if search.k and _are_many(*pairs.shape) else None
             limit = index_bytes(search)
             prepared = PreparedStrings(self.y, ranks, pairs.shape[0], reach, limit, {})
         else:
             self.y = prepared.strings
             self.x = _sorted_rows(pairs, prepared)
         self.prepared = prepared
+        self._few = not _are_many(prepared.n_rows, pairs.shape[1])
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
         """Find all pairs within the radius."""
         search, x, y = self.search, self.x, self.y
         n, m = search.pairs.shape
         radius = int(min(self._edits(search.radius), self.longest))
-        index, cost = self._choose_index(np.arange(n), radius, search.same)
+        if self._few:
+            index, cost = None, 0.0
+        else:
+            index, cost = self._choose_index(np.arange(n), radius, search.same)
         if cost > self._full_cost(np.arange(n)):
             search_tiles(search, lists, info)
             return
@@ -229,6 +270,9 @@ class StringFinder:
             _count(info, len(done) * (len(y.names) - search.skip), work.counts[done])
             return left[~ended]
 
+        if self._few:
+            run(self.longest, None)
+            return
         scan = self._sampled(left, self.longest, None, False, search.k)
         for radius, share in self._radii():
             index, cost = self._choose_index(left, radius, False)
@@ -353,9 +397,7 @@ class StringFinder:
         """Return the cost of all distances of some rows; symmetric: those of all rows once."""
         x, y = self.x.strings, self.y.strings
         letters = (x.offsets[rows + 1] - x.offsets[rows]).sum()
-        cell = _CELL * self.edits.full * 64 / isa.vector_bytes()
-        pair = _PAIR + _DIVIDED * normalized(self.search.pairs)
-        cost = (pair * y.n + _FULL_ROW) * len(rows) + cell * letters * (y.offsets[y.n] + y.n)
+        cost = _cost_in_full(self.edits, self.search.pairs, len(rows), letters, y.offsets[y.n])
         if self.search.pairs.same and symmetric and len(rows) == x.n:
             cost /= 2  # each pair once
         return cost + _OFFERED * len(rows) * y.n * (self.search.k is not None)
@@ -407,6 +449,16 @@ class StringFinder:
         if search.skip:
             indices, distances = without_own(indices, distances, rows)
         lists.indices[rows], lists.distances[rows] = indices, distances
+
+
+def _cost_in_full(
+    edits: Edits, pairs: PairwiseProblem, n_rows: int, letters: int, columns: int
+) -> float:
+    """Return the cost of all distances of rows with so many letters; columns: the letters of Y."""
+    m = pairs.shape[1]
+    cell = _CELL * edits.full * 64 / isa.vector_bytes()
+    pair = _PAIR + _DIVIDED * normalized(pairs)
+    return (pair * m + _FULL_ROW) * n_rows + cell * letters * (columns + m)
 
 
 def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side, np.ndarray]:

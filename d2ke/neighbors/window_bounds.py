@@ -29,7 +29,8 @@ class Moments(NamedTuple):
     """Of the windows of one channel of a block: what normalises them.
 
     `error` bounds the error of the mean, `ratio` the relative error of the variance;
-    windows that are constant have the deviation 0, exactly.
+    windows that are constant have the deviation 0, exactly. Where errors leave it open which
+    windows are constant, the ratio is infinite.
     """
 
     mean: np.ndarray
@@ -41,15 +42,23 @@ class Moments(NamedTuple):
 class Query:
     """A short series, (length, dim), prepared for the search of its nearest windows.
 
-    Bounds and distances are those of ``distance``: "euclidean", or "dtw" with a window.
+    Bounds and distances are those of ``distance``: "euclidean", or "dtw" with a window. Windows
+    that deviate in a channel by at most its limit are constant; `limits` are those of the query.
     """
 
-    def __init__(self, values: np.ndarray, normalize: bool, distance: str, window: int):
+    def __init__(
+        self,
+        values: np.ndarray,
+        normalize: bool,
+        distance: str,
+        window: int,
+        limits: np.ndarray | float = 0.0,
+    ):
         self.length, self.dim = values.shape
         self.normalize, self.distance, self.window = normalize, distance, window
         self.values = values.T.astype(np.float64)
         if normalize:
-            self.values = standardized(self.values)
+            self.values = standardized(self.values, limits)
         self._means = self.values.mean(axis=1)
         self._away = self.values - self._means[:, None]
         self._rest = 8 * _EPS * np.abs(self.values).max(axis=1)  # of the means of `_away`
@@ -65,16 +74,18 @@ class Query:
 
     # ---- lower bounds of all windows of a block
 
-    def bounds(self, x: np.ndarray) -> np.ndarray:
+    def bounds(self, x: np.ndarray, limits: np.ndarray | float = 0.0) -> np.ndarray:
         """Bound the keys (see `keys`) of all windows of a block, (count, dim), from below."""
+        limits = np.broadcast_to(limits if self.normalize else 0.0, self.dim)
         with np.errstate(all="ignore"):
-            found = self._warping_bounds(x) if self.distance == "dtw" else self._squares(x)
+            way = self._warping_bounds if self.distance == "dtw" else self._squares
+            found = way(x, limits)
         found[np.isnan(found)] = 0  # of differences that overflowed
         # The bounds are kept in float32: they are rounded down.
         found = np.minimum(np.maximum(found, 0), np.finfo(np.float32).max)
         return (found * (1 - 2.0**-22)).astype(np.float32)
 
-    def _squares(self, x: np.ndarray) -> np.ndarray:
+    def _squares(self, x: np.ndarray, limits: np.ndarray) -> np.ndarray:
         """Squared distances less their errors, added up over channels."""
         m, n = self.length, len(x)
         total = np.zeros(n - m + 1)
@@ -85,11 +96,11 @@ class Query:
             dot = fft.irfft(spectrum, self.block)[: n - m + 1]
             norm = np.sqrt((self._away[c] ** 2).sum() * (y**2).sum())
             error = _TRANSFORM * np.log2(self.block) * _EPS * norm
-            of = _moments(x[:, c], y, m)
+            of = _moments(x[:, c], y, m, limits[c] * scale)
             constant = of.deviation == 0
             if self.normalize:
                 if not self._away[c].any():
-                    total += np.where(constant, 0, m)
+                    total += np.where(constant | (of.ratio == np.inf), 0, m)
                     continue
                 dot /= m * of.deviation
                 lost = (error / m + self._rest[c] * np.abs(of.mean)) / of.deviation
@@ -109,13 +120,13 @@ class Query:
             total += found
         return total
 
-    def _warping_bounds(self, x: np.ndarray) -> np.ndarray:
+    def _warping_bounds(self, x: np.ndarray, limits: np.ndarray) -> np.ndarray:
         """Sum up the distances of some places to the envelopes of the query."""
         m, count = self.length, len(x) - self.length + 1
         parts = []
         for c in range(self.dim):
             y, shift, scale = _scaled(x[:, c])
-            of = _moments(x[:, c], y, m)
+            of = _moments(x[:, c], y, m, limits[c] * scale)
             sure = (of.ratio <= _UNSURE) | (of.deviation == 0)
             inverse = np.where(of.deviation > 0, 1 / of.deviation, 0)
             slack = np.sqrt(m) * of.ratio + of.error * inverse + 1e-12
@@ -141,7 +152,12 @@ class Query:
         return distances if self.distance == "dtw" else distances * distances
 
     def distances(
-        self, x: np.ndarray, places: np.ndarray, limit: float, n_threads: int
+        self,
+        x: np.ndarray,
+        places: np.ndarray,
+        limit: float,
+        n_threads: int,
+        limits: np.ndarray | float = 0.0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances at some places of a series; bounds of those above the limit.
 
@@ -151,9 +167,9 @@ class Query:
         windows = sliding_window_view(x, self.length, axis=0)
         step = max(1, _GATHERED // (self.length * self.dim))
         for begin in range(0, len(places), step):
-            taken = windows[places[begin : begin + step]].astype(np.float64)
+            taken = windows[places[begin : begin + step]].astype(np.float64, order="C")
             if self.normalize:
-                taken = standardized(taken)
+                taken = standardized(taken, limits)
             part = slice(begin, begin + step)
             if self.distance == "dtw":
                 found[part], bounds[part] = self._warped(taken, limit, n_threads)
@@ -163,8 +179,10 @@ class Query:
 
     def _euclidean(self, windows: np.ndarray) -> np.ndarray:
         away = np.abs(windows - self.values).reshape(len(windows), -1)
-        largest = np.maximum(away.max(axis=1), np.finfo(np.float64).tiny)
-        return largest * np.sqrt(((away / largest[:, None]) ** 2).sum(axis=1))
+        # The unit is a power of two: squares of whole numbers are exact, and equal sums tie.
+        exponents = np.frexp(away.max(axis=1))[1]
+        squares = np.ldexp(away, -exponents[:, None]) ** 2
+        return np.ldexp(np.sqrt(squares.sum(axis=1)), exponents)
 
     def _warped(
         self, windows: np.ndarray, limit: float, n_threads: int
@@ -185,15 +203,19 @@ class Query:
         return found, bounds
 
 
-def standardized(windows: np.ndarray) -> np.ndarray:
-    """Return windows, the values last, with mean 0 and deviation 1; constant ones as zeros."""
+def standardized(windows: np.ndarray, limits: np.ndarray | float = 0.0) -> np.ndarray:
+    """Return windows, (..., dim, length), with mean 0 and deviation 1; constant ones as zeros.
+
+    Those that deviate by at most the limit of their channel are constant.
+    """
     # The first value is taken off, and the unit is the largest: neither costs digits.
     away = windows - windows[..., :1]
     largest = np.abs(away).max(axis=-1, keepdims=True)
-    constant = largest == 0
-    away = away / np.where(constant, 1, largest)
+    largest = np.where(largest == 0, 1, largest)
+    away = away / largest
     away -= away.mean(axis=-1, keepdims=True)
     deviation = np.sqrt((away**2).mean(axis=-1, keepdims=True))
+    constant = deviation * largest <= np.asarray(limits)[..., None]
     return np.where(constant, 0, away / np.where(constant, 1, deviation))
 
 
@@ -207,8 +229,11 @@ def _scaled(x: np.ndarray) -> tuple[np.ndarray, float, np.float64]:
     return np.ldexp(y, -exponent), shift, np.ldexp(np.float64(1), -exponent)
 
 
-def _moments(x: np.ndarray, y: np.ndarray, m: int) -> Moments:
-    """Return the moments of all windows of m values of y; x tells which are constant."""
+def _moments(x: np.ndarray, y: np.ndarray, m: int, limit: float) -> Moments:
+    """Return the moments of all windows of m values of y.
+
+    Windows of equal values of x, or that deviate by at most the limit, are constant.
+    """
     mean, square = _running_mean(y, m), _running_mean(y**2, m)
     rounding = len(y) * _EPS / m
     error = np.full(len(mean), rounding * np.abs(y).sum())
@@ -216,8 +241,12 @@ def _moments(x: np.ndarray, y: np.ndarray, m: int) -> Moments:
     variance = square - mean**2
     changes = np.concatenate([[0], np.cumsum(x[1:] != x[:-1])])
     constant = changes[m - 1 :] == changes[: len(changes) - m + 1]
+    if limit:  # with room for the rounding of deviations where they are compared with it
+        constant |= variance + lost < limit**2 * (1 - 1e-9)
     variance[constant] = 0
     ratio = np.where(variance > 0, lost / variance, np.inf)
+    if limit:
+        ratio[variance - lost <= limit**2 * (1 + 1e-9)] = np.inf
     deviation = np.sqrt(np.maximum(variance, 0))
     deviation[~constant & (deviation == 0)] = np.finfo(np.float64).tiny
     ratio[constant] = 0

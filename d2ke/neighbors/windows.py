@@ -18,6 +18,7 @@ from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size, worker_pool
 from d2ke._ext import elastic
 from d2ke.distances.registry import BY_NAME
+from d2ke.distances.window_rows import constant_limits
 from d2ke.neighbors.window_bounds import Query
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import as_objects, pack_items
@@ -52,8 +53,9 @@ def nearest_windows(
     k : int
         Number of windows.
     normalize : bool
-        Bring the query and each window to mean 0 and deviation 1 in each channel; constant ones
-        become 0.
+        Bring the query and each window to mean 0 and deviation 1 in each channel. Constant ones
+        become 0: those whose deviation is at most 8 eps of the largest deviation of their series
+        from its mean, or 2 eps of its largest value, with eps that of the type of the values.
     exclusion : float
         Windows whose places differ by at most ``exclusion * length`` steps count as one: only the
         nearest of them is returned. 0: every place counts.
@@ -128,7 +130,8 @@ def nearest_windows(
     if short:
         warn(f"{short} of {len(x)} series are shorter than the query and are left out")
     check_fits(5 * int(places.sum()), "a bound of each place", "search a part of X at a time")
-    search = _Search(x, Query(q.values, normalize, distance, radius), places, team_size(n_threads))
+    prepared = Query(q.values, normalize, distance, radius, constant_limits(q, q.dtype)[0])
+    search = _Search(x, prepared, places, team_size(n_threads))
     with progress_bar(flag("progress", progress), "windows") as report:
         search.fill(report)
     found = list(search.nearest(k, zone))
@@ -159,6 +162,7 @@ class _Search:
 
     def __init__(self, x: Objects, query: Query, places: np.ndarray, n_threads: int):
         self.x, self.query, self.n_threads = x, query, n_threads
+        self.limits = constant_limits(x, x.dtype)
         self.starts = np.append(0, np.cumsum(places))
         total = int(self.starts[-1])
         self.bounds = np.full(-(-total // _RUN) * _RUN, np.inf, np.float32)
@@ -179,7 +183,7 @@ class _Search:
             at, end = self.starts[i] + begin, min(self.starts[i] + begin + step, self.starts[i + 1])
             first = self.x.offsets[i] + begin
             block = self.x.values[first : first + end - at + self.query.length - 1]
-            self.bounds[at:end] = self.query.bounds(block)
+            self.bounds[at:end] = self.query.bounds(block, self.limits[i])
 
         with worker_pool(self.n_threads) as pool:
             for done, _ in enumerate(pool.map(bound, jobs), 1):
@@ -246,7 +250,9 @@ class _Search:
         for i in np.unique(series):
             taken = positions[series == i]
             x = self.x.values[self.x.offsets[i] : self.x.offsets[i + 1]]
-            found, bounds = self.query.distances(x, taken - self.starts[i], limit, self.n_threads)
+            found, bounds = self.query.distances(
+                x, taken - self.starts[i], limit, self.n_threads, self.limits[i]
+            )
             far = found == np.inf
             self._set(taken, np.where(far, bounds * (1 - 2.0**-22), np.inf))
             for one in zip(found[~far].tolist(), taken[~far].tolist(), strict=True):

@@ -80,6 +80,11 @@ def _problem(field: str) -> str | None:
     return None
 
 
+def is_gap(field: str) -> bool:
+    """Return whether a field among numbers is empty, or stands for a number that is missing."""
+    return field.lower() in GAPS
+
+
 def looks_numeric(fields: Sequence[str]) -> bool:
     """Return whether all fields are numbers, also with a decimal comma, or gaps."""
     present = [field for field in fields if field.lower().lstrip("+-") not in _ABSENT]

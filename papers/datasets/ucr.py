@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from d2ke.io.ts import read_ts
+from d2ke.io.ucr import read_ucr
 from d2ke.objects.container import Objects, concatenate
-from matlab_compat.ucr_text import read_ucr
 from papers.datasets.source import SERIES, Source, published
 
 
@@ -35,10 +35,9 @@ def load_ucr(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
     Raises
     ------
     ValueError
-        If a line is not of this form or has more or fewer values than the file's first one, or a
-        file holds no series; the message names the file and the line.
+        As `d2ke.io.ucr.read_ucr`.
     """
-    return _joined([read_ucr(path) for path in (train, test)])
+    return _joined([read_ucr(path)[:2] for path in (train, test)])
 
 
 def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:

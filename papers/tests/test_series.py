@@ -415,14 +415,20 @@ def test_ucr_small_files(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("1,2,3\n1,2\n", "X_TRAIN, line 2: 1 values after the class instead of 2 as before"),
-        ("1,2,3\n\n1,2,3,4\n", "X_TRAIN, line 3: 3 values after the class instead of 2 as before"),
-        ("1\n", "X_TRAIN, line 1: 0 values after the class instead of at least 1"),
-        ("1,2,3\n1,NaN,3\n", "X_TRAIN, line 2: the value at position 0 is 'NaN'; every value"),
-        ("1,2,,3\n", "X_TRAIN, line 1: the value at position 1 is '', not a number"),
-        ("1;2;3 4\n", "X_TRAIN, line 1, class: the value at position 0 is '1;2;3', not a number"),
-        ("1.5,2,3\n", "X_TRAIN, line 1: the class is 1.5, not an integer"),
-        ("1e300,2,3\n", "X_TRAIN, line 1: the class is 1e300, not an integer"),
+        ("1,2,3\n1,2\n", "X_TRAIN, line 2: 1 values after the class instead of 2; shorter"),
+        ("1,2,3\n\n1,2,3,4\n", "X_TRAIN, line 3: 3 values after the class instead of 2; shorter"),
+        ("1\n", "X_TRAIN, line 1: 0 values after the class instead of 1; shorter"),
+        ("1,2,3\n1,NaN,3\n", "X_TRAIN, line 2, field 1: a value is missing inside the series"),
+        ("1,2,,3\n", "X_TRAIN, line 1, field 2: a value is missing inside the series ('')"),
+        (
+            "1;2;3 4\n",
+            "X_TRAIN, line 1: '1;2;3 4' is not a class and the values of a series",
+        ),
+        ("1.5,2,3\n", "X_TRAIN, line 1, field 0: the class is 1.5, not an integer"),
+        (
+            "1e300,2,3\n",
+            "X_TRAIN: the classes (first fields) must be whole numbers in one form, got '1e300'",
+        ),
         (b"1,2\n1,\xff\n", "X_TRAIN, line 2 is not UTF-8 text"),
         ("\n", "X_TRAIN holds no series"),
     ],

@@ -40,7 +40,7 @@ ELSEWHERE = {
         "user",
         "windows",
     ),
-    *("edits.transpositions", "emd.flow", "envelopes.planar", "pair_distance.near_square"),
+    *("edits.transpositions", "emd.flow", "envelopes.planar", "pair_distance.small_square"),
 }
 CALLED = f"""
 import importlib, json, sys

@@ -36,16 +36,18 @@ class Problem:
                 if values is not None:
                     w = values(rng, w)
                 if normalize:
-                    w = reference.normalized(w)
+                    w = reference.normalized(w, 1e-4)
                 self.windows.append(w.astype(np.float32))
                 self.group.append(g)
         W = len(self.windows)
         self.places = rng.random(W).astype(np.float32)
         self.thresholds = (2 * rng.random(W)).astype(np.float32)
         self.radius = float(rng.choice([0, 0.05, 0.3]))
+        self.limits = rng.choice([1e-4, 1e-3], (dim, len(self.X))).astype(np.float32)
         self.arguments = (
             np.ascontiguousarray(np.concatenate(self.X, axis=1)),
             np.cumsum([0, *lengths_x], dtype=np.int64),
+            self.limits,
             np.concatenate([w.ravel() for w in self.windows]),
             np.cumsum([0, *sizes], dtype=np.int64),
             np.array(lengths, np.int64),
@@ -65,6 +67,7 @@ class Problem:
         for i, x in enumerate(self.X):
             for w, g in enumerate(self.group):
                 taken = x[self.channels[g]], self.windows[w], self.dilations[g], self.normalize
+                taken = *taken, self.limits[self.channels[g], i]
                 place, threshold = self.places[w], self.thresholds[w]
                 least, near, _ = reference.window_distances(*taken, place, self.radius, threshold)
                 np.testing.assert_allclose(found[i, w], least, rtol, atol)
@@ -133,7 +136,7 @@ def test_a_window_of_the_series_is_found_at_its_place():
     rng = np.random.default_rng(1)
     problem = Problem(rng, [400], [9], [8], normalize=False)
     x, step = problem.X[0][0], int(problem.dilations[0])
-    problem.arguments[2][:] = np.concatenate([x[p : p + 9 * step : step] for p in range(100, 108)])
+    problem.arguments[3][:] = np.concatenate([x[p : p + 9 * step : step] for p in range(100, 108)])
     profile = Windows(*problem.arguments, False).profile(0, 50, 200)
     assert profile.argmin(axis=1).tolist() == list(range(50, 58))
     np.testing.assert_array_equal(problem.distances()[0, :8], 0)
@@ -145,7 +148,9 @@ def test_bits_depend_neither_on_threads_nor_on_other_windows_and_series():
     problem = Problem(rng, [3, 90, 700, 701, 64], [9, 11, 200], [8, 13, 3], 3)
     found = problem.distances()
     reference.same(problem.distances(4), found)
-    values, offsets, windows, _, lengths, dilations, channel_offsets, channels = problem.arguments
+    values, offsets, limits, windows, _, lengths, dilations, channel_offsets, channels = (
+        problem.arguments
+    )
     at, W = 0, len(problem.windows)
     for w, g in enumerate(problem.group):
         size = problem.windows[w].size
@@ -153,6 +158,7 @@ def test_bits_depend_neither_on_threads_nor_on_other_windows_and_series():
             one = window_distances(
                 np.ascontiguousarray(values[:, offsets[i] : offsets[i + 1]]),
                 np.array([0, offsets[i + 1] - offsets[i]]),
+                np.ascontiguousarray(limits[:, i : i + 1]),
                 windows[at : at + size],
                 np.array([0, 1]),
                 lengths[g : g + 1],

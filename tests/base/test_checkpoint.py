@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Folders of finished parts: kills, other records, two runs at once and full disks."""
 
+import io
 import os
+import shutil
 import subprocess
 import sys
 
@@ -11,7 +13,6 @@ import pytest
 
 from d2ke._base.checkpoint import UNKNOWN, Checkpoint
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders are locked as POSIX has it")
 RECORD = {"data": "digits", "seed": 3, "sizes": (1, 2), "rate": 0.1}
 
 
@@ -56,6 +57,87 @@ def test_another_record_is_refused_by_name(tmp_path):
     assert "data" not in str(error.value)
     with Checkpoint(tmp_path, RECORD) as kept:  # which is not locked any more
         assert kept["part",] == 1
+
+
+def flipped(content, place):
+    return content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
+
+
+def npz(**arrays):
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    return content.getvalue()
+
+
+DAMAGE = {
+    "a flipped bit": lambda path, whole: path.write_bytes(flipped(whole, len(whole) // 2)),
+    "its checksum": lambda path, whole: path.write_bytes(flipped(whole, len(whole) - 1)),
+    "cut": lambda path, whole: path.write_bytes(whole[:-30]),
+    "cut to a byte": lambda path, whole: path.write_bytes(whole[:1]),
+    "empty": lambda path, whole: path.write_bytes(b""),
+    "appended": lambda path, whole: path.write_bytes(whole + b"\0"),
+    "another part": lambda path, whole: shutil.copy(path.with_stem("b_0"), path),
+    "other arrays": lambda path, whole: path.write_bytes(npz(D=np.ones(2))),
+    "other text": lambda path, whole: path.write_text('{"key": ["a", 0], "value": 2}'),
+}  # fmt: skip
+
+
+def parts(kept):
+    return [kept.get((name, 0)) for name in "ab"], [kept.arrays((name, 0)) for name in "ab"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_a_damaged_part_is_missing(suffix, damage, tmp_path):
+    with Checkpoint(tmp_path, RECORD) as kept:
+        for name in "ab":
+            kept[name, 0] = [name] * 20
+            kept.put_arrays((name, 0), D=np.full(30, ord(name)))
+    path = tmp_path / f"a_0{suffix}"
+    DAMAGE[damage](path, path.read_bytes())
+    with Checkpoint(tmp_path, RECORD) as kept:
+        with pytest.warns(
+            UserWarning, match=rf"a_0\{suffix} is damaged; this part is computed again"
+        ):
+            values, arrays = parts(kept)
+        assert values == [None if suffix == ".json" else ["a"] * 20, ["b"] * 20]
+        assert (arrays[0] is None) == (suffix == ".npz")
+        assert (arrays[1]["D"] == ord("b")).all()
+        if suffix == ".json":
+            with pytest.warns(UserWarning, match="is damaged"):
+                assert list(kept) == [("b", 0)]
+        kept["a", 0] = 1
+        kept.put_arrays(("a", 0), D=np.ones(3))
+        assert len(kept) == 2  # without a warning, which would be an error
+        assert kept.arrays(("a", 0))["D"].tolist() == [1, 1, 1]
+
+
+def test_a_part_of_another_run_is_missing(tmp_path):
+    for name, record in (("one", RECORD), ("other", {**RECORD, "seed": 4})):
+        with Checkpoint(tmp_path / name, record) as kept:
+            kept["part",] = name
+    shutil.copy(tmp_path / "other" / "part.json", tmp_path / "one" / "part.json")
+    with Checkpoint(tmp_path / "one", RECORD) as kept, pytest.warns(UserWarning, match="damaged"):
+        assert ("part",) not in kept
+
+
+@pytest.mark.parametrize("damage", ["a flipped bit", "its checksum", "cut", "empty", "appended"])
+def test_a_damaged_record(damage, tmp_path):
+    """It is written again if a part shows that it was the same; else the folder is refused."""
+    with Checkpoint(tmp_path, RECORD) as kept:
+        kept["part",] = 1
+    path = tmp_path / "record.json"
+    whole = path.read_bytes()
+    DAMAGE[damage](path, whole)
+    damaged = path.read_bytes()
+    with pytest.raises(FileExistsError, match=r"record\.json is not the record .* or is damaged"):
+        Checkpoint(tmp_path, {**RECORD, "seed": 4})
+    assert path.read_bytes() == damaged
+    with pytest.warns(UserWarning, match=r"record\.json is damaged; it is written again"):
+        kept = Checkpoint(tmp_path, RECORD)
+    assert kept["part",] == 1
+    kept.close()
+    assert path.read_bytes() == whole
 
 
 def test_an_input_without_a_version_is_refused(tmp_path):

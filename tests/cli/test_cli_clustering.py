@@ -17,6 +17,7 @@ from test_cli import BAR, hide
 import d2ke
 from d2ke.cli.main import main
 from d2ke.cli.map_picture import matched
+from d2ke.cli.matrix_files import read_labels
 from d2ke.cli.similarities import Similarities, of_features
 from d2ke.io import save_mat
 from d2ke.models.pictures import coordinates
@@ -173,6 +174,21 @@ def test_header_is_left_out(capsys, folder, gram):
     names = ",".join(f"item{i}" for i in range(30))
     lines = done(capsys, "cluster", write(gram, header=names), "--n-clusters", 3)
     assert lines[0] == "K.csv: similarities of 30 objects"
+
+
+@pytest.mark.parametrize("line", ["NA,NA", "?,", '"",a'])
+def test_a_line_of_gaps_is_not_a_header(folder, capsys, line):
+    (folder / "p.csv").write_text(f"{line}\n1,2\n3,4\n")
+    words = ["cluster", "p.csv", "--as", "points", "--n-clusters", "2"]
+    assert main(words) == 2
+    assert "p.csv is not a table of numbers: could not convert string" in capsys.readouterr().err
+
+
+def test_labels_in_several_forms_stay_apart(folder):
+    (folder / "y.txt").write_text('1\n01\n-0\n"a\n"b"\n')
+    assert read_labels("y.txt", None).tolist() == ["1", "01", "-0", '"a', "b"]
+    (folder / "y.txt").write_text("1\n\n-20\n0\n")
+    assert str(read_labels("y.txt", None).tolist()) == "[1.0, nan, -20.0, 0.0]"
 
 
 def test_labels_of_a_mat_file(capsys, folder):

@@ -74,7 +74,10 @@ def test_known_pairs_choose_the_weights(table, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--columns", "name,town"], "town"),
+        (["--columns", "name,town"], "columns (--columns) must name one of the columns"),
+        (["--columns", "name,name"], "columns (--columns) must be different names"),
+        (["--columns", "name,"], "columns (--columns) must be different names"),
+        (["--ids", "number"], "ids (--ids) must name one of the columns"),
         (["--columns", "name"], "radius (--radius) names the column 'address'"),
         (["--columns", "name,address,year"], "radius (--radius) has no radius of the column"),
         (["--radius", "0"], "radius"),
@@ -93,12 +96,45 @@ def test_wrong_options(table, capsys, words, message):
 
 
 @pytest.mark.parametrize(
+    "form", ["{}", "left,right,match\n{}", "\n\ufeff{}\n", "'id, 2',b,?\r\n{}"]
+)
+@pytest.mark.parametrize("ids", [("a1", "a2", "b1", "b2", "c1"), ("0", "1", "2", "3", "4")])
+def test_no_pair_is_dropped(table, capsys, form, ids):
+    lines = [(0, 1, "yes"), (2, 4, "0"), (2, 3, "False"), (0, 2, "NO")]
+    text = "\n".join(f"{ids[i]},{ids[j]},{answer}" for i, j, answer in lines)
+    text = form.format(text).replace("'", '"')
+    words = ["--clean", "case,punctuation", *["--ids", "id"] * (ids[0] == "a1")]
+    results = []
+    for name, content in (("pairs.csv", text), ("pairs.tsv", text.replace(",", "\t"))):
+        pairs = table.with_name(name)
+        pairs.write_text(content.removeprefix("\n"), encoding="utf-8", newline="")
+        status, rows = run(table, *words, "--pairs", pairs)
+        assert status == 0
+        assert f"{name}: 4 pairs" in capsys.readouterr().out
+        results.append([row[1] for row in rows[1:]])
+    assert results == [["0", "0", "1", "2", "3"]] * 2
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
-    [("a,b,match\n0,9,1\n", "line 2: the table has no row '9'"), ("a,b\n0,1\n", "line 2: two ids")],
+    [
+        ("a,b,match\n0,9,1\n", "line 2: the table has no row '9'"),
+        ("0,9,1\n", "line 1: the table has no row '9'"),
+        ("left,right,1\n0,1,1\n", "line 1: the table has no row 'left'"),
+        ("a,b\n0,1\n", "line 1: two ids and 1 or 0 are needed, or the names of three columns"),
+        ("0,1,maybe\n", "line 1: two ids and 1 or 0 are needed"),
+        ("7,8,maybe\n", "line 1: two ids and 1 or 0 are needed"),
+        ("a,1,maybe\n", "line 1: two ids and 1 or 0 are needed"),
+        ("0;1;1\n", "line 1: two ids and 1 or 0 are needed"),
+        ("a,b,match\na,b,match\n0,1,1\n", "line 2: two ids and 1 or 0 are needed\n"),
+        ("0,1,1\n\na,b,match\n", "line 3: two ids and 1 or 0 are needed\n"),
+        ('0,1,1\n"2,3,0\n', "line 2: unexpected end of data"),
+        (b"0,1,1\n2,3,\xff\n", "pairs.csv is not a text file in UTF-8"),
+    ],
 )
 def test_wrong_pairs(table, capsys, text, message):
     pairs = table.with_name("pairs.csv")
-    pairs.write_text(text)
+    pairs.write_bytes(text if isinstance(text, bytes) else text.encode())
     assert run(table, "--pairs", pairs)[0] != 0
     assert message in capsys.readouterr().err
 

@@ -48,9 +48,14 @@ def rows_of(file):
 
 
 def sorted_rows(D, include_self):
-    """Return, for each row of a matrix, (distance, index) of all others, the nearest first."""
+    """Return (distance, index) of the others for each row, the nearest first."""
     return [
-        sorted((d, j) for j, d in enumerate(row) if include_self or j != i)
+        [
+            (d, j)
+            for d, _, j in sorted(
+                (d, j != i, j) for j, d in enumerate(row) if include_self or j != i
+            )
+        ]
         for i, row in enumerate(D.tolist())
     ]
 
@@ -122,7 +127,7 @@ def test_a_run_that_is_resumed(tmp_path, capsys, option, value):
     words += ["--out", out, "--checkpoint", tmp_path / "kept"]
     lines = done(capsys, *words)
     assert re.fullmatch(
-        r"levenshtein: \d+ neighbours of 7 objects; 49 of 49 distances computed \(100\.0 %\)",
+        r"levenshtein: \d+ neighbours of 7 objects; 36 of 49 distances computed \(73\.5 %\)",
         lines[-2],
     )
     assert out.read_bytes() == plain.read_bytes()

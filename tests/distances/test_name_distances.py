@@ -102,6 +102,19 @@ def test_words(name, data):
     np.testing.assert_allclose(got, theirs, atol=1e-14)
 
 
+@pytest.mark.parametrize("name", ["token_sort", "token_set"])
+def test_what_divides_words(name):
+    """All of Unicode's whitespace, no-break spaces included; in bytes that of ASCII."""
+    codes = [*range(0xD800), *range(0xE000, 0x11000)]
+    D = matrix(name, [f"beta{chr(code)}alpha" for code in codes], ["alpha beta"]).ravel()
+    blanks = [code for code, distance in zip(codes, D, strict=True) if distance == 0]
+    assert blanks == [code for code in codes if chr(code).isspace()]
+    assert {0xA0, 0x202F, 0x3000} < set(blanks)
+    assert not {0x200B, 0x2060, 0xFEFF} & set(blanks)
+    D = matrix(name, [b"beta%calpha" % code for code in range(256)], [b"alpha beta"]).ravel()
+    assert bytes(np.flatnonzero(D == 0).tolist()) == b"\t\n\v\f\r "
+
+
 @pytest.mark.parametrize("letters", [str, bytes])
 def test_words_of_long_strings(letters):
     """Rests of several machine words, of more words than there are marks."""

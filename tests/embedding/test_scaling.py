@@ -182,3 +182,29 @@ def test_compress_does_not_look_at_the_other_rows():
     rows, others = scaled_pair(20, 8, 90)
     expected = compress(rows, others)[0]
     np.testing.assert_array_equal(compress(rows, 1e6 * others + 5)[0], expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("level", [0.02, 1.0, -1e3, 1e8])
+@pytest.mark.parametrize("n", [50, 100_000])
+def test_columns_that_vary_by_rounding_are_constant(level, dtype, n):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, 3)).astype(dtype)
+    Z[:, 1] = level * (1 + np.finfo(dtype).eps * rng.uniform(-1, 1, n))
+    assert Scaling.fit(Z).sd[1] == 1
+    two, three = Scaling.fit(Z[:, [0, 2]], "center"), Scaling.fit(Z, "center")
+    np.testing.assert_allclose(three.sd * np.sqrt(3), two.sd[0] * np.sqrt(2), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "level", "deviation"),
+    [(np.float64, 1e8, 1e-6), (np.float64, -1e12, 0.01), (np.float32, 1e3, 1e-3)],
+)
+@pytest.mark.parametrize("n", [50, 100_000])
+def test_small_deviations_far_from_zero_are_kept(n, level, deviation, dtype):
+    rng = np.random.default_rng(1)
+    Z = (level + deviation * rng.normal(size=(n, 2))).astype(dtype)
+    wanted = (Z - dtype(level)).astype(np.float64)
+    scaling = Scaling.fit(Z)
+    np.testing.assert_allclose(scaling.sd, wanted.std(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(scaling.apply(Z).std(axis=0), np.sqrt(0.5), rtol=1e-3)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tree_cases import DRAWN, kruskal, large_search, walks
+from tree_cases import DRAWN, equal, kruskal, large_search, walks
 
 import d2ke
 
@@ -44,7 +44,7 @@ def test_tree_is_that_of_the_reachability_distances(name, seed, n, min_samples, 
     with large_search() if large and n > 3 else contextlib.nullcontext():
         found = d2ke.hdbscan(X, min_samples=min_samples, n_threads=2, **options)
     core, reachable = mutual(D, min_samples)
-    edges, weights = kruskal(reachable)
+    edges, weights = kruskal(reachable, equal(X))
     assert np.array_equal(found.core_distances, core)
     assert np.array_equal(found.tree.edges, edges)
     assert np.array_equal(found.tree.weights, weights)

@@ -40,9 +40,13 @@ def test_candidates_groups_and_examples(seed, n, threshold):
         wanted[np.ix_(there, there)] |= radius >= D
     options = {"radius": RADIUS, "threshold": threshold}
     found = d2ke.dedupe(table, linkage="single", **options)
+    rows = list(zip(*table.values(), strict=True))
+    again = [i for i, row in enumerate(rows) if row in rows[:i]]
+    wanted[again], wanted[:, again] = False, False
     assert found.pairs.tolist() == np.argwhere(np.triu(wanted, 1)).tolist()
     assert ((found.distances >= 0) & (found.distances <= 1)).all()
     near = found.pairs[found.distances <= threshold]
+    near = np.vstack([near, [[rows.index(row), i] for i, row in enumerate(rows)]])
     links = coo_array((np.ones(len(near)), tuple(near.T)), shape=(n, n))
     assert same_groups(found.labels, connected_components(links, directed=False)[1])
     for result in (found, d2ke.dedupe(table, **options)):
@@ -60,7 +64,7 @@ def test_average_linkage_is_scipy_s(seed):
     i, j = np.triu_indices(n, 1)
     given = rng.random(len(odds)) < 0.8
     cut = rng.uniform(-2, 2)
-    labels = _groups(n, i[given], j[given], odds[given], cut, "average")
+    labels = _groups(np.ones(n, int), i[given], j[given], odds[given], cut, "average")
     strong = np.clip(np.where(given, odds, -9), -5, 5)
     strong[strong == 5] -= rng.random((strong == 5).sum()) * 1e-9
     expected = fcluster(linkage(-strong + 5, "average"), 5 - cut, "distance")
@@ -91,7 +95,7 @@ def test_commonness_by_the_definition():
     ends[1] += n
     others, share = rng.random(m), np.sort(rng.random(5)) / 10
     partners = np.full(2 * n, n)
-    found = _commonness(levels, others, share, ends, partners)
+    found = _commonness(levels, others, share, ends, partners, np.ones((2, m)))
     for pair in range(m):
         expected = 0.0
         for row in ends[:, pair]:
@@ -224,7 +228,7 @@ def test_complete_linkage_is_scipy_s(seed):
     i, j = np.triu_indices(n, 1)
     odds = rng.uniform(-4.9, 4.9, len(i))
     given, cut = rng.random(len(odds)) < 0.9, rng.uniform(-2, 2)
-    labels = _groups(n, i[given], j[given], odds[given], cut, "complete")
+    labels = _groups(np.ones(n, int), i[given], j[given], odds[given], cut, "complete")
     Z = linkage(5 - np.where(given, odds, -5), "complete")
     assert same_groups(labels, fcluster(Z, 5 - cut, "distance"))
 
@@ -232,7 +236,12 @@ def test_complete_linkage_is_scipy_s(seed):
 def test_a_strict_threshold_keeps_what_is_certain():
     for linkage_name in ("average", "complete", "single"):
         labels = _groups(
-            3, np.array([0, 0]), np.array([1, 2]), np.array([9.0, 6.0]), 7.0, linkage_name
+            np.ones(3, int),
+            np.array([0, 0]),
+            np.array([1, 2]),
+            np.array([9.0, 6.0]),
+            7.0,
+            linkage_name,
         )
         assert labels.tolist() == [0, 0, 1]
 
@@ -291,11 +300,41 @@ def test_factors_of_known_pairs_are_the_least_loss():
         (([[0, 1], [1, 2]], [1]), "must say of each of the 2 pairs"),
         (([[0, 9], [1, 2]], [1, 0]), r"known\[0\] is \[0, 9\], but there are 3 rows"),
         (([0, 1], [1, 0]), "must have pairs of rows"),
+        (([[0, 1], [2]], [1, 0]), "must have two rows in each pair"),
+        (([], []), "needs pairs that match"),
+        (([[0, 1], [1, 2]], [1, 0.5]), "True or False; got 0.5 for pair 1"),
     ],
 )
 def test_wrong_known_pairs(known, message):
     with pytest.raises(ValueError, match=message):
         d2ke.dedupe(["ab", "ac", "bd"], radius=1, known=known)
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        (["ab"], {"known": ([[0.0, 1.0]], [1])}, r"known\[0\] must have the numbers of rows"),
+        (["ab"], {"known": [[0, 1]]}, r"known must be \(pairs, match\)"),
+        (["ab"], {"radius": {"a": 1}}, "radius must be a number, as X is a list"),
+        (
+            {"a": ["?", "!"]},
+            {"clean": ["punctuation"]},
+            r"X\['a'\] holds missing entries only after",
+        ),
+        (["ab"], {"distance": ("osa", 3)}, r"distance must be a distance or \(distance, dict\)"),
+        ([1.0, 2.0], {}, "X holds numbers"),
+    ],
+)
+def test_wrong_types(X, options, message):
+    with pytest.raises(TypeError, match=message):
+        d2ke.dedupe(X, **{"radius": 1} | options)
+
+
+def test_an_empty_list_is_named():
+    with pytest.raises(ValueError, match=r"^X is empty"):
+        d2ke.dedupe([], radius=1)
+    with pytest.raises(TypeError, match="left must be a table with columns, as right is"):
+        d2ke.link(["ab"], {"a": ["ab"]}, radius=1)
 
 
 def test_link_of_two_tables():

@@ -10,11 +10,15 @@ from d2ke.groups import growth
 from d2ke.neighbors import bounded, strings
 
 
-def kruskal(D):
-    """Return the edges and the weights of the minimum spanning tree, ties by (i, j)."""
+def kruskal(D, first=None):
+    """Return the edges and the weights of the minimum spanning tree, ties by (i, j).
+
+    Of equal weights, those of the pairs `first` come first.
+    """
     i, j = np.triu_indices(len(D), 1)
+    late = np.zeros(len(i)) if first is None else ~first[i, j]
     labels, edges = np.arange(len(D)), []
-    for e in np.lexsort((j, i, D[i, j])):
+    for e in np.lexsort((j, i, late, D[i, j])):
         a, b = labels[i[e]], labels[j[e]]
         if a != b:
             labels[labels == b] = a
@@ -39,6 +43,12 @@ def large_search():
         ):
             stack.enter_context(mock.patch.object(module, name, value))
         yield
+
+
+def equal(X):
+    """Return which pairs of items are equal."""
+    keys = [(type(item), np.asarray(item).shape, np.asarray(item).tobytes()) for item in X]
+    return np.array([[a == b for b in keys] for a in keys])
 
 
 def words(rng, n):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference import examples, same
+from seals import seal_features_file
 
 import d2ke
 from d2ke.io import load_features, open_features, save_features
@@ -136,7 +137,7 @@ def test_slices_are_those_of_python(file, given, meant):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (slice(None, None, -1), ValueError, "Step must be >= 1"),
+        (slice(None, None, -1), ValueError, "must have a step of at least 1"),
         (slice(1.0), TypeError, "slice indices must be integers"),
         (3, TypeError, r"rows must be a slice, such as slice\(100\), got 3"),
     ],
@@ -162,12 +163,13 @@ def test_a_part_reads_its_part_only(file):
     save_features(file, matrix, labels=np.arange(4000))
     for part, most in (
         ({"rows": slice(250)}, 1 / 16),
-        ({"rows": slice(10), "columns": slice(10)}, 1 / 100),
+        ({"rows": slice(10), "columns": slice(10)}, 0),
         ({}, 1),
     ):
         before = bytes_read()
         load_features(file, **part)
-        assert bytes_read() - before < most * matrix.nbytes + 200_000
+        # At both ends of a part a chunk of 1 MiB may be read whole.
+        assert bytes_read() - before < most * matrix.nbytes + 2 * 2**20
 
 
 def test_an_open_file(file):
@@ -235,7 +237,7 @@ def test_what_the_documented_paths_hold(file):
         "omega@kind": "strings",
         "omega@letters": "str",
     }
-    superblock = file.read_bytes()  # of the oldest version: HDF5 1.8 can read it
+    superblock = file.read_bytes()[512:]  # of the oldest version: HDF5 1.8 can read it
     assert superblock.startswith(b"\x89HDF\r\n\x1a\n")
     assert superblock[8] in (0, 2)
 
@@ -367,11 +369,10 @@ def put(name, values):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda store: store.attrs.pop("format"), "not a features file: another program wrote it"),
-        (change_format, "version 2 of the format; .* a newer d2ke is needed"),
-        (add_a_part, "colours"),
+        (change_format, r"h5 has version 2 of the format; .* a newer d2ke is needed"),
+        (add_a_part, r"h5 is damaged: .*colours"),
         *(
-            (put(name, values), None)
+            (put(name, values), r"h5 is damaged: ")
             for name, values in (
                 ("Z", None),
                 ("parameters", None),
@@ -388,7 +389,8 @@ def test_other_hdf5_files(file, change, message):
     save_features(file, Z, omega=VECTORS)
     with h5py.File(file, "r+") as store:
         change(store)
-    with pytest.raises((ValueError, TypeError, KeyError), match=message):
+    seal_features_file(file)
+    with pytest.raises(ValueError, match=message):
         load_features(file)
 
 
@@ -413,5 +415,6 @@ def test_damaged_parts_are_refused_with_the_files_name(name, content, tmp_path):
         if content is not None:
             file[name] = content
             file[name].attrs.update(attributes)
-    with pytest.raises(ValueError, match=r"damaged\.h5 cannot be read"):
+    seal_features_file(path)
+    with pytest.raises(ValueError, match=r"damaged\.h5 is damaged: "):
         load_features(path)

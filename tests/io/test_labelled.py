@@ -178,7 +178,7 @@ def test_data_in_the_package():
         ("a.npz", "text", "is not a .npz file"),
         ("a.h5", "text", "is not an HDF5 file"),
         ("a.mat", "text", "cannot be read"),
-        ("a.txt", "text", "must end in .ts, .csv"),
+        ("a.doc", "text", "must end in .ts, .txt, .csv"),
     ],
 )
 def test_bad_text(tmp_path, name, text, problem):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2ke.datasets import read_ts
-from d2ke.io.text import finite_numbers
+from d2ke.objects.fields import finite_numbers
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,16 @@ def test_ts_small_file(tmp_path):
                 "classlabel": ("a", "b-1"),
                 "source": "someone else",
             }
+
+
+@pytest.mark.parametrize("twice", ["@univariate true", "@dimensions 3", "@classLabel false"])
+def test_ts_entries_that_contradict_each_other(tmp_path, twice):
+    head = "@univariate false\n@dimensions 2\n@note one\n@note two\n@classLabel true a\n"
+    path = ts_file(tmp_path, f"{head}{twice}\n@data\n1:2:a\n")
+    tag = twice.split()[0]
+    with pytest.raises(ValueError, match=f"line 6: the header has another {tag} before"):
+        read_ts(path)
+    assert read_ts(ts_file(tmp_path, f"{head}@dimension 2\n@data\n1:2:a\n"))[2]["note"] == "two"
 
 
 def test_ts_without_classes_and_with_a_bare_header(tmp_path):

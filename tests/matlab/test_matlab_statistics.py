@@ -129,6 +129,56 @@ def test_squareform_turns_back(X):
     assert_array_equal(m.squareform(m.squareform(y)), y)
     assert_array_equal(m.squareform([[2.0]]), [[0, 2], [2, 0]])
     assert_array_equal(m.squareform(m.squareform([[2.0]])), [[2]])
+    two_equal = m.squareform(m.pdist([[1.0], [1.0]]))
+    assert_array_equal(two_equal, np.zeros((2, 2)))
+    assert_array_equal(m.squareform(two_equal), [[0]])
+    with pytest.raises(ValueError, match="D must be a symmetric matrix"):
+        m.squareform([[2.0]], "tovector")
+    with pytest.raises(ValueError, match=r"D must be a vector, got shape \(2, 2\)"):
+        m.squareform(two_equal, "tomatrix")
+
+
+DISTANCES = [None, "cityblock", "seuclidean", "mahalanobis", "jaccard", "dtw", np.subtract]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_one_row_has_no_distances(distance):
+    y = m.pdist([[1.0, 2.0]], distance)
+    assert y.shape == (1, 0)
+    assert_array_equal(m.squareform(y), [[0]])
+    assert m.squareform([[0.0]], "tovector").shape == m.squareform(np.zeros((0, 0))).shape == (1, 0)
+    assert m.pdist(["ant"], "levenshtein").shape == (1, 0)
+    Y, e = m.cmdscale(y)
+    assert (Y.shape, e.tolist()) == ((1, 0), [[0]])
+
+
+@pytest.mark.parametrize("distance", [None, "seuclidean", "mahalanobis", "jaccard", np.subtract])
+def test_empty_matrices(distance):
+    none, two = np.zeros((0, 3)), np.ones((2, 3))
+    assert m.pdist(none, distance).shape == (1, 0)
+    assert m.pdist2(none, two, distance).shape == (0, 2)
+    assert m.pdist2(two, none, distance).shape == (2, 0)
+    with pytest.raises(ValueError, match="X must have at least one distance"):
+        m.linkage(none, "average", distance)
+
+
+def test_one_row_has_no_deviation():
+    near = m.pdist2([[1.0, 2.0]], [[2.0, 3.0], [1.0, 3.0]], "seuclidean")
+    assert_array_equal(near, [[np.inf, np.nan]])
+    with pytest.raises(ValueError, match="X has a covariance that is not positive definite"):
+        m.pdist2([[1.0, 2.0]], [[2.0, 3.0]], "mahalanobis")
+
+
+@pytest.mark.parametrize("method", ["single", "average"])
+@pytest.mark.parametrize("X", [np.zeros((1, 0)), ["ant"]])
+def test_a_tree_joins_two_objects(X, method):
+    with pytest.raises(ValueError, match="X must have at least one distance"):
+        m.linkage(X, method, *["levenshtein"] * isinstance(X, list))
+    empty = np.zeros((0, 3))
+    assert_array_equal(m.cluster(empty, MaxClust=2), [[1]])
+    assert_array_equal(m.cluster(empty, Cutoff=0.5), [[1]])
+    with pytest.raises(ValueError, match="Z is empty"):
+        m.dendrogram(empty)
 
 
 def test_cmdscale_finds_the_points(X):

@@ -87,6 +87,58 @@ def test_nearly_equal_sets(seed, n, dim, grid, step, sigma, kernel, weighted):
     assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7, abs=1e-25)
 
 
+@pytest.mark.filterwarnings("ignore:every item of .* has shape")
+@given(
+    seed=st.integers(0, 2**32),
+    sizes=st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    dim=st.sampled_from([1, 2, 3, 20]),
+    style=st.sampled_from(["any", "masses", "means", "turned"]),
+    sigma=st.sampled_from([3.0, 100.0, 1e5, 1e8, 1e12]),
+    kernel=st.sampled_from(["gaussian", "laplace"]),
+)
+def test_wide_kernels(seed, sizes, dim, style, sigma, kernel):
+    """What K near 1 leaves of masses, means and squares that agree has its digits."""
+    rng = np.random.default_rng(seed)
+    P, Q = (rng.integers(-9, 10, (n, dim)) / 4 + 1.0 for n in sizes)
+    w, v = (rng.integers(1, 5, len(X)) / 1.0 for X in (P, Q))
+    if style != "any":  # of whole numbers, so that the masses agree to the bit
+        w, v = w * v.sum(), v * w.sum()
+    if style == "means":
+        P, Q = np.concatenate([P, -P]), np.concatenate([Q, -Q])
+        w, v = np.tile(w, 2), np.tile(v, 2)
+    if style == "turned":
+        Q, v = P[:, ::-1] + 0.25, w
+    options = {"sigma": sigma, "kernel": kernel}
+    expected = reference.precise_kernel_distance(P, Q, sigma, kernel, w, v)
+    assume(expected == 0 or expected > 1e-26 * w.sum())  # what 60 digits tell from 0
+    found = d2ke.kernel_distance(P, Q, weights_p=w, weights_q=v, **options)
+    assert found == pytest.approx(expected, rel=1e-7)
+    assert abs(found.squared - expected**2) <= found.bound + 1e-14 * expected**2
+    assert found == d2ke.kernel_distance(Q, P, weights_p=v, weights_q=w, **options)
+    points, vectors = np.concatenate([P, Q]), np.concatenate([w, -v])
+    norm = d2ke.kernel_norm(points, weights_p=vectors, **options)
+    assert norm == pytest.approx(expected, rel=1e-7)
+    D = d2ke.kernel_distance_matrix([P, Q], weights_x=[w, v], **options)
+    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7)
+    X = d2ke.pack([P, Q], channels_first=False, weights=[w, v])
+    D = d2ke.distance_matrix(X, distance="kernel", **options)
+    assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7)
+
+
+def test_many_sets_under_a_wide_kernel():
+    rng = np.random.default_rng(0)
+    sets = [rng.standard_normal((5, 2)) for _ in range(30)]
+    D = d2ke.kernel_distance_matrix(sets, sigma=1e8)
+    for i, j in ((0, 1), (3, 29)):
+        assert (
+            D[i, j]
+            == D[j, i]
+            == pytest.approx(d2ke.kernel_distance(sets[i], sets[j], sigma=1e8), rel=1e-12)
+        )
+    across = d2ke.kernel_distance_matrix(sets, sets[:20], sigma=1e8)
+    np.testing.assert_allclose(across, D[:, :20], rtol=1e-12, atol=0)
+
+
 def test_the_order_of_the_points_is_nothing():
     rng = np.random.default_rng(1)
     sets = [rng.standard_normal((17, 2))[rng.permutation(17)] for _ in range(3)]

@@ -265,6 +265,18 @@ def test_results_that_are_kept_are_not_computed_again(tmp_path, monkeypatch):
     assert search(y, X, checkpoint=tmp_path, **HOW | {"n_threads": 1}) == known
 
 
+@pytest.mark.parametrize("part", ["distances_0.npz", "0_0.json"])
+def test_a_damaged_part_is_computed_again(part, tmp_path):
+    X, y = words(60)
+    known = search(y, X, checkpoint=tmp_path, **HOW)
+    path = tmp_path / part
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.warns(UserWarning, match=f"{part} is damaged"):
+        assert search(y, X, checkpoint=tmp_path, **HOW) == known
+    assert path.read_bytes() == whole
+
+
 def test_one_search_at_a_time(tmp_path, monkeypatch):
     X, y = words(30)
 

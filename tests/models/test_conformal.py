@@ -32,13 +32,18 @@ def test_classes_as_probable_as_true_ones_are_in_the_set():
     calibration = Calibration.fit(F, y, 3)
     own = np.sort(calibration.left_out[np.arange(99), y])
     new = rng.normal(size=(50, 3))
-    P = calibration.probabilities(new)
-    found = sets_of(new, calibration, 0.2)
-    assert found.dtype == bool
-    # all but 20 of 100: the set has classes down to the 20th lowest
-    assert (found == (own[19] - 1e-15 <= P)).all()
+    P, top = calibration.probabilities(new), new.argmax(axis=1)
+    for alpha, rank in ((0.2, 80), (0.6, 40)):
+        found = sets_of(new, calibration, alpha)
+        assert found.dtype == bool
+        # Down to the probability of the true class of that rank, and always the most probable one.
+        wanted = own[99 - rank] - 1e-15 <= P
+        if alpha == 0.6:
+            assert not wanted.any(axis=1).all()
+        wanted[np.arange(50), top] = True
+        assert (found == wanted).all()
     assert sets_of(new, calibration, 0.001).all()
-    # those of the objects themselves hold 80 of 99
+    # Those of the objects themselves hold 80 of 99.
     assert sets_of(F, calibration, 0.2)[np.arange(99), y].sum() == 80
 
 
@@ -71,6 +76,6 @@ def test_coverage_of_intervals():
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, np.nan, "0.1", None])
 def test_alpha_is_between_0_and_1(alpha):
     y, X = words(20, 2, 0)
-    model = d2ke.d2ke_train(y, X, R=8)
+    model = d2ke.d2ke_train(y, X, R=32)
     with pytest.raises((ValueError, TypeError), match="alpha"):
         d2ke.predict_set(X, model, alpha=alpha)

@@ -34,12 +34,40 @@ def decisions(model, X):
     return d2ke.d2ke_predict(None, X[:50], model)[2]
 
 
-def test_kept_features_and_recomputed_ones_give_one_model(data, small, monkeypatch):
-    kept = d2ke.d2ke_train(*data, R=40)
+@pytest.fixture(scope="module")
+def lengths():
+    """Strings whose class is whether they are long: far ones cost the squared loss too much."""
+    rng = np.random.default_rng(1)
+    short = rng.random(600) < 0.7
+    sizes = np.where(short, rng.integers(8, 14, 600), rng.integers(30, 90, 600))
+    return sizes > 10, ["".join(rng.choice(list("ACGT"), size)) for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("options", "loss"),
+    [
+        ({"R": 16}, "-s 2"),  # the squared hinge
+        ({"R": 300}, "-s 11"),
+        ({"R": 16, "distance": ["osa", "indel"]}, "-s 2"),
+        ({"R": 16, "groups": np.arange(600) % 50}, "-s 11"),
+        ({"R": 16, "keep_sums": True}, "-s 11"),
+    ],
+)
+def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options, loss):
+    """Features that are not kept are computed twice; the model and its size stay."""
+    y, X = lengths
+    kept = d2ke.d2ke_train(y, X, **options)
     monkeypatch.setattr(train, "_KEPT", 0)
-    recomputed = d2ke.d2ke_train(*data, R=40, n_threads=1)
+    recomputed = d2ke.d2ke_train(y, X, n_threads=1, **options)
+    assert kept.linear.options.startswith(loss)
+    assert kept.linear.options == recomputed.linear.options
+    assert kept.R == recomputed.R
+    assert kept.feature_names() == recomputed.feature_names()
+    checked = kept.check_objects(X)
+    features = [blocks.block_features(one.blocks, checked, 1) for one in (kept, recomputed)]
+    assert (features[0] == features[1]).all()
     assert (kept.confusion == recomputed.confusion).all()
-    np.testing.assert_allclose(decisions(kept, data[1]), decisions(recomputed, data[1]), atol=1e-6)
+    np.testing.assert_allclose(decisions(kept, X), decisions(recomputed, X), atol=1e-6)
 
 
 def test_blocks_of_rows_change_nothing_but_rounding(data, small, monkeypatch):
@@ -159,8 +187,27 @@ def test_float32_products_differ_by_rounding(data, small, monkeypatch):
 
 def test_the_error_names_the_largest_R(data, monkeypatch):
     monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 5 * 10**7)
-    with pytest.raises(MemoryError, match=r"R = 4998 features .* largest R that fits is about 1"):
+    with pytest.raises(MemoryError, match=r"R = 5000 features .* largest R that fits is about 1"):
         d2ke.d2ke_train(*data, R=5000)
+
+
+def test_what_does_not_fit_is_refused_before_any_work(data, monkeypatch):
+    """The objects are packed and counted, and nothing is drawn from them."""
+    y, X = data
+    rng = np.random.default_rng(0)
+    block = d2ke.Block("segments", "levenshtein", d2ke.samplers.segments, 60_000)
+    kinds = [
+        (X, {}), ([list(x) for x in X], {}), (X, {"distance": "osa"}), (rng.random((N, 9)), {}),
+        (X, {"distance": lambda x, y: abs(len(x) - len(y))}), ({"x": X, "y": rng.random(N)}, {}),
+        (d2ke.pack(rng.random((N, 4, 2)), kind="sets"), {}), (X, {"keep_sums": True}),
+    ]  # fmt: skip
+    monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10**9)
+    monkeypatch.setattr(train, "sample_rows", None)
+    for objects, options in kinds:
+        with pytest.raises(MemoryError, match=r"R = 60000 features"):
+            d2ke.d2ke_train(y, objects, R=60_000, **options)
+    with pytest.raises(MemoryError, match=r"R = 60000 features"):
+        d2ke.d2ke_train(y, X, blocks=[block])
 
 
 def test_ties_go_to_the_first_class():

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import h5py
 import numpy as np
 import pytest
+from seals import seal_model, sealed
 
 import d2ke
 from d2ke.io.hdf5 import get_json, put_text
@@ -123,16 +124,20 @@ def test_truncated_files_are_refused(content):
             d2ke.load_model(io.BytesIO(content[:size]))
 
 
-def test_files_of_others_and_newer_ones(content):
+def test_files_of_others_and_newer_ones(content, tmp_path):
     stream = io.BytesIO(content)
     with h5py.File(stream, "r+") as store:
         store.attrs["version"] = 7
     with pytest.raises(ValueError, match="version 7 of the format; this reads 1"):
-        d2ke.load_model(io.BytesIO(stream.getvalue()))
-    with h5py.File(stream, "r+") as store:
-        del store.attrs["format"]
-    with pytest.raises(ValueError, match="is not a model saved by d2ke: another program wrote it"):
-        d2ke.load_model(io.BytesIO(stream.getvalue()))
+        d2ke.load_model(io.BytesIO(sealed(stream.getvalue())))
+    for block in (0, 512):
+        other = io.BytesIO()
+        h5py.File(other, "w", userblock_size=block).close()
+        with pytest.raises(ValueError, match="not a model saved by d2ke: another program wrote it"):
+            d2ke.load_model(io.BytesIO(other.getvalue()))
+    d2ke.io.save_features(tmp_path / "Z.h5", np.eye(2))
+    with pytest.raises(ValueError, match=r"Z\.h5 is not a model saved by d2ke: another program"):
+        d2ke.load_model(tmp_path / "Z.h5")
 
 
 def _set(store, name, value):
@@ -179,6 +184,7 @@ def test_hostile_files_are_refused(name, content, tmp_path):
     path.write_bytes(content)
     with h5py.File(path, "r+") as store:
         DAMAGE[name](store)
+    seal_model(path)
     with pytest.raises(ValueError, match=r"m\.h5 is damaged"):
         d2ke.load_model(path)
 

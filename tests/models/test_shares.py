@@ -47,7 +47,7 @@ def test_the_choice_is_that_of_the_definition(n_classes, R):
     families = {"first": np.arange(R), "second": np.arange(R, 2 * R)}
     target = Target(y, np.arange(n_classes))
     powers = np.repeat([1.0, 0.5], R)
-    found = choose_shares(Z, families, powers, target, 0)
+    found = choose_shares(Z, families, powers, np.zeros(2 * R, int), target, 0)
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
     grams = [gram(Z[:, columns].astype(float), powers[columns]) for columns in families.values()]
     errors = {}
@@ -64,10 +64,13 @@ def test_a_family_that_says_nothing_has_no_share():
     y = np.arange(300) % 3
     told, noise = features(y, 0.5, rng), features(y, 1e3, rng)
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    target, ones = Target(y, np.arange(3)), np.ones(40)
-    assert choose_shares(np.hstack([told, noise]), families, ones, target, 0)["second"] == 0.0
+    target, ones, parts = Target(y, np.arange(3)), np.ones(40), np.zeros(40, int)
     assert (
-        choose_shares(np.hstack([noise, told]), families, ones, target, 0)["second"] == SHARES[-1]
+        choose_shares(np.hstack([told, noise]), families, ones, parts, target, 0)["second"] == 0.0
+    )
+    assert (
+        choose_shares(np.hstack([noise, told]), families, ones, parts, target, 0)["second"]
+        == SHARES[-1]
     )
 
 
@@ -78,13 +81,13 @@ def test_columns_that_do_not_vary_change_no_choice(weights):
     Z = np.hstack([features(y, 4.0, rng, 9), features(y, 3.0, rng, 9)])
     families = {"first": np.arange(9), "second": np.arange(9, 18)}
     target = Target(y, np.arange(3), weights)
-    found = choose_shares(Z, families, np.ones(18), target, 0)
+    found = choose_shares(Z, families, np.ones(18), np.zeros(18, int), target, 0)
     wide = np.hstack([Z, np.ones((60, 60), np.float32)])  # so that objects are fewer
     families["second"] = np.arange(9, 78)
-    assert choose_shares(wide, families, np.ones(78), target, 0) == found
+    assert choose_shares(wide, families, np.ones(78), np.zeros(78, int), target, 0) == found
     some = np.hstack([Z, np.ones((60, 9), np.float32)])
     families["second"] = np.arange(9, 27)
-    assert choose_shares(some, families, np.ones(27), target, 0) == found
+    assert choose_shares(some, families, np.ones(27), np.zeros(27, int), target, 0) == found
 
 
 def test_few_objects_keep_the_first_family():
@@ -92,7 +95,12 @@ def test_few_objects_keep_the_first_family():
     y = np.arange(6) % 2
     Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    assert choose_shares(Z, families, np.ones(40), Target(y, np.arange(2)), 0)["first"] == 1.0
+    assert (
+        choose_shares(Z, families, np.ones(40), np.zeros(40, int), Target(y, np.arange(2)), 0)[
+            "first"
+        ]
+        == 1.0
+    )
 
 
 def blocks(power=1.0):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+from seals import sealed
 
 import d2ke
 from d2ke.models.windows import KINDS, windows
@@ -16,7 +17,7 @@ def series(n, rng, dim=2, low=5, high=60):
     return [rng.normal(size=(rng.integers(low, high), dim)) for _ in range(n)]
 
 
-def distance(x, window, normalize):
+def distance(x, window, normalize, limits):
     """Return the distance of a series to a window by its definition."""
     length = len(window.values)
     span = (length - 1) * window.dilation + 1
@@ -32,7 +33,8 @@ def distance(x, window, normalize):
         if normalize:
             piece = piece - piece.mean(axis=0)
             deviation = piece.std(axis=0)
-            piece = np.where(deviation < 1e-4, 0, piece / np.maximum(deviation, 1e-4))
+            constant = deviation <= limits[list(window.channels)]
+            piece = np.where(constant, 0, piece / np.where(constant, 1, deviation))
         profile.append(((piece - window.values) ** 2).mean(axis=0).sum())
     profile, last = np.array(profile), len(places) - 1
     if window.kind == "rare":
@@ -52,7 +54,7 @@ def test_distances_are_those_of_the_definition(normalize, dim):
     assert len(omega) == len(sources) == 99
     new = series(9, rng, dim, 3)
     D = omega.distances(d2ke.pack(new), 2)
-    expected = [[distance(x, omega[j], normalize) for j in range(99)] for x in new]
+    expected = [[distance(x, omega[j], normalize, omega.limits) for j in range(99)] for x in new]
     np.testing.assert_allclose(D, expected, rtol=2e-5, atol=2e-5)
     fewer = replace(omega, kinds=("rare", "nearest"))
     np.testing.assert_array_equal(
@@ -127,7 +129,7 @@ def test_a_saved_model_predicts_the_same(model):
     [
         ("channels", 7), ("channels", -1), ("lengths", 0), ("lengths", 1 << 40),
         ("dilations", 0), ("first", 3), ("places", 2.0), ("thresholds", np.nan),
-        ("channel_offsets", 1 << 40), ("first", -1),
+        ("channel_offsets", 1 << 40), ("first", -1), ("limits", -1.0),
     ],
 )  # fmt: skip
 def test_windows_of_a_damaged_file_are_refused(model, name, value):
@@ -138,7 +140,7 @@ def test_windows_of_a_damaged_file_are_refused(model, name, value):
         group = next(one["omega"] for one in blocks if "dilations" in one["omega"])
         group[name][0] = value
     with pytest.raises(d2ke.ArgumentError, match="damaged"):
-        d2ke.load_model(io.BytesIO(file.getvalue()))
+        d2ke.load_model(io.BytesIO(sealed(file.getvalue())))
 
 
 def test_an_explanation_names_windows(model):
@@ -147,3 +149,37 @@ def test_an_explanation_names_windows(model):
     found = [one for one in why.omegas if hasattr(one["object"], "dilation")]
     assert found
     assert "values" in str(why)
+
+
+def shapes(style, n, dim):
+    """Return labelled series whose distances have ties, or not."""
+    rng = np.random.default_rng(10)
+    y, X = np.arange(n) % 2, []
+    for label in y:
+        x = rng.normal(size=(rng.integers(40, 60), dim))
+        if style == "whole numbers":
+            x = np.round(x)
+        elif style == "walk":
+            x = x.cumsum(axis=0)
+        elif style == "runs":
+            x[10:30] = 0.3
+        x[5:12] += 2 * label * np.sin(np.arange(7))[:, None]
+        X.append(x)
+    return y, X
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("style", ["normal", "whole numbers", "walk", "runs"])
+def test_element_types_of_series_do_not_matter(style, unit):
+    """No threshold is a distance of training, which rounding would take across."""
+    y, X = shapes(style, 60, 2)
+    X = [unit * x for x in X]
+    narrow = [x.astype(np.float32) for x in X]
+    model, other = (d2ke.d2ke_train(y, one, R=1000) for one in (X, narrow))
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    saved = d2ke.load_model(io.BytesIO(file.getvalue()))
+    decisions = d2ke.d2ke_predict(None, X, model)[2]
+    for one in (model, saved, other):
+        found = d2ke.d2ke_predict(None, narrow, one)[2]
+        np.testing.assert_allclose(found, decisions, atol=5e-5 * decisions.std())

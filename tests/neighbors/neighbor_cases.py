@@ -18,21 +18,35 @@ def means(x, y):
 means.version = "1"
 
 
-def by_sorting(D, k, skip):
-    """The k nearest columns of each row by a stable sort; `skip`: the diagonal does not count."""
+@st.composite
+def radii(draw, D):
+    """A distance, or a number that is one step of its type or of float64 below or above."""
+    value = draw(st.sampled_from(list(D.ravel())))
+    way = draw(st.sampled_from([-np.inf, np.inf]))
+    steps = value, np.nextafter(value, value.dtype.type(way)), np.nextafter(float(value), way)
+    return max(0.0, float(draw(st.sampled_from(steps))))
+
+
+def by_sorting(D, k, same, skip):
+    """The k nearest columns of each row by a stable sort.
+
+    `same`: rows and columns are the same objects, each before others at the same distance, or not
+    counted with `skip`.
+    """
     D = D.copy()
     if skip:
         np.fill_diagonal(D, np.inf)
-    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+    others = ~np.eye(*D.shape, dtype=bool) if same else np.ones(D.shape, bool)
+    indices = np.lexsort((others, D))[:, :k]
     return indices, np.take_along_axis(D, indices, axis=1)
 
 
 def check_nearest(D, X, Y=None, *, k, **options):
     """Compare `nearest` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
-    wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
     if "radius" in options:
-        far = wanted[1] > options["radius"]
+        far = wanted[1] > D.dtype.type(options["radius"])
         wanted[0][far], wanted[1][far] = -1, np.inf
     indices, distances, info = d2ke.nearest(X, Y, k=k, info=True, **options)
     same(indices, wanted[0])
@@ -44,7 +58,7 @@ def check_nearest(D, X, Y=None, *, k, **options):
 def check_within(D, X, Y=None, *, radius, **options):
     """Compare `within` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
-    near = radius >= D
+    near = D.dtype.type(radius) >= D
     if skip:
         np.fill_diagonal(near, False)
     graph, info = d2ke.within(X, Y, radius=radius, info=True, **options)
@@ -76,9 +90,10 @@ def check_bounded(data, X, chosen):
         patch.setattr(bounded, "_KEPT_BYTES", data.draw(st.sampled_from([0, 1 << 20])))
         patch.setattr(bounded, "pays", lambda *_: True)
         D = d2ke.distance_matrix(X, **chosen)
-        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+        radius = data.draw(radii(D))
         k = data.draw(st.integers(1, len(X) - 1))
         check_nearest(D, X, k=k, include_self=include_self, **chosen)
+        check_nearest(D, X, k=k, radius=radius, **chosen)
         check_within(D, X, radius=radius, include_self=include_self, **chosen)
         Y = X[: data.draw(st.integers(1, len(X)))]
         D = d2ke.distance_matrix(X, Y, **chosen)
@@ -90,7 +105,7 @@ def check_checkpoint(D, folder, X, Y=None, *, k, radius, **options):
     """Compare `nearest` and `within` that keep blocks of rows with the whole matrix."""
     check = {"checkpoint": folder / "nearest", **options}
     skip = Y is None and not options.get("include_self", False)
-    wanted = by_sorting(D, k + (Y is None and not skip), skip)
+    wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
     for _ in range(2):  # computed, and read
         found = d2ke.nearest(X, Y, k=k, **check)
         for got, expected in zip(found, wanted, strict=True):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within, means
+from neighbor_cases import check_nearest, check_within, means, radii
 from reference import examples
 
 import d2ke
@@ -76,9 +76,10 @@ def test_the_search_is_exact(data):
         patch.setattr(bounded, "_ROWS", 7)
         patch.setattr(bounded, "pays", lambda *_: True)
         D = dense(X, None, **options)
-        radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+        radius = data.draw(radii(D))
         k = data.draw(st.integers(1, len(X) - 1))
         check_nearest(D, X, k=k, include_self=include_self, **options)
+        check_nearest(D, X, k=k, radius=radius, **options)
         check_within(D, X, radius=radius, include_self=include_self, **options)
         Y = X[: data.draw(st.integers(1, len(X)))]
         D = dense(X, Y, **options)

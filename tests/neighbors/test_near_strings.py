@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within
+from neighbor_cases import check_nearest, check_within, radii
 from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
@@ -26,6 +26,7 @@ WAYS = {
     "index": FREE | {"_SCANNED": 1.0},
     "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
     "as measured": {},
+    "cut-offs alone": FREE | {"_FEWEST": 10**9, "_LETTER": 0.0, "_PREPARED": 0.0},
 }
 
 
@@ -79,7 +80,7 @@ def test_every_way_is_exact(way, data):
         for name, value in WAYS[way].items():
             patch.setattr(strings, name, value)
         D = d2ke.distance_matrix(X, **options)
-        radius = data.draw(st.sampled_from([*D.ravel(), 0.3, 2.5, 7.0]))
+        radius = data.draw(radii(D) | st.sampled_from([0.3, 2.5, 7.0]))
         check_nearest(D, X, k=k, include_self=include_self, **options)
         check_nearest(D, X, k=k, radius=radius, **options)
         check_within(D, X, radius=radius, include_self=include_self, **options)
@@ -87,6 +88,21 @@ def test_every_way_is_exact(way, data):
         D = d2ke.distance_matrix(X, Y, **options)
         check_nearest(D, X, Y, k=k, **options)
         check_within(D, X, Y, radius=radius, **options)
+
+
+@pytest.mark.parametrize("name", ["levenshtein", "osa", "indel"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_few_long_strings_are_cut_off(name, normalize):
+    X = d2ke.random_strings(4, "ACGT", length=30_000, seed=0)
+    X = [*X, X[1][:17_000] + "A" + X[1][17_002:]]
+    options = {"distance": name, "normalize": normalize}
+    D = d2ke.distance_matrix(X, **options)
+    radius = float(D[1, 4])
+    info = check_within(D, X, radius=radius, **options)
+    assert info.computed == 1
+    info = check_nearest(D, X, k=2, radius=radius, **options)
+    assert info.computed == 2
+    check_within(D[:1], X[:1], X, radius=radius, **options)
 
 
 WORDS = {
@@ -122,7 +138,8 @@ def test_a_scan_is_exact(isa_name, words, data):
                 both = np.add if kind == "indel" else np.maximum
                 D /= np.maximum(both.outer(lengths, lengths), 1)
             check_nearest(D, X, k=k, **options)
-            radius = data.draw(st.sampled_from([0, 1, 5, float(D.min(initial=9, where=D > 0))]))
+            radius = data.draw(radii(D))
+            check_nearest(D, X, k=k, radius=radius, **options)
             check_within(D, X, radius=radius, **options)
         finally:
             isa.select(selected)
@@ -150,7 +167,7 @@ def test_the_index_spares_nearly_all(length, radius, monkeypatch):
     D = d2ke.distance_matrix(X, distance="levenshtein")
     info = check_within(D, X, radius=radius, distance="levenshtein")
     if radius < 40:
-        assert info.ruled_out["pieces"] > 0.3 * info.pairs
+        assert info.ruled_out["pieces"] > 0.3 * (info.pairs - info.ruled_out["copies"])
         assert info.computed < 0.02 * info.pairs
     info = check_nearest(D, X, k=4, distance="levenshtein", n_threads=2)
     if radius == 10:

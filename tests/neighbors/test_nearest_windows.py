@@ -81,6 +81,44 @@ def test_definition(seed, dim, style, length, k, exclusion, normalize, how, own)
     assert len(found[0]) == k or not left
 
 
+@settings(max_examples=reference.examples(200), deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dim=st.integers(1, 3),
+    largest=st.sampled_from([1, 3, 10, 10**6]),
+    length=st.integers(1, 24),
+    normalize=st.booleans(),
+    dtype=st.sampled_from(["float32", "float64"]),
+)
+def test_windows_of_whole_numbers_ascend_and_ties_go_by_series_and_place(
+    seed, dim, largest, length, normalize, dtype
+):
+    rng = np.random.default_rng(seed)
+
+    def whole_numbers(n):
+        return rng.integers(-largest, largest + 1, (n, dim))
+
+    X, q = [whole_numbers(n) for n in rng.integers(length, 120, 3)], whole_numbers(length)
+    X[2][-length:] = X[0][:length] * (2 if normalize else 1)
+    items = d2ke.pack([x.astype(dtype) for x in X], channels_first=False)
+    found = d2ke.nearest_windows(items, q.astype(dtype), 40, normalize=normalize, exclusion=0)
+    keys = list(zip(*(part.tolist() for part in (found[2], *found[:2])), strict=True))
+    assert keys == sorted(keys)
+    if not normalize:
+        squares = [
+            (int(((x[p : p + length] - q) ** 2).sum()), i, p)
+            for i, x in enumerate(X)
+            for p in range(len(x) - length + 1)
+        ]
+        wanted = sorted(squares)[: len(keys)]
+        assert [key[1:] for key in keys] == [key[1:] for key in wanted]
+        np.testing.assert_array_equal(found[2], np.sqrt([square for square, *_ in wanted]))
+    # Windows of one shape are equally far, to the bit.
+    value = {key[1:]: key[0] for key in keys}
+    first = value.get((0, 0))
+    assert value.get((2, len(X[2]) - length), first) == first or first is None
+
+
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("distance", ["euclidean", "dtw"])
 @pytest.mark.parametrize("style", STYLES)
@@ -136,3 +174,29 @@ def test_refused():
         d2ke.nearest_windows(x, [1.0], window=3)
     with pytest.raises(ValueError, match="X has values above"):
         d2ke.nearest_windows([[1e301]], [1.0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("distance", ["euclidean", "dtw"])
+@pytest.mark.parametrize(("unit", "level"), [(1e-30, 0), (1, 0), (1e30, 0), (1, 1e6)])
+def test_what_varies_by_rounding_is_constant(unit, level, distance, dtype):
+    rng = np.random.default_rng(4)
+    noise = np.finfo(dtype).eps * rng.normal(size=400)
+    x = np.where(np.arange(400) % 100 < 50, 1.5 * (1 + noise), np.sin(np.arange(400) / 3))
+    x, q = ((unit * (v + level)).astype(dtype) for v in (x, np.sin(np.arange(12) / 3)))
+    _, places, found = d2ke.nearest_windows([x], q, 1000, exclusion=0, distance=distance)
+    wanted = 12**0.5 if distance == "euclidean" else reference.dtw(*map(_shape, (q, 0 * q)), None)
+    rest = np.isin(places % 100, np.arange(39))
+    np.testing.assert_allclose(found[rest], wanted, rtol=1e-4)
+    _, places, found = d2ke.nearest_windows([x], x[10:22], 1, distance=distance)
+    assert (places.tolist(), found.tolist()) == ([0], [0.0])
+    query = Query(q[:, None], True, distance, 3, 0.0)
+    limits = np.array([1e-3 * unit])
+    assert (
+        query.bounds(x[:, None], limits)
+        <= query.keys(query.distances(x[:, None], np.arange(389), np.inf, 1, limits)[0])
+    ).all()
+
+
+def _shape(x):
+    return standardized(np.asarray(x, np.float64)[None]).T

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_checkpoint, means
+from neighbor_cases import check_checkpoint, means, radii
 from reference import examples, same
 
 import d2ke
@@ -52,7 +52,7 @@ def test_any_distance(data, tmp_path_factory):
     if Y is None:
         options["include_self"] = data.draw(st.booleans())
     k = data.draw(st.integers(1, D.shape[1] - (Y is None)) if D.shape[1] > 1 else st.just(1))
-    radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+    radius = data.draw(radii(D))
     folder = tmp_path_factory.mktemp("near")
     with pytest.MonkeyPatch.context() as patch:
         if data.draw(st.booleans()):  # by bounds and indexes, however few objects there are
@@ -93,10 +93,25 @@ def check_resumed(folder, most):
     assert 0 < info.pairs <= most * len(STRINGS)
 
 
+def check_unchanged(folder):
+    *_, info = d2ke.nearest(STRINGS, checkpoint=folder, info=True, **HOW)
+    assert info.pairs == 0
+
+
 def test_an_interrupted_call_is_resumed(tmp_path):
     interrupted(tmp_path, 150)
     interrupted(tmp_path, 200)
     check_resumed(tmp_path, 100)
+
+
+@pytest.mark.parametrize("size", [0, 100])
+def test_a_damaged_block_is_computed_again(tmp_path, size):
+    interrupted(tmp_path, 150)
+    block = tmp_path / "rows_7.npz"
+    block.write_bytes(block.read_bytes()[:size])
+    with pytest.warns(UserWarning, match=r"rows_7\.npz is damaged; this part is computed again"):
+        check_resumed(tmp_path, 300)
+    check_unchanged(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within, means
+from neighbor_cases import check_nearest, check_within, means, radii
 from reference import examples, same
 
 import d2ke
@@ -81,9 +81,10 @@ def compare(data, X, distance, params):
     options = {"distance": distance, "n_threads": data.draw(st.integers(1, 3)), **params}
     include_self = data.draw(st.booleans())
     D = d2ke.distance_matrix(X, **options)
-    radius = float(data.draw(st.sampled_from(list(D.ravel()))))
+    radius = data.draw(radii(D))
     k = data.draw(st.integers(1, len(X) - 1))
     check_nearest(D, X, k=k, include_self=include_self, **options)
+    check_nearest(D, X, k=k, radius=radius, **options)
     check_within(D, X, radius=radius, include_self=include_self, **options)
     Y = X[: data.draw(st.integers(1, len(X)))]
     D = d2ke.distance_matrix(X, Y, **options)
@@ -130,10 +131,33 @@ def test_no_neighbours_make_an_empty_graph():
     assert graph.nnz == 0
 
 
-def test_itself_is_a_candidate_as_any_other():
+def test_a_radius_is_rounded_to_the_dtype_of_the_distances():
+    X = [np.zeros((1, 1), np.float32), np.full((1, 1), 0.3, np.float32)]
+    near, step = np.float32(0.3), np.nextafter(np.float32(0.3), np.float32(0))
+    for radius in (0.3, float(near), np.nextafter(float(near), 0.0)):
+        assert d2ke.within(X, radius=radius, distance="dtw").nnz == 2
+        assert d2ke.nearest(X, k=1, radius=radius, distance="dtw")[0].tolist() == [[1], [0]]
+        assert d2ke.dbscan(X, radius, 2, distance="dtw").labels.tolist() == [0, 0]
+        table = {"a": d2ke.pack(X, channels_first=False)}
+        assert d2ke.dedupe(table, radius=radius, distance="dtw").pairs.tolist() == [[0, 1]]
+    assert d2ke.within(X, radius=step, distance="dtw").nnz == 0
+    assert d2ke.nearest(X, k=1, radius=step, distance="dtw")[0].tolist() == [[-1], [-1]]
+    assert d2ke.dbscan(X, step, 2, distance="dtw").labels.tolist() == [-1, -1]
+
+
+def test_itself_comes_first_among_the_equally_far():
     indices, distances = d2ke.nearest(["a"] * 4, k=2, distance="levenshtein", include_self=True)
-    assert indices.tolist() == [[0, 1, 2]] * 4
+    assert indices.tolist() == [[0, 1, 2], [1, 0, 2], [2, 0, 1], [3, 0, 1]]
     same(distances, np.zeros((4, 3)))
+
+
+def test_itself_is_left_out_where_all_others_are_nearer():
+    def away(a, b):
+        return 2.0 if a == b else 1.0
+
+    indices, distances = d2ke.nearest([1, 2, 3, 4], k=2, distance=away, include_self=True)
+    assert indices.tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert (distances == 1).all()
 
 
 def test_results_that_do_not_fit(monkeypatch):

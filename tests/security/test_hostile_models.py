@@ -6,6 +6,7 @@ import json
 import h5py
 import numpy as np
 import pytest
+from seals import seal_model
 
 import d2ke
 from d2ke.io.hdf5 import put_text
@@ -26,4 +27,5 @@ def test_nested_models_are_refused(tmp_path, refused):
     with h5py.File(tmp_path / "m", "r+") as file:
         del file["structure"]
         put_text(file, "structure", np.array("[" * 100_000 + "]" * 100_000))
+    seal_model(tmp_path / "m")
     assert "is damaged" in refused("d2ke.load_model(sys.argv[1])", tmp_path / "m")

@@ -21,6 +21,8 @@ import atheris
 import h5py
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[2] / "tests"))  # for seals.py
+
 TYPES = ["u1", "i4", "i8", "u8", "f4", "f8", "S3", "S8", "?"]
 SEEDS = [bytes(range(i, i + 40)) for i in range(0, 200, 40)]  # for `part_of`
 
@@ -50,10 +52,10 @@ def fuzz(
     atheris.Fuzz()
 
 
-def part_of(whole: Path) -> Callable[[Path, bytes], None]:
+def part_of(whole: Path, seal: Callable[[Path], None]) -> Callable[[Path, bytes], None]:
     """Return a function that writes an HDF5 file with one dataset or attribute replaced.
 
-    The container is h5py's; what is tried is what d2ke makes of its contents.
+    Container and seal are right; what is tried is what d2ke makes of its contents.
     """
 
     def write(path: Path, data: bytes) -> None:
@@ -79,5 +81,6 @@ def part_of(whole: Path) -> Callable[[Path, bytes], None]:
                 place = holder.name
                 del file[place]
                 file[place] = values
+        seal(path)
 
     return write

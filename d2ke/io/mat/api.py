@@ -43,8 +43,9 @@ import numpy as np
 
 from d2ke._base.checks import choice, file_path, flag
 from d2ke._base.files import atomic_write, open_file
+from d2ke.io.damage import Damaged, damage
 from d2ke.io.mat import v4, v5, v73
-from d2ke.io.mat.errors import Damaged, MatFileError, Unreadable, damage
+from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
 from d2ke.objects.container import OBJECT_KINDS, Objects

@@ -1,37 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors of unreadable files, and the placeholder of an unreadable value."""
+"""The error of unreadable files, and the placeholder of an unreadable value."""
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 
 class MatFileError(ValueError):
     """A file is truncated, damaged or no MAT-file; the message names the file and the reason."""
-
-
-class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
-    """The reason of a MatFileError, raised where the file's name is not known."""
-
-
-# What reading raises where bytes are not those that a writer wrote.
-DAMAGE = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-    struct.error, zlib.error,
-)  # fmt: skip
-
-
-@contextmanager
-def damage() -> Iterator[None]:
-    """Raise Damaged for any error of reading: readers check only what would pass unnoticed."""
-    try:
-        yield
-    except DAMAGE as error:
-        raise Damaged(f"{type(error).__name__}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.io.mat.errors import DAMAGE, Damaged, Unreadable
+from d2ke.io.damage import Damaged, damage
+from d2ke.io.mat.errors import Unreadable
 
 REFERENCE = 0xDD000000
 _HEADER = 40  # bytes before the names
@@ -47,13 +48,15 @@ class Subsystem:
         """Return the value of ``("object", class, metadata)``."""
         _, matlab_class, metadata = node
         try:
-            self._open()
-            if metadata[0] == "struct":
-                return self._enumeration(metadata, squeeze)
-            return self._referred(metadata[1], name, squeeze)
-        except _Unknown as unknown:
-            return Unreadable(name, unknown.matlab_class or matlab_class, unknown.reason)
-        except (Damaged, *DAMAGE) as error:
+            with damage():
+                try:
+                    self._open()
+                    if metadata[0] == "struct":
+                        return self._enumeration(metadata, squeeze)
+                    return self._referred(metadata[1], name, squeeze)
+                except _Unknown as unknown:
+                    return Unreadable(name, unknown.matlab_class or matlab_class, unknown.reason)
+        except Damaged as error:
             reason = f"damaged: an object that does not fit its class ({error})"
             return Unreadable(name, matlab_class, reason)
 
@@ -271,7 +274,8 @@ def _regular(p: _Properties, rows: int) -> np.ndarray:
             if months:
                 whole = origin.astype("datetime64[M]")
                 moved = whole + np.arange(rows) * np.timedelta64(int(months), "M")
-                last = (moved + 1).astype("datetime64[D]") - moved.astype("datetime64[D]")
+                after = moved + np.timedelta64(1, "M")
+                last = after.astype("datetime64[D]") - moved.astype("datetime64[D]")
                 into = origin - whole.astype("datetime64[us]")
                 days_into = into.astype("timedelta64[D]")
                 days_kept = np.minimum(days_into, last - np.timedelta64(1, "D"))

@@ -2,7 +2,7 @@
 """MAT-files of version 5 (MATLAB 5 and 6) and 7 (the same, each variable compressed).
 
 The bounds of elements are checked where they are read; numpy and zlib refuse the rest of what
-does not fit, see `d2ke.io.mat.errors.damage`.
+does not fit, see `d2ke.io.damage.damage`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from d2ke.io.mat.errors import DAMAGE, Damaged
+from d2ke.io.damage import Damaged, damage
 from d2ke.io.mat.v5_plain import CLASSES, STORED, plain_matrix
 from d2ke.io.mat.values import CLASSES as CLASS_NAMES
 
@@ -207,10 +207,11 @@ class _Reader:
     def object_shape(self, system: str, at: int, end: int) -> tuple[int, ...]:
         """Return the shape of an object of MATLAB's, as far as its beginning tells."""
         try:
-            _, at, _, _ = self.element(at, end)
-            *_, at = self.header(at, end)
-            kind, start, size, _ = self.element(at, end)
-        except (Damaged, *DAMAGE):
+            with damage():
+                _, at, _, _ = self.element(at, end)
+                *_, at = self.header(at, end)
+                kind, start, size, _ = self.element(at, end)
+        except Damaged:
             return ()  # behind the first bytes, or an enumeration
         numbers = np.frombuffer(self.buffer, f"{self.order}u4", size // 4, start).tolist()
         if system != "MCOS" or kind != _UINT32 or numbers[:1] != [_REFERENCE]:

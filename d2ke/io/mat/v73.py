@@ -12,12 +12,12 @@ import h5py
 import numpy as np
 
 from d2ke._base.files import open_file
+from d2ke.io.damage import Damaged, damage
 from d2ke.io.hdf5 import hdf5_on
-from d2ke.io.mat.errors import Damaged
 from d2ke.io.mat.v73_reader import Reader
 from d2ke.io.mat.values import CLASSES
+from d2ke.io.seal import SIGNATURE, SIZE
 
-_USERBLOCK = 512
 _MAX_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # marks empty complex arrays, which MATLAB does not
 _COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
@@ -43,12 +43,11 @@ def read(
             if name in names:
                 kind = None
                 try:
-                    kind = reader.matlab_class(reader.file[name])
-                    nodes[name] = reader.node(reader.file[name])
-                except MemoryError:
-                    raise
-                except Exception as error:  # h5py raises nearly every type
-                    nodes[name] = "damaged", kind or "", _reason(error)
+                    with damage():
+                        kind = reader.matlab_class(reader.file[name])
+                        nodes[name] = reader.node(reader.file[name])
+                except Damaged as error:
+                    nodes[name] = "damaged", kind or "", str(error)
         return names, nodes, _objects(reader)
 
 
@@ -57,28 +56,17 @@ def _objects(reader: Reader) -> list[tuple[Any, ...]] | None:
     if not reader.objects:
         return None
     try:
-        return reader.references(reader.file["#subsystem#"]["MCOS"])[1]
-    except Exception:  # the objects are then unreadable, all else was read
+        with damage():
+            return reader.references(reader.file["#subsystem#"]["MCOS"])[1]
+    except Damaged:  # the objects are then unreadable, all else was read
         return None
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Reader]:
     """Open a file; errors of h5py become Damaged."""
-    try:
-        with h5py.File(path, "r") as file:
-            yield Reader(file)
-    except (Damaged, MemoryError):
-        raise
-    except Exception as error:
-        raise Damaged(_reason(error)) from None
-
-
-def _reason(error: Exception) -> str:
-    """Return an error in one line."""
-    if isinstance(error, (Damaged, RecursionError)):
-        return str(error) or type(error).__name__
-    return f"{type(error).__name__}: {error}"
+    with damage(), h5py.File(path, "r") as file:
+        yield Reader(file)
 
 
 # Writing.
@@ -86,7 +74,7 @@ def _reason(error: Exception) -> str:
 
 def write(stream: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 7.3."""
-    with hdf5_on(stream.fileno(), "w", userblock_size=_USERBLOCK, libver="earliest") as file:
+    with hdf5_on(stream.fileno(), "w", userblock_size=SIZE, libver="earliest") as file:
         writer = _Writer(file, compress)
         for name, node in nodes.items():
             writer.put(file, name, node)
@@ -220,6 +208,6 @@ def is_hdf5(path: Path) -> bool:
     with open_file(path) as file:
         for at in (0, 512, 1024, 2048):
             file.seek(at)
-            if file.read(8) == b"\x89HDF\r\n\x1a\n":
+            if file.read(8) == SIGNATURE:
                 return True
     return False

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is constant, or zero, but for rounding, and the deviations that features are divided by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_UNITS = 4  # deviation of a constant column, at most, in eps of its largest value
+_VARIES = 1e-6  # deviation of a feature of distances that varies, at least, over its largest value
+_FLOOR = 0.1  # of the median deviation of the features that vary
+# Eigenvalues below this share of the largest are rounding.
+_RANK = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}
+PLAIN = -1  # the part of features that are not of distances
+
+
+def rank_rounding(dtype: Any) -> float:
+    """Return the share of the largest eigenvalue of products below which others are rounding."""
+    return _RANK[np.dtype(dtype)]
+
+
+def constant(deviation: Any, largest: Any, dtype: Any) -> Any:
+    """Return which columns are constant to rounding, by their largest absolute values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke._base.rounding import constant
+    >>> constant(np.array([1e-9, 1e-6]), 1.0, np.float32).tolist()
+    [True, False]
+    """
+    return deviation <= _UNITS * np.finfo(dtype).eps * largest
+
+
+def plain_deviations(deviation: np.ndarray, largest: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return the deviations of columns that are not of distances: 1 if constant to rounding."""
+    return np.where(constant(deviation, largest, dtype), 1.0, deviation)
+
+
+def least_deviations(deviation: np.ndarray, largest: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Return the least deviation that each feature of distances is divided by.
+
+    It is a tenth of the median deviation of the features of its part that vary by more than 1e-6
+    of their largest value; 1 if none does. Without it, a feature that is constant in training but
+    for rounding would be millions of deviations away in other objects.
+
+    Parameters
+    ----------
+    deviation, largest : ndarray of float64, shape (R,)
+        Standard deviation and largest absolute value of each feature.
+    parts : ndarray of int64, shape (R,)
+        The part of each feature: those of one block and one kind of distance; `PLAIN` for features
+        that are not of distances, which have no least deviation.
+
+    Returns
+    -------
+    ndarray of float64, shape (R,)
+        0 for features that are not of distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke._base.rounding import least_deviations
+    >>> least_deviations(np.array([1.0, 3.0, 1e-9]), np.ones(3), np.zeros(3, int)).tolist()
+    [0.2, 0.2, 0.2]
+    """
+    least = np.zeros(len(deviation))
+    varies = deviation > _VARIES * largest
+    for part in np.unique(parts[parts != PLAIN]):
+        of_part = parts == part
+        varied = deviation[of_part & varies]
+        least[of_part] = _FLOOR * np.median(varied) if len(varied) else 1.0
+    return least
+
+
+def feature_deviations(
+    deviation: np.ndarray, largest: np.ndarray, least: np.ndarray, dtype: Any
+) -> np.ndarray:
+    """Return what features are divided by, from their deviations and the least ones.
+
+    Features of distances have a least deviation above 0, see `least_deviations`; the others have
+    `plain_deviations`.
+    """
+    plain = plain_deviations(deviation, largest, dtype)
+    return np.where(least > 0, np.maximum(deviation, least), plain)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors of files whose bytes are not those that a writer wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from d2ke._base.errors import ArgumentError
+
+
+class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
+    """What is damaged, raised where the file's name is not available."""
+
+
+@contextmanager
+def damage() -> Iterator[None]:
+    """Raise Damaged for any error of reading: h5py raises nearly every type, numpy and zlib many.
+
+    Only a machine that is too small, and a file that cannot be opened, keep their errors:
+    MemoryError and the subclasses of OSError.
+    """
+    try:
+        yield
+    except (Damaged, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and type(error) is not OSError:
+            raise
+        named = "" if type(error) in (ArgumentError, OSError) else f"{type(error).__name__}: "
+        raise Damaged(f"{named}{error}") from error
+
+
+@contextmanager
+def damage_of(file: str | Path, where: str = "") -> Iterator[None]:
+    """As `damage`, for users: the ArgumentError "FILE is damaged: WHERE WHAT"."""
+    try:
+        with damage():
+            yield
+    except Damaged as error:
+        raise ArgumentError(str(file), f"is damaged: {where}{error}") from error

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The object itself among its nearest neighbours: the first of those that are equally far."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from d2ke.distances.problem import DISTANCES, PairBlock, PairwiseProblem
+from d2ke.distances.record_pairs import RecordDistance
+from d2ke.objects.container import take
+
+_ROWS = 16  # objects whose distances to themselves are computed together, among all of theirs
+
+
+def itself_first(
+    pairs: PairwiseProblem, indices: np.ndarray, distances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put each object before others at the same distance in the lists of the nearest.
+
+    The lists belong to ``pairs.x``, whose objects have the numbers from ``pairs.first`` on, and
+    are sorted by distance and index. An object that they lack takes the last place if its distance
+    to itself equals the last one.
+    """
+    numbers = pairs.first + np.arange(len(indices))[:, None]
+    lacking = (indices != numbers).all(axis=1) & (indices[:, -1] >= 0)
+    rows = np.flatnonzero(lacking)
+    tied = rows[self_distances(pairs, rows) == distances[rows, -1]]
+    indices[tied, -1] = numbers[tied, 0]
+    order = np.lexsort((indices, indices != numbers, distances))
+    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+
+
+def self_distances(pairs: PairwiseProblem, rows: np.ndarray) -> np.ndarray:
+    """Return the distances of objects to themselves."""
+    result = np.empty(len(rows), pairs.dtype)
+    step = _ROWS if isinstance(pairs.distance, (str, RecordDistance)) else 1
+    for at in range(0, len(rows), step):
+        part = rows[at : at + step]
+        x, first = take(pairs.x, part), pairs.first + int(part[0])
+        block = np.empty((len(part), len(part)), pairs.dtype)
+        pairs.compile(PairBlock(x, x, False, first, first)).run(block, 1, None, DISTANCES)
+        result[at : at + step] = np.diagonal(block)
+    return result

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equal objects of a collection, found once: the distinct objects and how often each occurs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke.objects.container import Objects, offsets_of
+from d2ke.objects.records import Column, Records
+
+_DIGEST_BYTES = 32  # longer objects are compared by their SHA-256
+_PLAIN = (str, bytes, int, bool, type(None))
+
+
+class Copies(NamedTuple):
+    """The distinct objects of n objects.
+
+    `firsts` has the position of the first of each, ascending; `numbers` the distinct object of each
+    of the n; `counts` how many objects each stands for.
+    """
+
+    firsts: np.ndarray
+    numbers: np.ndarray
+    counts: np.ndarray
+
+    def __bool__(self) -> bool:
+        """Whether any object occurs twice."""
+        return len(self.firsts) < len(self.numbers)
+
+    def members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all positions by distinct object, ascending, and where those of each begin."""
+        return np.argsort(self.numbers, kind="stable"), offsets_of(self.counts)
+
+    def repeated(self) -> np.ndarray:
+        """Return the positions of the objects that have an equal one before them."""
+        again = np.ones(len(self.numbers), bool)
+        again[self.firsts] = False
+        return np.flatnonzero(again)
+
+
+def find_copies(items: Any) -> Copies:
+    """Find the equal objects among Objects, Records or a list.
+
+    Objects are equal if their packed content is, bit for bit, weights and missing values included:
+    0.0 and -0.0 differ. Items of a list are equal if they are of one plain type and have the same
+    content; others are equal only to themselves.
+    """
+    if isinstance(items, Records):
+        columns = [_column_numbers(column) for column in items.columns.values()]
+        return _copies(_numbered(zip(*(column.tolist() for column in columns), strict=True)))
+    if isinstance(items, Objects):
+        return _copies(_numbered(_contents(items)))
+    return _copies(_numbered(map(_content, items)))
+
+
+def no_copies(n: int) -> Copies:
+    """Return n objects that count as distinct."""
+    return Copies(np.arange(n), np.arange(n), np.ones(n, np.int64))
+
+
+def _copies(numbers: np.ndarray) -> Copies:
+    _, firsts, counts = np.unique(numbers, return_index=True, return_counts=True)
+    return Copies(firsts, numbers, counts)
+
+
+def _numbered(keys: Iterable[Hashable]) -> np.ndarray:
+    """Return the number of each key, by its first occurrence."""
+    seen: dict[Hashable, int] = {}
+    return np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
+
+
+def _contents(objects: Objects) -> Iterator[bytes]:
+    """Yield the bytes of each object, or their digest, which is longer than all that are not."""
+    parts = [objects.values] if objects.weights is None else [objects.values, objects.weights]
+    flat = [(memoryview(part.reshape(-1).view(np.uint8)), part[:1].nbytes) for part in parts]
+    for start, stop in pairwise(objects.offsets.tolist()):
+        content = b"".join([part[start * size : stop * size] for part, size in flat])
+        yield content if len(content) < _DIGEST_BYTES else hashlib.sha256(content).digest()
+
+
+def _column_numbers(column: Column) -> np.ndarray:
+    """Return the numbers of the entries of a column; -1 for a missing one."""
+    numbers = np.full(len(column), -1, np.int64)
+    if isinstance(column.values, Objects):
+        numbers[column.rows] = _numbered(_contents(column.values))
+    elif column.values is not None:
+        values = column.values
+        values = values.view(np.int64) if values.dtype == np.float64 else values
+        numbers[column.rows] = np.unique(values, return_inverse=True)[1]
+    return numbers
+
+
+def _content(item: Any) -> Hashable:
+    """Return what equal items of a plain type have in common, or the identity of another item."""
+    kind = type(item)
+    if kind in _PLAIN:
+        return kind, item
+    if kind is float or (isinstance(item, np.generic) and item.dtype.kind in "biufcUS"):
+        return kind, np.asarray(item).dtype.str, np.asarray(item).tobytes()
+    if kind is np.ndarray and item.dtype.kind in "biufcUS":
+        return kind, item.dtype.str, item.shape, item.tobytes()
+    if kind in (tuple, list):
+        return kind, tuple(map(_content, item))
+    return id(item)
