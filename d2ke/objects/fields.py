@@ -110,7 +110,7 @@ def use_of_fields(fields: Sequence[str]) -> str:
     """
     if looks_numeric(fields):
         return "numbers"
-    present = [field for field in fields if field.lower() not in GAPS]
+    present = [field for field in fields if not is_gap(field)]
     for use, read in (("booleans", _boolean), ("dates", _day), ("times", instant),
                       ("durations", _span)):  # fmt: skip
         if present and all(read(field) is not None for field in present):
