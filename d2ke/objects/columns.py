@@ -133,6 +133,8 @@ def _type_array(items: np.ndarray, name: str) -> Typed:
         return _type_list(list_of(name, items), name)
     if items.ndim > 1 or kind in "US":
         return Typed("objects", items, np.zeros(len(items), bool))
+    if kind == "V":
+        return Typed("other", items, np.zeros(len(items), bool), type=str(items.dtype))
     missing, values = np.ma.getmaskarray(items).copy(), np.asarray(items)
     if kind in "fmM":
         missing |= np.isnan(values) if kind == "f" else np.isnat(values)

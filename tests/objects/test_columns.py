@@ -249,6 +249,7 @@ def test_labels_of_every_container(make, kind, tmp_path):
 
 OTHERS = {
     "complex": {"c": np.array([1 + 2j, 2.0])},
+    "i8": {"c": np.zeros(2, [("a", np.int64)])},
     "interval": pd.DataFrame({"c": pd.interval_range(0, 2)}),
     "period": pd.DataFrame({"c": pd.period_range("2024-01-05", periods=2)}),
     "struct": pa.table({"c": [{"a": 1}, {"a": 2}]}),
