@@ -14,7 +14,8 @@ from scipy import sparse
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write
-from d2ke.io.text import finite_numbers, lines_of
+from d2ke.io.text import lines_of
+from d2ke.objects.fields import finite_numbers
 from matlab_compat._cells import column, vector
 from matlab_compat._outputs import Outputs
 

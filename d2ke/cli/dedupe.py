@@ -22,7 +22,8 @@ from d2ke.cli.result_files import TABLES, check_results, input_errors, write_col
 from d2ke.cli.session import Session
 from d2ke.groups.cleaning import CLEANING
 from d2ke.groups.linking import Duplicates, dedupe
-from d2ke.io.record_files import read_records
+from d2ke.io.columns import Columns
+from d2ke.io.labelled import read_file
 from d2ke.objects.records import Records
 
 _SHOWN = 10  # examples on each side of the cut
@@ -155,26 +156,22 @@ def _read(
             "columns (--columns) must be different names with commas between, got "
             f"{options.columns!r}"
         )
-    every = names if options.ids in (None, *names) else [*names, options.ids]
+    wanted = Columns(tuple(names), rows=options.ids)
+    kinds = dict.fromkeys(names, "strings")
     try:
         with reported_warnings(session):
-            records = read_records(options.file, every, kinds=dict.fromkeys(every, "strings"))
+            held = read_file(options.file, wanted, records=True, kinds=kinds)
     except ArgumentError as error:
         if error.argument != "objects":
             raise
-        argument = "ids" if f"no column {options.ids!r}" in error.problem else "columns"
-        raise ArgumentError(argument, error.problem) from None
-    records = records.objects
-    session.report(f"{Path(options.file).name}: {str(records)[1:-1]}")
+        raise ArgumentError("columns", error.problem) from None
+    session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     if options.ids is None:
-        return records, np.arange(len(records))
-    column = records[options.ids]
-    if column.missing.any():
-        raise InputError(f"ids (--ids) has no entry in row {column.missing.argmax()}")
-    ids = np.array([str(entry) for entry in column.values])
+        return held.objects, np.arange(len(held.objects))
+    ids = np.array(held.ids)
     if len(np.unique(ids)) < len(ids):
         raise InputError(f"ids (--ids): the column {options.ids!r} has equal entries")
-    return Records({name: records[name] for name in names}), ids
+    return held.objects, ids
 
 
 def _read_pairs(file: Path, ids: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:

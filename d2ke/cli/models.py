@@ -21,7 +21,6 @@ from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.files import write_model_features
 from d2ke.io.columns import Columns, LabelledObjects
-from d2ke.io.text import labels_of_text
 from d2ke.models.conformal import check_alpha
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
@@ -29,6 +28,7 @@ from d2ke.models.predict import checked, predict_objects
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
+from d2ke.objects.fields import labels_of_text
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
@@ -68,7 +68,7 @@ def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         "--columns",
         metavar="NAME,NAME,...",
         help="of .csv, .tsv, .parquet or .feather: each row is a record of these columns, which "
-        "hold text, numbers or (of the latter two) lists; missing entries are allowed",
+        "hold text, numbers, times or (of the latter two) lists; missing entries are allowed",
     )
     add(
         "--categories",

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
-from d2ke.io.labelled import read_file
-from d2ke.io.record_files import check_categories, read_records
+from d2ke.io.labelled import check_categories, read_file
 from d2ke.models.model import D2KEModel
 
 
@@ -52,7 +50,7 @@ def read_columns(options: argparse.Namespace, session: Session) -> LabelledObjec
     names = options.columns.split(",")
     of_categories = options.categories.split(",") if options.categories else []
     check_categories(names, of_categories)
-    return _read_records(options, session, names, options.labels, of_categories)
+    return _read_records(options, session, names, dict.fromkeys(of_categories, "categories"))
 
 
 def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) -> LabelledObjects:
@@ -62,14 +60,19 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
         return read(options, session, columns)
     _refuse_others(options)
     kinds = {name: given.kind for name, given in model.inputs.items()}
-    return _read_records(options, session, list(kinds), options.labels, (), kinds, columns.labels)
+    return _read_records(options, session, list(kinds), kinds, columns)
 
 
 def _read_records(
-    options: argparse.Namespace, session: Session, names: Sequence[str], *others: Any
+    options: argparse.Namespace,
+    session: Session,
+    names: Sequence[str],
+    kinds: Mapping[str, str],
+    earlier: Columns = NOTHING,
 ) -> LabelledObjects:
+    wanted = Columns(tuple(names), options.labels)
     with reported_warnings(session):
-        held = read_records(options.file, names, *others)
+        held = read_file(options.file, wanted, earlier=earlier, records=True, kinds=kinds)
     session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     return held
 

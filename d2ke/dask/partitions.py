@@ -19,8 +19,9 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.workers import later, shared, thread_count
 from d2ke.objects.container import Objects, offsets_of, span_of
-from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_records
+from d2ke.objects.values import list_of
 
 _TASKS_OF_THREAD = 4  # so that all threads have work to the end
 

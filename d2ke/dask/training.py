@@ -30,7 +30,7 @@ from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, sc
 from d2ke.models.result_warnings import warn_of_result
 from d2ke.models.targets import LeftOutScores, Target, as_numbers
 from d2ke.objects.container import Objects, concatenate
-from d2ke.objects.record_packing import is_table
+from d2ke.objects.tables import is_table
 
 
 def d2ke_train(

@@ -26,7 +26,7 @@ from d2ke.distances.problem import (
 from d2ke.distances.registry import usual_distance
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.record_packing import as_categories, pack_records
-from d2ke.objects.records import Records
+from d2ke.objects.records import Records, check_use
 
 PLAIN = {"absolute": "numbers", "equal": "categories"}  # distances of what is no object
 _SAMPLE = 100  # rows of which weights are made
@@ -88,6 +88,7 @@ def _check_columns(
     for name, (method, params) in chosen.items():
         called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         values, others = x[name].values, None if y is x else y[name].values
+        check_use(called.y, y[name].use, x[name].use, called.x)
         try:
             if isinstance(method, str) and method in PLAIN:
                 if params:

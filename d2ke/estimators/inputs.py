@@ -26,8 +26,10 @@ from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_import import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
-from d2ke.objects.record_packing import is_table, pack_records
+from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Records
+from d2ke.objects.tables import is_table
+from d2ke.objects.typed import CLOCKS
 
 _CELLS = "OUST"  # dtypes of arrays whose elements may be objects
 _NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns
@@ -68,7 +70,8 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
         if len(types) == 1 or all(str(kind).lower().startswith(_NUMBERS) for kind in types):
             return None
     records = pack_records(X, name="X")
-    if all(column.kind in ("numbers", "missing") for column in records.columns.values()):
+    held = records.columns.values()
+    if all(one.kind in ("numbers", "missing") and one.use not in CLOCKS for one in held):
         return None
     estimator.n_features_in_ = len(records.columns)
     estimator.feature_names_in_ = np.array(list(records.columns), dtype=object)

@@ -28,8 +28,9 @@ from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import Objects, take
 from d2ke.objects.copies import Copies, find_copies
-from d2ke.objects.record_packing import is_table, pack_records
+from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Column, Records
+from d2ke.objects.tables import is_table
 
 _SAMPLE = 50_000  # random pairs
 _CROWD = 50  # near pairs a row of a column that is searched

@@ -18,7 +18,7 @@ from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock, Transform
 from d2ke.objects.container import take
-from d2ke.objects.packing import list_of
+from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke.objects.container import Objects
+from d2ke.objects.typed import NOTES
 
 _LISTED = 20  # names of columns that are not used
 
@@ -20,7 +21,9 @@ _LISTED = 20  # names of columns that are not used
 class Columns:
     """Names of columns or variables: of the objects or their values, the labels, ids, the time.
 
-    After reading, they include the names of all unused columns.
+    After reading, they include the names of all unused columns, that of a column which names the
+    `rows`, and the `uses` of columns that hold something else than text, numbers or lists: a key of
+    `NOTES`, or for an unused column its type.
     """
 
     objects: Sequence[str] | None = None
@@ -28,6 +31,8 @@ class Columns:
     ids: str | None = None
     time: str | None = None
     unused: Sequence[str] = ()
+    rows: str | None = None
+    uses: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def explicit(self) -> list[tuple[str, str]]:
@@ -37,21 +42,27 @@ class Columns:
         return named + [(argument, name) for argument, name in others if name is not None]
 
     def __str__(self) -> str:
-        used = [f"{argument} from {name!r}" for argument, name in self.explicit]
-        others = ", ".join(map(repr, self.unused[:_LISTED])) + ", ..." * (
-            len(self.unused) > _LISTED
-        )
-        return "; ".join([*used, *[f"not used: {others}"] * bool(others)])
+        others = (("names of rows", self.rows),) if self.rows is not None else ()
+        used = [f"{what} from {self._noted(name)}" for what, name in (*self.explicit, *others)]
+        unused = ", ".join(map(self._noted, self.unused[:_LISTED]))
+        unused += ", ..." * (len(self.unused) > _LISTED)
+        return "; ".join([*used, *[f"not used: {unused}"] * bool(unused)])
+
+    def _noted(self, name: str) -> str:
+        use = self.uses.get(name)
+        return repr(name) if use is None else f"{name!r} ({NOTES.get(use, use)})"
 
     def check(self, path: Path | str, names: Collection[str], what: str) -> None:
         """Refuse names that a file does not have, and one name for two arguments."""
-        for i, (argument, name) in enumerate(self.explicit):
+        named = self.explicit if self.rows is None else [*self.explicit, ("ids", self.rows)]
+        for argument, name in named:
             if name not in names:
                 raise ArgumentError(
                     argument,
                     f"must name one of the {what}s: {path} has no {what} {name!r}; it has "
                     f"{', '.join(map(repr, names)) or 'none'}",
                 )
+        for i, (argument, name) in enumerate(self.explicit):
             for other, before in self.explicit[:i]:
                 if before == name:
                     raise ArgumentError(
@@ -66,13 +77,17 @@ class Columns:
         needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
         if self != NOTHING or any(name not in names for name in needed if name is not None):
             return self
-        return replace(
-            earlier, labels=earlier.labels if earlier.labels in names else None, unused=()
-        )
+        labels = earlier.labels if earlier.labels in names else None
+        return replace(earlier, labels=labels, unused=(), rows=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the given names as a dict; those of objects and unused columns are lists."""
-        values = {**vars(self), "objects": list(self.objects or ()), "unused": list(self.unused)}
+        values = {
+            **vars(self),
+            "objects": list(self.objects or ()),
+            "unused": list(self.unused),
+            "uses": dict(self.uses),
+        }
         return {name: value for name, value in values.items() if value}
 
     @classmethod
@@ -86,6 +101,9 @@ class Columns:
 
 NOTHING = Columns()
 LABELS = ("label", "labels", "class", "y", "target")
+STRINGS = ("sequence", "string", "text", "objects", "x")
+IDS = ("id", "series", "series_id")
+TIMES = ("time", "t", "step", "timestamp")
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:

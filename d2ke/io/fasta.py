@@ -8,7 +8,8 @@ from pathlib import Path
 
 from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import LabelledObjects
-from d2ke.io.text import labels_of_text, lines_of
+from d2ke.io.text import lines_of
+from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")

@@ -3,34 +3,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any
+
+import numpy as np
 
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.arff import read_arff
 from d2ke.io.columns import NOTHING, Columns, LabelledObjects
-from d2ke.io.delimited import read_delimited
+from d2ke.io.delimited import open_table
 from d2ke.io.fasta import read_fasta
-from d2ke.io.frames import read_arrow, read_frame
-from d2ke.io.parquet import ParquetObjects
+from d2ke.io.parquet import ParquetObjects, open_arrow
+from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
 from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
-from d2ke.objects.container import OBJECT_KINDS, of_kind
-from d2ke.objects.values import column_names
+from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
+from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
-_LONG = ("objects", "labels", "ids", "time")
+_READERS: dict[str, Callable[..., LabelledObjects]] = {
+    **_VARIABLES,
+    ".arff": read_arff,
+    ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
+    ".txt": lambda path, *_: _ucr(*read_ucr(path)),
+    **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
+}
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
 # The endings, and the arguments that have a meaning for each.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".ts", ".txt"), ()),
-    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), _LONG),
+    **dict.fromkeys((*_TABLES, ""), ("objects", "labels", "ids", "time")),
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
     **dict.fromkeys(_VARIABLES, ("objects", "labels", "channels_first")),
-    **dict.fromkeys((".parquet", ".feather"), _LONG),
 }
 
 
@@ -43,8 +51,9 @@ def read_objects(
     time: str | None = None,
     channels_first: bool | None = None,
     kind: str | None = None,
+    categories: str | Sequence[str] = (),
 ) -> LabelledObjects:
-    r"""Read labelled objects from a file, whose ending says of which format, or a data frame.
+    r"""Read labelled objects from a file, whose ending gives the format, or from a table in memory.
 
     ================  ==========================================================================
     ending            objects and labels
@@ -52,15 +61,15 @@ def read_objects(
     .ts               series and classes, see `read_ts`
     .arff             one relational attribute with numbers, one string attribute, or all numeric
                       attributes as a series; and a nominal attribute
-    .csv, .tsv        a table with a header: a string on each row; or, where a column says which
-                      series a row is of, a vector of a series on each row; also .csv.gz, .tsv.gz
+    .csv, .tsv        a table with a header: a string, or a record, on each row; or, where a column
+                      says which series a row is of, a vector of a series; also .csv.gz, .tsv.gz
     .tsv, .txt        of the UCR archive: on each line a class, then the values of a series, without
                       a header; NaN at the end of a line makes a shorter series
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
-    .parquet          a column of strings or lists, see `ParquetObjects`; with `ids` as .feather
-    .feather          a table of numbers and texts, which is read as a .csv is
+    .parquet,         a table with the types of Arrow: a string, a list or a record on each row, or
+    .feather          a vector of a series; see also `ParquetObjects`
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -69,26 +78,35 @@ def read_objects(
     and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
     line is the header. A table is refused if this line may be data: no argument names one of its
     columns, and it has a number, a field that is repeated below, or a single field without a usual
-    name. A column without a name (the index of pandas) is left out.
+    name. A column without a name (the index of pandas) is left out. Blanks around a field do not
+    count, but for those in quotes. An empty field is missing, also in quotes.
+
+    A column means the same in each format, and in data frames and dicts. Dates are days since
+    1970-01-01, times seconds since 1970-01-01 UTC (those without a zone count as UTC, and the
+    result says so), durations and times of a day seconds, decimals and booleans numbers. In text
+    all fields of a column must have the form: 2024-02-29; 2024-02-29 10:00:00.5 or
+    2024-02-29T10:00+02:00; 1 days 02:00:00, 26:00:00 or P1DT2H; True or false. Columns of other
+    types are named in a warning if they are not asked for.
 
     A .tsv file of numbers only is a file of the UCR archive if its name ends with _TRAIN or _TEST.
     With another name it is refused if the first line counts, if its classes all differ, or if its
     first two fields ascend, as ids and times do.
 
-    Labels of text files and nominal classes of .ts and .arff stay text; the former become numbers
-    if all are numbers in one canonical form: whole, or with equally many decimals, or as short as
-    they can be (so 1.1 and 1.10, or 1E2 and 100, stay four labels). A nan, NA or inf, or nothing,
-    among numbers is refused, and so is a decimal comma.
+    Labels have the types of their column; booleans stay booleans, dates are days. Nominal classes
+    of .ts and .arff stay text. Labels of text files become numbers if all have one canonical form:
+    whole, or with equally many decimals, or as short as they can be (so 1.1 and 1.10, or 1E2 and
+    100, stay four labels). A nan, NA or inf, or nothing, among numbers is refused, and so is a
+    decimal comma.
 
     Parameters
     ----------
-    file : str, path or data frame
-        The file; or a data frame of pandas or polars, or a table of pyarrow, which is read as a
-        .csv is (this needs pyarrow).
+    file : str, path, data frame or mapping
+        The file; or a data frame of pandas or polars, a table of pyarrow, or a dict of columns.
     objects : str or sequence of str, optional
-        The variable of a .mat, .npz or .h5 file; the column of strings of a table, or the columns
-        of values of series. Default: the only one that can be; where there are several, one called
-        X, objects, sequence, ...; for series all columns that have no other meaning.
+        The variable of a .mat, .npz or .h5 file; the column of strings or lists of a table; several
+        columns of records, or columns of values of series. Default: the only column that can be;
+        where there are several, one called X, objects, sequence, ...; for series all columns of
+        numbers that have no other meaning.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
         target (in any case; of a table with axes, y beside z or beside numbers called x, y is an
@@ -98,8 +116,9 @@ def read_objects(
         The column of a long table that says which series a row is of. Default: one called id,
         series or series_id, if its values repeat.
     time : str, optional
-        The column by which the rows of a series are put in order. Default: one called time, t,
-        step or timestamp; without one, the order of the file.
+        The column by which the rows of a series are put in order: numbers, dates, times or
+        durations. Default: one called time, t, step or timestamp; without one, the order of the
+        file.
     channels_first : bool, optional
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. Of relational
         attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
@@ -107,14 +126,18 @@ def read_objects(
     kind : {"series", "sets", "strings"}, optional
         What the objects are. Vectors are series, whose order counts, unless the file is one of
         d2ke's that says otherwise, or ``kind="sets"``.
+    categories : str or sequence of str, optional
+        Columns among `objects` that hold labels of categories; the rows are records then. Columns
+        of a categorical type are categories without that.
 
     Returns
     -------
     LabelledObjects
-        The pair of the n objects and their labels. Objects are packed; series of a long table are
-        in the order in which they first appear. Labels are an ndarray of int64 (where all are whole
-        numbers), float64, bool or str, or None if the file has none. Printed, or by its attribute
-        `columns`, it says which columns or variables were read.
+        The pair of the n objects and their labels. Objects are packed; several columns of which
+        one holds strings or lists, or without a column of ids, are `Records`; series of a long
+        table are in the order in which they first appear. Labels are an ndarray of int64 (where all
+        are whole numbers), float64, bool or str, or None if the file has none. Printed, or by its
+        attribute `columns`, it says which columns or variables were read.
 
     Raises
     ------
@@ -137,9 +160,24 @@ def read_objects(
     >>> objects, labels = read_objects(file)
     >>> objects, labels.tolist()
     (<2 strings over 4 letters, lengths 4 to 5>, ['coding', 'other'])
+    >>> table = {"name": ["Ada", "Bo"], "price": [1.5, None], "label": [0, 1], "note": ["x", "y"]}
+    >>> read_objects(table, objects=["name", "price"])
+    <2 records: name (strings), price (numbers, 1 missing); labels of 2 different values; objects
+    from 'name'; objects from 'price'; labels from 'label'; not used: 'note'>
     """
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
-    return read_file(file, Columns(names, labels, ids, time), channels_first, kind=kind)
+    of_categories = [categories] if isinstance(categories, str) else categories
+    check_categories(names or (), of_categories)
+    kinds = dict.fromkeys(of_categories, "categories")
+    wanted = Columns(names, labels, ids, time)
+    return read_file(file, wanted, channels_first, kind=kind, records=bool(kinds), kinds=kinds)
+
+
+def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None:
+    """Refuse categories that are no columns of records."""
+    for name in of_categories:
+        if name not in names:
+            raise ArgumentError("categories", f"names {name!r}, which is not among the columns")
 
 
 def read_file(
@@ -150,18 +188,21 @@ def read_file(
     *,
     kind: str | None = None,
     streamed: bool = False,
+    records: bool = False,
+    kinds: Mapping[str, str] | None = None,
 ) -> LabelledObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
-    With `streamed`, objects of a Parquet file stay there.
+    With `streamed`, objects of a Parquet file stay there. With `records`, the named columns are
+    records, also if there is one; `kinds` are those of a model's columns.
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    held = _read_file(file, columns, channels_first, earlier, kind, streamed)
+    held = _read_file(file, columns, channels_first, earlier, kind, streamed, records, kinds or {})
     if kind in (None, held.objects.kind):
         return held
-    objects = of_kind(held.objects, kind)
+    objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
     return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written, held.note)
@@ -174,47 +215,55 @@ def _read_file(
     earlier: Columns,
     kind: str | None,
     streamed: bool,
+    records: bool,
+    kinds: Mapping[str, str],
 ) -> LabelledObjects:
-    if column_names(file) and channels_first is None:
-        return read_frame(file, columns, earlier, "the data frame")
-    path = file_path("file", file)
-    suffix = next((end for end in _ARGUMENTS if path.name.lower().endswith(end)), "")
-    if not suffix:
-        raise ValueError(f"{path} must end in {', '.join(_ARGUMENTS)}")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
-    _check(columns, channels_first, suffix)
-    if suffix == ".ts":
-        return LabelledObjects(*read_ts(path)[:2])
-    first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
-    if suffix == ".txt" or (first and not columns.or_earlier(first, earlier).explicit):
-        objects, labels, note = read_ucr_table(path, first) if first else read_ucr(path)
-        return LabelledObjects(objects, labels, note=note)
-    if suffix == ".arff":
-        return read_arff(path, columns, channels_first, earlier)
-    if suffix in (".fasta", ".fa"):
-        return read_fasta(path, columns.labels)
-    if suffix in _VARIABLES:
-        return _VARIABLES[suffix](path, columns, channels_first, earlier)
-    if suffix == ".parquet" and not (columns.ids or earlier.ids):
-        if columns == NOTHING and earlier.objects is not None:
-            columns = earlier
-        column = None if columns.objects is None else columns.objects[0]
-        return ParquetObjects(path, objects=column, labels=columns.labels, kind=kind).held(streamed)
-    if suffix not in (".parquet", ".feather"):
-        return read_delimited(path, columns, earlier)
-    return read_frame(read_arrow(path, suffix), columns, earlier, str(path))
+    if is_table(file):
+        suffix = ""
+        _check(columns, channels_first, suffix)
+        name = "the dict" if isinstance(file, Mapping) else "the data frame"
+        table = Table(name, columns_of(file, name))
+        check_lengths({own: len(table.typed(own)) for own in table.names}, name)
+    else:
+        path = file_path("file", file)
+        suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
+        if not suffix:
+            raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
+        if not path.exists():
+            raise FileNotFoundError(f"there is no file {path}")
+        _check(columns, channels_first, suffix)
+        if suffix not in _TABLES:
+            if records:
+                raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
+            return _READERS[suffix](path, columns, channels_first, earlier)
+        first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
+        if first and not columns.or_earlier(first, earlier).explicit:
+            return _ucr(*read_ucr_table(path, first))
+        if suffix in (".parquet", ".feather"):
+            table = open_arrow(path, suffix)
+        else:
+            table = open_table(path, columns, earlier)
+    roles = find_roles(table, columns, earlier, records)
+    if streamed and suffix == ".parquet" and roles.form == "objects":
+        (column,) = roles.columns.objects or ()
+        opened = ParquetObjects(path, objects=column, labels=roles.columns.labels, kind=kind)
+        return LabelledObjects(opened, opened.labels, columns=opened.columns)
+    return read_roles(table, roles, {**kinds, **earlier.uses}, kind)
+
+
+def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:
+    return LabelledObjects(objects, labels, note=note)
 
 
 def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
     """Refuse arguments that have no meaning for a format, and names that are no strings."""
-    tables = "time" in _ARGUMENTS[suffix] and (suffix != ".parquet" or columns.ids is not None)
+    what = f"a {suffix} file" if suffix else "a table in memory"
     for name, value in (*columns.explicit, ("channels_first", channels_first)):
         if value is not None and name not in _ARGUMENTS[suffix]:
-            raise ArgumentTypeError(name, f"has no meaning for a {suffix} file; got {value!r}")
+            raise ArgumentTypeError(name, f"has no meaning for {what}; got {value!r}")
         if name != "channels_first" and not isinstance(value, str):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    if not tables and len(columns.objects or ()) > 1:
+    if suffix not in ("", *_TABLES) and len(columns.objects or ()) > 1:
         raise ArgumentTypeError(
-            "objects", f"must name one variable of a {suffix} file, got {columns.objects!r}"
+            "objects", f"must name one variable of {what}, got {columns.objects!r}"
         )

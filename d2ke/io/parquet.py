@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,12 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
-from d2ke.io.delimited import IDS, STRINGS
-from d2ke.io.text import labels_of_text
+from d2ke.io.columns import Columns
+from d2ke.io.tables import find_roles
 from d2ke.objects.arrow_columns import pyarrow
-from d2ke.objects.arrow_import import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
+from d2ke.objects.tables import Table, columns_of
 
 
 class ParquetObjects:
@@ -71,7 +72,8 @@ class ParquetObjects:
     >>> pq.write_table(pa.table(words), file, row_group_size=16)
     >>> opened = d2ke.io.ParquetObjects(file)
     >>> opened
-    <40 strings over 2 letters of words.parquet, in 3 row groups>
+    <40 strings over 2 letters of words.parquet, in 3 row groups; objects from 'word'; labels from
+    'label'>
     >>> d2ke.d2ke_train(opened.labels, opened, R=32).accuracy
     100.0
     """
@@ -85,16 +87,18 @@ class ParquetObjects:
         kind: str | None = None,
     ):
         self.path, self._kind = file_path("file", file), kind
-        pyarrow(f"reading {self.path.name}")
-        open_file(self.path).close()
-        try:
-            self._file = importlib.import_module("pyarrow.parquet").ParquetFile(self.path)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{self.path} is not a Parquet file: {error}") from None
-        schema = self._file.schema_arrow
-        column, label = _find(self.path, schema, objects, labels)
-        unused = tuple(name for name in schema.names if name not in (column, label))
-        self.columns = Columns((column,), label, unused=unused)
+        self._file = _opened(self.path)
+        table = _table(self.path, self._file)
+        wanted = Columns(None if objects is None else (objects,), labels)
+        roles = find_roles(table, wanted)
+        if roles.form != "objects":
+            raise ArgumentError(
+                "objects",
+                f"must name the column of objects: {self.path} is a long table of series, of which "
+                f"{roles.columns.ids!r} repeats; read_objects reads it",
+            )
+        self.columns = roles.columns
+        (column,), label = self.columns.objects or (), self.columns.labels
         counts = [self._file.metadata.row_group(i).num_rows for i in range(self.n_groups)]
         self._starts = np.cumsum([0, *counts])
         self._read = lru_cache(1)(self._read_group)
@@ -110,10 +114,7 @@ class ParquetObjects:
         if self.kind == "strings":
             self.alphabet = reduce(np.union1d, [one.alphabet for one in parts])
         self.lengths = np.concatenate([one.lengths for one in parts])
-        self.labels = None
-        if label is not None:
-            held = self._file.read(columns=[label]).column(0)
-            self.labels = labels_of_column(self.path, label, held)
+        self.labels = None if label is None else table.typed(label, "strings").labels()
 
     @property
     def n_groups(self) -> int:
@@ -127,7 +128,7 @@ class ParquetObjects:
         what = f"{len(self)} {self.kind}"
         if self.alphabet is not None:
             what += f" over {len(self.alphabet)} letters"
-        return f"<{what} of {self.path.name}, in {self.n_groups} row groups>"
+        return f"<{what} of {self.path.name}, in {self.n_groups} row groups; {self.columns}>"
 
     def span(self, start: int, stop: int) -> Objects:
         """Return consecutive objects, packed."""
@@ -146,11 +147,6 @@ class ParquetObjects:
             pieces += self._read(i).take(rows[groups == i] - self._starts[i]).chunks
         return self._pack(pyarrow("").chunked_array(pieces), 0)
 
-    def held(self, streamed: bool) -> LabelledObjects:
-        """Return all objects, in memory or as they are in the file, with their labels."""
-        objects = self if streamed else self.span(0, len(self))
-        return LabelledObjects(objects, self.labels, columns=self.columns)
-
     def _read_group(self, i: int) -> Any:
         (name,) = self.columns.objects or ()
         return self._file.read_row_group(i, columns=[name]).column(0)
@@ -164,37 +160,46 @@ class ParquetObjects:
             raise type(error)(error.argument, error.problem, int(first) + error.index) from None
 
 
-def labels_of_column(path: Path, name: str, column: Any) -> np.ndarray:
-    """Return the labels of a column of pyarrow; none may be missing."""
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null())[0])
-        raise ArgumentError("labels", f"is missing in {path}, column {name!r}", row)
-    values = column.to_numpy()
-    if values.dtype.kind != "O":
-        return values
-    return labels_of_text(values.tolist(), f"{path}, column {name!r}, row {{}}".format)
+def open_arrow(path: Path, suffix: str) -> Table:
+    """Return the table of a .feather file, or of a .parquet file, which is read by columns."""
+    pyarrow(f"reading {path.name}")
+    if suffix == ".parquet":
+        return _table(path, _opened(path))
+    try:
+        with open_file(path) as stream:
+            table = importlib.import_module("pyarrow.feather").read_table(stream)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a {suffix} file: {error}") from None
+    return Table(path, columns_of(table, str(path)))
 
 
-def _find(path: Path, schema: Any, objects: str | None, labels: str | None) -> tuple[str, Any]:
-    """Return the names of the columns of objects and of labels."""
-    Columns(None if objects is None else (objects,), labels).check(path, schema.names, "column")
-    found = find_usual(schema.names, LABELS)
-    label = schema.names[found] if labels is None and found is not None else labels
-    if objects is not None:
-        return objects, label
-    known = [
-        field.name
-        for field in schema
-        if field.name != label
-        and field.name.lower() not in IDS
-        and holds_objects(pyarrow("").chunked_array([], field.type))
-    ]
-    usual = find_usual(known, STRINGS)
-    if len(known) != 1 and usual is None:
-        raise ArgumentError(
-            "objects",
-            f"must name the column of objects: {path} has "
-            + (f"several of strings or lists: {known}" if known else "none of strings or lists")
-            + "; of a long table of series, ids must name the column that says of which a row is",
-        )
-    return known[usual or 0], label
+def _opened(path: Path) -> Any:
+    pyarrow(f"reading {path.name}")
+    open_file(path).close()
+    try:
+        return importlib.import_module("pyarrow.parquet").ParquetFile(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a Parquet file: {error}") from None
+
+
+def _table(path: Path, file: Any) -> Table:
+    schema = file.schema_arrow
+    heads = columns_of(schema.empty_table(), str(path))
+    return Table(path, _FileColumns(file, list(heads)), heads=heads)
+
+
+@dataclass(frozen=True)
+class _FileColumns(Mapping[str, Any]):
+    """The columns of a Parquet file, each of which is read on access."""
+
+    file: Any
+    names: list[str]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.file.read(columns=[name]).column(0)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)

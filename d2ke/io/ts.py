@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
-from d2ke.io.text import finite_numbers, lines_of
+from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import finite_numbers
 from d2ke.objects.packing import pack
 
 _FLAGS = ("missing", "univariate", "equallength")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.io.text import finite_numbers, is_gap, labels_of_text, lines_of, looks_numeric
+from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import finite_numbers, is_gap, labels_of_text, looks_numeric
 from d2ke.objects.packing import pack
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")

@@ -20,8 +20,8 @@ from d2ke.io.damage import Damaged, damage
 from d2ke.io.feature_file import features_seal
 from d2ke.io.hdf5 import get_objects, open_hdf5
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
-from d2ke.io.text import labels_of_text
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 
 _RAGGED = ("values", "offsets")
@@ -52,6 +52,10 @@ def read_arrays(
     wrote.
     """
     values = _npz(path) if path.suffix.lower() == ".npz" else _hdf5(path)
+    try:
+        values = {name: _text(name, value) for name, value in values.items()}
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
         columns = columns.or_earlier(values, earlier)
     ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
@@ -80,18 +84,14 @@ def _npz(path: Path) -> dict[str, Any]:
             damage(),
             np.load(stream, allow_pickle=False) as archive,
         ):
-            values = {name: archive[name] for name in archive.files}
+            return {name: archive[name] for name in archive.files}
     except Damaged as error:
         raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
-    try:
-        return {name: _text(name, value) for name, value in values.items()}
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
-def _text(name: str, value: np.ndarray) -> np.ndarray:
+def _text(name: str, value: Any) -> Any:
     """Return an array of bytes as text, anything else as it is."""
-    if value.dtype.kind != "S":
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "S":
         return value
     try:
         return np.char.decode(value, "utf-8")
@@ -107,19 +107,18 @@ def _hdf5(path: Path) -> dict[str, Any]:
     with open_hdf5(path) as store:
         items = {name: store.get(name) for name in store}
         lost = [name for name, item in items.items() if item is None]
-        values = {} if lost else {name: _hdf5_value(name, item) for name, item in items.items()}
+        values = {} if lost else {name: _hdf5_value(item) for name, item in items.items()}
     if lost:
         raise ValueError(f"{path}: {lost[0]} is a link to nothing that can be read")
     return values
 
 
-def _hdf5_value(name: str, dataset: h5py.Dataset | h5py.Group) -> Any:
+def _hdf5_value(dataset: h5py.Dataset | h5py.Group) -> Any:
     if isinstance(dataset, h5py.Group):
         return get_objects(dataset) if {"values", "offsets"} <= set(dataset) else None
     if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O":
         return np.asarray(dataset.asstr()[()]).astype(str)
-    value = dataset[()]
-    return _text(name, value) if isinstance(value, np.ndarray) else value
+    return dataset[()]
 
 
 def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:

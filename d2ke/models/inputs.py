@@ -12,9 +12,11 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.distances.registry import BY_NAME
 from d2ke.objects.container import Objects, of_kind
-from d2ke.objects.record_packing import as_categories, is_table, naming_rows, pack_records
-from d2ke.objects.records import Column, Records
+from d2ke.objects.record_packing import as_categories, naming_rows, pack_table
+from d2ke.objects.records import Column, Records, check_use
+from d2ke.objects.tables import is_table
 from d2ke.objects.tokens import letters_of
+from d2ke.objects.typed import NOTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +110,33 @@ def input_kinds(X: Any, blocks: Sequence[Any]) -> dict[str, InputKind]:
     }
 
 
+def columns_of_records(X: Any) -> dict[str, Any]:
+    """Return the names of columns and the uses of numbers, as a model keeps them."""
+    if not isinstance(X, Records):
+        return {}
+    uses = {name: column.use for name, column in X.columns.items() if column.use in NOTES}
+    return {"objects": list(X), **({"uses": uses} if uses else {})}
+
+
 def check_records(
-    X: Any, inputs: Mapping[str, InputKind], blocks: Sequence[Any], refuse: bool | None
+    X: Any,
+    inputs: Mapping[str, InputKind],
+    blocks: Sequence[Any],
+    refuse: bool | None,
+    uses: Mapping[str, str],
 ) -> Records:
     """Pack records; refuse those that a model was not trained for.
 
-    Columns may be in another order, and their entries missing in any row.
+    Columns may be in another order, and their entries missing in any row. `uses` says which numbers
+    are dates, times or durations.
     """
     if not is_table(X):
         names = ", ".join(map(repr, inputs))
         raise ArgumentTypeError(
             "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
         )
-    records = pack_records(X, name="X")
+    kinds = {name: given.kind for name, given in inputs.items()} | dict(uses)
+    records = pack_table(X, "X", kinds)
     check_columns(list(records), inputs)
     checked = {}
     for name, kind in inputs.items():
@@ -139,6 +155,8 @@ def check_records(
         elif kind.kind == "categories" and refuse is not None:
             for block in of_column:
                 block.warn_of_unseen(column)
+        if column.kind == "numbers":
+            check_use(where, column.use, uses.get(name, ""), "the training data")
         checked[name] = column
     return Records(checked)
 

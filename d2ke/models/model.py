@@ -21,7 +21,8 @@ from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
 from d2ke.models.several_labels import LabelCalibration, f1
 from d2ke.objects.container import Objects, span_of
-from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.packing import as_objects
+from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,8 +83,9 @@ class D2KEModel:
         Time by stage.
     columns : mapping
         Names of the columns or variables of the file that `d2ke train` read: objects (a list),
-        labels, ids, time, if given, and those that were not used (a list, unused).
-        Empty for a model of `d2ke_train`.
+        labels, ids, time, if given, and those that were not used (a list, unused); and which of
+        them hold dates, times, durations or booleans (a dict, uses). A model of `d2ke_train` has
+        the objects and uses of records, and nothing of objects of one kind.
     inputs : mapping of str to InputKind
         Of records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None
@@ -253,7 +255,8 @@ class D2KEModel:
             return list_of("X", X)
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
         if self.inputs:
-            return check_records(X, self.inputs, self.blocks, refuse)
+            uses = self.columns.get("uses", {})
+            return check_records(X, self.inputs, self.blocks, refuse, uses)
         kind = InputKind(self.kind, self.channels, self.alphabet, self.letters)
         return kind.check("X", as_objects("X", X), X, self.blocks, refuse)
 

@@ -14,11 +14,11 @@ from scipy import sparse
 from d2ke._base import labels
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.io.text import finite_numbers, in_mixed_forms
 from d2ke.learners.linear_model import one_vs_rest_signs, winners
 from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration
 from d2ke.models.several_labels import LabelCalibration, indicators, names_of_labels, true_labels
+from d2ke.objects.fields import finite_numbers, in_mixed_forms
 
 _LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression

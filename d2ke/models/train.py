@@ -22,7 +22,7 @@ from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.hinge import better_by_hinge
-from d2ke.models.inputs import InputKind, input_kinds
+from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS, fit_scores
 from d2ke.models.plan import Solved, TrainingPlan, scores
@@ -37,7 +37,7 @@ from d2ke.models.training_inputs import (
     packed_objects,
     packed_records,
 )
-from d2ke.objects.record_packing import is_table
+from d2ke.objects.tables import is_table
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
 _WHOLE = 1 << 30  # bytes of features that groups and the hinge loss, which need all at once, take
@@ -318,6 +318,7 @@ def trained_model(
         n_train=left_out.n,
         seconds={},
         inputs=input_kinds(objects, plan.blocks),
+        columns=columns_of_records(objects),
     )
 
 

@@ -17,9 +17,10 @@ from d2ke.models.blocks import Block
 from d2ke.models.plan import block_rows
 from d2ke.models.record_blocks import distances_of_columns, training_records
 from d2ke.objects.container import Objects
-from d2ke.objects.packing import as_objects, list_of
+from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import naming_rows
 from d2ke.objects.records import Records
+from d2ke.objects.values import list_of
 
 
 def check_choices(

@@ -3,63 +3,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.labels import label_array
-from d2ke.objects.values import column_names, is_exact
+from d2ke._base.errors import ArgumentError, warn
+from d2ke.objects.tables import Table, check_lengths, columns_of
+from d2ke.objects.typed import CLOCKS, NUMERIC
 
 
-def rows_of_series(
-    ids: Sequence[Any], times: Sequence[Any] | None, where: Callable[[int], str]
-) -> dict[Any, list[int]]:
-    """Return the rows of each series, by time; series in the order in which they first appear."""
+@dataclass(frozen=True)
+class LongTable:
+    """The series of a long table, in the order in which they first appear.
+
+    Attributes
+    ----------
+    series : list of ndarray, shape (length, channels)
+        The rows of each series, in their order.
+    ids : list of str
+        Their names.
+    rows : list of list of int
+        Where they are in the table.
+    """
+
+    series: list[np.ndarray]
+    ids: list[str]
+    rows: list[list[int]]
+
+
+def read_long(
+    table: Table,
+    ids: str,
+    time: str | None,
+    channels: Sequence[str],
+    uses: Mapping[str, str],
+    missing: bool = False,
+) -> LongTable:
+    """Return the series whose names are in one column, ordered by another; `uses` are a model's."""
+    named = table.typed(ids, "strings")
+    named.need_all("it must name a series", "id")
+    groups = named.labels().tolist() if named.fields is None else named.fields
+    names = named.texts()
+    clock = None if time is None else table.typed(time, uses.get(time, ""))
+    values = np.column_stack(
+        [table.typed(name, uses.get(name, "")).channel(missing) for name in channels]
+    )
     members: dict[Any, list[int]] = {}
-    for row, name in enumerate(ids):
+    for row, name in enumerate(groups):
         members.setdefault(name, []).append(row)
-    if times is None:
-        return members
-    for name, rows in members.items():
-        rows.sort(key=times.__getitem__)
-        for one, other in pairwise(rows):
-            if times[one] == times[other]:
-                time = str(times[one]).removesuffix(".0")
-                raise ValueError(
-                    f"{where(max(one, other))}: the series {name!r} has the time {time} twice"
-                )
-    return members
+    if clock is not None:
+        times = clock.keys()
+        for rows in members.values():
+            rows.sort(key=times.__getitem__)
+            for row, later in pairwise(rows):
+                if times[row] == times[later]:
+                    last = max(row, later)
+                    shown = clock.texts()[last].removesuffix(".0")
+                    raise ValueError(
+                        f"{clock.place(last)}: the series {names[last]!r} has the time {shown} "
+                        "twice"
+                    )
+    rows_of_all = list(members.values())
+    first = [min(rows) for rows in rows_of_all]
+    return LongTable([values[rows] for rows in rows_of_all], [names[i] for i in first], rows_of_all)
 
 
-def series_of_frame(frame: Any, ids: str, time: str | None, name: str) -> list[np.ndarray]:
-    """Return the series of a data frame: the channels are all columns but `ids` and `time`."""
-    names = column_names(frame)
-    for argument, own in (("ids", ids), ("time", time)):
-        if own is not None and own not in names:
-            raise ArgumentError(argument, f"must name one of the columns {names}, got {own!r}")
-    times = None
-    if time is not None:
-        column = np.asarray(frame[time])
-        dates = column.dtype.kind == "M" and not np.isnat(column).any()
-        column = label_array("time", column.astype(np.int64) if dates else column)
-        if column.dtype.kind not in "iuf":
-            raise ArgumentTypeError("time", f"must hold numbers or dates, got {column.dtype}")
-        times = column.tolist()
-    channels = []
-    for own in names:
-        column = np.asarray(frame[own])
-        if own not in (ids, time):
-            if column.dtype.kind not in "biuf" or (
-                column.dtype.kind in "iu" and not is_exact(column)
-            ):
-                problem = f"has in {own!r} what is no channel, or integers that float64 cannot hold"
-                raise ArgumentTypeError(name, f"{problem} ({column.dtype})")
-            channels.append(column)
+def series_of_frame(
+    frame: Any, ids: str, time: str | None, name: str, missing: bool
+) -> list[np.ndarray]:
+    """Return the series of a dict or a data frame: the channels are all other columns."""
+    columns = columns_of(frame, name)
+    for argument, column_name in (("ids", ids), ("time", time)):
+        if column_name is not None and column_name not in columns:
+            raise ArgumentError(
+                argument, f"must name one of the columns {list(columns)}, got {column_name!r}"
+            )
+    table = Table(name, columns, argument=True)
+    typed = {column_name: table.typed(column_name) for column_name in table.names}
+    check_lengths({column_name: len(column) for column_name, column in typed.items()}, name)
+    channels, unused = [], []
+    for column_name, column in typed.items():
+        if column_name in (ids, time):
+            continue
+        if column.use in NUMERIC or column.use == "missing":
+            channels.append(column_name)
+        elif column.use in (*CLOCKS, "other"):
+            unused.append(column_name)
+        else:
+            raise column.refuse("a channel holds numbers")
     if not channels:
         raise ArgumentError(name, f"has no column of values beside {ids!r} and {time!r}")
-    table = np.column_stack(channels)
-    members = rows_of_series(label_array("ids", frame[ids]).tolist(), times, "row {}".format)
-    return [table[rows] for rows in members.values()]
+    if unused:
+        listed = ", ".join(f"{column_name!r} ({typed[column_name].note})" for column_name in unused)
+        warn(f"{name}: {listed} not used; time names the column by which rows are ordered")
+    return read_long(table, ids, time, channels, {}, missing).series

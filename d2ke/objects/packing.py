@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.readings import Layout
 from d2ke.objects.string_packing import pack_strings, pack_texts
 from d2ke.objects.tokens import is_token_list
+from d2ke.objects.values import list_of, refuse_table
 from d2ke.objects.vector_packing import pack_vectors, with_weights
 from d2ke.objects.weighted_vectors import WeightedVectors, weights_of_items
 
@@ -147,7 +147,8 @@ def pack(
         items, lengths, channels_first = from_layout(items, layout, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
     if ids is not None:
-        items, explicit, channels_first = series_of_frame(items, ids, time, name), True, False
+        items = series_of_frame(items, ids, time, name, flag("missing", missing))
+        explicit, channels_first = True, False
     elif time is not None:
         raise ArgumentError("time", "is for the series of a data frame, with ids")
     first = explicit and flag("channels_first", channels_first)
@@ -241,39 +242,6 @@ def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths
     if layout.channels_first:
         raise TypeError(f"channels_first does not apply to strings, which {name} holds")
     return pack_strings(items, name)
-
-
-def refuse_table(name: str, items: Any) -> None:
-    """Refuse what Python lists by its keys or columns, and what it lists in no order."""
-    if isinstance(items, Mapping) or hasattr(items, "columns"):
-        raise ArgumentTypeError(
-            name,
-            f"is one {type(items).__name__}; a sequence of objects is needed, such as one of its "
-            "columns or a list of its values; of a frame of series, pack(df, ids=, time=)",
-        )
-    if isinstance(items, (set, frozenset)):
-        raise ArgumentTypeError(
-            name,
-            f"is one {type(items).__name__}, which has no order; a sequence of objects is needed",
-        )
-
-
-def list_of(name: str, items: Any) -> list[Any]:
-    """Return a sequence of at least one object of any type as a list."""
-    refuse_table(name, items)
-    if isinstance(items, (str, bytes)):
-        raise ArgumentTypeError(
-            name, f"must be a sequence of objects, got one {type(items).__name__}"
-        )
-    try:
-        result = items.to_pylist() if hasattr(items, "to_pylist") else list(items)
-    except TypeError:
-        raise ArgumentTypeError(
-            name, f"must be a sequence of objects, got {type(items).__name__}"
-        ) from None
-    if not result:
-        raise ArgumentError(name, "is empty: at least one object is needed")
-    return result
 
 
 def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, span_of
+from d2ke.objects.typed import NOTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +26,15 @@ class Column:
         categories. None if no row has any.
     missing : ndarray of bool, shape (n,)
         The rows without an entry.
+    use : str
+        What the numbers are, if not plain numbers: "booleans", "dates" (days since 1970-01-01),
+        "times" (seconds since 1970-01-01 UTC), "naive times" (without a zone, which count as UTC)
+        or "durations" (seconds).
     """
 
     values: Any
     missing: np.ndarray
+    use: str = ""
 
     @property
     def kind(self) -> str:
@@ -51,13 +57,13 @@ class Column:
         """Entries of rows from `start` to before `stop`, in the same memory."""
         first, last = np.searchsorted(self.rows, (start, stop)).tolist()
         values = None if self.values is None else span_of(self.values, first, last)
-        return Column(values, self.missing[start:stop])
+        return Column(values, self.missing[start:stop], self.use)
 
     def take(self, rows: np.ndarray) -> Column:
         """Entries of some rows, in their order."""
         missing = self.missing[rows]
         places = np.searchsorted(self.rows, rows[~missing])
-        return Column(None if self.values is None else self.values[places], missing)
+        return Column(None if self.values is None else self.values[places], missing, self.use)
 
     def entry(self, row: int) -> Any:
         """Return the entry of one row, None if it is missing."""
@@ -68,7 +74,9 @@ class Column:
 
     def __repr__(self) -> str:
         n = int(self.missing.sum())
-        held = repr(self.values).strip("<>") if isinstance(self.values, Objects) else self.kind
+        held = NOTES.get(self.use, self.kind).partition(", in ")[0]
+        if isinstance(self.values, Objects):
+            held = repr(self.values).strip("<>")
         return f"<{len(self)} rows: {held}{f', {n} rows without' * bool(n and held)}>"
 
 
@@ -142,5 +150,15 @@ class Records:
         parts = []
         for name, column in self.columns.items():
             n = int(column.missing.sum())
-            parts.append(f"{name} ({column.kind}{f', {n} missing' * (0 < n < len(self))})")
+            held = NOTES.get(column.use, column.kind).partition(", in ")[0]
+            parts.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
         return f"<{len(self)} records: {', '.join(parts)}>"
+
+
+def check_use(name: str, use: str, needed: str, other: str) -> None:
+    """Refuse numbers in other units than those of another column; plain numbers go with all."""
+    use, needed = use.removeprefix("naive "), needed.removeprefix("naive ")
+    plain = ("", "numbers", "booleans")
+    if use != needed and use not in plain:
+        held = "numbers" if needed in plain else needed
+        raise ArgumentTypeError(name, f"holds {use}, but {other} has {held} there")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import refuse_value
 
 LARGEST_EXACT_INTEGER = 2**53
+INEXACT = (
+    "a whole number that float64 cannot hold; if it is a name and no amount, make categories or "
+    "text of the column"
+)
 _RUN = 1 << 22  # numbers that are looked at in one go
 
 
@@ -32,6 +37,39 @@ def array_of(item: Any, name: str) -> np.ndarray:
             if isinstance(value, (int, np.integer)) and int(float(value)) != value:
                 raise ArgumentError(name, f"has {value}, which float64 cannot hold")
     return array
+
+
+def refuse_table(name: str, items: Any) -> None:
+    """Refuse what Python lists by its keys or columns, and what it lists in no order."""
+    if isinstance(items, Mapping) or hasattr(items, "columns"):
+        raise ArgumentTypeError(
+            name,
+            f"is one {type(items).__name__}; a sequence of objects is needed, such as one of its "
+            "columns or a list of its values; of a frame of series, pack(df, ids=, time=)",
+        )
+    if isinstance(items, (set, frozenset)):
+        raise ArgumentTypeError(
+            name,
+            f"is one {type(items).__name__}, which has no order; a sequence of objects is needed",
+        )
+
+
+def list_of(name: str, items: Any) -> list[Any]:
+    """Return a sequence of at least one object of any type as a list."""
+    refuse_table(name, items)
+    if isinstance(items, (str, bytes)):
+        raise ArgumentTypeError(
+            name, f"must be a sequence of objects, got one {type(items).__name__}"
+        )
+    try:
+        result = items.to_pylist() if hasattr(items, "to_pylist") else list(items)
+    except TypeError:
+        raise ArgumentTypeError(
+            name, f"must be a sequence of objects, got {type(items).__name__}"
+        ) from None
+    if not result:
+        raise ArgumentError(name, "is empty: at least one object is needed")
+    return result
 
 
 def column_names(item: Any) -> list[Any]:

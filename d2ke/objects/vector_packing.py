@@ -70,6 +70,8 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> np.ndarray:
         if not is_exact(array):
             raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
     elif array.dtype.char not in "?efd":
+        if not array.ndim:
+            raise ArgumentTypeError(name, f"is {item!r}; an array of numbers is needed", i)
         raise ArgumentTypeError(
             name, f"has element type {array.dtype}; float64, float32 or integers are needed", i
         )

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke.io.text import finite_numbers
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import finite_numbers
 from d2ke.objects.packing import pack
 from papers.datasets.files import is_hidden
 from papers.datasets.source import SERIES, Source, published

@@ -2,6 +2,7 @@
 """`d2ke train --columns`: records of tables, with gaps, by columns of several kinds."""
 
 import csv
+from datetime import date
 
 import numpy as np
 import pytest
@@ -112,3 +113,32 @@ def test_refused(capsys, tmp_path):
     assert "line 4, column 'age': the value is 'old', not a number" in message
     write(tmp_path / "new.csv", ["word", "code"])
     assert "has no column 'age'" in refused(capsys, "predict", model, tmp_path / "new.csv", *out)
+
+
+def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    days = [date(2024, 1, 1 + i % 28) for i in range(N)]
+    table = {"id": [i // 4 for i in range(N)], "day": [days[N - 1 - i] for i in range(N)],
+             "word": TABLE["note"], "v": RNG.normal(size=N).tolist(),
+             "label": [i // 4 % 2 for i in range(N)]}  # fmt: skip
+    table["word"] = [("ab", "ba")[one] * 3 for one in table["label"]]
+    with (tmp_path / "a.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    records = ["--columns", "word,day,v"]
+    series = ["--ids", "id", "--time", "day", "--objects", "v", "--labels", "label"]
+    for options, said in ((records, "objects from 'day' (dates"), (series, "time from 'day' (dat")):
+        results = set()
+        for old, new in (("a.csv", "a.parquet"), ("a.parquet", "a.csv")):
+            model, result = tmp_path / "model.h5", tmp_path / "labels.csv"
+            text = run(capsys, "train", tmp_path / old, *options, "--out", model, "--R", "16")
+            assert text.count(said) == 2  # of the file, and of the model
+            assert load_model(model).columns["uses"] == {"day": "dates"}
+            assert said in run(capsys, "predict", model, tmp_path / new, "--out", result)
+            results.add(result.read_text())
+        assert len(results) == 1
+    text = run(capsys, "train", tmp_path / "a.csv", *series[:2], *series[4:], "--out", model)
+    assert "not used: 'day' (dates, in days since 1970-01-01), 'word'" in text

@@ -9,6 +9,7 @@ from interrupt_cases import check_interrupt
 from interrupts import needs_proc
 from model_file_cases import strings_csv
 
+from d2ke._base import files as base_files
 from d2ke.cli.main import main
 from d2ke.models import persistence
 from d2ke.models.persistence import load_model
@@ -67,7 +68,7 @@ def test_an_interrupt_while_the_model_is_written(folder, tmp_path, monkeypatch):
     out = tmp_path / "m.h5"
     out.write_bytes((folder / "m.h5").read_bytes())
 
-    original = persistence.atomic_write
+    original = base_files.atomic_write
 
     class HalfWritten:
         def __init__(self, path):
@@ -84,7 +85,7 @@ def test_an_interrupt_while_the_model_is_written(folder, tmp_path, monkeypatch):
             self.stream.write(content[: len(content) // 2])
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(persistence, "atomic_write", HalfWritten)
+    monkeypatch.setattr(base_files, "atomic_write", HalfWritten)
     with pytest.raises(KeyboardInterrupt):
         persistence.save_model(out, model)
     assert out.read_bytes() == (folder / "m.h5").read_bytes()

@@ -165,7 +165,7 @@ def test_a_file_and_a_checkpoint_hold_the_same_and_know_their_weights(tmp_path):
         d2ke.nearest(X, **options, weights=weights)
 
 
-PAIR = {"name": ["a", "b"], "age": [1.0, 2.0], "city": [True, False]}
+PAIR = {"name": ["a", "b"], "age": [1.0, 2.0], "city": d2ke.categories([True, False])}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from d2ke.cli.main import main
-from d2ke.io import read_objects, read_ts, save_mat
+from d2ke.io import ParquetObjects, read_objects, read_ts, save_mat
 from d2ke.models.persistence import load_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
@@ -54,7 +54,7 @@ LABELS = [
             ["\u0661", "2", "3"],
             ["NA", "US", "DE"],
             ["None", "some", "all"],
-            ["True", "False", "True"],
+            ["True", "false", "True"],
             ["9007199254740993", "0.5", "1"],
             ["12345678901234567890", "1", "2"],
             ["1-2", "3-4", "5-6"],
@@ -316,17 +316,17 @@ BY_TIME = {"ids": "id", "time": "time"}
         ({}, {}, "; of a frame of series, pack(df, ids=, time=)"),
         ({}, {"time": "time"}, "time is for the series of a data frame, with ids"),
         ({}, {"ids": "z"}, "ids must name one of the columns ['id', 'time', 'x', 'y'], got 'z'"),
-        ({"id": ["q", None, "p"]}, BY_TIME, "ids[1] is "),
-        ({"time": [1.0, None, 0.0]}, BY_TIME, "time[1] is nan"),
-        ({"time": ["1", "5", "10"]}, BY_TIME, "time must hold numbers or dates"),
-        ({"time": [1, 5, 1]}, BY_TIME, "row 2: the series 'q' has the time 1 twice"),
-        ({"y": ["a", "b", "c"]}, BY_TIME, "items has in 'y' what is no channel"),
+        ({"id": ["q", None, "p"]}, BY_TIME, "items['id'][1] is missing; it must name a series"),
+        ({"time": [1.0, None, 0.0]}, BY_TIME, "items['time'][1] is missing; every row of a series"),
+        ({"time": ["1", "5", "10"]}, BY_TIME, "items['time'] holds strings or lists; numbers"),
+        ({"time": [1, 5, 1]}, BY_TIME, "items['time'][2]: the series 'q' has the time 1 twice"),
+        ({"y": ["a", "b", "c"]}, BY_TIME, "items['y'] holds strings or lists; a channel holds"),
         (
             {"y": [1, LARGE, 2]},
             BY_TIME,
-            "items has in 'y' what is no channel, or integers that float64 can",
+            f"items['y'][1] is {LARGE}, a whole number that float64 cannot hold",
         ),
-        ({"x": [1.0, None, 2.0]}, BY_TIME, "items[1] has nan at position (0, 0)"),
+        ({"x": [1.0, None, 2.0]}, BY_TIME, "items['x'][1] is missing; every value must be"),
     ],
 )
 def test_long_frames(library, changes, options, problem):
@@ -353,8 +353,9 @@ def test_long_frames(library, changes, options, problem):
         ),
         ({"sequence": ["AC", "GT"], "label": [1.5, math.inf]}, "row 1, column 'label'", None),
         ({"time": [1, 2], "x": [1.0, 2.0], "y": [1, 2], "z": [1, 2]}, SERIES, None),
-        ({**LONG_FRAME, "x": [1.0, None, 2.0]}, "row 1, column 'x': the value is ''", None),
-        ({"x": [[1.0, 2.0], [3.0]]}, "must name the column of strings, one of no column", None),
+        ({**LONG_FRAME, "x": [1.0, None, 2.0]}, "row 1, column 'x': the value is missing", None),
+        ({"x": [[1.0, 2.0], [3.0]], "y": ["a", "b"]}, [[[1.0], [2.0]], [[3.0]]], ["a", "b"]),
+        ({"x": [1.0, 3.0]}, "'x' ('x' has numbers, not strings)", None),
     ],
 )
 def test_frames_are_read_as_tables(library, tmp_path, frame, wanted, classes):
@@ -375,9 +376,10 @@ def test_long_parquet_and_compressed_tables(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     frame = pytest.importorskip("pyarrow").table(LONG_FRAME).drop_columns(["y"])
     pq.write_table(frame, tmp_path / "a.parquet")
-    assert read_objects(tmp_path / "a.parquet", ids="id")[0].lengths.tolist() == [2, 1]
-    with pytest.raises(ValueError, match="of a long table of series, ids must name the column"):
-        read_objects(tmp_path / "a.parquet")
+    for options in ({}, {"ids": "id"}):
+        assert read_objects(tmp_path / "a.parquet", **options)[0].lengths.tolist() == [2, 1]
+    with pytest.raises(ValueError, match="is a long table of series, of which 'id' repeats"):
+        ParquetObjects(tmp_path / "a.parquet")
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(table("aba").encode()))
     assert read_objects(tmp_path / "a.csv.gz")[1].tolist() == list("aba")
     for name in ("b.csv.gz", "b.feather"):

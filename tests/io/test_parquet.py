@@ -90,12 +90,12 @@ def test_the_command(words, file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        ({"label": [1, 2]}, {}, "has none of strings or lists"),
-        ({"a": ["x", "y"], "b": ["x", "y"]}, {}, "has several of strings or lists"),
+        ({"label": [1, 2]}, {}, "must name the column of strings, one of no column"),
+        ({"a": ["x", "y"], "b": ["x", "y"]}, {}, "name the column of strings, one of 'a', 'b'"),
         ({"a": ["x", "y"]}, {"objects": "b"}, "one of the columns: .* has no column 'b'"),
         ({"a": ["x", "y"]}, {"labels": "b"}, "labels must name one of the columns"),
         ({"a": ["x", None, "z"]}, {}, r"X\[1\]"),
-        ({"a": ["x", "y", "z"], "y": [1, None, 2]}, {}, r"labels\[1\] is missing"),
+        ({"a": ["x", "y", "z"], "y": [1, None, 2]}, {}, "row 1, column 'y': the label is missing"),
     ],
 )  # fmt: skip
 def test_what_is_refused(tmp_path, columns, options, message):

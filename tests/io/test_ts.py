@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d2ke.datasets import read_ts
-from d2ke.io.text import finite_numbers
+from d2ke.objects.fields import finite_numbers
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,10 @@ BAD = [
     ("1\t2\t3\n1\tinf\t3\n", "line 2, field 1: the value is 'inf'; every value must be finite"),
     ("1\t2\t3\n1\tx\t3\n", "line 2, field 1: the value is 'x', not a number"),
     ("1\t2\t3\n1\t0,5\t3\n", "line 2, field 1: the value is '0,5', not a number; a decimal comma"),
-    ("1\t2\t3\n1\t9007199254740993\t3\n", "is '9007199254740993', an integer that float64 cannot"),
+    (
+        "1\t2\t3\n1\t9007199254740993\t3\n",
+        "is '9007199254740993', a whole number that float64 cannot",
+    ),
     (
         "1\t2\t3\n1.0\t2\t3\n",
         "the classes (first fields) must be whole numbers in one form, got '1'",

@@ -62,4 +62,4 @@ def test_the_command(words, model, tmp_path, capsys):
     capsys.readouterr()
     assert main(command) == 2
     assert "was made from something else" in capsys.readouterr().err
-    assert sorted(os.listdir(tmp_path)) == ["m.h5", "x.csv", "z.h5"]
+    assert sorted(os.listdir(tmp_path)) == ["m.h5", "x.csv", "z.h5", "z.h5.lock"]

@@ -20,7 +20,7 @@ KINDS = {
     "name": "strings",
     "track": d2ke.pack(TRACKS[2:]).kind,
     "age": "numbers",
-    "member": "categories",
+    "member": "numbers",
     "city": "categories",
 }
 
@@ -63,7 +63,7 @@ def test_columns_of_every_container(make):
     assert records["track"].rows.tolist() == [0, 2, 3]
     assert records["age"].values.tolist() == [1.0, 3.5]
     assert records["age"].missing.tolist() == [False, True, False, True]
-    assert records["member"].values.tolist() == ["True", "False", "True"]
+    assert records["member"].values.tolist() == [1.0, 0.0, 1.0]
     assert records["city"].values.tolist() == ["x", "y", "x"]
     assert d2ke.pack_records(records) is records
 
@@ -115,7 +115,9 @@ def test_a_column_without_entries():
         ({"a": [None, 1, "x"]}, r"\['a'\]\[2\] is 'x' in a column of numbers"),
         ({"a": [None, "x", 3]}, r"\['a'\]\[2\] is int"),
         ({"a": [None, [1.0], [np.nan]]}, r"\['a'\]\[2\] has nan at position"),
-        ({"a": np.array(["2020-01-01"], "M8[D]")}, r"\['a'\] holds dates"),
+        ({"a": np.array(3.0)}, r"\['a'\] is 3.0, an array without an axis"),
+        ({"a": [5, 2**53 + 1]}, r"\['a'\]\[1\] is 9007199254740993, a whole number that float64"),
+        ({"a": [1 + 2j]}, r"\['a'\] holds complex; strings, series"),
         ({"a": "abc"}, r"\['a'\] must be a sequence of objects, got one str"),
         ({"a": {"b": [1]}}, r"\['a'\] is a dict; one column is needed"),
         ({1: ["x"]}, "a column named 1; names are strings"),

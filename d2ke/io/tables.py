@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labelled objects, series or records of tables, whatever format they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError, warn
+from d2ke.io.columns import (
+    IDS,
+    LABELS,
+    NOTHING,
+    STRINGS,
+    TIMES,
+    Columns,
+    LabelledObjects,
+    find_usual,
+)
+from d2ke.objects.fields import looks_numeric
+from d2ke.objects.long_tables import read_long
+from d2ke.objects.packing import pack
+from d2ke.objects.record_packing import column_of
+from d2ke.objects.records import Records
+from d2ke.objects.tables import Table
+from d2ke.objects.typed import CLOCKS, NOTES, NUMERIC, Typed
+
+_INDEX = ("", "unnamed: 0", "__index_level_0__")  # of pandas, written as a column
+_OBJECTS = ("objects", "categories")  # uses of columns that may be strings or lists
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """What the columns of a table are for.
+
+    Attributes
+    ----------
+    form : {"objects", "records", "series"}
+        What the rows are: an object, a record, or a vector of a series.
+    columns : Columns
+        The names that are read, and the others.
+    """
+
+    form: str
+    columns: Columns
+
+
+def find_roles(
+    table: Table, wanted: Columns, earlier: Columns = NOTHING, records: bool = False
+) -> TableRoles:
+    """Find which columns are the objects, labels, ids and the time; `earlier` ones are a model's.
+
+    Columns of types that have no use are named in a warning.
+    """
+    columns = wanted.or_earlier(table.names, earlier)
+    columns.check(table.path, table.names, "column")
+    label = columns.labels
+    if label is None and records and earlier.labels in table.names:
+        label = earlier.labels
+    label = label or _usual(table, columns, _usual_labels(table, columns))
+    ids = columns.ids or _usual(table, columns, IDS)
+    if columns.ids is None and ids is not None and not table.head(ids).scalar:
+        ids = None  # a column of lists
+    named = None if ids is None else table.typed(ids, "strings")
+    names = list(columns.objects or ())
+    long = columns.ids is not None
+    if named is not None and not long and not any(_is_text(table.head(name)) for name in names):
+        texts = named.texts()
+        long = len(set(texts)) < len(texts)
+    time = columns.time
+    if records or (len(names) > 1 and not long and time is None):
+        form = "records"
+    elif long:
+        form = "series"
+        time = time or _usual(table, columns, TIMES)
+        names = names or _channels(table, {label, ids, time})
+    else:
+        form = "objects"
+        if time is not None:
+            raise ArgumentError(
+                "time", f"is for series, but no column of ids of {table.path} repeats"
+            )
+        names = [_objects_column(table, columns, {ids, label})]
+    whole = named is not None and not named.missing.any() and ids not in names
+    rows = columns.rows or (ids if form != "series" and whole else None)
+    used = {*names, label, ids, time, rows}
+    unused = tuple(name for name in table.names if name and name not in used)
+    noted = [*unused, label, time, *(names if form == "series" else [])]
+    notes = {name: note for name in noted if name and (note := table.head(name).note)}
+    roles = Columns(
+        tuple(names), label, ids if form == "series" else None, time, unused, rows, notes
+    )
+    others = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
+    if others:
+        warn(f"{table.path}: not used, as no distance compares such columns: {', '.join(others)}")
+    return TableRoles(form, roles)
+
+
+def read_roles(
+    table: Table, roles: TableRoles, uses: Mapping[str, str], kind: str | None = None
+) -> LabelledObjects:
+    """Read the columns of a table; `uses` are those of a model, or categories that are named."""
+    columns, label = roles.columns, roles.columns.labels
+    labels: np.ndarray | None = None
+    if label is not None and table.typed(label, "strings").use == "missing":
+        columns = replace(columns, labels=None, unused=(*columns.unused, label))
+        label = None
+    if roles.form == "series":
+        return _series(table, columns, uses)
+    if roles.form == "records":
+        packed = {
+            name: column_of(table.typed(name, uses.get(name, ""))) for name in columns.objects or ()
+        }
+        notes = {name: column.use for name, column in packed.items() if column.use in NOTES}
+        objects, columns = Records(packed), replace(columns, uses={**columns.uses, **notes})
+    else:
+        (name,) = columns.objects or ()
+        objects = _pack(table, name, kind)
+    written = None
+    if label is not None:
+        typed = table.typed(label, "strings")
+        labels, written = typed.labels(), typed.fields
+    ids = None
+    if columns.rows is not None:
+        named = table.typed(columns.rows, "strings")
+        named.need_all("it must name the row", "id")
+        ids = named.texts()
+    return LabelledObjects(objects, labels, ids, columns, written)
+
+
+def _usual(table: Table, columns: Columns, usual: Sequence[str]) -> str | None:
+    """Return the first column with a usual name that no argument names."""
+    taken = {name for _, name in columns.explicit}
+    number = find_usual(["" if name in taken else name for name in table.names], usual)
+    return None if number is None else table.names[number]
+
+
+def _usual_labels(table: Table, columns: Columns) -> Sequence[str]:
+    """Return the usual names of labels; beside numbers called x, y is an axis."""
+    x = _usual(table, columns, ["x"])
+    axes = x is not None and table.head(x).use in NUMERIC
+    return [name for name in LABELS if not (axes and name == "y")]
+
+
+def _left(table: Table, taken: Collection[str | None]) -> list[str]:
+    return [name for name in table.names if name not in taken and name.lower() not in _INDEX]
+
+
+def _objects_column(table: Table, columns: Columns, taken: Collection[str | None]) -> str:
+    """Return the column of strings or lists: the named one, one with a usual name, or the only."""
+    if columns.objects is not None:
+        (name,) = columns.objects
+        typed = table.head(name)
+        if typed.use not in _OBJECTS and typed.fields is None:
+            raise ArgumentError(
+                "objects",
+                f"names {name!r} of {table.path}, which holds {typed.note or typed.use}; strings "
+                "or lists are needed, or, for records, several columns",
+            )
+        return name
+    left = _left(table, taken)
+    held = [name for name in left if table.head(name).use in _OBJECTS]
+    lists = [name for name in held if not table.head(name).scalar]
+    beside = any(table.head(name).use in NUMERIC for name in left)  # may be those of series
+    usual = find_usual(left, STRINGS)
+    likely = None if usual is None else left[usual]
+    if likely not in held:
+        only = lists or ([] if beside or likely else held)
+        likely = only[0] if len(only) == 1 else likely or (left[0] if len(left) == 1 else None)
+    if likely is not None and (likely in held or table.head(likely).use == "missing"):
+        return likely
+    names = ", ".join(map(repr, left)) or "no column"
+    others = "" if likely is None else f" ({likely!r} has {table.head(likely).use}, not strings)"
+    raise ArgumentError(
+        "objects",
+        f"of {table.path} must name the column of {'objects' if lists else 'strings'}, one of "
+        f"{names}{others}, and labels must name that of labels, if there is one; for series, ids "
+        "must name the column that says which series a row is of: add one, of one value if all "
+        "rows are one series",
+    )
+
+
+def _pack(table: Table, name: str, kind: str | None) -> Any:
+    typed = table.typed(name, "strings")
+    if typed.fields is None:
+        return pack(table.source[name], kind=kind, name=typed.name)
+    typed.need_all("it must be there", "string")
+    return pack(list(typed.fields), name=str(table.path))
+
+
+def _is_text(typed: Typed) -> bool:
+    """Return whether a column holds strings or lists, and not numbers with a slip."""
+    fields = (typed.fields or ())[:20]
+    return typed.use in _OBJECTS and not any(looks_numeric([text]) for text in fields)
+
+
+def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
+    """Return the columns of numbers; dates and times are none, unless they are named."""
+    left = [(name, table.head(name)) for name in _left(table, taken)]
+    texts = [name for name, typed in left if _is_text(typed)]
+    names = [
+        name for name, typed in left if name not in texts and typed.use not in (*CLOCKS, "other")
+    ]
+    if texts and names:
+        raise ArgumentError(
+            "objects",
+            f"of {table.path} must name the columns that make up the series: there are no "
+            f"numbers in {', '.join(map(repr, texts))}; labels names a column of labels",
+        )
+    if not names and not texts:
+        raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
+    return names or texts
+
+
+def _series(table: Table, columns: Columns, uses: Mapping[str, str]) -> LabelledObjects:
+    """Return the series of a long table, in the order in which they first appear."""
+    label = columns.labels
+    long = read_long(table, columns.ids or "", columns.time, columns.objects or (), uses)
+    objects = pack(long.series, channels_first=False)
+    labels = written = None
+    if label is not None:
+        typed = table.typed(label, "strings")
+        classes = typed.fields or typed.labels().tolist()
+        typed.need_all("every row of a series has its label", "label")
+        for name, rows in zip(long.ids, long.rows, strict=True):
+            label_of_first = classes[min(rows)]
+            for row in rows:
+                if classes[row] != label_of_first:
+                    raise ValueError(
+                        f"{table.where(row, label)}: the label is {classes[row]!r}, but "
+                        f"{label_of_first!r} "
+                        f"before in the series {name!r}"
+                    )
+        first = [min(rows) for rows in long.rows]
+        labels = typed.labels()[first]
+        written = typed.fields and [typed.fields[row] for row in first]
+    return LabelledObjects(objects, labels, long.ids, columns, written)

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a column holds, whatever container it came in: one reading for text, Arrow and frames."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentTypeError
+from d2ke.objects.arrow_columns import plain, pyarrow, read_column
+from d2ke.objects.arrow_import import holds_objects
+from d2ke.objects.container import Objects
+from d2ke.objects.fields import GAPS, NANO, counts_of_fields, is_naive, use_of_fields
+from d2ke.objects.records import Column
+from d2ke.objects.typed import CLOCKS, NUMERIC, Fields, Typed
+from d2ke.objects.values import list_of
+
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": NANO, "ps": 10**12, "fs": 10**15, "as": 10**18}
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICRO = timedelta(microseconds=1)
+_MISSING = ("NAType", "NaTType")  # of what pandas has in the place of a missing entry
+
+
+def type_column(
+    items: Any, name: str, wanted: str = "", where: Callable[[int], str] | None = None
+) -> Typed:
+    """Say what a column holds; `wanted` is the use or the kind that it has in a model.
+
+    Parameters
+    ----------
+    items : Fields, column of pandas, polars or pyarrow, ndarray, Objects or sequence
+        The column.
+    name : str
+        What errors call it.
+    where : function, optional
+        Returns what errors call a row.
+    wanted : str
+        A use of `Typed`, or a kind of `Column`. Text is read as that. A column that is of another
+        type keeps its use, unless it can be had without a guess: labels of categories are made of
+        all, times of dates, and strings of categories.
+
+    Returns
+    -------
+    Typed
+        Entries and gaps.
+
+    Raises
+    ------
+    TypeError, ValueError
+        No column, or text that is not what is wanted.
+    """
+    typed = _type_fields(items, wanted) if isinstance(items, Fields) else _type(items, name)
+    typed = replace(typed, name=name, where=where)
+    if typed.fields is not None and typed.use in (*CLOCKS, "booleans", "durations"):
+        counts, wrong = counts_of_fields(typed.fields, typed.use.removeprefix("naive "))
+        if wrong is not None:
+            raise typed.error(
+                f"is {typed.fields[wrong]!r} in a column of {typed.use}", typed.rows[wrong]
+            )
+        typed = replace(typed, values=np.array(counts))
+    if wanted == "categories" and typed.use == "other" and typed.row is not None:
+        return replace(typed, use="categories")  # of several types
+    if wanted == "categories" and typed.use not in ("categories", "missing", "other"):
+        return replace(typed, use="categories", values=typed.categories(), fields=None)
+    if wanted in ("times", "naive times") and typed.use == "dates":
+        return replace(typed, use="naive times", values=np.asarray(typed.values) * 86400)
+    if wanted == "strings" and typed.use == "categories":
+        return replace(typed, use="objects")
+    return typed
+
+
+def _type(items: Any, name: str) -> Typed:
+    if isinstance(items, Column):
+        return _type_packed(items)
+    if isinstance(items, Objects):
+        return Typed("objects", items, np.zeros(len(items), bool))
+    library = type(items).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(items, "isna"):
+        return _type_pandas(items, name)
+    if library == "polars" and hasattr(items, "drop_nulls"):
+        return _type_polars(items, name)
+    if isinstance(items, np.ndarray):
+        return _type_array(items, name)
+    column = None if isinstance(items, (list, tuple)) else read_column(items, name)
+    return _type_list(list_of(name, items), name) if column is None else _type_arrow(column, name)
+
+
+def _type_packed(column: Column) -> Typed:
+    """Type a column of Records."""
+    use = {"numbers": column.use or "numbers"}.get(column.kind, column.kind)
+    if isinstance(column.values, Objects):
+        use = "objects"
+    values = column.values.tolist() if use == "categories" else column.values
+    return Typed(use, values, column.missing)
+
+
+def _type_fields(items: Fields, wanted: str) -> Typed:
+    """Type a column of text: by its fields, or as is wanted."""
+    use = wanted.removeprefix("naive ")
+    if use not in (*NUMERIC, *CLOCKS):
+        as_text = use in ("strings", "objects")
+        use = "strings" if as_text else use_of_fields([x for x in items if x is not None])
+    elif use in ("numbers", "booleans"):  # 0 and 1 are both
+        found = use_of_fields([x for x in items if x is not None])
+        use = "booleans" if found == "booleans" else "numbers"
+    absent = () if use == "strings" else GAPS
+    gaps = [x is None or x.lower() in absent for x in items]
+    missing = np.array(gaps, bool)
+    fields = [x for x, gap in zip(items, gaps, strict=True) if not gap] if any(gaps) else items
+    if not fields:
+        return Typed("missing", None, missing, fields=[], all_fields=items)
+    if use == "times" and any(map(is_naive, fields)):
+        use = "naive times"
+    unit = 1 if use == "dates" else NANO
+    use = "objects" if use == "strings" else use
+    return Typed(use, fields, missing, unit, fields=fields, all_fields=items)
+
+
+def _type_array(items: np.ndarray, name: str) -> Typed:
+    """Type an array; of more than one axis, its rows are objects."""
+    if items.ndim == 0:
+        raise ArgumentTypeError(
+            name, f"is {items.item()!r}, an array without an axis; an entry for each row is needed"
+        )
+    kind = items.dtype.kind
+    if kind in "OT":
+        return _type_list(list_of(name, items), name)
+    if items.ndim > 1 or kind in "US":
+        return Typed("objects", items, np.zeros(len(items), bool))
+    if kind == "V":
+        return Typed("other", items, np.zeros(len(items), bool), type=str(items.dtype))
+    missing, values = np.ma.getmaskarray(items).copy(), np.asarray(items)
+    if kind in "fmM":
+        missing |= np.isnan(values) if kind == "f" else np.isnat(values)
+    entries = values[~missing]
+    if not len(entries) and len(items):
+        return Typed("missing", None, missing)
+    if kind in "mM":
+        return _of_clock(entries, missing)
+    if kind not in "biuf" or items.dtype.itemsize > 8:
+        return Typed("other", entries, missing, type=str(items.dtype))
+    return Typed("booleans" if kind == "b" else "numbers", entries, missing)
+
+
+def _of_clock(entries: np.ndarray, missing: np.ndarray, *, zone: bool = False) -> Typed:
+    """Type entries of datetime64 or timedelta64."""
+    unit, _ = np.datetime_data(entries.dtype)
+    kind = entries.dtype.kind
+    if kind == "M" and unit in "YMWD":
+        return Typed("dates", entries.astype("M8[D]").astype(np.int64), missing)
+    if unit in ("Y", "M"):
+        return Typed("other", entries, missing, type=f"{entries.dtype}, months of no fixed length")
+    unit = unit if unit in _UNITS else "s"
+    counts = entries.astype(f"{kind}8[{unit}]").astype(np.int64)
+    use = "durations" if kind == "m" else "times" if zone else "naive times"
+    return Typed(use, counts, missing, _UNITS[unit])
+
+
+def _type_pandas(items: Any, name: str) -> Typed:
+    """Type a column of pandas, which needs no pyarrow unless the column is of Arrow."""
+    dtype, missing = items.dtype, np.asarray(items.isna(), bool)
+    kind = getattr(dtype, "kind", "O")
+    if type(dtype).__name__ == "ArrowDtype":
+        return _type_arrow(read_column(items, name), name)
+    if missing.all() and len(missing):
+        return Typed("missing", None, missing)
+    entries = items[~missing]
+    if str(dtype) == "category":
+        return Typed("categories", entries.tolist(), missing)
+    if kind == "M":
+        zone = getattr(dtype, "tz", None) is not None
+        entries = getattr(entries, "dt", entries).tz_convert(None) if zone else entries
+        return _of_clock(np.asarray(entries), missing, zone=zone)
+    if type(dtype).__name__ in ("IntervalDtype", "PeriodDtype"):
+        return Typed("other", entries, missing, type=str(dtype))
+    if kind in "biufcm":
+        values = np.asarray(entries, getattr(dtype, "numpy_dtype", None))
+        return _with_gaps(_type_array(values, name), missing)
+    if str(dtype) == "object":
+        return _type_list(items.tolist(), name)
+    return Typed("objects", entries, missing)
+
+
+def _type_polars(items: Any, name: str) -> Typed:
+    """Type a column of polars, which needs no pyarrow."""
+    kind = str(items.dtype).partition("(")[0]
+    missing, entries = np.asarray(items.is_null(), bool), items.drop_nulls()
+    if kind == "Null" or (missing.all() and len(missing)):
+        return Typed("missing", None, missing)
+    if kind == "Object":
+        return _type_list(items.to_list(), name)
+    if kind == "Date":
+        return Typed("dates", entries.to_physical().to_numpy().astype(np.int64), missing)
+    if kind in ("Datetime", "Duration", "Time"):
+        use = "durations"
+        if kind == "Datetime":
+            use = "naive times" if items.dtype.time_zone is None else "times"
+        unit = _UNITS[getattr(items.dtype, "time_unit", "ns")]
+        return Typed(use, entries.to_physical().to_numpy().astype(np.int64), missing, unit)
+    if kind in ("Categorical", "Enum"):
+        return Typed("categories", entries.to_list(), missing)
+    if kind in ("Decimal", "Int128", "UInt128"):
+        return Typed("numbers", entries.to_list(), missing)
+    if kind == "Boolean" or kind.startswith(("Int", "UInt", "Float")):
+        return _with_gaps(_type_array(entries.to_numpy(), name), missing)
+    if kind in ("Struct", "Unknown"):
+        return Typed("other", entries, missing, type=str(items.dtype))
+    return Typed("objects", entries, missing)
+
+
+def _type_arrow(column: Any, name: str) -> Typed:
+    """Type a chunked array of pyarrow."""
+    pa, kind = pyarrow(f"reading {name}"), column.type
+    types, missing = pa.types, np.asarray(column.is_null(), bool)
+    entries = column.drop_null()
+    if types.is_null(kind) or (missing.all() and len(missing)):
+        return Typed("missing", None, missing)
+    if types.is_dictionary(kind):
+        return Typed("categories", entries.to_pylist(), missing)
+    if str(kind).startswith("run_end_encoded"):
+        return _type_arrow(pa.chunked_array([plain(chunk) for chunk in column.chunks]), name)
+    if types.is_date(kind):
+        days = entries.cast(pa.date32()).cast(pa.int32()).to_numpy()
+        return Typed("dates", days.astype(np.int64), missing)
+    if types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind):
+        use = "durations"
+        if types.is_timestamp(kind):
+            use = "naive times" if kind.tz is None else "times"
+        integers = pa.int32() if types.is_time32(kind) else pa.int64()
+        counts = entries.cast(integers).to_numpy().astype(np.int64)
+        return Typed(use, counts, missing, _UNITS[kind.unit])
+    if types.is_decimal(kind):
+        return Typed("numbers", entries.to_pylist(), missing)
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return _with_gaps(_type_array(np.asarray(entries.to_numpy()), name), missing)
+    if holds_objects(column):
+        return Typed("objects", entries, missing)
+    return Typed("other", entries, missing, type=str(kind))
+
+
+def _with_gaps(typed: Typed, missing: np.ndarray) -> Typed:
+    """Add the rows that were left out before typing; those of NaN are gaps already."""
+    gaps = missing.copy()
+    gaps[np.flatnonzero(~missing)[typed.missing]] = True
+    return replace(typed, missing=gaps)
+
+
+def _type_list(items: list[Any], name: str) -> Typed:
+    """Type Python objects; the first that is there says what the others must be."""
+    missing = np.array([_is_missing(item) for item in items], bool)
+    entries = [item for item, gap in zip(items, missing.tolist(), strict=True) if not gap]
+    if not entries:
+        return Typed("missing", None, missing)
+    uses = {kind: _use_of(kind) for kind in set(map(type, entries))}
+    if set(uses.values()) <= {"numbers", "booleans"}:
+        only = set(uses.values()) == {"booleans"}
+        return Typed("booleans", np.array(entries, bool), missing) if only else Typed(
+            "numbers", entries, missing)  # fmt: skip
+    first = uses[type(entries[0])]
+    if first == "objects":
+        return Typed("objects", entries, missing)
+    for row, entry in zip(np.flatnonzero(~missing).tolist(), entries, strict=True):
+        if first != uses[type(entry)] and not {first, uses[type(entry)]} <= {"numbers", "booleans"}:
+            kind = f"is {entry!r} in a column of {first}, as {entries[0]!r} is one"
+            return Typed("other", entries, missing, type=kind, row=row)
+    if first == "other":
+        return Typed("other", entries, missing, type=type(entries[0]).__name__)
+    if first == "clock":
+        return _with_gaps(_type_array(np.array(entries), name), missing)
+    if first == "dates":
+        days = [entry.toordinal() for entry in entries]
+        return Typed("dates", np.array(days) - _EPOCH.toordinal(), missing)
+    if first == "durations" and any(getattr(entry, "tzinfo", None) for entry in entries):
+        return Typed("other", entries, missing, type="times of a day with a zone")
+    if first == "durations":
+        counts = [_nanoseconds(_since_midnight(entry)) for entry in entries]
+        return Typed("durations", np.array(counts), missing, NANO)
+    naive = any(entry.tzinfo is None for entry in entries)
+    counts = [_nanoseconds(_zoned(x) - _EPOCH, getattr(x, "nanosecond", 0)) for x in entries]
+    return Typed("naive times" if naive else "times", np.array(counts), missing, NANO)
+
+
+def _zoned(moment: datetime) -> datetime:
+    """Return a time of Python with a zone, without the nanoseconds of pandas."""
+    zone = moment.tzinfo or timezone.utc
+    return datetime(
+        moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
+        moment.microsecond, zone, fold=moment.fold,
+    )  # fmt: skip
+
+
+def _since_midnight(entry: Any) -> timedelta:
+    if isinstance(entry, timedelta):
+        return entry
+    return timedelta(
+        hours=entry.hour, minutes=entry.minute, seconds=entry.second, microseconds=entry.microsecond
+    )
+
+
+def _nanoseconds(span: timedelta, rest: int = 0) -> int:
+    """Return the exact number of nanoseconds, also of pandas."""
+    return 1000 * (timedelta(span.days, span.seconds, span.microseconds) // _MICRO) + int(
+        getattr(span, "nanoseconds", rest)
+    )
+
+
+def _use_of(kind: type) -> str:
+    """Return the use of a column whose entries are of a type."""
+    for classes, use in (
+        ((bool, np.bool_), "booleans"),
+        ((np.datetime64, np.timedelta64), "clock"),
+        ((numbers.Real, Decimal), "numbers"),
+        ((numbers.Complex, Mapping), "other"),
+        ((datetime,), "times"),
+        ((date,), "dates"),
+        ((timedelta, time), "durations"),
+    ):
+        if issubclass(kind, classes):
+            return use
+    signs = ("__len__", "__array__", "__iter__", "__arrow_array__")
+    return "objects" if any(hasattr(kind, sign) for sign in signs) else "other"
+
+
+def _is_missing(entry: Any) -> bool:
+    if entry is None or type(entry).__name__ in _MISSING:
+        return True
+    if isinstance(entry, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(entry))
+    return isinstance(entry, (float, np.floating, Decimal)) and bool(entry != entry)
