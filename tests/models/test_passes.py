@@ -194,6 +194,13 @@ def test_the_error_names_the_largest_R(data, monkeypatch):
         assert 1000 < largest < 5000
 
 
+def test_features_without_labels_that_do_not_fit_are_refused(data):
+    estimators = pytest.importorskip("d2ke.estimators")
+    for X in (data[1], np.ones((20, 9))):
+        with pytest.raises(MemoryError, match="features of"):
+            estimators.D2KETransformer(R=10**30).fit(X)
+
+
 def test_what_does_not_fit_is_refused_before_any_work(data, monkeypatch):
     """The objects are packed and counted, and nothing is drawn from them."""
     y, X = data
