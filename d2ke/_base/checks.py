@@ -78,9 +78,12 @@ def flag(name: str, value: Any) -> bool:
 def file_path(name: str, value: Any) -> Path:
     """Return a str or a path-like object as Path."""
     try:
-        return Path(value)
+        path = Path(value)
     except TypeError:
         raise ArgumentTypeError(name, f"must be a path, got {value!r}") from None
+    if "\0" in str(path):
+        raise ArgumentError(name, f"has a character that no path has: {value!r}")
+    return path
 
 
 def element_type(name: str, value: Any) -> np.dtype:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from d2ke._base.checks import file_path
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import lists_to_tuples, open_file, write_file
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
@@ -80,6 +82,7 @@ class Search:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a JSON file, which `load_search` reads, and MATLAB's `jsondecode`.
 
+        Its field ``CRC`` is the CRC-32 of the other values, by which `load_search` finds damage.
         An existing file is replaced when the new one is complete.
         """
         path = file_path("path", path)
@@ -91,7 +94,8 @@ class Search:
             "tried": self.tried,
             "info": self.info,
         }
-        text = json.dumps(record, indent=2, default=_plain)
+        record = json.loads(json.dumps(record, default=_plain))
+        text = json.dumps({**record, "CRC": _crc(record)}, indent=2)
         write_file(path, (text + "\n").encode())
 
     def plot(self) -> Figure:
@@ -151,7 +155,9 @@ def load_search(path: str | os.PathLike[str]) -> Search:
     Raises
     ------
     ValueError
-        If the file does not hold a search.
+        If the file does not hold a search, or is damaged ("FILE is damaged: WHAT").
+    OSError
+        If the file cannot be read.
 
     Examples
     --------
@@ -170,16 +176,18 @@ def load_search(path: str | os.PathLike[str]) -> Search:
             record = json.loads(stream.read())
         if record["format"] != _FORMAT:
             raise ValueError(f"its format is {record['format']!r}")
-        return Search(
+        intact = record.pop("CRC") == _crc(record)
+        search = Search(
             _restored(record["parameters"]),
             float(record["accuracy"]),
             tuple((_restored(values), float(accuracy)) for values, accuracy in record["tried"]),
             _restored(record["info"]),
         )
-    except FileNotFoundError:
-        raise
-    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} does not hold a search of d2ke: {error}") from error
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ArgumentError(str(path), f"does not hold a search of d2ke: {error}") from error
+    if not intact:
+        raise ArgumentError(str(path), "is damaged: the CRC-32 of its values is another one")
+    return search
 
 
 def printable(value: Any) -> Any:
@@ -187,6 +195,11 @@ def printable(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return tuple(map(printable, value))
     return value if isinstance(value, (str, int, float)) or value is None else repr(value)
+
+
+def _crc(record: Mapping[str, Any]) -> str:
+    """Return the CRC-32 of a record's values, as 8 hexadecimal digits."""
+    return f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"
 
 
 def _plain(value: Any) -> Any:

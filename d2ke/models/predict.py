@@ -176,8 +176,9 @@ def d2ke_transform(
     ndarray of float32, shape (n, model.n_unsupervised)
         Standardised features. Their inner products are the kernel of the blocks without labels,
         whose families have the shares that the model chose, divided by their sum. The mean of the
-        kernel's diagonal is 1 for training objects. Column j is called
-        ``model.feature_names()[j]``.
+        kernel's diagonal is about 1 for new objects like many training objects. It is larger for
+        the training objects themselves, which are at distance 0 of some random objects, and after
+        few. Column j is called ``model.feature_names()[j]``.
 
     Raises
     ------

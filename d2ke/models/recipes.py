@@ -97,7 +97,7 @@ def beside_scores(blocks: Sequence[Block], R: int | None) -> tuple[Block, ...]:
 
 def _in_proportion(R: int, weights: Sequence[int]) -> list[int]:
     """Divide R in proportion to weights; of a small R, the first have more."""
-    ends = np.cumsum([0, *weights])
+    ends = np.cumsum([0, *weights], dtype=object)  # of int, which no R is too large for
     return np.diff(-(-R * ends // ends[-1])).tolist()
 
 

@@ -219,7 +219,7 @@ def resampled(
 
 def shares(R: int, n: int) -> list[int]:
     """Divide R into n nearly equal shares."""
-    return np.diff(R * np.arange(n + 1) // n).tolist()
+    return [R * (i + 1) // n - R * i // n for i in range(n)]
 
 
 def _draw_lengths(

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from d2ke._base import memory
 from d2ke._base.checks import integer
@@ -21,6 +20,8 @@ from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import naming_rows
 from d2ke.objects.records import Records
 from d2ke.objects.values import list_of
+
+_SIZES = 1 << 40  # more features than any machine holds
 
 
 def check_choices(
@@ -89,11 +90,14 @@ def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
     """
     if not R:
         return
-    n = max(n, R) if keep_sums else n
-    sizes = R * np.arange(64, 0, -1) // 64
-    needed = (64 * np.minimum(n, sizes) + 20 * min(n, block_rows(R)) + 40 * k) * sizes
-    fitting = sizes[needed <= (memory.memory_limit() or np.inf)]
-    if not len(fitting) or fitting[0] < R:
-        largest = fitting[0] if len(fitting) else 1
+    rows = min(n, block_rows(R))
+
+    def needed(size: int) -> int:
+        products = max(n, size) if keep_sums else n
+        return (64 * min(products, size) + 20 * rows + 40 * k) * size
+
+    limit = memory.memory_limit()
+    if limit is not None and needed(R) > limit:
+        largest = max(1, bisect_right(range(1, min(R, _SIZES)), limit, key=needed))
         what = f"training with R = {R} features"
-        memory.check_fits(int(needed[0]), what, f"the largest R that fits is about {largest}")
+        memory.check_fits(needed(R), what, f"the largest R that fits is about {largest}")

@@ -600,6 +600,8 @@ CASES = [
     (ValueError, ("seed", "-1"), search, given(seed=-1)),
     (TypeError, ("path", "5"), d2ke.load_search, 5),
     (FileNotFoundError, ("nowhere.json",), d2ke.load_search, "nowhere.json"),
+    (IsADirectoryError, "folder", d2ke.load_search, "."),
+    (ValueError, ("path", r"'a\x00b'"), d2ke.load_search, "a\0b"),
     (TypeError, ("model", "dict"), d2ke.save_model, "unused", {}),
     (TypeError, ("file", "5.5"), d2ke.save_model, 5.5, LINEAR),
     (ValueError, "file", d2ke.load_model, streams.BytesIO(b"PK\3\4")),

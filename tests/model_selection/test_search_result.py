@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import d2ke
 from d2ke.model_selection.result import Search, load_search
 
 PAIRS = [
@@ -91,6 +94,18 @@ def test_numbers_of_numpy_can_be_saved(tmp_path):
     assert found.info == {"n": 3}
 
 
+def test_no_flipped_bit_gives_another_search(tmp_path):
+    path = tmp_path / "search.json"
+    example().save(path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with suppress(d2ke.ArgumentError):
+            assert load_search(path) == example()
+
+
 def test_what_cannot_be_saved_leaves_the_old_file(tmp_path):
     path = tmp_path / "search.json"
     example().save(path)
@@ -132,8 +147,13 @@ RECORD = {
 }
 
 
-def test_the_record_below_is_a_search(tmp_path):
-    (tmp_path / "s.json").write_text(json.dumps(RECORD))
+def write(path, record):
+    crc = f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"
+    path.write_text(json.dumps({**record, "CRC": crc}))
+
+
+def test_the_record_above_is_a_search(tmp_path):
+    write(tmp_path / "s.json", RECORD)
     assert load_search(tmp_path / "s.json").parameters == {"k": 1}
 
 
@@ -148,7 +168,7 @@ def test_malformed_json(tmp_path, name, value):
         return  # these are well-formed
     path = tmp_path / "s.json"
     record = {key: one for key, one in RECORD.items() if key != name}
-    path.write_text(json.dumps(record if value is ... else record | {name: value}))
+    write(path, record if value is ... else record | {name: value})
     with pytest.raises(ValueError, match=r"s\.json does not hold a search"):
         load_search(path)
 
@@ -158,6 +178,14 @@ def test_other_files(tmp_path, content):
     path = tmp_path / "s.json"
     path.write_bytes(content)
     with pytest.raises(ValueError, match="does not hold a search"):
+        load_search(path)
+
+
+def test_other_values_are_damage(tmp_path):
+    path = tmp_path / "s.json"
+    example().save(path)
+    path.write_text(path.read_text().replace('"R": 8', '"R": 9'))
+    with pytest.raises(ValueError, match=r"s\.json is damaged"):
         load_search(path)
 
 

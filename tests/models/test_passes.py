@@ -187,8 +187,18 @@ def test_float32_products_differ_by_rounding(data, small, monkeypatch):
 
 def test_the_error_names_the_largest_R(data, monkeypatch):
     monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 5 * 10**7)
-    with pytest.raises(MemoryError, match=r"R = 5000 features .* largest R that fits is about 1"):
-        d2ke.d2ke_train(*data, R=5000)
+    for R in (5000, 10**9, 2**63):
+        with pytest.raises(MemoryError, match=f"R = {R} features") as refused:
+            d2ke.d2ke_train(*data, R=R)
+        largest = int(str(refused.value).split()[-1])
+        assert 1000 < largest < 5000
+
+
+def test_features_without_labels_that_do_not_fit_are_refused(data):
+    estimators = pytest.importorskip("d2ke.estimators")
+    for X in (data[1], np.ones((20, 9))):
+        with pytest.raises(MemoryError, match="features of"):
+            estimators.D2KETransformer(R=10**30).fit(X)
 
 
 def test_what_does_not_fit_is_refused_before_any_work(data, monkeypatch):
