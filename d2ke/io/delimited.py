@@ -19,7 +19,8 @@ _MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _USUAL = (*LABELS, *STRINGS, *IDS, *TIMES)
 _LINE = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
 _RETURN = re.compile(r"\r(?!\n)")
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
+_QUOTED = re.compile(r' *+"((?:[^"]|"")*+)" *+')
+_QUOTE = re.compile(r' *+"')
 
 
 def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
@@ -106,7 +107,7 @@ def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | N
             continue
         while True:
             quoted = _QUOTED.match(text, at)
-            if quoted is None and text.startswith('"', at):
+            if quoted is None and _QUOTE.match(text, at):
                 raise ValueError(f"{path}, line {number}: the quotes of a field do not end")
             if quoted is not None:
                 fields.append(quoted[1].replace('""', '"') or None)

@@ -102,6 +102,7 @@ def read_objects(
     ----------
     file : str, path, data frame or mapping
         The file; or a data frame of pandas or polars, a table of pyarrow, or a dict of columns.
+        Levels of an index of pandas that have a name are columns.
     objects : str or sequence of str, optional
         The variable of a .mat, .npz or .h5 file; the column of strings or lists of a table; several
         columns of records, or columns of values of series. Default: the only column that can be;
@@ -222,8 +223,9 @@ def _read_file(
         suffix = ""
         _check(columns, channels_first, suffix)
         name = "the dict" if isinstance(file, Mapping) else "the data frame"
-        table = Table(name, columns_of(file, name))
-        check_lengths({own: len(table.typed(own)) for own in table.names}, name)
+        levels = getattr(getattr(file, "index", None), "names", ())
+        table = Table(name, columns_of(file, name, levels))
+        check_lengths({column: len(table.typed(column)) for column in table.names}, name)
     else:
         path = file_path("file", file)
         suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")

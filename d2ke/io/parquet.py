@@ -17,7 +17,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
 from d2ke.io.columns import Columns
-from d2ke.io.tables import find_roles
+from d2ke.io.tables import find_roles, without_empty_labels
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -97,7 +97,7 @@ class ParquetObjects:
                 f"must name the column of objects: {self.path} is a long table of series, of which "
                 f"{roles.columns.ids!r} repeats; read_objects reads it",
             )
-        self.columns = roles.columns
+        self.columns = without_empty_labels(table, roles.columns)
         (column,), label = self.columns.objects or (), self.columns.labels
         counts = [self._file.metadata.row_group(i).num_rows for i in range(self.n_groups)]
         self._starts = np.cumsum([0, *counts])

@@ -103,11 +103,9 @@ def read_roles(
     table: Table, roles: TableRoles, uses: Mapping[str, str], kind: str | None = None
 ) -> LabelledObjects:
     """Read the columns of a table; `uses` are those of a model, or categories that are named."""
-    columns, label = roles.columns, roles.columns.labels
+    columns = without_empty_labels(table, roles.columns)
+    label = columns.labels
     labels: np.ndarray | None = None
-    if label is not None and table.typed(label, "strings").use == "missing":
-        columns = replace(columns, labels=None, unused=(*columns.unused, label))
-        label = None
     if roles.form == "series":
         return _series(table, columns, uses)
     if roles.form == "records":
@@ -129,6 +127,14 @@ def read_roles(
         named.need_all("it must name the row", "id")
         ids = named.texts()
     return LabelledObjects(objects, labels, ids, columns, written)
+
+
+def without_empty_labels(table: Table, columns: Columns) -> Columns:
+    """Return the columns; labels without any entry are not used."""
+    label = columns.labels
+    if label is None or table.typed(label, "strings").use != "missing":
+        return columns
+    return replace(columns, labels=None, unused=(*columns.unused, label))
 
 
 def _usual(table: Table, columns: Columns, usual: Sequence[str]) -> str | None:

@@ -150,16 +150,23 @@ def _type_array(items: np.ndarray, name: str) -> Typed:
 
 def _of_clock(entries: np.ndarray, missing: np.ndarray, *, zone: bool = False) -> Typed:
     """Type entries of datetime64 or timedelta64."""
-    unit, _ = np.datetime_data(entries.dtype)
+    unit, step = np.datetime_data(entries.dtype)
     kind = entries.dtype.kind
-    if kind == "M" and unit in "YMWD":
-        return Typed("dates", entries.astype("M8[D]").astype(np.int64), missing)
-    if unit in ("Y", "M"):
-        return Typed("other", entries, missing, type=f"{entries.dtype}, months of no fixed length")
-    unit = unit if unit in _UNITS else "s"
-    counts = entries.astype(f"{kind}8[{unit}]").astype(np.int64)
+    days = kind == "M" and unit in "YMWD"
+    if unit == "generic" or (kind == "m" and unit in "YM"):
+        return Typed("other", entries, missing, type=f"{entries.dtype}, of no fixed length")
+    to = "D" if days else unit if unit in _UNITS else "s"
+    counts = entries.astype(f"{kind}8[{to}]").astype(np.int64)
+    if unit not in _UNITS or step > 1:  # numpy wraps round in silence
+        wrong = np.flatnonzero(counts.astype(f"{kind}8[{to}]").astype(entries.dtype) != entries)
+        if len(wrong):
+            row = int(np.flatnonzero(~missing)[wrong[0]])
+            kind = f"is {int(entries[wrong[0]].astype(np.int64))} of {entries.dtype}, out of range"
+            return Typed("other", entries, missing, type=kind, row=row)
+    if days:
+        return Typed("dates", counts, missing)
     use = "durations" if kind == "m" else "times" if zone else "naive times"
-    return Typed(use, counts, missing, _UNITS[unit])
+    return Typed(use, counts, missing, _UNITS[to])
 
 
 def _type_pandas(items: Any, name: str) -> Typed:
@@ -172,7 +179,7 @@ def _type_pandas(items: Any, name: str) -> Typed:
         return Typed("missing", None, missing)
     entries = items[~missing]
     if str(dtype) == "category":
-        return Typed("categories", entries.tolist(), missing)
+        return _of_categories(entries.tolist(), missing, name)
     if kind == "M":
         zone = getattr(dtype, "tz", None) is not None
         entries = getattr(entries, "dt", entries).tz_convert(None) if zone else entries
@@ -217,14 +224,14 @@ def _type_polars(items: Any, name: str) -> Typed:
 def _type_arrow(column: Any, name: str) -> Typed:
     """Type a chunked array of pyarrow."""
     pa, kind = pyarrow(f"reading {name}"), column.type
+    if str(kind).startswith(("run_end_encoded", "string_view", "binary_view")):
+        return _type_arrow(pa.chunked_array([plain(chunk) for chunk in column.chunks]), name)
     types, missing = pa.types, np.asarray(column.is_null(), bool)
     entries = column.drop_null()
     if types.is_null(kind) or (missing.all() and len(missing)):
         return Typed("missing", None, missing)
     if types.is_dictionary(kind):
-        return Typed("categories", entries.to_pylist(), missing)
-    if str(kind).startswith("run_end_encoded"):
-        return _type_arrow(pa.chunked_array([plain(chunk) for chunk in column.chunks]), name)
+        return _of_categories(entries.to_pylist(), missing, name)
     if types.is_date(kind):
         days = entries.cast(pa.date32()).cast(pa.int32()).to_numpy()
         return Typed("dates", days.astype(np.int64), missing)
@@ -244,6 +251,13 @@ def _type_arrow(column: Any, name: str) -> Typed:
     return Typed("other", entries, missing, type=str(kind))
 
 
+def _of_categories(entries: list[Any], missing: np.ndarray, name: str) -> Typed:
+    """Type entries of a categorical type; dates, times and durations become text."""
+    typed = _type_list(entries, name)
+    timed = typed.use in (*CLOCKS, "durations")
+    return Typed("categories", typed.categories() if timed else entries, missing)
+
+
 def _with_gaps(typed: Typed, missing: np.ndarray) -> Typed:
     """Add the rows that were left out before typing; those of NaN are gaps already."""
     gaps = missing.copy()
@@ -257,33 +271,55 @@ def _type_list(items: list[Any], name: str) -> Typed:
     entries = [item for item, gap in zip(items, missing.tolist(), strict=True) if not gap]
     if not entries:
         return Typed("missing", None, missing)
-    uses = {kind: _use_of(kind) for kind in set(map(type, entries))}
-    if set(uses.values()) <= {"numbers", "booleans"}:
-        only = set(uses.values()) == {"booleans"}
-        return Typed("booleans", np.array(entries, bool), missing) if only else Typed(
-            "numbers", entries, missing)  # fmt: skip
-    first = uses[type(entries[0])]
-    if first == "objects":
-        return Typed("objects", entries, missing)
+    uses = {kind: _use_of(kind) for kind in set(map(_kind_of, entries))}
+    first = uses[_kind_of(entries[0])]
     for row, entry in zip(np.flatnonzero(~missing).tolist(), entries, strict=True):
-        if first != uses[type(entry)] and not {first, uses[type(entry)]} <= {"numbers", "booleans"}:
+        if first == "objects":  # `pack` compares their types
+            break
+        both = {first, uses[_kind_of(entry)]}
+        if len(both) > 1 and not (both <= {"numbers", "booleans"} or both <= {"dates", "times"}):
             kind = f"is {entry!r} in a column of {first}, as {entries[0]!r} is one"
             return Typed("other", entries, missing, type=kind, row=row)
-    if first == "other":
-        return Typed("other", entries, missing, type=type(entries[0]).__name__)
-    if first == "clock":
-        return _with_gaps(_type_array(np.array(entries), name), missing)
-    if first == "dates":
-        days = [entry.toordinal() for entry in entries]
-        return Typed("dates", np.array(days) - _EPOCH.toordinal(), missing)
-    if first == "durations" and any(getattr(entry, "tzinfo", None) for entry in entries):
+    use = max(uses.values())  # numbers beside booleans, times beside dates
+    if use == "booleans":
+        return Typed(use, np.array(entries, bool), missing)
+    if first in ("objects", "other"):
+        return Typed(first, entries, missing, type=type(entries[0]).__name__)
+    if use == "numbers":
+        return Typed(use, entries, missing)
+    zones = [getattr(entry, "tzinfo", None) for entry in entries]
+    if use == "durations" and any(zones):
         return Typed("other", entries, missing, type="times of a day with a zone")
-    if first == "durations":
-        counts = [_nanoseconds(_since_midnight(entry)) for entry in entries]
-        return Typed("durations", np.array(counts), missing, NANO)
-    naive = any(entry.tzinfo is None for entry in entries)
-    counts = [_nanoseconds(_zoned(x) - _EPOCH, getattr(x, "nanosecond", 0)) for x in entries]
-    return Typed("naive times" if naive else "times", np.array(counts), missing, NANO)
+    units = [
+        _UNITS.get(np.datetime_data(kind)[0], 1) for kind in uses if not isinstance(kind, type)
+    ]
+    unit = max([NANO, *units])
+    counts = [_count(entry, unit) for entry in entries]
+    if use == "dates":
+        counts, unit = [count // (86400 * unit) for count in counts], 1
+    if use == "times" and None in zones:
+        use = "naive times"
+    return Typed(use, np.array(counts), missing, unit)
+
+
+def _kind_of(entry: Any) -> Any:
+    """Return the type of an entry, or the dtype of numpy's dates and durations."""
+    is_clock = isinstance(entry, (np.datetime64, np.timedelta64))
+    return entry.dtype if is_clock else type(entry)
+
+
+def _count(entry: Any, unit: int) -> int:
+    """Return the exact number of parts of a second, `unit` of which make one, since 1970-01-01."""
+    if isinstance(entry, (np.datetime64, np.timedelta64)):
+        typed = _of_clock(np.array([entry]), np.zeros(1, bool))
+        return int(typed.values[0]) * (86400 * unit if typed.use == "dates" else unit // typed.unit)
+    if isinstance(entry, datetime):
+        span, rest = _zoned(entry) - _EPOCH, getattr(entry, "nanosecond", 0)
+    elif isinstance(entry, date):
+        span, rest = timedelta(entry.toordinal() - _EPOCH.toordinal()), 0
+    else:
+        span, rest = _since_midnight(entry), 0
+    return _nanoseconds(span, rest) * (unit // NANO)
 
 
 def _zoned(moment: datetime) -> datetime:
@@ -310,11 +346,13 @@ def _nanoseconds(span: timedelta, rest: int = 0) -> int:
     )
 
 
-def _use_of(kind: type) -> str:
-    """Return the use of a column whose entries are of a type."""
+def _use_of(kind: Any) -> str:
+    """Return the use of a column whose entries are of a kind, see `_kind_of`."""
+    if isinstance(kind, np.dtype):
+        use = _of_clock(np.ones(1, kind), np.zeros(1, bool)).use
+        return use.removeprefix("naive ")
     for classes, use in (
         ((bool, np.bool_), "booleans"),
-        ((np.datetime64, np.timedelta64), "clock"),
         ((numbers.Real, Decimal), "numbers"),
         ((numbers.Complex, Mapping), "other"),
         ((datetime,), "times"),
@@ -332,4 +370,6 @@ def _is_missing(entry: Any) -> bool:
         return True
     if isinstance(entry, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(entry))
-    return isinstance(entry, (float, np.floating, Decimal)) and bool(entry != entry)
+    if isinstance(entry, Decimal):
+        return entry.is_nan()
+    return isinstance(entry, (float, np.floating)) and bool(entry != entry)

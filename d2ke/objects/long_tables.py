@@ -75,7 +75,7 @@ def series_of_frame(
     frame: Any, ids: str, time: str | None, name: str, missing: bool
 ) -> list[np.ndarray]:
     """Return the series of a dict or a data frame: the channels are all other columns."""
-    columns = columns_of(frame, name)
+    columns = columns_of(frame, name, (ids, time))
     for argument, column_name in (("ids", ids), ("time", time)):
         if column_name is not None and column_name not in columns:
             raise ArgumentError(

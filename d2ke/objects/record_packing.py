@@ -110,16 +110,16 @@ def pack_table(columns: Any, name: str, kinds: Mapping[str, str]) -> Records:
             name, f"must be a dict of columns or a data frame, got {type(columns).__name__}"
         )
     packed = {}
-    for own, items in columns_of(columns, name).items():
-        where = f"{name}[{own!r}]"
-        if not own:
+    for column_name, items in columns_of(columns, name).items():
+        where = f"{name}[{column_name!r}]"
+        if not column_name:
             raise ArgumentError(name, "has a column without a name")
         if is_table(items):
             raise ArgumentTypeError(where, f"is a {type(items).__name__}; one column is needed")
-        packed[own] = items
+        packed[column_name] = items
         if not isinstance(items, Column):
-            packed[own] = column_of(type_column(items, where, kinds.get(own, "")))
-    check_lengths({own: len(column) for own, column in packed.items()}, name)
+            packed[column_name] = column_of(type_column(items, where, kinds.get(column_name, "")))
+    check_lengths({column_name: len(column) for column_name, column in packed.items()}, name)
     return Records(packed)
 
 
@@ -147,6 +147,8 @@ def naming_rows(missing: np.ndarray) -> Iterator[None]:
 def column_of(typed: Typed) -> Column:
     """Pack a typed column."""
     name, missing = typed.name, typed.missing
+    if not len(missing):
+        raise ArgumentError(name, "is empty: at least one row is needed")
     if typed.use == "missing":
         return Column(None, missing)
     if typed.use == "categories":

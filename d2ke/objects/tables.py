@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -69,8 +69,15 @@ def is_table(X: Any) -> bool:
     return isinstance(X, (Records, Mapping)) or hasattr(type(X), "columns")
 
 
-def columns_of(table: Any, name: str) -> dict[str, Any]:
-    """Return the columns of a dict, a data frame or a table of pyarrow."""
+def columns_of(table: Any, name: str, levels: Collection[str | None] = ()) -> dict[str, Any]:
+    """Return the columns of a dict, a data frame or a table of pyarrow.
+
+    Those `levels` of the index of pandas come before the columns, as in a file of the frame.
+    """
+    index = [level for level in getattr(getattr(table, "index", None), "names", ()) if level]
+    named = [level for level in index if level in levels and level not in list(table)]
+    if named:
+        table = table.reset_index(level=named)
     if not hasattr(table, "__len__") or type(table).__module__.startswith("dask"):
         raise ArgumentTypeError(
             name, f"is a {type(table).__name__}, which is not in memory: collect or compute it"

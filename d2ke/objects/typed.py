@@ -194,8 +194,10 @@ class Typed:
             return np.asarray(self.values, np.int64) if days else self.numbers()
         values = self.values
         if not (isinstance(values, np.ndarray) and values.ndim == 1):
-            fractions = (Decimal, Fraction)
-            values = [float(x) if isinstance(x, fractions) else x for x in self._plain()]
+            values = self._plain()
+            if all(isinstance(x, (Decimal, Fraction)) for x in values):
+                whole = all(str(x).lstrip("-").isdecimal() for x in values)
+                values = [int(x) for x in values] if whole else self.numbers()
         try:
             labels = label_array(self.name, values)
         except (ArgumentError, ArgumentTypeError) as error:

@@ -114,3 +114,11 @@ def test_other_files_are_refused(tmp_path):
     write(tmp_path / "empty.parquet", {"a": pa.array([], pa.string())})
     with pytest.raises(ValueError, match="has no rows"):
         ParquetObjects(tmp_path / "empty.parquet")
+
+
+def test_labels_without_an_entry(tmp_path):
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"word": ["a", "b"], "label": pa.nulls(2)}), file)
+    opened = ParquetObjects(file)
+    assert opened.labels is None
+    assert "not used: 'label'" in repr(opened)

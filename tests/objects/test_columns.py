@@ -344,7 +344,7 @@ def test_text_without_quotes_loses_its_blanks(tmp_path):
     assert list(records["word"].values) == ["ab", " ab ", 'a"b\n,c']
     assert records["n"].values.tolist() == [1, 2]
     file.write_text('word,y\nab,1\n"c" d,2\n')
-    with pytest.raises(ValueError, match="line 3: ' d,2' follows the quotes"):
+    with pytest.raises(ValueError, match="line 3: 'd,2' follows the quotes"):
         read_objects(file)
     file.write_text('word,y\nab,1\n"c\nd,2\n')
     with pytest.raises(ValueError, match="line 3: the quotes of a field do not end"):
@@ -411,3 +411,84 @@ def test_random_tables(tmp_path_factory, table):
         reports.add(repr(held.objects))
         entries.add(str([list(held.objects[i].values()) for i in range(len(held.objects))]))
     assert len(reports) == len(entries) == 1
+
+
+def numbers_of(column):
+    packed = d2ke.pack_records({"a": column})["a"]
+    return packed.use, packed.values.tolist(), packed.missing.tolist()
+
+
+def test_dates_and_times_beside_each_other():
+    at = dt.datetime(2024, 2, 29, 1)
+    assert numbers_of([DAY, at]) == ("naive times", [1709164800.0, 1709168400.0], [False, False])
+    assert numbers_of([pd.Timestamp(at), None, DAY])[0] == "naive times"
+    assert numbers_of([np.datetime64(DAY), DAY]) == ("dates", [19782.0] * 2, [False, False])
+    far = [np.datetime64("1970-01-01T00:00:00.000000001"), np.datetime64("9999-12-31")]
+    assert numbers_of(far)[1] == [1e-9, 253402214400.0]
+    with pytest.raises(TypeError, match=r"columns\['a'\]\[1\] is .*timedelta64.* in a column of"):
+        numbers_of([np.datetime64(DAY), np.timedelta64(1, "s")])
+
+
+@pytest.mark.parametrize(("dtype", "count"), [("M8[h]", 2**61), ("m8[W]", 2**60), ("M8[Y]", 2**60)])
+def test_times_that_numpy_cannot_hold(dtype, count):
+    with pytest.raises(TypeError, match=rf"columns\['a'\]\[1\] is {count} of .*out of range"):
+        numbers_of(np.array([1, count]).astype(dtype))
+
+
+def test_gaps_and_views_of_other_libraries():
+    assert numbers_of([Decimal("sNaN"), Decimal(1)])[1:] == ([1.0], [True, False])
+    if hasattr(pa, "string_view"):
+        packed = d2ke.pack_records({"a": pa.array(["x", None], pa.string_view())})["a"]
+        assert list(packed.values) == ["x"]
+        assert packed.missing.tolist() == [False, True]
+    with pytest.raises(TypeError, match=r"columns\['a'\] holds timedelta64, of no fixed length"):
+        numbers_of(np.array([5], "m8"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([DAY, None, DAY]).astype("category"),
+        pa.array([DAY, None, DAY]).dictionary_encode(),
+        d2ke.categories([DAY, None, DAY]),
+    ],
+)
+def test_categories_of_dates(column):
+    packed = d2ke.pack_records({"a": column})["a"]
+    assert packed.kind == "categories"
+    assert packed.values.tolist() == ["2024-02-29"] * 2
+
+
+def test_labels_of_decimals():
+    labels = [Decimal(2**53 + 1), Decimal(2**53), Decimal(1)]
+    read = read_objects({"sequence": ["a", "b", "c"], "label": labels}).labels
+    assert read.tolist() == [2**53 + 1, 2**53, 1]
+    read = read_objects({"sequence": ["a", "b"], "label": [Decimal("1.5"), Decimal("2.0")]}).labels
+    assert read.tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_tables_without_rows(make):
+    table = make({"a": np.empty(0), "b": np.empty(0)})
+    with pytest.raises(ValueError, match=r"column 'a' is empty: at least one row is needed"):
+        read_objects(table, objects=["a", "b"])
+    with pytest.raises(ValueError, match=r"columns\['a'\] is empty: at least one row is needed"):
+        d2ke.pack_records(table)
+
+
+def test_a_named_index_is_a_column():
+    days = pd.to_datetime(["2020-01-02", "2020-01-01"]).rename("time")
+    frame = pd.DataFrame({"id": ["a", "a"], "v": [1, 2]}, index=days)
+    read = read_objects(frame, ids="id")
+    assert read.objects[0].tolist() == [[2.0], [1.0]]
+    assert "time from 'time'" in repr(read)
+    assert d2ke.pack(frame, ids="id", time="time")[0].tolist() == [[2.0], [1.0]]
+
+
+@pytest.mark.parametrize("field", [' "ab"', '"ab" ', '  "ab"  '])
+def test_blanks_around_quotes(field, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text(f'sequence, "label"\n{field},x\nab,y\n')
+    read = read_objects(file)
+    assert list(read.objects) == ["ab", "ab"]
+    assert read.labels.tolist() == ["x", "y"]
