@@ -161,8 +161,9 @@ def _of_clock(entries: np.ndarray, missing: np.ndarray, *, zone: bool = False) -
         wrong = np.flatnonzero(counts.astype(f"{kind}8[{to}]").astype(entries.dtype) != entries)
         if len(wrong):
             row = int(np.flatnonzero(~missing)[wrong[0]])
-            kind = f"is {int(entries[wrong[0]].astype(np.int64))} of {entries.dtype}, out of range"
-            return Typed("other", entries, missing, type=kind, row=row)
+            value = int(entries[wrong[0]].astype(np.int64))
+            problem = f"is {value} of {entries.dtype}, out of range"
+            return Typed("other", entries, missing, type=problem, row=row)
     if days:
         return Typed("dates", counts, missing)
     use = "durations" if kind == "m" else "times" if zone else "naive times"

@@ -11,7 +11,7 @@ from typing import Any
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.columns import type_column
 from d2ke.objects.records import Records
-from d2ke.objects.typed import Typed
+from d2ke.objects.typed import CLOCKS, Typed
 from d2ke.objects.values import column_names
 
 
@@ -57,11 +57,16 @@ class Table:
         return self.typed(name)
 
     def _typed(self, name: str, wanted: str = "") -> Typed:
-        """Return a typed column, see `type_column`."""
+        """Return a typed column, see `type_column`; numbers are refused where clocks are wanted."""
         if self._argument:
             return type_column(self.source[name], f"{self.path}[{name!r}]", wanted)
         title = f"{self.path}, column {name!r}"
-        return type_column(self.source[name], title, wanted, lambda row: self.where(row, name))
+        typed = type_column(self.source[name], title, wanted, lambda row: self.where(row, name))
+        if wanted in (*CLOCKS, "durations") and typed.use in ("numbers", "booleans"):
+            raise ArgumentTypeError(
+                title, f"holds {typed.use}; {wanted} are needed, as in training"
+            )
+        return typed
 
 
 def is_table(X: Any) -> bool:
@@ -74,14 +79,14 @@ def columns_of(table: Any, name: str, levels: Collection[str | None] = ()) -> di
 
     Those `levels` of the index of pandas come before the columns, as in a file of the frame.
     """
-    index = [level for level in getattr(getattr(table, "index", None), "names", ()) if level]
-    named = [level for level in index if level in levels and level not in list(table)]
-    if named:
-        table = table.reset_index(level=named)
     if not hasattr(table, "__len__") or type(table).__module__.startswith("dask"):
         raise ArgumentTypeError(
             name, f"is a {type(table).__name__}, which is not in memory: collect or compute it"
         )
+    index = [level for level in getattr(getattr(table, "index", None), "names", ()) if level]
+    named = [level for level in index if level in levels and level not in list(table)]
+    if named:
+        table = table.reset_index(level=named)
     names = list(table) if isinstance(table, Mapping) else column_names(table)
     if not names:
         raise ArgumentError(name, "has no columns; at least one is needed")

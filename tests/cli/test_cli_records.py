@@ -140,5 +140,10 @@ def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
             assert said in run(capsys, "predict", model, tmp_path / new, "--out", result)
             results.add(result.read_text())
         assert len(results) == 1
+        pq.write_table(pa.table({**table, "day": list(range(N))}), tmp_path / "b.parquet")
+        text = refused(
+            capsys, "predict", model, tmp_path / "b.parquet", "--out", tmp_path / "b.csv"
+        )
+        assert "column 'day' holds numbers; dates are needed, as in training" in text
     text = run(capsys, "train", tmp_path / "a.csv", *series[:2], *series[4:], "--out", model)
     assert "not used: 'day' (dates, in days since 1970-01-01), 'word'" in text
