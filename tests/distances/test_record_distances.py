@@ -183,7 +183,7 @@ PAIR = {"name": ["a", "b"], "age": [1.0, 2.0], "city": d2ke.categories([True, Fa
         (PAIR, {"city": "absolute"}, None, r"distance\['city'\] is 'absolute', .*'equal'"),
         (PAIR, {"name": "absolute"}, None, r"distance\['name'\] is 'absolute', .*'levenshtein'"),
         (PAIR | {"age": [1, None]}, {"age": "absolute"}, None, r"X\['age'\]\[1\] is missing"),
-        ({"age": np.empty(0)}, {"age": "absolute"}, None, "X is empty"),
+        ({"age": np.empty(0)}, {"age": "absolute"}, None, r"X\['age'\] is empty"),
         (["a", "b"], {"name": "osa"}, None, "X must be a dict of columns or a data frame"),
         (PAIR, {"age": "absolute"}, [1], "weights must be a dict"),
         (PAIR, {"age": "absolute"}, {"name": 1, "age": 1}, "weights names the column 'name'"),

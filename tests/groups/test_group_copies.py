@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import examples
 from test_hdbscan import mutual
@@ -88,6 +88,7 @@ def test_dbscan(name, data, min_samples, quantile):
     X, same, D, options = data.draw(multiples(name))
     eps = float(np.quantile(D, quantile))
     found = d2ke.dbscan(X, eps, min_samples, **options)
+    np.fill_diagonal(D, 0)  # an object counts for itself, however far it is from a copy
     wanted = cluster.DBSCAN(eps=eps or 1e-9, min_samples=min_samples, metric="precomputed").fit(D)
     assert np.array_equal(found.labels, wanted.labels_)
     assert np.array_equal(np.flatnonzero(found.core), wanted.core_sample_indices_)
@@ -153,6 +154,7 @@ def tables(draw):
     towns = st.sampled_from(["rome", "roma", "oslo", None])
     people = draw(st.lists(st.tuples(st.sampled_from(NAMES), towns), min_size=2, max_size=9))
     rows = draw(st.lists(st.sampled_from(people), min_size=2, max_size=25))
+    assume(any(town for _, town in rows))  # a column without any entry is refused
     return {"name": [name for name, _ in rows], "town": [town for _, town in rows]}, rows
 
 
@@ -195,7 +197,7 @@ def test_dedupe_has_the_weights_and_the_odds_of_all_rows(drawn, data):
         assert np.array_equal(found.examples, plain.examples)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(one=tables(), two=tables(), one_to_one=st.booleans(), threshold=st.floats(0.2, 0.95))
 def test_link_is_that_of_all_rows(one, two, one_to_one, threshold):
     options = {"radius": {"name": 2, "town": 1}, "one_to_one": one_to_one}

@@ -50,6 +50,7 @@ def test_estimators_of_graphs_find_what_those_of_matrices_find():
     assert np.isfinite(found.negative_outlier_factor_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of UMAP: one thread, and a matrix has no inverse
 def test_umap_takes_the_neighbours():
     umap = pytest.importorskip("umap")

@@ -178,7 +178,7 @@ def test_results_that_do_not_fit(monkeypatch):
 def test_nearest_within_a_radius(distance, dtype, tmp_path):
     rng = np.random.default_rng(0)
     if distance in ("levenshtein", "osa"):
-        X = d2ke.random_strings(1100, "abc", length=(3, 12), seed=0)
+        X = d2ke.random_strings(300, "abc", length=(3, 12), seed=0)
         options = {"distance": distance}
     else:
         n = 60 if distance is means else 400
