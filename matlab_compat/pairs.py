@@ -148,7 +148,7 @@ def _variances(X: np.ndarray) -> np.ndarray:
 def _inverse_covariance(X: np.ndarray, parameter: Any) -> np.ndarray:
     name, d = ("X", "DistParameter")[parameter is not None], X.shape[1]
     ddof = min(1, len(X) - 1)
-    given = np.cov(X, rowvar=False, ddof=ddof) if parameter is None else numbers(name, parameter)
+    given = np.cov(X.T, ddof=ddof) if parameter is None else numbers(name, parameter)
     cov = np.atleast_2d(given)
     if cov.shape != (d, d):
         raise ArgumentError(name, f"must be a {d} x {d} covariance, got shape {cov.shape}")
