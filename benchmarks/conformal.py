@@ -15,7 +15,7 @@ import numpy as np
 
 import d2ke
 from benchmarks import measure
-from d2ke.models.conformal import sets_of
+from d2ke.explain.conformal import sets_of
 
 NAMES = ("splice", "japanese-vowels", "digits")
 ALPHAS = (0.05, 0.1, 0.2)

@@ -40,26 +40,22 @@ from d2ke.discriminative.similarity_machine import (
     similarity_machine_predict,
 )
 from d2ke.discriminative.simplex_qp import SimplexSolution, simplex_qp
-from d2ke.distances.alignment import align
-from d2ke.distances.alignment_record import Alignment, Operations
+from d2ke.distances.alignment.align import align
+from d2ke.distances.alignment.record import Alignment, Operations
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.record_pairs import column_weights
 from d2ke.distances.registry import distance_names
 from d2ke.embedding.feature_selection import FeatureSelection, select_features
 from d2ke.embedding.features import d2ke_embed, d2ke_features, rsm_embed
 from d2ke.embedding.gram import d2ke_gram, dsk_gram
-from d2ke.embedding.kernel_bootstrap import KernelBootstrap, bootstrap_kernel_error
-from d2ke.embedding.kernel_error import KernelError, kernel_error, kernel_standard_error
 from d2ke.embedding.pseudo_euclidean import PseudoEuclideanEmbedding, gdk_led
 from d2ke.embedding.scaling import Scaling
 from d2ke.embedding.spectrum import SpectrumRepair, psd_split
-from d2ke.embedding.theory import (
-    effective_dimension,
-    features_needed,
-    features_needed_for_risk,
-    lipschitz_constant,
-    soft_min_distance,
-)
+from d2ke.explain.conformal import predict_set
+from d2ke.explain.discriminative_objects import Telling, d2ke_telling
+from d2ke.explain.explanation import Explanation, d2ke_explain
+from d2ke.explain.importance import Importance, d2ke_importance
+from d2ke.explain.novelty import novelty
 from d2ke.files import write_distances, write_features
 from d2ke.groups.barycenter import Barycenter, barycenter
 from d2ke.groups.dbscan import DBSCANClusters, dbscan
@@ -69,12 +65,12 @@ from d2ke.groups.linking import Duplicates, Links, dedupe, link
 from d2ke.groups.spanning_tree import SpanningTree, single_linkage, spanning_tree
 from d2ke.groups.tree_picture import plot_tree
 from d2ke.learners.least_squares import train_least_squares
-from d2ke.learners.liblinear import train
-from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import LinearModel, predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
-from d2ke.learners.svm_model import SVMModel, svmpredict
+from d2ke.learners.solvers.liblinear import train
+from d2ke.learners.solvers.libsvm import svmtrain
+from d2ke.learners.solvers.svm_model import SVMModel, svmpredict
 from d2ke.measures.coreset import KernelCoreset, kernel_coreset
 from d2ke.measures.distance import KernelDistanceInfo, kernel_distance, kernel_norm
 from d2ke.measures.ellipses import kernel_coordinates
@@ -93,14 +89,9 @@ from d2ke.model_selection.result import Search, load_search
 from d2ke.model_selection.search import search
 from d2ke.models import samplers, views
 from d2ke.models.blocks import Block
-from d2ke.models.conformal import predict_set
-from d2ke.models.explain import Explanation, d2ke_explain
-from d2ke.models.importance import Importance, d2ke_importance
 from d2ke.models.model import D2KEModel
-from d2ke.models.novelty import novelty
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict, d2ke_transform
-from d2ke.models.telling import Telling, d2ke_telling
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.neighbors.info import NeighborsInfo
@@ -118,6 +109,15 @@ from d2ke.objects.packing import pack
 from d2ke.objects.random_objects import random_series, random_sets, random_strings
 from d2ke.objects.record_packing import categories, pack_records
 from d2ke.objects.records import Records
+from d2ke.theory.features_needed import (
+    effective_dimension,
+    features_needed,
+    features_needed_for_risk,
+    lipschitz_constant,
+    soft_min_distance,
+)
+from d2ke.theory.kernel_bootstrap import KernelBootstrap, bootstrap_kernel_error
+from d2ke.theory.kernel_error import KernelError, kernel_error, kernel_standard_error
 
 __all__ = [
     "Alignment",

@@ -155,7 +155,7 @@ def write_features(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = os.path.join(folder, "features.h5")
     ...     d2ke.write_features(file, X, omega, distance="levenshtein", gamma=0.5)
-    ...     model = d2ke.train([0, 0, 1, 1], file)
+    ...     model = d2ke.train([0, 0, 1, 1], d2ke.io.open_features(file))
     >>> Z = d2ke.d2ke_embed(["ACCT"], omega, distance="levenshtein", gamma=0.5)
     >>> d2ke.predict(None, Z, model)[0]
     array([0])

@@ -30,7 +30,7 @@ from sklearn.cluster import KMeans
 
 import d2ke
 from d2ke.cli.map_picture import draw, matched
-from d2ke.models.pictures import Panel, coordinates
+from d2ke.explain.pictures import Panel, coordinates
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for papers, which is not installed
 from papers.datasets import load

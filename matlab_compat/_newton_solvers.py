@@ -12,7 +12,7 @@ import numpy as np
 import d2ke
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.learners.trust_region import trust_region_classifier
+from matlab_compat._trust_region import trust_region_classifier
 
 _TOLERANCE = 0.0001
 Predictor = Callable[[np.ndarray], np.ndarray]

@@ -16,8 +16,10 @@ from scipy import sparse
 import d2ke
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.learners import option_strings, solver_nodes, solver_validation
-from d2ke.learners.svm_model import PRECOMPUTED, SVMKernel
+from d2ke._base.rows import feature_rows
+from d2ke.learners.solvers import option_strings
+from d2ke.learners.solvers.svm_model import PRECOMPUTED, SVMKernel
+from matlab_compat import _solver_validation as solver_validation
 from matlab_compat._cells import Struct, column, numbers, vector
 from matlab_compat._outputs import Outputs
 from matlab_compat.neighbors import ClassificationKNN
@@ -71,7 +73,7 @@ def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
     100.0
     """
     labels = _numeric("y", y)
-    X = solver_nodes.features("X", X)
+    X = feature_rows("X", X)
     order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
     words = _words(options)
     if "-C" in words:
@@ -209,7 +211,7 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct | float:
     if _text(options, "-t") == str(PRECOMPUTED):
         X = _without_index(X, training=True)
     else:
-        X = solver_nodes.features("X", X)
+        X = feature_rows("X", X)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
     codes, _, options = _recoded(values, order, X, options)
     parsed = option_strings.parse(options, solver_validation.SVM_OPTIONS)
@@ -392,7 +394,7 @@ def _words(options: str) -> list[str]:
 
 def _widened(X: Any, width: int) -> Any:
     """Add to sparse features the columns of zeros that a file without large indices lacks."""
-    X = solver_nodes.features("X", X)
+    X = feature_rows("X", X)
     if X.shape[1] > width or (X.shape[1] < width and not sparse.issparse(X)):
         raise ArgumentError("X", f"has {X.shape[1]} columns, but the model has {width}")
     if X.shape[1] == width:

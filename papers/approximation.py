@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke.embedding.features import d2ke_features
-from d2ke.embedding.kernel_error import kernel_error
+from d2ke.theory.kernel_error import kernel_error
 from papers.methods import Division
 from papers.settings import sample
 

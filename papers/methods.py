@@ -20,11 +20,11 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.embedding.scaling import Scaling, compress
-from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
-from d2ke.learners.svm_model import svmpredict
+from d2ke.learners.solvers.libsvm import svmtrain
+from d2ke.learners.solvers.svm_model import svmpredict
 from d2ke.model_selection.candidates import search_vectors
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.methods import LED_SIZES

@@ -6,8 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from d2ke._base.seal import SIZE, make_seal, user_block
 from d2ke.io.features import seal_features
-from d2ke.io.seal import SIZE, make_seal, user_block
 
 
 def sealed(content):

@@ -133,3 +133,23 @@ def generator(seed: Any) -> np.random.Generator:
         )
         return np.random.default_rng(seed)
     return np.random.default_rng(integer("seed", seed, 0))
+
+
+def plain(name: str, value: Any) -> Any:
+    """Return a value with numpy's scalars as Python's own; refuse what JSON would change.
+
+    Plain are None, bool, int, float, str, and tuples and dicts of them.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) is tuple:
+        return tuple(plain(f"{name}[{i}]", item) for i, item in enumerate(value))
+    if type(value) is dict and all(type(key) is str for key in value):
+        return {key: plain(f"{name}[{key!r}]", item) for key, item in value.items()}
+    if value is not None and type(value) not in (bool, int, float, str):
+        raise ArgumentTypeError(
+            name,
+            f"must be None, bool, int, float, str, or a tuple or dict of them by str; got "
+            f"{value!r} of type {type(value).__name__}",
+        )
+    return value

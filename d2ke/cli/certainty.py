@@ -7,7 +7,7 @@ from itertools import compress
 
 import numpy as np
 
-from d2ke.models.conformal import sets_of
+from d2ke.explain.conformal import sets_of
 from d2ke.models.model import D2KEModel
 
 _STRANGE = 0.01

@@ -21,8 +21,8 @@ from d2ke.cli.similarities import FORMS, KERNELS, R, Similarities, read_similari
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS, cdsk
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
+from d2ke.explain.pictures import Panel, coordinates
 from d2ke.groups.tree_picture import MAX_LEAVES, draw_tree, sample_leaves
-from d2ke.models.pictures import Panel, coordinates
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line

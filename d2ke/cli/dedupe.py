@@ -22,8 +22,8 @@ from d2ke.cli.result_files import TABLES, check_results, input_errors, write_col
 from d2ke.cli.session import Session
 from d2ke.groups.cleaning import CLEANING
 from d2ke.groups.linking import Duplicates, dedupe
-from d2ke.io.columns import Columns
 from d2ke.io.labelled import read_file
+from d2ke.objects.column_names import Columns
 from d2ke.objects.records import Records
 
 _SHOWN = 10  # examples on each side of the cut

@@ -23,13 +23,13 @@ from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.scaling import Scaling
-from d2ke.learners.libsvm import svmtrain
+from d2ke.explain.explanation import d2ke_explain
 from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import train_classifier
 from d2ke.learners.neighbors import knn_predict
-from d2ke.learners.svm_model import svmpredict
+from d2ke.learners.solvers.libsvm import svmtrain
+from d2ke.learners.solvers.svm_model import svmpredict
 from d2ke.model_selection.search import search
-from d2ke.models.explain import d2ke_explain
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from d2ke._base.files import write_file
-from d2ke.models.pictures import Panel, draw_panels, with_legend
+from d2ke.explain.pictures import Panel, draw_panels, with_legend
 
 
 def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:

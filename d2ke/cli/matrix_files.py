@@ -13,8 +13,8 @@ from scipy import sparse
 
 from d2ke._base.files import open_file
 from d2ke.io import load_mat
-from d2ke.io.hdf5 import open_hdf5
 from d2ke.objects.fields import is_gap
+from d2ke.objects.hdf5 import open_hdf5
 
 MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
 SUFFIXES = MAT + HDF5 + TEXT

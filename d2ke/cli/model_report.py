@@ -19,11 +19,10 @@ from d2ke.cli.report import (
 )
 from d2ke.cli.session import Session
 from d2ke.cli.window_report import telling_picture, telling_windows, windows_picture
-from d2ke.models.blocks import sample_rows, take
-from d2ke.models.explain import Explanation, d2ke_explain
-from d2ke.models.importance import Importance, importance_by_halves
-from d2ke.models.model import D2KEModel
-from d2ke.models.pictures import (
+from d2ke.explain.discriminative_objects import d2ke_telling
+from d2ke.explain.explanation import Explanation, d2ke_explain
+from d2ke.explain.importance import Importance, importance_by_halves
+from d2ke.explain.pictures import (
     accuracy_by_R,
     draw_curve,
     draw_left_out_values,
@@ -31,7 +30,8 @@ from d2ke.models.pictures import (
     draw_reliability,
     draw_roc,
 )
-from d2ke.models.telling import d2ke_telling
+from d2ke.models.blocks import sample_rows, take
+from d2ke.models.model import D2KEModel
 from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 

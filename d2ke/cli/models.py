@@ -19,15 +19,16 @@ from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, positiv
 from d2ke.cli.result_files import TABLES, check_results, input_errors, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
+from d2ke.explain.conformal import check_alpha
 from d2ke.files import write_model_features
-from d2ke.io.columns import Columns, LabelledObjects
-from d2ke.models.conformal import check_alpha
+from d2ke.io.columns import LabelledObjects
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import checked, predict_objects
 from d2ke.models.targets import as_numbers
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
+from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import labels_of_text
 
 _MAX_PRINTED = 20  # classes of a confusion matrix

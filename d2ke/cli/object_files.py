@@ -12,9 +12,10 @@ from pathlib import Path
 from d2ke.cli.matrix_files import InputError
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
-from d2ke.io.columns import NOTHING, Columns, LabelledObjects
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.labelled import check_categories, read_file
 from d2ke.models.model import D2KEModel
+from d2ke.objects.column_names import NOTHING, Columns
 
 
 def read(

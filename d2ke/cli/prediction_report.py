@@ -18,8 +18,8 @@ from d2ke.cli.report import (
     measured,
     write_page,
 )
+from d2ke.explain.pictures import draw_values
 from d2ke.models.model import D2KEModel
-from d2ke.models.pictures import draw_values
 from d2ke.objects.container import Objects
 
 _MAX_SHOWN = 20

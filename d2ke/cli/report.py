@@ -12,8 +12,8 @@ import numpy as np
 
 from d2ke._base.files import write_file
 from d2ke.cli.map_picture import picture
+from d2ke.explain.pictures import confusion_size, draw_confusion
 from d2ke.models.model import D2KEModel
-from d2ke.models.pictures import confusion_size, draw_confusion
 
 
 class Section(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, check_writable
 from d2ke.cli.matrix_files import HDF5, InputError
-from d2ke.io.hdf5 import create_hdf5, put_text
+from d2ke.objects.hdf5 import create_hdf5, put_text
 
 TABLES = (".csv", *HDF5)
 _PICTURES = (".png", ".pdf", ".svg")

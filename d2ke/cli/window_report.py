@@ -10,11 +10,11 @@ import numpy as np
 
 from d2ke.cli.map_picture import saved
 from d2ke.cli.report import label_text
+from d2ke.explain.discriminative_objects import Telling, source_of, steps_of, telling
+from d2ke.explain.explanation import Explanation
+from d2ke.explain.window_pictures import draw_source
 from d2ke.models.blocks import take
-from d2ke.models.explain import Explanation
 from d2ke.models.model import D2KEModel
-from d2ke.models.telling import Telling, source_of, steps_of, telling
-from d2ke.models.window_pictures import draw_source
 from d2ke.models.window_places import keeps_steps
 
 _DRAWN = 5

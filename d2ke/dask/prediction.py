@@ -14,10 +14,10 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import label_array, truth
 from d2ke.dask.partitions import Partitions, is_frame, lazy_parts, partitions_of, row_array
 from d2ke.dask.workers import check_workers, later, shared
+from d2ke.explain.novelty import novelty as novelty_in_memory
 from d2ke.models import predict
 from d2ke.models.inputs import check_columns
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.novelty import novelty as novelty_in_memory
 
 
 def d2ke_predict(

@@ -14,8 +14,8 @@ from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.embedding.spectrum import split
-from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.linear_model import winners
+from d2ke.learners.solvers.libsvm import svmtrain
 
 
 @dataclass(frozen=True, eq=False)

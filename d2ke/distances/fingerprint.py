@@ -14,10 +14,10 @@ import numpy as np
 from scipy import LowLevelCallable
 
 from d2ke._base.checkpoint import UNKNOWN
+from d2ke._base.checks import plain
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance
-from d2ke.io.hdf5 import plain
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 

@@ -20,9 +20,8 @@ from d2ke._ext import elastic, emd, pair_distance, sets
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
 from d2ke.distances import letter_costs, string_rows, window_rows
+from d2ke.distances.clouds import cloud, decay, distinct, scaled
 from d2ke.distances.missing import check_observed, missing_values, observed_of
-from d2ke.measures.clouds import cloud, distinct
-from d2ke.measures.kernels import decay, scaled
 from d2ke.objects.container import Objects
 
 

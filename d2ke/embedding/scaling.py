@@ -17,7 +17,7 @@ from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from d2ke._base.rounding import constant, plain_deviations, rank_rounding
-from d2ke.io.rows import StoredRows, stored
+from d2ke._base.rows import StoredRows, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
@@ -45,7 +45,7 @@ class Scaling:
         ``"center"``: the mean of each column and one deviation for all of them, the root
         of their mean square; ``"none"``: those that leave Z as it is.
 
-        Z may be a features file, as a path or open, which is read block by block.
+        Z may be what `d2ke.io.open_features` returns, which is read block by block.
         """
         Z = stored("Z", Z)
         if not isinstance(Z, StoredRows):
@@ -64,7 +64,7 @@ class Scaling:
     def apply(self, Z: Any) -> Any:
         """Return scaled features of the shape and type of Z (integers become float64).
 
-        Rows of a features file, given as a path or open, are scaled on access. `train` and similar
+        Rows of what `d2ke.io.open_features` returns are scaled on access. `train` and similar
         functions take them in place of an array.
         """
         Z = stored("Z", Z)

@@ -17,7 +17,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import alignment, elastic
-from d2ke.distances.alignment import ELASTIC, one_object
+from d2ke.distances.alignment.align import ELASTIC, one_object
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem, Transform
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import LABELS, Columns, LabelledObjects, find_usual
+from d2ke.io.columns import LABELS, LabelledObjects, find_usual
 from d2ke.io.text import lines_of
+from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import MISSING, finite_numbers, labels_of_text
 from d2ke.objects.packing import pack
 from d2ke.objects.values import LARGEST_EXACT_INTEGER

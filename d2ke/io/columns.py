@@ -3,103 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError
+from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
-from d2ke.objects.typed import NOTES
 
-_LISTED = 20  # names of columns that are not used
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of columns or variables: of the objects or their values, the labels, ids, the time.
-
-    After reading, they include the names of all unused columns, that of a column which names the
-    `rows`, and the `uses` of columns that hold something else than text, numbers or lists: a key of
-    `NOTES`, or for an unused column its type.
-    """
-
-    objects: Sequence[str] | None = None
-    labels: str | None = None
-    ids: str | None = None
-    time: str | None = None
-    unused: Sequence[str] = ()
-    rows: str | None = None
-    uses: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def explicit(self) -> list[tuple[str, str]]:
-        """The arguments that name a column, and the names."""
-        others = (("labels", self.labels), ("ids", self.ids), ("time", self.time))
-        named = [("objects", name) for name in self.objects or ()]
-        return named + [(argument, name) for argument, name in others if name is not None]
-
-    def __str__(self) -> str:
-        others = (("names of rows", self.rows),) if self.rows is not None else ()
-        used = [f"{what} from {self._noted(name)}" for what, name in (*self.explicit, *others)]
-        unused = ", ".join(map(self._noted, self.unused[:_LISTED]))
-        unused += ", ..." * (len(self.unused) > _LISTED)
-        return "; ".join([*used, *[f"not used: {unused}"] * bool(unused)])
-
-    def _noted(self, name: str) -> str:
-        use = self.uses.get(name)
-        return repr(name) if use is None else f"{name!r} ({NOTES.get(use, use)})"
-
-    def check(self, path: Path | str, names: Collection[str], what: str) -> None:
-        """Refuse names that a file does not have, and one name for two arguments."""
-        named = self.explicit if self.rows is None else [*self.explicit, ("ids", self.rows)]
-        for argument, name in named:
-            if name not in names:
-                raise ArgumentError(
-                    argument,
-                    f"must name one of the {what}s: {path} has no {what} {name!r}; it has "
-                    f"{', '.join(map(repr, names)) or 'none'}",
-                )
-        for i, (argument, name) in enumerate(self.explicit):
-            for other, before in self.explicit[:i]:
-                if before == name:
-                    raise ArgumentError(
-                        other, f"and {argument} name the same {what}, {name!r}, of {path}"
-                    )
-
-    def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
-        """Return the earlier names if none are given and the file has them, else itself.
-
-        The file must have all earlier names except that of the labels.
-        """
-        needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
-        if self != NOTHING or any(name not in names for name in needed if name is not None):
-            return self
-        labels = earlier.labels if earlier.labels in names else None
-        return replace(earlier, labels=labels, unused=(), rows=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the given names as a dict; those of objects and unused columns are lists."""
-        values = {
-            **vars(self),
-            "objects": list(self.objects or ()),
-            "unused": list(self.unused),
-            "uses": dict(self.uses),
-        }
-        return {name: value for name, value in values.items() if value}
-
-    @classmethod
-    def of_dict(cls, values: Mapping[str, Any]) -> Columns:
-        """Rebuild names from the result of `to_dict`."""
-        columns = cls(**values)
-        return replace(
-            columns, objects=tuple(columns.objects or ()) or None, unused=tuple(columns.unused)
-        )
-
-
-NOTHING = Columns()
 LABELS = ("label", "labels", "class", "y", "target")
 STRINGS = ("sequence", "string", "text", "objects", "x")
 IDS = ("id", "series", "series_id")

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d2ke._base.files import open_file
-from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, Columns, find_usual
+from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, find_usual
+from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import Fields

@@ -12,13 +12,13 @@ import h5py
 import numpy as np
 
 from d2ke._base.checks import file_path, integer
+from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import lists_to_tuples, open_file
+from d2ke._base.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke._version import __version__
-from d2ke.io.damage import Damaged, damage_of
-from d2ke.io.hdf5 import get_json, get_objects, get_text
-from d2ke.io.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke.objects.container import Objects
+from d2ke.objects.hdf5 import get_json, get_objects, get_text
 
 FORMAT, VERSION = "d2ke features", 1
 _BLOCK_BYTES = 1 << 22

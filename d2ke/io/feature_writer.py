@@ -26,16 +26,16 @@ from d2ke._base.checkpoint import (
     refuse_differences,
     refuse_unknown,
 )
+from d2ke._base.damage import Damaged
 from d2ke._base.errors import warn
 from d2ke._base.files import check_place, open_file, reserve, sync_folder, write_all
 from d2ke._base.progress import progress_bar
+from d2ke._base.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke._base.signals import deferred_interrupts
-from d2ke.io.damage import Damaged
 from d2ke.io.feature_file import FeatureFile
 from d2ke.io.features import chunk_places, chunk_shape, put_parts, seal_features
-from d2ke.io.hdf5 import get_json, hdf5_on, open_hdf5, put_json
-from d2ke.io.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke.objects.container import Objects
+from d2ke.objects.hdf5 import get_json, hdf5_on, open_hdf5, put_json
 
 _RUN_BYTES = 1 << 26  # of chunks computed together: what a kill may lose, unless they take longer
 _RUN_SECONDS = 1.0

@@ -16,16 +16,16 @@ import h5py
 import numpy as np
 
 from d2ke._base import arrays
-from d2ke._base.checks import choice, file_path
+from d2ke._base.checks import choice, file_path, plain
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, reserve, write_all
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_fits
+from d2ke._base.seal import SIZE, Seal, make_seal
 from d2ke._version import __version__
 from d2ke.io.feature_file import FORMAT, VERSION, as_slice, open_features
-from d2ke.io.hdf5 import hdf5_on, plain, put_json, put_objects, put_text
-from d2ke.io.seal import SIZE, Seal, make_seal
 from d2ke.objects.container import Objects
+from d2ke.objects.hdf5 import hdf5_on, put_json, put_objects, put_text
 from d2ke.objects.packing import as_objects
 
 _CHUNK_BYTES = 1 << 20  # what is read, and checked, for one row

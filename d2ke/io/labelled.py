@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.io.arff import read_arff
-from d2ke.io.columns import NOTHING, Columns, LabelledObjects
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.delimited import open_table
 from d2ke.io.fasta import read_fasta
 from d2ke.io.parquet import ParquetObjects, open_arrow
@@ -20,6 +20,7 @@ from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
 from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
+from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 

@@ -16,15 +16,16 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
-from d2ke.io.columns import Columns
 from d2ke.io.tables import find_roles, without_empty_labels
 from d2ke.objects.arrow_columns import pyarrow
+from d2ke.objects.column_names import Columns
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
+from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import Table, columns_of
 
 
-class ParquetObjects:
+class ParquetObjects(StoredObjects):
     """The objects of a column of a Parquet file, read by row groups on access.
 
     `d2ke_train` takes them as it takes packed objects, so that the file may be larger than memory.

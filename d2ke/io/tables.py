@@ -10,16 +10,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
-from d2ke.io.columns import (
-    IDS,
-    LABELS,
-    NOTHING,
-    STRINGS,
-    TIMES,
-    Columns,
-    LabelledObjects,
-    find_usual,
-)
+from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, LabelledObjects, find_usual
+from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.long_tables import read_long
 from d2ke.objects.packing import pack

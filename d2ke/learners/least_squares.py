@@ -13,7 +13,7 @@ from d2ke._base import arrays, labels
 from d2ke._base.blas import ROWS, one_blas_thread, square
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke.io.rows import StoredRows, stored
+from d2ke._base.rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums, class_indicators, product_type
 
@@ -39,8 +39,8 @@ def train_least_squares(
     ----------
     y : sequence of length n
         Class labels of any one type, as for `train`.
-    Z : array_like, path or FeatureFile, shape (n, n_features)
-        Feature vectors, float64 or float32. Those of a features file are read block by block.
+    Z : array_like or FeatureFile, shape (n, n_features)
+        Feature vectors, float64 or float32. Those of `io.open_features` are read block by block.
         Products are computed in float64, or in float32 for very many of them if C is not too
         large; their sums are float64.
     C : float, default 1.0

@@ -16,7 +16,7 @@ from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.learners import solver_nodes
+from d2ke._base.rows import feature_rows
 
 # LIBLINEAR's numbers of its solvers, option -s.
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
@@ -110,8 +110,8 @@ def predict(
     y : sequence of length n, or None
         The true labels (or targets), for the accuracy only; None if they are not known. Labels
         that the model has never seen count as wrongly predicted.
-    Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
-        Feature vectors; those of a features file are read block by block.
+    Z : array_like, scipy sparse or FeatureFile, shape (n, n_features)
+        Feature vectors; those of `io.open_features` are read block by block.
     model : LinearModel
         What `train` or `load_model` returned.
     probability : bool, default False
@@ -156,7 +156,7 @@ def predict(
         )
     if model.multilabel:
         raise ArgumentError("model", "has several labels an object: use d2ke_predict")
-    features = solver_nodes.features("Z", Z)
+    features = feature_rows("Z", Z)
     n_rows, n_features = features.shape
     if n_features != model.n_features:
         raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")

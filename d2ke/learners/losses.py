@@ -10,8 +10,8 @@ import numpy as np
 
 from d2ke._base.checks import choice, positive_number
 from d2ke.learners.least_squares import train_least_squares
-from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import LinearModel
+from d2ke.learners.solvers.liblinear import train
 
 LOSSES = ("squared", "squared_hinge")
 HINGE_FROM = 4  # objects for each feature
@@ -39,7 +39,7 @@ def train_classifier(
     ----------
     y : sequence of length n
         Class labels of any one type, as for `train`.
-    Z : array_like, path or FeatureFile, shape (n, n_features)
+    Z : array_like or FeatureFile, shape (n, n_features)
         Feature vectors, scaled as in the search, see `Scaling`; float64 or float32. Those of a
         features file are read block by block.
     loss : {"squared", "squared_hinge"}

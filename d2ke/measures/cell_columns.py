@@ -9,8 +9,7 @@ import numpy as np
 
 from d2ke._base.threads import thread_count
 from d2ke._ext import pair_sums
-from d2ke.measures.clouds import cloud
-from d2ke.measures.kernels import decay, scaled
+from d2ke.distances.clouds import cloud, decay, scaled
 
 _REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
 _POINTS_OF_A_ROW = 50  # of columns, which should not become too short

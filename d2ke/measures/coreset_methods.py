@@ -11,8 +11,8 @@ import numpy as np
 
 from d2ke._ext import coresets
 from d2ke._ext import pair_sums as compiled_sums
+from d2ke.distances.clouds import cloud
 from d2ke.measures import pair_sums
-from d2ke.measures.clouds import cloud
 from d2ke.measures.kernels import Accuracy, Kernel
 from d2ke.measures.measure import Measure, lengths
 

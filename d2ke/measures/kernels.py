@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from d2ke._base.checks import below_one, choice, generator, positive_number
+from d2ke.distances.clouds import decay, scaled
 from d2ke.measures.measure import Measure, lengths
 
 KERNELS = ("gaussian", "laplace", "linear", "trivial")
@@ -164,20 +164,3 @@ def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
     with np.errstate(over="ignore", under="ignore"):
         median = float(np.ldexp(np.median(distances), exponent + inner))
     return min(max(median, np.finfo(np.float64).tiny), np.finfo(np.float64).max)
-
-
-def scaled(points: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
-    """Return points and sigma in a unit, a power of 2, in which sigma is between 1 and 2."""
-    exponent = math.frexp(sigma)[1] - 1
-    if exponent == 0:
-        return points, sigma
-    with np.errstate(over="ignore"):
-        result = np.ldexp(points, -exponent)
-    if not np.isfinite(result).all():
-        raise ValueError(f"sigma = {sigma} is too small for coordinates as large as these")
-    return result, math.ldexp(sigma, -exponent)
-
-
-def decay(kernel: str, sigma: float) -> float:
-    """Return the factor of the squared distance (Gaussian) or of the distance (Laplace)."""
-    return 1 / sigma if kernel == "laplace" else 1 / (2 * sigma * sigma)

@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke.distances.clouds import scaled
 from d2ke.measures import fptas, grid_correlation, rotations
-from d2ke.measures.kernels import Kernel, scaled
+from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, lengths, merged
 from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from d2ke._base.threads import team_size
 from d2ke._ext import pair_distance, pair_sums
-from d2ke.measures.clouds import cloud
+from d2ke.distances.clouds import cloud
 from d2ke.measures.kernels import Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure
 from d2ke.objects.container import offsets_of

@@ -16,10 +16,10 @@ from d2ke._base.memory import check_fits
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
-from d2ke.learners.libsvm import svmtrain
 from d2ke.learners.losses import LOSSES
 from d2ke.learners.neighbors import nearest_columns, vote
-from d2ke.learners.svm_model import svmpredict
+from d2ke.learners.solvers.libsvm import svmtrain
+from d2ke.learners.solvers.svm_model import svmpredict
 from d2ke.model_selection.candidates import median_unit, search_vectors, with_costs
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import COSTS, FEATURE_VALUES, either

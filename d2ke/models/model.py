@@ -12,7 +12,6 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.columns import Columns
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyFitted, FittedBlock, block_features, feature_names
@@ -20,6 +19,7 @@ from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
 from d2ke.models.several_labels import LabelCalibration, f1
+from d2ke.objects.column_names import Columns
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
@@ -240,7 +240,7 @@ class D2KEModel:
         >>> confusion.figure.savefig("model.png")  # doctest: +SKIP
         >>> objects, confusion, reliability, roc, curve = model.plot(X, y)  # doctest: +SKIP
         """
-        from d2ke.models.pictures import plot_model
+        from d2ke.explain.pictures import plot_model
 
         check_model(self, "plot")
         return plot_model(self, X, y, n_threads)

@@ -24,16 +24,15 @@ from scipy import sparse
 
 from d2ke._base import arrays
 from d2ke._base.checks import file_path
+from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file, write_file
+from d2ke._base.seal import SIGNATURE, SIZE, check_seal, is_sealed, user_block
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
-from d2ke.io.damage import Damaged, damage_of
-from d2ke.io.hdf5 import get_objects, get_text, put_json, put_objects, put_text
-from d2ke.io.seal import SIGNATURE, SIZE, check_seal, is_sealed, user_block
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.learners.svm_model import SVMKernel, SVMModel
+from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
 from d2ke.models.inputs import InputKind
@@ -45,6 +44,7 @@ from d2ke.models.several_labels import LabelCalibration
 from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
 
 _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {

@@ -15,7 +15,6 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
-from d2ke.io.parquet import ParquetObjects
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import Ridge
@@ -37,6 +36,7 @@ from d2ke.models.training_inputs import (
     packed_objects,
     packed_records,
 )
+from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import is_table
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
@@ -203,7 +203,7 @@ def d2ke_train(
     check = partial(check_size, n, k=target.k, keep_sums=keep_sums)
     check(R or sum(map(attrgetter("R"), blocks or ())))  # before any work
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
-    whole = len(rows) == n and not isinstance(objects, ParquetObjects)
+    whole = len(rows) == n and not isinstance(objects, StoredObjects)
     sample, truth = (objects, target) if whole else (take(objects, rows), target[rows])
     limit = feature_limit(blocks, R, n)
     if by_column:
@@ -270,7 +270,7 @@ def _with_weight(
     rows = np.flatnonzero(weights)
     if len(rows) == len(weights):
         return y, objects, weights, groups
-    if isinstance(objects, ParquetObjects):
+    if isinstance(objects, StoredObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
     true = y if indicators(y) is not None else labels.label_array("y", y)

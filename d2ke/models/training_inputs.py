@@ -11,7 +11,6 @@ from d2ke._base import memory
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.distances.registry import find_distance, usual_distance
-from d2ke.io.parquet import ParquetObjects
 from d2ke.models.blocks import Block
 from d2ke.models.plan import block_rows
 from d2ke.models.record_blocks import distances_of_columns, training_records
@@ -19,6 +18,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import naming_rows
 from d2ke.objects.records import Records
+from d2ke.objects.stored import StoredObjects
 from d2ke.objects.values import list_of
 
 _SIZES = 1 << 40  # more features than any machine holds
@@ -57,7 +57,7 @@ def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
     """Pack objects that the distances can compare; for Python functions anything is an object."""
     if all(map(callable, distances)):
         return X if isinstance(X, Objects) else list_of(name, X)
-    objects: Any = X if isinstance(X, ParquetObjects) else as_objects(name, X)
+    objects: Any = X if isinstance(X, StoredObjects) else as_objects(name, X)
     if not len(objects):
         raise ArgumentError(name, "is empty; at least two labelled objects are needed")
     for distance in distances:

@@ -19,8 +19,8 @@ from d2ke.cli.main import main
 from d2ke.cli.map_picture import matched
 from d2ke.cli.matrix_files import read_labels
 from d2ke.cli.similarities import Similarities, of_features
+from d2ke.explain.pictures import coordinates
 from d2ke.io import save_mat
-from d2ke.models.pictures import coordinates
 
 GROUPS = np.repeat([0, 1, 2], 10)
 

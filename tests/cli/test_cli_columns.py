@@ -10,9 +10,9 @@ from model_file_cases import cell, put
 
 from d2ke.cli.main import main
 from d2ke.io import save_mat
-from d2ke.io.columns import Columns
 from d2ke.io.labelled import read_file
 from d2ke.models.persistence import load_model
+from d2ke.objects.column_names import Columns
 
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list(letters), 8)) for letters in ("aab", "bba") for _ in range(12)]

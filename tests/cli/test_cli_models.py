@@ -26,7 +26,7 @@ from model_file_cases import (
 import d2ke
 from d2ke.cli.main import main
 from d2ke.io import load_features
-from d2ke.learners.liblinear import train
+from d2ke.learners.solvers.liblinear import train
 from d2ke.models.persistence import load_model, save_model
 
 FORMATS = [

@@ -10,7 +10,7 @@ import pytest
 from d2ke._base.errors import ArgumentError
 from d2ke.datasets import load
 from d2ke.io import read_objects, save_features, save_mat
-from d2ke.io.hdf5 import put_objects
+from d2ke.objects.hdf5 import put_objects
 from d2ke.objects.packing import pack
 
 SERIES = [np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.5]]), np.array([[-1.0, 0.5]])]

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from d2ke._base.blas import one_blas_thread, square
 from d2ke.learners import least_squares
 from d2ke.learners.least_squares import train_least_squares
-from d2ke.learners.liblinear import train
 from d2ke.learners.ridge import RidgeSums
+from d2ke.learners.solvers.liblinear import train
 
 # More rows than features, as many, fewer: the equations are those of the smaller number.
 SHAPES = [(60, 7), (20, 20), (20, 19), (12, 45)]

@@ -14,8 +14,8 @@ from reference import dtw
 
 from d2ke._ext import trust_region
 from d2ke.io import load_mat, save_mat
-from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import one_vs_rest_signs
+from d2ke.learners.solvers.liblinear import train
 from matlab_compat import (
     dtw_c,
     dtw_m,

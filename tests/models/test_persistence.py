@@ -13,7 +13,7 @@ import pytest
 from seals import seal_model, sealed
 
 import d2ke
-from d2ke.io.hdf5 import get_json, put_text
+from d2ke.objects.hdf5 import get_json, put_text
 
 X_STRINGS = ["abab", "aabb", "ababab", "aaabbb", "b"] * 4
 LABELS = {

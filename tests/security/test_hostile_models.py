@@ -9,8 +9,8 @@ import pytest
 from seals import seal_model
 
 import d2ke
-from d2ke.io.hdf5 import put_text
 from d2ke.model_selection.result import _FORMAT
+from d2ke.objects.hdf5 import put_text
 
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])

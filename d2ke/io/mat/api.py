@@ -42,8 +42,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke._base.checks import choice, file_path, flag
+from d2ke._base.damage import Damaged, damage
 from d2ke._base.files import atomic_write, open_file
-from d2ke.io.damage import Damaged, damage
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem

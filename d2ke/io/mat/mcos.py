@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.io.damage import Damaged, damage
+from d2ke._base.damage import Damaged, damage
 from d2ke.io.mat.errors import Unreadable
 
 REFERENCE = 0xDD000000

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse
 
-from d2ke.io.damage import Damaged
+from d2ke._base.damage import Damaged
 
 _STORED = ("f8", "f4", "i4", "i2", "u2", "u1")
 _LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values

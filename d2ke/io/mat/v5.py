@@ -2,7 +2,7 @@
 """MAT-files of version 5 (MATLAB 5 and 6) and 7 (the same, each variable compressed).
 
 The bounds of elements are checked where they are read; numpy and zlib refuse the rest of what
-does not fit, see `d2ke.io.damage.damage`.
+does not fit, see `d2ke._base.damage.damage`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from d2ke.io.damage import Damaged, damage
+from d2ke._base.damage import Damaged, damage
 from d2ke.io.mat.v5_plain import CLASSES, STORED, plain_matrix
 from d2ke.io.mat.values import CLASSES as CLASS_NAMES
 

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 import h5py
 import numpy as np
 
+from d2ke._base.damage import Damaged, damage
 from d2ke._base.files import open_file
-from d2ke.io.damage import Damaged, damage
-from d2ke.io.hdf5 import hdf5_on
+from d2ke._base.seal import SIGNATURE, SIZE
 from d2ke.io.mat.v73_reader import Reader
 from d2ke.io.mat.values import CLASSES
-from d2ke.io.seal import SIGNATURE, SIZE
+from d2ke.objects.hdf5 import hdf5_on
 
 _MAX_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # marks empty complex arrays, which MATLAB does not

@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke.io.damage import Damaged
+from d2ke._base.damage import Damaged
 from d2ke.io.mat.v5 import complex_numbers
 
 _MAX_DEPTH = 100  # HDF5 calls Python, and loses errors where its stack ends

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from d2ke.io.damage import Damaged
+from d2ke._base.damage import Damaged
 from d2ke.io.mat.errors import Unreadable
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.objects.container import Objects

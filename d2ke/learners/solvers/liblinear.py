@@ -25,8 +25,8 @@ from scipy import sparse
 from d2ke._base import labels
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.rows import feature_rows
 from d2ke._base.threads import thread_count
-from d2ke.learners import option_strings, solver_calls, solver_nodes
 from d2ke.learners.linear_model import (
     CRAMMER_SINGER,
     REGRESSIONS,
@@ -35,7 +35,10 @@ from d2ke.learners.linear_model import (
     one_vs_rest_signs,
 )
 from d2ke.learners.newton import MAX_NEWTON, block_newton
-from d2ke.learners.option_strings import Option
+from d2ke.learners.solvers import calls as solver_calls
+from d2ke.learners.solvers import nodes as solver_nodes
+from d2ke.learners.solvers import option_strings
+from d2ke.learners.solvers.option_strings import Option
 
 _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
 _FREE_BIAS = (0, 2, 5, 6, 11)
@@ -83,11 +86,11 @@ def train(
     y : sequence of length n
         Class labels of any one type (integers of any size, finite floats, booleans, strings); or
         real targets for the solvers 11, 12, 13.
-    Z : array_like, scipy sparse, path or FeatureFile, shape (n, n_features)
+    Z : array_like, scipy sparse or FeatureFile, shape (n, n_features)
         Feature vectors; float64 or float32, of any memory order, or any sparse format. All
-        columns count, also those that are zero throughout. Or a features file, by its name or
-        open, whose rows are read block by block: once for LIBLINEAR, and in each of its passes
-        by ``solver="block"``, which never holds more than some blocks.
+        columns count, also those that are zero throughout. Rows of `io.open_features` are read
+        block by block: once for LIBLINEAR, and in each of its passes by ``solver="block"``, which
+        never holds more than some blocks.
     options : str, default "-s 2 -e 0.0001 -c 1 -q"
         LIBLINEAR's options. An option left out has LIBLINEAR's default (``-s 1``, ``-c 1``).
 
@@ -132,8 +135,6 @@ def train(
     ValueError
         If a value is not finite, lengths differ, there is only one class, an option is
         unknown or out of range, or a features file is damaged.
-    OSError
-        If a features file cannot be opened.
     ImportError
         If LIBLINEAR is not installed; it comes with the extra ``d2ke[svm]``.
 
@@ -212,7 +213,7 @@ def check_problem(
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
     if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
-    features = solver_nodes.features("Z", Z)
+    features = feature_rows("Z", Z)
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
     classes = factors = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feature matrices checked, and laid out as the node arrays that LIBLINEAR and LIBSVM read.
+"""Feature matrices laid out as the node arrays that LIBLINEAR and LIBSVM read.
 
 Both libraries read a row as structs {int index; double value} that end with index -1. A whole
 matrix becomes one structured array here, filled by numpy: 16 bytes for each stored value.
@@ -7,14 +7,13 @@ matrix becomes one structured array here, filled by numpy: 16 bytes for each sto
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from d2ke._base.arrays import check_numbers, matrix, refuse_entry, row_blocks
-from d2ke._base.errors import ArgumentError
-from d2ke.io.rows import StoredRows, stored
+from d2ke._base.arrays import row_blocks
+from d2ke._base.rows import StoredRows
 
 NODE = np.dtype([("index", np.intc), ("value", np.float64)], align=True)
 
@@ -33,36 +32,6 @@ class NodeRows(NamedTuple):
     def taken(self, order: np.ndarray) -> NodeRows:
         """Return the rows in another order; only addresses are copied."""
         return NodeRows(self.nodes, self.addresses[order])
-
-
-def features(name: str, values: Any) -> np.ndarray | sparse.csr_array | StoredRows:
-    """Return feature vectors as a dense array or, if sparse, in canonical CSR form.
-
-    A features file, as a path or open, gives rows that are read on access.
-    Duplicate entries of a sparse matrix are summed, as everywhere in scipy; the argument is
-    never changed.
-    """
-    values = stored(name, values)
-    if isinstance(values, StoredRows):
-        return values
-    if not sparse.issparse(values):
-        return matrix(name, values)
-    if values.ndim != 2:
-        raise ArgumentError(name, f"must be two-dimensional, got shape {values.shape}")
-    check_numbers(name, values)
-    rows = values.tocsr()
-    # A new container on the same buffers: its flags are computed, not those the caller may have
-    # set, and indices out of range must never reach C.
-    csr = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
-    csr.check_format(full_check=True)
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    if csr.dtype.kind == "f" and not np.isfinite(csr.data).all():
-        entry = np.flatnonzero(~np.isfinite(csr.data))[0]
-        row = np.searchsorted(csr.indptr, entry, side="right") - 1
-        refuse_entry(name, csr.data[entry], row, csr.indices[entry])
-    return csr
 
 
 def feature_nodes(

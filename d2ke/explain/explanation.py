@@ -11,11 +11,11 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.explain.discriminative_objects import omega_text
 from d2ke.learners.linear_model import winners
 from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.piece_scores import PieceScores
-from d2ke.models.telling import omega_text
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -131,7 +131,7 @@ class Explanation:
         >>> axes = d2ke.d2ke_explain(X[0], model).plot()  # doctest: +SKIP
         >>> axes.figure.savefig("windows.png")  # doctest: +SKIP
         """
-        from d2ke.models.window_pictures import draw
+        from d2ke.explain.window_pictures import draw
 
         return draw(self, integer("limit", limit, 1), channel, ax)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.importance import importance_by_halves
+from d2ke.explain.importance import importance_by_halves
 from d2ke.models.samplers import segments
 
 

@@ -8,18 +8,18 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.distances.align_edits import (
+from d2ke.distances.alignment.edits import (
     align_hamming,
     align_indel,
     align_jaccard,
     align_transpositions,
     align_weighted,
 )
-from d2ke.distances.align_series import align_dtw, align_elastic, align_slopes
-from d2ke.distances.align_sets import align_emd, align_sets
-from d2ke.distances.align_strings import align_levenshtein
-from d2ke.distances.align_windows import align_window
-from d2ke.distances.alignment_record import Alignment
+from d2ke.distances.alignment.record import Alignment
+from d2ke.distances.alignment.series import align_dtw, align_elastic, align_slopes
+from d2ke.distances.alignment.sets import align_emd, align_sets
+from d2ke.distances.alignment.strings import align_levenshtein
+from d2ke.distances.alignment.windows import align_window
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance

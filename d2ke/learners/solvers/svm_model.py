@@ -15,7 +15,7 @@ from scipy import sparse
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.learners import solver_nodes
+from d2ke._base.rows import feature_rows
 
 PRECOMPUTED = 4  # option -t
 SVM_REGRESSIONS = (3, 4)  # option -s
@@ -133,7 +133,7 @@ def svmpredict(
     if not isinstance(model, SVMModel):
         raise ArgumentTypeError("model", f"must be an SVMModel, got {type(model).__name__}")
     precomputed = model.kernel.type == PRECOMPUTED
-    data = arrays.matrix("K", K) if precomputed else solver_nodes.features("K", K)
+    data = arrays.matrix("K", K) if precomputed else feature_rows("K", K)
     n_rows, n_columns = data.shape
     if n_columns != model.n_columns:
         kind = "training objects" if precomputed else "features"

@@ -111,7 +111,7 @@ def test_rows_that_are_whole_are_read(tmp_path):
         with pytest.raises(ValueError, match=r"Z\.h5 is damaged: rows 130 to 131 of Z: "):
             features.read(slice(130, 131))
     with pytest.raises(ValueError, match=r"Z\.h5 is damaged"):
-        d2ke.train(np.arange(400) % 2, path)
+        d2ke.train(np.arange(400) % 2, d2ke.io.open_features(path))
 
 
 @settings(max_examples=examples(40), deadline=None)

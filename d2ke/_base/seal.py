@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from d2ke.io.damage import Damaged
+from d2ke._base.damage import Damaged
 
 SIZE = 512
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

@@ -13,9 +13,9 @@ from scipy import optimize, sparse
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 
 import d2ke
-from d2ke.learners import solver_nodes
-from d2ke.learners.libsvm import svmtrain
-from d2ke.learners.svm_model import SVMModel, svmpredict
+from d2ke.learners.solvers import nodes as solver_nodes
+from d2ke.learners.solvers.libsvm import svmtrain
+from d2ke.learners.solvers.svm_model import SVMModel, svmpredict
 
 
 def rbf(A, B, gamma):

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.distances import align_edits, align_tables
+from d2ke.distances.alignment import edits as align_edits
+from d2ke.distances.alignment import tables as align_tables
 
 MODES = ("global", "prefix", "infix")
 UNIT = ("osa", "damerau_levenshtein", "indel")

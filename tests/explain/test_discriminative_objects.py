@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.telling import steps_of, telling
+from d2ke.explain.discriminative_objects import steps_of, telling
 from d2ke.models.views import apply_views
 
 

@@ -15,9 +15,10 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from d2ke._ext import alignment, emd
-from d2ke.distances import align_series, align_tables
-from d2ke.distances import alignment as module
-from d2ke.distances.align_series import WarpingTable
+from d2ke.distances.alignment import align as module
+from d2ke.distances.alignment import series as align_series
+from d2ke.distances.alignment import tables as align_tables
+from d2ke.distances.alignment.series import WarpingTable
 from d2ke.distances.registry import DISTANCES
 
 GROUNDS = ("euclidean", "sqeuclidean")

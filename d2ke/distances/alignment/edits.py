@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._ext import alignment, edits, strings
-from d2ke.distances.align_tables import TABLE_BYTES, plan, trace
-from d2ke.distances.alignment_record import operations_of
+from d2ke.distances.alignment.record import operations_of
+from d2ke.distances.alignment.tables import TABLE_BYTES, plan, trace
 from d2ke.distances.letter_costs import Costs, prepare_weighted, together
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters

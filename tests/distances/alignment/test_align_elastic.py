@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.distances import align_tables
+from d2ke.distances.alignment import tables as align_tables
 from d2ke.distances.registry import DISTANCES
 
 PARAMETERS = {

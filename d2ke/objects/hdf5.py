@@ -14,9 +14,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.damage import damage_of
+from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, open_file, write_all
-from d2ke.io.damage import damage_of
 from d2ke.objects.container import Objects, from_owned
 
 _LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
@@ -142,23 +142,3 @@ def put_json(file: h5py.File, name: str, value: Any) -> None:
 def get_json(file: h5py.File, name: str) -> Any:
     """Return what `put_json` wrote, with lists in the place of tuples."""
     return json.loads(get_text(file[name]).item())
-
-
-def plain(name: str, value: Any) -> Any:
-    """Return a value with numpy's scalars as Python's own; refuse what JSON would change.
-
-    Plain are None, bool, int, float, str, and tuples and dicts of them.
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if type(value) is tuple:
-        return tuple(plain(f"{name}[{i}]", item) for i, item in enumerate(value))
-    if type(value) is dict and all(type(key) is str for key in value):
-        return {key: plain(f"{name}[{key!r}]", item) for key, item in value.items()}
-    if value is not None and type(value) not in (bool, int, float, str):
-        raise ArgumentTypeError(
-            name,
-            f"must be None, bool, int, float, str, or a tuple or dict of them by str; got "
-            f"{value!r} of type {type(value).__name__}",
-        )
-    return value

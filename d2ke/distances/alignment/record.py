@@ -165,7 +165,7 @@ class Alignment:
         >>> axes = d2ke.align([0.0, 1, 2], [0.0, 2]).plot()  # doctest: +SKIP
         >>> axes.figure.savefig("path.png")  # doctest: +SKIP
         """
-        from d2ke.distances.alignment_pictures import draw
+        from d2ke.distances.alignment.pictures import draw
 
         return draw(self, ax)
 

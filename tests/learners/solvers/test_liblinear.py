@@ -15,9 +15,9 @@ from scipy.special import expit
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 
 import d2ke
-from d2ke.learners import solver_nodes
-from d2ke.learners.liblinear import train
 from d2ke.learners.linear_model import predict
+from d2ke.learners.solvers import nodes as solver_nodes
+from d2ke.learners.solvers.liblinear import train
 
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7)
 RANDOM = (1, 3, 4, 5, 6, 7)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import d2ke
+from d2ke.explain.conformal import sets_of
 from d2ke.models.calibration import Calibration
-from d2ke.models.conformal import sets_of
 
 
 def words(n, k, seed):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from d2ke._ext import pair_sums
@@ -36,3 +38,20 @@ def distinct(
         points, owner = points[first], owner[first]
     sizes = np.bincount(owner, minlength=len(offsets) - 1)
     return points, weights, offsets_of(sizes)
+
+
+def scaled(points: np.ndarray, sigma: float) -> tuple[np.ndarray, float]:
+    """Return points and sigma in a unit, a power of 2, in which sigma is between 1 and 2."""
+    exponent = math.frexp(sigma)[1] - 1
+    if exponent == 0:
+        return points, sigma
+    with np.errstate(over="ignore"):
+        result = np.ldexp(points, -exponent)
+    if not np.isfinite(result).all():
+        raise ValueError(f"sigma = {sigma} is too small for coordinates as large as these")
+    return result, math.ldexp(sigma, -exponent)
+
+
+def decay(kernel: str, sigma: float) -> float:
+    """Return the factor of the squared distance (Gaussian) or of the distance (Laplace)."""
+    return 1 / sigma if kernel == "laplace" else 1 / (2 * sigma * sigma)

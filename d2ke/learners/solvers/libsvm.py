@@ -23,9 +23,12 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
-from d2ke.learners import option_strings, solver_calls, solver_nodes
-from d2ke.learners.option_strings import Option
-from d2ke.learners.svm_model import PRECOMPUTED, SVM_REGRESSIONS, SVMKernel, SVMModel
+from d2ke._base.rows import feature_rows
+from d2ke.learners.solvers import calls as solver_calls
+from d2ke.learners.solvers import nodes as solver_nodes
+from d2ke.learners.solvers import option_strings
+from d2ke.learners.solvers.option_strings import Option
+from d2ke.learners.solvers.svm_model import PRECOMPUTED, SVM_REGRESSIONS, SVMKernel, SVMModel
 
 _ASYMMETRY = 1e-5  # of the largest magnitude; float32 Grams are symmetric to about 1e-7
 _MAX_ITERATIONS = 10_000_000  # LIBSVM's limit, or 100 n if that is more
@@ -182,7 +185,7 @@ def prepared(
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
     precomputed = parsed["-t"] == PRECOMPUTED
-    data = _gram("K", K) if precomputed else solver_nodes.features("K", K)
+    data = _gram("K", K) if precomputed else feature_rows("K", K)
     if 0 in data.shape:
         raise ArgumentError("K", f"must have rows and columns, got shape {data.shape}")
     if svm_type in SVM_REGRESSIONS:

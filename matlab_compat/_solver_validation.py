@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.learners import liblinear, libsvm, option_strings, solver_calls, solver_nodes
-from d2ke.learners.option_strings import Option
+from d2ke.learners.solvers import calls as solver_calls
+from d2ke.learners.solvers import liblinear, libsvm, option_strings
+from d2ke.learners.solvers import nodes as solver_nodes
+from d2ke.learners.solvers.option_strings import Option
 
 _SEED = 1
 _LEAST_PROBABILITY = 1e-7  # of one class against another, as in LIBSVM
@@ -144,7 +146,7 @@ def class_probabilities(decision: np.ndarray, A: np.ndarray, B: np.ndarray, k: i
     Examples
     --------
     >>> import numpy as np
-    >>> from d2ke.learners.solver_validation import class_probabilities
+    >>> from matlab_compat._solver_validation import class_probabilities
     >>> class_probabilities(np.array([[0.0], [3.0]]), np.array([-1.0]), np.zeros(1), 2).round(2)
     array([[0.5 , 0.5 ],
            [0.95, 0.05]])
