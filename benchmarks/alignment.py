@@ -73,7 +73,7 @@ class Case:
     inliers: np.ndarray
     extent: float
 
-    def error(self, alignment: d2ke.KernelAlignment, p: Any = 0.0, q: Any = 0.0) -> float:
+    def error(self, alignment: d2ke.measures.KernelAlignment, p: Any = 0.0, q: Any = 0.0) -> float:
         """Return the root mean square error of the moved inliers, in units of sigma.
 
         p, q: shifts of P and Q in `alignment`.

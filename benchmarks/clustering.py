@@ -154,7 +154,9 @@ def clusterings(data: Set, n_seeds: int) -> dict[str, tuple[float, float]]:
 
 
 def _agreement(y: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    return d2ke.clustering_accuracy(y, labels), d2ke.normalized_mutual_information(y, labels)
+    return d2ke.discriminative.clustering_accuracy(
+        y, labels
+    ), d2ke.discriminative.normalized_mutual_information(y, labels)
 
 
 def _cdsk(data: Set, h: float, c: int, seed: int, **options: Any) -> np.ndarray:
@@ -239,11 +241,15 @@ def large() -> None:
     X, y = _mnist_features(N_WEIGHTS)
     kernels = {"features": X @ X.T}
     for part in (1.0, 0.5, 0.25):
-        kernels[f"Gaussian, {part:g} bandwidth"] = d2ke.gaussian_gram(X, h=part * d2ke.bandwidth(X))
+        kernels[f"Gaussian, {part:g} bandwidth"] = d2ke.discriminative.gaussian_gram(
+            X, h=part * d2ke.discriminative.bandwidth(X)
+        )
     for name, K in kernels.items():
         for lam in (0.5, 0.25):
             problem = DenseKernel(K).hard(y, 0.5, lam * N_WEIGHTS, 2.0)
-            seconds, found = measure.least(partial(d2ke.simplex_qp, problem.H, problem.f))
+            seconds, found = measure.least(
+                partial(d2ke.discriminative.simplex_qp, problem.H, problem.f)
+            )
             used = (found.alpha > 0).sum()
             measure.row(name, lam, f"{seconds:.2f}", found.n_steps, used)
             if not found.converged:
@@ -281,7 +287,7 @@ def _mnist_features(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return D2KE features of the first strings of MNIST, and their labels."""
     dataset = load("mnist-str8")
     X = dataset.objects[np.arange(n)]
-    omega = d2ke.random_strings(N_FEATURES, dataset.alphabet, length=(10, 40), seed=0)
+    omega = d2ke.samplers.random_strings(N_FEATURES, dataset.alphabet, length=(10, 40), seed=0)
     D = d2ke.distance_matrix(X, omega, "levenshtein")
     return d2ke.d2ke_features(D, GAMMA / np.median(D)), dataset.labels[:n]
 

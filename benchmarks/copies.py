@@ -23,7 +23,7 @@ from benchmarks import measure
 
 def names(n: int) -> list[str]:
     """Draw n different names."""
-    drawn = d2ke.random_strings(n + n // 20, "abcdefghij", length=(6, 12), seed=0)
+    drawn = d2ke.samplers.random_strings(n + n // 20, "abcdefghij", length=(6, 12), seed=0)
     return list(dict.fromkeys(drawn))[:n]
 
 

@@ -60,7 +60,9 @@ def tasks(quick: bool) -> dict[str, Task]:
     part = 4 if quick else 1
     x = documents(rng, 64 // part, (20, 150))
     low, high = x.values.min(), x.values.max()
-    omega = d2ke.random_sets(64, DIM, size=(1, 21), region="box", low=low, high=high, seed=0)
+    omega = d2ke.samplers.random_sets(
+        64, DIM, size=(1, 21), region="box", low=low, high=high, seed=0
+    )
     alike = documents(rng, 24 // part, (100, 100))
     long = [documents(rng, n, (500, 500)) for n in (4 // part, 2)]
     return {

@@ -69,7 +69,7 @@ def dense(name: str, X: d2ke.Objects, n_threads: int, **given: Any) -> None:
         return HDBSCAN(metric="precomputed", algorithm="generic").fit_predict(D)
 
     theirs, labels = timed(package)
-    same = d2ke.clustering_accuracy(labels, found.labels)
+    same = d2ke.discriminative.clustering_accuracy(labels, found.labels)
     show(name, len(X), ours, "matrix and hdbscan", theirs, f"labels equal: {same:.1%}")
 
 

@@ -206,7 +206,7 @@ def against_peers(settings: argparse.Namespace) -> None:
     calls: dict[str, Callable[[], float]] = {}
 
     def own() -> float:
-        Z = d2ke.kernel_features(
+        Z = d2ke.measures.kernel_features(
             [P, Q], sigma=sigma, n_features=2 * count, method="rff", n_threads=settings.threads
         )
         return float(np.linalg.norm(Z[0] - Z[1]))

@@ -63,7 +63,7 @@ def inputs() -> tuple[d2ke.Objects, d2ke.Objects]:
     lengths = rng.integers(0, 60, N_OBJECTS)
     letters = rng.choice(list("ACGT"), lengths.sum())
     X = d2ke.pack(["".join(part) for part in np.split(letters, np.cumsum(lengths)[:-1])])
-    return X, d2ke.random_strings(N_OMEGA, "ACGT", length=(2, 20), seed=0)
+    return X, d2ke.samplers.random_strings(N_OMEGA, "ACGT", length=(2, 20), seed=0)
 
 
 def run(X: d2ke.Objects, omega: d2ke.Objects, path: Path, delay: float | None) -> bool:

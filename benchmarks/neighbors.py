@@ -66,7 +66,7 @@ def smiles(n: int) -> d2ke.Objects:
 def reads(n: int) -> list[str]:
     """Draw sequences of 150 letters, each tenth with a relative that has some errors."""
     rng = np.random.default_rng(0)
-    result = list(d2ke.random_strings(n, "ACGT", length=150, seed=0))
+    result = list(d2ke.samplers.random_strings(n, "ACGT", length=150, seed=0))
     for i in range(0, n - 1, 10):
         letters = list(result[i])
         for _ in range(rng.integers(1, 9)):

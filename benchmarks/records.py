@@ -103,7 +103,7 @@ def cleaned(table: dict[str, list[str | None]]) -> dict[str, list[str | None]]:
     }
 
 
-def known_pairs(found: d2ke.Duplicates, truth: np.ndarray, m: int, seed: int = 0) -> Known:
+def known_pairs(found: d2ke.groups.Duplicates, truth: np.ndarray, m: int, seed: int = 0) -> Known:
     """Draw pairs of rows that are hard to tell, and say whether they match."""
     hard = np.flatnonzero(np.abs(found.distances - 0.5) < 0.5 - HARD)
     pairs = found.pairs[np.random.default_rng(seed).choice(hard, min(m, len(hard)), replace=False)]

@@ -76,9 +76,9 @@ def compare(task: Task, N: int, seed: int, n_threads: int | None) -> dict[Any, f
     train, test = dataset.objects[rows], dataset.objects[others]
     if dataset.domain == "series":
         train, test = d2ke.datasets.standardize(train, test)
-        omega = d2ke.random_series(N, train.dim, seed=seed, **task.sampler)
+        omega = d2ke.samplers.random_series(N, train.dim, seed=seed, **task.sampler)
     else:
-        omega = d2ke.random_strings(N, dataset.alphabet, seed=seed, **task.sampler)
+        omega = d2ke.samplers.random_strings(N, dataset.alphabet, seed=seed, **task.sampler)
     D, D_test = (
         d2ke.distance_matrix(X, omega, dataset.distance, n_threads=n_threads) for X in (train, test)
     )
@@ -118,7 +118,9 @@ def choosers(N: int, seed: int) -> Iterator[tuple[Any, Chooser]]:
                 options = {"rho": rho, "keep": kind} | ({"seed": seed} if kind == "sample" else {})
 
                 def selected(Z, F, codes, R=R, scaled=scaled, options=options):
-                    return d2ke.select_features(F if scaled else Z, codes, R, **options).apply
+                    return d2ke.embedding.select_features(
+                        F if scaled else Z, codes, R, **options
+                    ).apply
 
                 yield (R, kind), selected
 

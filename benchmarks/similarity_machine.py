@@ -164,7 +164,7 @@ def repaired(kind: str | None, *, pairs: bool = False) -> Callable[..., Candidat
 
     def labels(S: np.ndarray, y: np.ndarray, S_new: np.ndarray, given: Any) -> Candidates:
         if kind is not None:
-            repair = d2ke.SpectrumRepair.fit(S, kind)
+            repair = d2ke.embedding.SpectrumRepair.fit(S, kind)
             S, S_new = repair.gram, repair.apply(S_new)
         for C in COSTS if given is None else [given]:
             options = f"-t 4 -c {C!r}"

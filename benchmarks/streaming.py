@@ -78,7 +78,7 @@ def make_strings(n: int, R: int, folder: str, length: tuple[int, int] = (10, 40)
             part.values,
         )
         parts.append(d2ke.Objects("strings", values, part.offsets, base.alphabet, base.letters))
-    omega = d2ke.random_strings(R, data.alphabet, length=length, seed=0)
+    omega = d2ke.samplers.random_strings(R, data.alphabet, length=length, seed=0)
     for name, objects in (("X", d2ke.concatenate(parts)), ("omega", omega)):
         np.savez(
             Path(folder, name),

@@ -47,8 +47,8 @@ def by_features(P: np.ndarray, Q: np.ndarray, seed: int) -> float:
     """Test with 256 random features of every point."""
     points = np.concatenate([P, Q])
     sets = d2ke.pack([point[None] for point in points], channels_first=False)
-    Z = d2ke.kernel_features(sets, sigma=SIGMA, method="rff", n_features=256, n_threads=1)
-    return d2ke.features_two_sample_test(Z, len(P), n_permutations=199, seed=seed).p_value
+    Z = d2ke.measures.kernel_features(sets, sigma=SIGMA, method="rff", n_features=256, n_threads=1)
+    return d2ke.measures.features_two_sample_test(Z, len(P), n_permutations=199, seed=seed).p_value
 
 
 def compressed(P: np.ndarray, Q: np.ndarray, seed: int) -> float:

@@ -150,7 +150,7 @@ def write_features(
     --------
     >>> import os, tempfile
     >>> import d2ke
-    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(256, "ACGT", length=(2, 8), seed=0)
     >>> X = ["ACGT", "AGGT", "TTTT", "TTAT"]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = os.path.join(folder, "features.h5")

@@ -43,7 +43,7 @@ def save(figure, name):
 def overview():
     """Draw objects, their distances to random objects, and a map of their features."""
     X, y = vowels()
-    omega = d2ke.random_segments(256, X, length=(3, 12), seed=0)
+    omega = d2ke.samplers.random_segments(256, X, length=(3, 12), seed=0)
     D = d2ke.distance_matrix(X, omega, "dtw")
     Z = d2ke.d2ke_features(D, gamma=1 / np.median(D))
     figure, (left, middle, right) = plt.subplots(1, 3, **(TWO | {"figsize": (11, 3.2)}))
@@ -82,7 +82,7 @@ def distances():
 def random_objects():
     """Draw two random series, and how far the series of three speakers are from them."""
     X, y = vowels()
-    omega = d2ke.random_segments(2, X, length=(4, 12), seed=3)
+    omega = d2ke.samplers.random_segments(2, X, length=(4, 12), seed=3)
     D = d2ke.distance_matrix(X, omega, "dtw")
     figure, (left, right) = plt.subplots(1, 2, **TWO)
     for i in (0, 30, 60):
@@ -138,7 +138,7 @@ def families():
 
 def accuracy(y, train, test, Z):
     """Return the percentage of test labels that a linear model of the features has right."""
-    Z = d2ke.Scaling.fit(Z[train], "standard").apply(Z)
+    Z = d2ke.embedding.Scaling.fit(Z[train], "standard").apply(Z)
     model = d2ke.train_least_squares(y[train], Z[train], C=1.0)
     return d2ke.predict(y[test], Z[test], model)[1][0]
 
@@ -147,7 +147,7 @@ def strings():
     """Return the distances of splice's strings to random ones, labels and a division."""
     data = d2ke.datasets.load("splice")
     train, test = data.split(seed=0)
-    omega = d2ke.markov_strings(2048, data.objects[train], length=(60, 100), seed=0)
+    omega = d2ke.samplers.markov_strings(2048, data.objects[train], length=(60, 100), seed=0)
     return d2ke.distance_matrix(data.objects, omega, "levenshtein"), data.labels, train, test
 
 

@@ -29,19 +29,19 @@ WORDS = {
 DOCUMENTS = ["Obama", "speaks", "media", "Illinois"], ["President", "greets", "press"]
 
 
-def series() -> d2ke.Alignment:
+def series() -> d2ke.distances.Alignment:
     """Align a wave with a shorter one that is slow in the middle."""
     t = np.linspace(0, 1, 36)
     s = np.linspace(-1, 1, 28)
     return d2ke.align(np.sin(9 * t) + 0.5 * t, np.sin(9 * (s**3 + 1) / 2) + (s**3 + 1) / 4, "dtw")
 
 
-def strings() -> d2ke.Alignment:
+def strings() -> d2ke.distances.Alignment:
     """Align two sentences letter by letter."""
     return d2ke.align(*TEXTS, "levenshtein")
 
 
-def documents() -> d2ke.Alignment:
+def documents() -> d2ke.distances.Alignment:
     """Move one document to another, word by word."""
     x, y = (np.array([WORDS[word] for word in words]) for words in DOCUMENTS)
     return d2ke.align(x, y, "emd")

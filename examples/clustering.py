@@ -8,7 +8,7 @@ of SIFT descriptors (flower) under the modified Hausdorff distance. Three steps,
    come from a Markov chain fitted to the strings, random sets hold descriptors of all images;
    gamma is 5 / (median distance).
 2. Kernel distance: the distance of two objects in that kernel's space, of the features scaled to
-   length 1, and its Gaussian kernel, of the width `d2ke.bandwidth` for clusters and of a third of
+   length 1, and its Gaussian kernel, of the width `bandwidth` for clusters and of a third of
    it for labels, which spread from neighbour to neighbour.
 3. Discriminative similarity: clusters by `d2ke.cdsk`, and labels of all objects from five of each
    class by `d2ke.lpdsk`, on the Gram matrix of step 1 or of step 2.
@@ -62,8 +62,10 @@ def main(
             found = [d2ke.cdsk(K, len(classes), seed=seed).labels for seed in range(n_draws)]
             clusterings[f"CDSK, {gram}"] = found
         for method, labelings in clusterings.items():
-            right = [d2ke.clustering_accuracy(y, labels) for labels in labelings]
-            nmi = [d2ke.normalized_mutual_information(y, labels) for labels in labelings]
+            right = [d2ke.discriminative.clustering_accuracy(y, labels) for labels in labelings]
+            nmi = [
+                d2ke.discriminative.normalized_mutual_information(y, labels) for labels in labelings
+            ]
             results[name, method] = show(name, method, list(zip(right, nmi, strict=True)))
         clusters = labelings[0]
 
@@ -77,7 +79,7 @@ def main(
             rest = partial < 0
             for method, labels in labelings.items():
                 right = float(np.mean(labels[rest] == y[rest]))
-                nmi = d2ke.normalized_mutual_information(y[rest], labels[rest])
+                nmi = d2ke.discriminative.normalized_mutual_information(y[rest], labels[rest])
                 values.setdefault(method, []).append((right, nmi))
         for method in values:
             results[name, method] = show(name, method, values[method])
@@ -102,9 +104,9 @@ def features(X: d2ke.Objects, data: d2ke.datasets.Dataset, R: int) -> np.ndarray
     if data.domain == "strings":
         median = int(np.median(X.lengths))
         span = (3 * median // 4, 5 * median // 4)
-        omega = d2ke.markov_strings(R, X, order=3, length=span, seed=0)
+        omega = d2ke.samplers.markov_strings(R, X, order=3, length=span, seed=0)
     else:
-        omega = d2ke.resampled_sets(R, X, size=(3, 15), seed=0)
+        omega = d2ke.samplers.resampled_sets(R, X, size=(3, 15), seed=0)
     D = d2ke.distance_matrix(X, omega, data.distance)
     return d2ke.d2ke_features(D, GAMMA_SCALE / np.median(D)).astype(np.float64)
 
@@ -112,7 +114,7 @@ def features(X: d2ke.Objects, data: d2ke.datasets.Dataset, R: int) -> np.ndarray
 def of_kernel_distance(Z: np.ndarray, width: float = 1.0) -> np.ndarray:
     """Return the Gaussian kernel of the distances in the space of the normalised D2KE kernel."""
     unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    return d2ke.gaussian_gram(unit, h=width * d2ke.bandwidth(unit))
+    return d2ke.discriminative.gaussian_gram(unit, h=width * d2ke.discriminative.bandwidth(unit))
 
 
 def kmeans(Z: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:

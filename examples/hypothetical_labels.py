@@ -45,9 +45,11 @@ def main(pairs: tuple[tuple[int, int], ...]) -> dict[str, list[float]]:
         few = np.concatenate([np.flatnonzero(y == label)[:LABELLED] for label in (0, 1)])
         rest = np.setdiff1d(np.arange(len(y)), few)
         found = {
-            "plug-in": d2ke.clustering_accuracy(y, by_plug_in(K)),
-            "nearest neighbour": d2ke.clustering_accuracy(y, by_neighbour(K)),
-            "SVM, no labels": d2ke.clustering_accuracy(y, by_margin(K, by_plug_in(K))),
+            "plug-in": d2ke.discriminative.clustering_accuracy(y, by_plug_in(K)),
+            "nearest neighbour": d2ke.discriminative.clustering_accuracy(y, by_neighbour(K)),
+            "SVM, no labels": d2ke.discriminative.clustering_accuracy(
+                y, by_margin(K, by_plug_in(K))
+            ),
             "SVM, 3 labels each": np.mean(inductive(K, y, few)[rest] == y[rest]),
             "SVM, transductive": np.mean(transductive(K, y, few)[rest] == y[rest]),
         }

@@ -47,7 +47,7 @@ def main(n_divisions: int, sigmas: tuple[float, ...], picture: str) -> dict[str,
     points, labels = digits.objects, digits.labels
     outlines = [outline(image) for image in load_digits().images]
     random_points = [
-        d2ke.random_sets(R, 2, size=size, seed=0, region="box", high=7.0) for size in SIZES
+        d2ke.samplers.random_sets(R, 2, size=size, seed=0, region="box", high=7.0) for size in SIZES
     ]
     random_outlines = [[d2ke.curve(p, closed=True) for p in sets] for sets in random_points]
     # Of all digits, and of all digits to random objects; for every scale and size.
@@ -120,7 +120,7 @@ def by_features(matrices, labels, train, test):
     result, D = best(search, matrices)
     chosen = result.parameters
     Z = d2ke.d2ke_features(D, chosen["gamma"])
-    Z = d2ke.Scaling.fit(Z[train], chosen["scaling"]).apply(Z)
+    Z = d2ke.embedding.Scaling.fit(Z[train], chosen["scaling"]).apply(Z)
     model = d2ke.train_classifier(labels[train], Z[train], loss=chosen["loss"], C=chosen["C"])
     return d2ke.predict(labels[test], Z[test], model)[1][0]
 

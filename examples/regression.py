@@ -73,7 +73,7 @@ def by_features(X: d2ke.Objects, y: np.ndarray, X_test: d2ke.Objects, R: int, se
     """Predict by D2KE, with p(omega), gamma and C chosen by cross-validation."""
     candidates = []
     for length in LENGTHS:
-        omega = d2ke.random_strings(R, "01234567", length=length, seed=seed)
+        omega = d2ke.samplers.random_strings(R, "01234567", length=length, seed=seed)
         D = d2ke.distance_matrix(X, omega, "levenshtein")  # once, for every gamma
         D_test = d2ke.distance_matrix(X_test, omega, "levenshtein")
         for gamma in np.array(GAMMAS) / np.median(D):

@@ -57,7 +57,7 @@ def main(n: int, picture: str) -> dict[str, dict[str, float]]:
 
 def by_features(sets, weights):
     """Return the distances of the sets' feature vectors: one vector for each set."""
-    Z = d2ke.kernel_features(sets, sigma=SIGMA, weights=weights, n_features=256)
+    Z = d2ke.measures.kernel_features(sets, sigma=SIGMA, weights=weights, n_features=256)
     return cdist(Z, Z)
 
 

@@ -150,7 +150,7 @@ def predict(
         w, offset = w[:, :-1], w[:, -1] * bias
     classes = np.arange(len(order)) if len(order) else None
     two = classes is not None and len(w) == 1
-    trained = d2ke.LinearModel(
+    trained = d2ke.learners.LinearModel(
         np.ascontiguousarray(-w if two else w, dtype=np.float64),
         None if offset is None else np.asarray(-offset if two else offset, dtype=np.float64),
         classes,
@@ -310,7 +310,7 @@ def svmpredict(
     if not precomputed:
         vectors = _field(model, "SVs")
         vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
-    trained = d2ke.SVMModel(
+    trained = d2ke.learners.SVMModel(
         support=support,
         coef=np.ascontiguousarray(sign * np.atleast_2d(_field(model, "sv_coef")).T),
         rho=sign * vector("model.rho", _field(model, "rho")).astype(np.float64),

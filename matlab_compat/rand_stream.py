@@ -18,7 +18,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.objects.random_objects import one_sequence
+from d2ke.objects.samplers.random_objects import one_sequence
 from matlab_compat._cells import whole
 
 _DEFAULT_SEED = 5489  # what seed 0 stands for
@@ -54,8 +54,8 @@ class RandStream:
     Arrays are filled column by column. Sizes are given as in MATLAB: none for one number, ``n``
     for n x n, ``m, n, ...`` or one sequence of them; the result is in MATLAB's memory order.
 
-    `d2ke.random_series` takes a stream as its `seed` and then draws the series as the Random
-    Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
+    `d2ke.samplers.random_series` takes a stream as its `seed` and then draws the series as the
+    Random Warping Series code of Wu et al. (2018) does: a length, its values, the next length.
 
     Examples
     --------

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from d2ke import Objects, random_series
+from d2ke import Objects
 from d2ke._base.checks import length_range
 from d2ke._base.errors import ArgumentError
 from d2ke.io import load_mat
 from d2ke.io.ucr import read_ucr
+from d2ke.samplers import random_series
 from matlab_compat import random
 from matlab_compat._cells import Struct, feature_tables, positive, series_cell, vector, whole
 from matlab_compat._outputs import Outputs

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke.embedding.features import d2ke_features
-from d2ke.theory.kernel_error import kernel_error
+from d2ke.theory.error_estimates import kernel_error
 from papers.methods import Division
 from papers.settings import sample
 
@@ -36,7 +36,7 @@ def kernel_errors(
     -------
     dict
         Lists "R", and for each R "blocks", "rms", "rms_sd", "max", "max_sd" and "expected", see
-        `d2ke.kernel_error`; numbers "n_objects" and "n_reference" (random objects).
+        `d2ke.theory.kernel_error`; numbers "n_objects" and "n_reference" (random objects).
     """
     n, n_reference, pool, sizes = QUICK if quick else FULL
     objects = division.train[: min(n, len(division.train))]

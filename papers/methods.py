@@ -33,8 +33,8 @@ from d2ke.models.predict import d2ke_predict
 from d2ke.models.recipes import default_size
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
-from d2ke.objects.fitted_objects import representatives
 from d2ke.objects.packing import pack
+from d2ke.objects.samplers.fitted_objects import representatives
 from papers.settings import Setting, sample
 
 _FOLDS = 10

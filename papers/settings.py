@@ -12,8 +12,8 @@ import numpy as np
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.grids import COSTS
 from d2ke.objects.container import Objects
-from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
-from d2ke.objects.random_objects import random_series, random_sets, random_strings
+from d2ke.objects.samplers.fitted_objects import markov_strings, random_segments, resampled_sets
+from d2ke.objects.samplers.random_objects import random_series, random_sets, random_strings
 from papers.datasets import REGISTRY, Dataset
 
 

@@ -31,7 +31,7 @@ from d2ke.models.piece_scores import PieceScores  # noqa: E402
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 12, 90)]
 STRINGS = d2ke.pack(WORDS)
-OMEGA = d2ke.random_strings(24, "ACGT", length=(2, 8), seed=0)
+OMEGA = d2ke.samplers.random_strings(24, "ACGT", length=(2, 8), seed=0)
 SERIES = d2ke.pack([RNG.standard_normal((n, 2)) for n in RNG.integers(1, 6, 50)])
 SINGLE = d2ke.pack([np.asarray(x, np.float32) for x in SERIES])
 WEIGHTED = d2ke.pack(SERIES, weights=[RNG.random(n) + 0.1 for n in SERIES.lengths])
@@ -545,7 +545,7 @@ def test_chunks():
 
 
 def test_shared_values_travel_once():
-    omega = d2ke.random_strings(5000, "ACGT", length=200, seed=0)
+    omega = d2ke.samplers.random_strings(5000, "ACGT", length=200, seed=0)
     Z = lazy.d2ke_embed(WORDS, omega, **HOW, chunks=1)
     [graph] = dask.optimize(Z)
     size = len(pickle.dumps(dict(graph.__dask_graph__()), protocol=5))

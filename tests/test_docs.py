@@ -286,7 +286,7 @@ def test_alignment_guide(capsys):
 @pytest.mark.filterwarnings("ignore")
 def test_umap_takes_the_neighbours():
     umap = pytest.importorskip("umap")
-    words = d2ke.random_strings(60, "abc", length=(3, 9), seed=0)
+    words = d2ke.samplers.random_strings(60, "abc", length=(3, 9), seed=0)
     known = d2ke.nearest(words, k=14, distance="levenshtein", include_self=True)
     model = umap.UMAP(n_neighbors=15, precomputed_knn=known)
     assert model.fit_transform(np.zeros((60, 1))).shape == (60, 2)

@@ -34,8 +34,8 @@ pytestmark = [
 CHUNK_BYTES = "d2ke.io.features._CHUNK_BYTES"
 RNG = np.random.default_rng(0)
 STRINGS = d2ke.pack(["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 20, 700)])
-EQUAL = d2ke.random_strings(60, "ACGT", length=(9, 9), seed=1)
-OMEGA = d2ke.random_strings(150, "ACGT", length=(2, 8), seed=0)
+EQUAL = d2ke.samplers.random_strings(60, "ACGT", length=(9, 9), seed=1)
+OMEGA = d2ke.samplers.random_strings(150, "ACGT", length=(2, 8), seed=0)
 HOW = {"distance": "levenshtein", "gamma": 0.3}
 VECTORS = d2ke.pack([RNG.standard_normal((n, 2)) for n in RNG.integers(1, 6, 40)])
 WEIGHTED = d2ke.pack(VECTORS, weights=[RNG.random(n) + 0.1 for n in VECTORS.lengths])
@@ -437,7 +437,7 @@ def test_a_full_disk(small_disk, monkeypatch, reserves):
     if not reserves:  # as file systems do that reserve nothing
         monkeypatch.setattr(os, "posix_fallocate", lambda *arguments: None)
         monkeypatch.delattr(os, "statvfs")
-    omega = d2ke.random_strings(600, "ACGT", length=(2, 8), seed=0)
+    omega = d2ke.samplers.random_strings(600, "ACGT", length=(2, 8), seed=0)
     path = small_disk / "z.h5"
     monkeypatch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
     with pytest.raises(OSError, match=r"z\.h5 takes \d+ bytes|No space left") as got:

@@ -32,10 +32,10 @@ def objects(X: d2ke.Objects) -> None:
     assert_type(X.lengths, NDArray[np.int64])
     assert_type(X.weights, NDArray[np.float64] | None)
     assert_type(d2ke.concatenate([X, X]), d2ke.Objects)
-    series = d2ke.random_series(16, 2, length=(3, 9), sigma=1.0, seed=0)
+    series = d2ke.samplers.random_series(16, 2, length=(3, 9), sigma=1.0, seed=0)
     assert_type(series, d2ke.Objects)
     rng = np.random.default_rng(0)
-    assert_type(d2ke.random_strings(64, "ACGT", length=(2, 8), seed=rng), d2ke.Objects)
+    assert_type(d2ke.samplers.random_strings(64, "ACGT", length=(2, 8), seed=rng), d2ke.Objects)
 
 
 def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -> None:
@@ -49,7 +49,7 @@ def distances(X: d2ke.Objects, omega: d2ke.Objects, room: NDArray[np.float64]) -
 
     assert_type(d2ke.distance_matrix(["a", "ab"], distance=apart), Reals)
     alignment = d2ke.align("kitten", "sitting", "levenshtein")
-    assert_type(alignment, d2ke.Alignment)
+    assert_type(alignment, d2ke.distances.Alignment)
     assert_type(alignment.value, float)
 
 
@@ -58,8 +58,8 @@ def features(X: d2ke.Objects, omega: d2ke.Objects, D: Reals, Z: Reals) -> None:
     assert_type(d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.5), Reals)
     d2ke.write_features(Path("z.h5"), X, omega, distance=apart, gamma=1)
     assert_type(d2ke.d2ke_features(D, gamma=0.5), Reals)
-    scaling = d2ke.Scaling.fit(Z)
-    assert_type(scaling, d2ke.Scaling)
+    scaling = d2ke.embedding.Scaling.fit(Z)
+    assert_type(scaling, d2ke.embedding.Scaling)
 
 
 def neighbors(X: d2ke.Objects) -> None:
@@ -68,7 +68,7 @@ def neighbors(X: d2ke.Objects) -> None:
     assert_type(indices, NDArray[np.int64])
     assert_type(near, Reals)
     info = d2ke.nearest(X, k=2, distance="levenshtein", info=True)[2]
-    assert_type(info, d2ke.NeighborsInfo)
+    assert_type(info, d2ke.neighbors.NeighborsInfo)
     graph = d2ke.within(X, radius=1.5, distance="levenshtein", checkpoint="near")
     assert_type(graph, sparse.csr_array)
 
@@ -84,18 +84,18 @@ def models(X: d2ke.Objects, Z: Reals) -> None:
     assert_type(d2ke.d2ke_transform(X, model), NDArray[np.float32])
     d2ke.save_model("model.d2ke", model)
     linear = d2ke.train(np.array([0, 1, 1]), Z, "-s 2 -c 1 -q", class_weight={0: 2.0})
-    assert_type(linear, d2ke.LinearModel)
+    assert_type(linear, d2ke.learners.LinearModel)
     found = d2ke.search([0, 1, 1], X, distance="levenshtein", grid={"gamma": [0.1, 1.0]})
-    assert_type(found, d2ke.Search)
+    assert_type(found, d2ke.model_selection.Search)
 
 
 def clustering(room: NDArray[np.float64]) -> None:
     """Clustering and distances of measures."""
     clustering = d2ke.cdsk(n_clusters=2, distances=room[:, :3])
-    assert_type(clustering, d2ke.Clustering)
+    assert_type(clustering, d2ke.discriminative.Clustering)
     P, Q = np.zeros((4, 2)), np.ones((5, 2))
-    assert_type(d2ke.kernel_distance(P, Q, sigma="median"), d2ke.KernelDistanceInfo)
-    assert_type(d2ke.kernel_coreset(P, 2, sigma=1.0), d2ke.KernelCoreset)
+    assert_type(d2ke.kernel_distance(P, Q, sigma="median"), d2ke.measures.KernelDistanceInfo)
+    assert_type(d2ke.kernel_coreset(P, 2, sigma=1.0), d2ke.measures.KernelCoreset)
 
 
 def others(X: d2ke.Objects) -> None:

@@ -28,7 +28,7 @@ import d2ke
 from d2ke.model_selection.result import Search
 
 SEED = 0
-WORDS = d2ke.random_strings(60, "ACGT", length=(3, 12), seed=SEED)
+WORDS = d2ke.samplers.random_strings(60, "ACGT", length=(3, 12), seed=SEED)
 Y = [str(word).count("A") > 1 for word in WORDS]
 RNG = np.random.default_rng(SEED)
 SERIES = [RNG.normal(size=(n, 2)) + i % 2 for i, n in enumerate(RNG.integers(5, 20, 40))]
@@ -84,7 +84,7 @@ def files(folder: Path) -> dict[str, tuple[Path, Callable[[Path], bytes]]]:
         d2ke.save_model(path, model)
         made[kind] = path, lambda path, X=X: read_model(path, X)
     how = {"distance": "levenshtein", "gamma": 0.3}
-    omega = d2ke.random_strings(200, "ACGT", length=(2, 8), seed=SEED)
+    omega = d2ke.samplers.random_strings(200, "ACGT", length=(2, 8), seed=SEED)
     Z = d2ke.d2ke_embed(WORDS, omega, **how)
     labels = ["yes" if one else "no" for one in Y]
     d2ke.io.save_features(folder / "Z.h5", Z, labels=labels, omega=omega, parameters=how)

@@ -373,7 +373,7 @@ def feature_maps(rng, sets, weights, D, totals, sigma, kernel):
     if kernel == "gaussian" and rng.random() < 0.5:
         how = {"method": "ifgt", "eps": float(rng.choice([0.3, 0.01]))}
     try:
-        phi = d2ke.kernel_feature_map(sets, **given, **how)
+        phi = d2ke.measures.kernel_feature_map(sets, **given, **how)
     except ValueError as error:
         expect("features" in str(error), error)
         return

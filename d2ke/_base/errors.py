@@ -77,7 +77,7 @@ class ArgumentTypeError(_AboutArgument, TypeError):
     --------
     >>> import d2ke
     >>> try:
-    ...     d2ke.random_strings(1.5, "ACGT", length=3, seed=0)
+    ...     d2ke.samplers.random_strings(1.5, "ACGT", length=3, seed=0)
     ... except d2ke.ArgumentTypeError as error:
     ...     print(error.argument)
     R

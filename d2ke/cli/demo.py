@@ -34,8 +34,8 @@ from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
-from d2ke.objects.fitted_objects import markov_strings, random_segments, representatives
-from d2ke.objects.random_objects import random_strings
+from d2ke.objects.samplers.fitted_objects import markov_strings, random_segments, representatives
+from d2ke.objects.samplers.random_objects import random_strings
 
 R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters
 _SEARCHED, _LANDMARKS = 1000, 2000  # the most training objects of a search, and of a kernel

@@ -18,8 +18,8 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
-from d2ke.cli.window_report import telling_picture, telling_windows, windows_picture
-from d2ke.explain.discriminative_objects import d2ke_telling
+from d2ke.cli.window_report import discriminative_windows, telling_picture, windows_picture
+from d2ke.explain.discriminative import discriminative_objects
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
 from d2ke.explain.pictures import (
@@ -92,12 +92,12 @@ def write_report(
         )
         sections.append(_importance(found, by, measure))
     sections.append(_telling(model, data[1]))
-    if windows := telling_windows(model):
+    if windows := discriminative_windows(model):
         sections.append(
             Section(
                 "Windows that speak most for a class",
                 "Each was cut from a training series. Series that have such a piece get more of "
-                "the class; see print(d2ke_telling(...)).",
+                "the class; see print(discriminative_objects(...)).",
                 "training series with the windows that were cut from them",
                 telling_picture(model, windows, data[0], data[1]),
             )
@@ -173,7 +173,7 @@ def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
 
 def _telling(model: D2KEModel, labels: np.ndarray) -> Section:
     """Name the random objects that speak most for some classes."""
-    found = d2ke_telling(model, limit=_NAMED)
+    found = discriminative_objects(model, limit=_NAMED)
     classes = [None] if model.classes is None else model.classes.tolist()
     some = np.unique(np.linspace(0, len(classes) - 1, _MAX_EXPLAINED).astype(int)).tolist()
     shown = [classes[i] for i in some]

@@ -25,7 +25,7 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
 from d2ke.io.feature_file import features_seal
 from d2ke.objects.container import Objects
-from d2ke.objects.fitted_objects import markov_strings, random_segments, resampled_sets
+from d2ke.objects.samplers.fitted_objects import markov_strings, random_segments, resampled_sets
 
 FORMS = ("gram", "distances", "features", "points")
 R = 1024
@@ -39,7 +39,7 @@ _DENSE = 5000  # up to so many objects a matrix fits, and is faster than feature
 _ORDER = 3  # of the Markov chain of random strings
 _SEGMENT = (2, 25)  # lengths of random segments of series
 _SET = (3, 15)  # sizes of random sets
-_NEIGHBOR = 7  # as for `d2ke.bandwidth`
+_NEIGHBOR = 7  # as for `d2ke.discriminative.bandwidth`
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,7 @@ def of_features(
     "linear": Z Z', whose entries are nearly equal where all objects are far from all random
     ones. "gaussian", the default up to 5000 objects: exp(-d^2 / (2 h^2)) for the distances d
     between features of length 1, which are kernel distances of single objects; h is
-    `d2ke.bandwidth` for clusters, and a third of it for labels.
+    `d2ke.discriminative.bandwidth` for clusters, and a third of it for labels.
     """
     kernel = kernel or ("gaussian" if len(Z) <= _DENSE else "linear")
     if kernel == "linear":
@@ -205,7 +205,7 @@ def of_features(
 
 
 def _width(squares: np.ndarray) -> float:
-    """Return the width as `d2ke.bandwidth`, from squared distances in place of points."""
+    """Return the width as `discriminative.bandwidth`, from squared distances, not points."""
     n = len(squares)
     at = min(_NEIGHBOR, n - 1)
     near = float(np.mean(np.sqrt(np.partition(squares, at, axis=1)[:, at])))

@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke.cli.map_picture import saved
 from d2ke.cli.report import label_text
-from d2ke.explain.discriminative_objects import Telling, source_of, steps_of, telling
+from d2ke.explain.discriminative import DiscriminativeObject, of_columns, source_of, steps_of
 from d2ke.explain.explanation import Explanation
 from d2ke.explain.window_pictures import draw_source
 from d2ke.models.blocks import take
@@ -32,7 +32,7 @@ def windows_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> byt
     return saved(figure, "png", dpi=110)
 
 
-def telling_windows(model: D2KEModel) -> list[Telling]:
+def discriminative_windows(model: D2KEModel) -> list[DiscriminativeObject]:
     """Return at most five windows of known series, those that speak most for their classes."""
     if model.inputs:  # training objects are entries of a column
         return []
@@ -44,7 +44,7 @@ def telling_windows(model: D2KEModel) -> list[Telling]:
     )
     if not known.any():
         return []
-    found = telling(model, _DRAWN, known)
+    found = of_columns(model, _DRAWN, known)
     labels = [one.label for one in found]
     ranks = [labels[:i].count(label) for i, label in enumerate(labels)]
     order = sorted(range(len(found)), key=lambda i: (ranks[i], -abs(found[i].adds)))
@@ -52,7 +52,7 @@ def telling_windows(model: D2KEModel) -> list[Telling]:
 
 
 def telling_picture(
-    model: D2KEModel, found: Sequence[Telling], objects: Any, labels: np.ndarray
+    model: D2KEModel, found: Sequence[DiscriminativeObject], objects: Any, labels: np.ndarray
 ) -> bytes:
     """Draw the training series that windows were cut from, side by side."""
     from matplotlib.figure import Figure

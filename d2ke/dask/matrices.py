@@ -145,7 +145,7 @@ def d2ke_embed(
     Examples
     --------
     >>> import d2ke.dask
-    >>> omega = d2ke.random_strings(4, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(4, "ACGT", length=(2, 8), seed=0)
     >>> Z = d2ke.dask.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
     >>> (Z.T @ Z).compute(scheduler="threads").shape
     (4, 4)

@@ -21,7 +21,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.similarity_machine import SimilarityMachine
-from d2ke.discriminative.simplex_qp import simplex_point
+from d2ke.discriminative.simplex_programs import simplex_point
 from d2ke.embedding.spectrum import split
 
 
@@ -79,7 +79,7 @@ def kernel_risk_bound(
     >>> import d2ke
     >>> K = np.kron(np.eye(2), np.ones((50, 50)))
     >>> alpha, y = np.full(100, 0.01), np.repeat([0, 1], 50)
-    >>> round(d2ke.kernel_risk_bound(K, y, alpha), 2)
+    >>> round(d2ke.discriminative.kernel_risk_bound(K, y, alpha), 2)
     11.15
     """
     K, codes, alpha = _checked("K", K, y, alpha)
@@ -138,7 +138,7 @@ def kernel_similarity_bound(
     >>> import d2ke
     >>> K = np.kron(np.eye(2), np.ones((50, 50)))
     >>> alpha, y = np.full(100, 0.01), np.repeat([0, 1], 50)
-    >>> round(d2ke.kernel_similarity_bound(K, y, alpha), 2)
+    >>> round(d2ke.discriminative.kernel_similarity_bound(K, y, alpha), 2)
     11.15
     """
     K, codes, alpha = _checked("K", K, y, alpha)
@@ -214,7 +214,7 @@ def density_error_bound(
     >>> import d2ke
     >>> X = np.r_[np.linspace(0, 1, 500), np.linspace(5, 6, 500)][:, None]
     >>> y, alpha = np.repeat([0, 1], 500), np.full(1000, 1e-3)
-    >>> round(d2ke.density_error_bound(X, y, alpha, h=1.0), 3)
+    >>> round(d2ke.discriminative.density_error_bound(X, y, alpha, h=1.0), 3)
     -0.117
     """
     K = gaussian("X", X, None, h)
@@ -289,7 +289,7 @@ def similarity_risk_bound(
     >>> import d2ke
     >>> S = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.ones((50, 50)))
     >>> alpha, y = np.full(100, 0.01), np.repeat([0, 1], 50)
-    >>> d2ke.similarity_risk_bound(S, y, alpha) > 1
+    >>> d2ke.discriminative.similarity_risk_bound(S, y, alpha) > 1
     True
     """
     S, codes, alpha = _checked("S", S, y, alpha)
@@ -368,7 +368,7 @@ def similarity_machine_bound(
     >>> S = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.ones((500, 500)))
     >>> y = np.repeat([0, 1], 500)
     >>> model = d2ke.similarity_machine_fit(S, y, C=100.0)
-    >>> d2ke.similarity_machine_bound(model, S, y).round(2).tolist()
+    >>> d2ke.discriminative.similarity_machine_bound(model, S, y).round(2).tolist()
     [0.1]
     """
     if not isinstance(model, SimilarityMachine):

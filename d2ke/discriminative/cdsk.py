@@ -193,7 +193,7 @@ def cdsk(
     Strings, by their D2KE features:
 
     >>> words = ["aabab", "abaab", "aaba", "bcbcc", "ccbcb", "cbbcc"]
-    >>> omega = d2ke.random_strings(64, "abc", length=(2, 5), seed=0)
+    >>> omega = d2ke.samplers.random_strings(64, "abc", length=(2, 5), seed=0)
     >>> Z = d2ke.d2ke_embed(words, omega, distance="levenshtein", gamma=1.0)
     >>> d2ke.cdsk(features=Z, n_clusters=2).labels.tolist()
     [0, 0, 0, 1, 1, 1]

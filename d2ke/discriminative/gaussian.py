@@ -47,7 +47,7 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[n
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
+    >>> d2ke.discriminative.gaussian_gram([[0.0], [2.0]], h=1.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
     """
     return gaussian("X", X, Y, h)
@@ -109,7 +109,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
+    >>> d2ke.discriminative.bandwidth([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
     1.0
     """
     X = point_matrix("X", X)

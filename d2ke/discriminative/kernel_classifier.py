@@ -112,10 +112,10 @@ def kernel_classifier_fit(
     --------
     >>> import d2ke
     >>> X = [[0.0], [1.0], [4.0], [5.0]]
-    >>> K = d2ke.gaussian_gram(X, h=1.0)
-    >>> model = d2ke.kernel_classifier_fit(K, ["low", "low", "high", "high"])
-    >>> K_new = d2ke.gaussian_gram([[0.5], [4.2]], X, h=1.0)
-    >>> d2ke.kernel_classifier_predict(model, K_new)[0].tolist()
+    >>> K = d2ke.discriminative.gaussian_gram(X, h=1.0)
+    >>> model = d2ke.discriminative.kernel_classifier_fit(K, ["low", "low", "high", "high"])
+    >>> K_new = d2ke.discriminative.gaussian_gram([[0.5], [4.2]], X, h=1.0)
+    >>> d2ke.discriminative.kernel_classifier_predict(model, K_new)[0].tolist()
     ['low', 'high']
     """
     choice("risk", risk, CURVATURES)
@@ -173,8 +173,8 @@ def kernel_classifier_predict(
     --------
     >>> import d2ke
     >>> Z = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
-    >>> model = d2ke.kernel_classifier_fit(features=Z, y=[0, 0, 1])
-    >>> d2ke.kernel_classifier_predict(model, features=[[0.2, 0.7]])[0].tolist()
+    >>> model = d2ke.discriminative.kernel_classifier_fit(features=Z, y=[0, 0, 1])
+    >>> d2ke.discriminative.kernel_classifier_predict(model, features=[[0.2, 0.7]])[0].tolist()
     [1]
     """
     if not isinstance(model, KernelClassifier):

@@ -39,7 +39,7 @@ def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | n
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.clustering_accuracy(["a", "a", "b", "b"], [1, 1, 1, 0])
+    >>> d2ke.discriminative.clustering_accuracy(["a", "a", "b", "b"], [1, 1, 1, 0])
     0.75
     """
     counts = _contingency(y, labels)
@@ -79,7 +79,7 @@ def normalized_mutual_information(
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.normalized_mutual_information([0, 0, 1, 1], ["x", "x", "y", "y"])
+    >>> d2ke.discriminative.normalized_mutual_information([0, 0, 1, 1], ["x", "x", "y", "y"])
     1.0
     """
     joint = _contingency(y, labels).astype(np.float64)

@@ -211,8 +211,8 @@ def neighbor_similarities(
 
     Examples
     --------
-    >>> import d2ke
-    >>> K = d2ke.neighbor_similarities([[0.0], [1.0], [2.0], [3.0]], n_neighbors=1, h=2.0)
+    >>> from d2ke.discriminative import neighbor_similarities
+    >>> K = neighbor_similarities([[0.0], [1.0], [2.0], [3.0]], n_neighbors=1, h=2.0)
     >>> K.toarray().round(2).tolist()
     [[1.0, 0.88, 0.0, 0.0], [0.88, 1.0, 0.88, 0.0], [0.0, 0.88, 1.0, 0.88], [0.0, 0.0, 0.88, 1.0]]
     """

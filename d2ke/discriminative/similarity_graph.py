@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from d2ke._base.blas import one_blas_thread
-from d2ke.discriminative.simplex_qp import solve_dense, solve_product
+from d2ke.discriminative.simplex_programs import solve_dense, solve_product
 
 # A small multiple of the kernel, which keeps objects without weight in the graph; in units of 4/n,
 # the value of 2 (alpha_i + alpha_j) for equal weights.

@@ -210,7 +210,7 @@ def column_weights(X: Any, *, distance: Mapping[str, Any], seed: int = 0) -> dic
     --------
     >>> import d2ke
     >>> people = {"name": ["Ada", "Adam", "Bo"], "age": [36, 46, 56]}
-    >>> d2ke.column_weights(people, distance={"name": "levenshtein", "age": "absolute"})
+    >>> d2ke.distances.column_weights(people, distance={"name": "levenshtein", "age": "absolute"})
     {'name': 0.3333333333333333, 'age': 0.1}
     """
     _, _, columns = _check_columns(X, None, distance, ArgumentNames("column_weights"))

@@ -128,7 +128,7 @@ def select_features(
     >>> y = rng.integers(2, size=200)
     >>> Z = rng.standard_normal((200, 50))
     >>> Z[:, [7, 30]] += y[:, None]
-    >>> chosen = d2ke.select_features(Z, y, 2)
+    >>> chosen = d2ke.embedding.select_features(Z, y, 2)
     >>> chosen.indices.tolist(), chosen.apply(Z).shape
     ([7, 30], (200, 2))
     """

@@ -86,7 +86,7 @@ def d2ke_embed(
     Examples
     --------
     >>> import d2ke
-    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(256, "ACGT", length=(2, 8), seed=0)
     >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
     >>> Z.shape, bool((Z @ Z.T > 0).all())
     ((2, 256), True)
@@ -265,7 +265,7 @@ def rsm_embed(
     --------
     >>> import d2ke
     >>> X = d2ke.pack(["ACGT", "AGGT", "TTTT"])
-    >>> reps = d2ke.representatives(X, 2, seed=0)
+    >>> reps = d2ke.samplers.representatives(X, 2, seed=0)
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """

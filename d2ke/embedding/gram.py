@@ -78,7 +78,7 @@ def d2ke_gram(
     Examples
     --------
     >>> import d2ke
-    >>> omega = d2ke.random_strings(64, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(64, "ACGT", length=(2, 8), seed=0)
     >>> K = d2ke.d2ke_gram(["ACGT", "AGGT"], omega=omega, distance="levenshtein", gamma=0.1)
     >>> K.shape, bool(K[0, 1] == K[1, 0])
     ((2, 2), True)
@@ -164,7 +164,7 @@ def dsk_gram(
     The rows of new objects, treated alike:
 
     >>> D_new = np.array([[2.0, 1.0, 1.0]])
-    >>> repair = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, gamma=0.1), "clip")
+    >>> repair = d2ke.embedding.SpectrumRepair.fit(d2ke.dsk_gram(D, gamma=0.1), "clip")
     >>> d2ke.dsk_gram(D_new, gamma=0.1, repair=repair).shape
     (1, 3)
     """

@@ -50,7 +50,7 @@ class SpectrumRepair:
     --------
     >>> import numpy as np
     >>> import d2ke
-    >>> repair = d2ke.SpectrumRepair.fit(np.array([[0.0, 1.0], [1.0, 0.0]]), "flip")
+    >>> repair = d2ke.embedding.SpectrumRepair.fit(np.array([[0.0, 1.0], [1.0, 0.0]]), "flip")
     >>> np.round(repair.gram, 12).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     >>> np.round(repair.apply(np.array([[0.0, 1.0]])), 12).tolist()

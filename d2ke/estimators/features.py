@@ -20,7 +20,7 @@ from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
 from d2ke.models.blocks import Block, block_features, feature_names, fit_blocks, sample_rows, take
 from d2ke.models.recipes import default_blocks
-from d2ke.models.samplers import training_objects
+from d2ke.samplers import training_objects
 
 
 class D2KETransformer(TransformerMixin, ObjectsEstimator):

@@ -35,7 +35,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
 
     Attributes
     ----------
-    embedding_ : d2ke.PseudoEuclideanEmbedding
+    embedding_ : d2ke.embedding.PseudoEuclideanEmbedding
         What `gdk_led` returned.
     objects_ : Objects, list or None
         The training objects; None for ``"precomputed"``.

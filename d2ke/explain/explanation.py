@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.explain.discriminative_objects import omega_text
+from d2ke.explain.discriminative import omega_text
 from d2ke.learners.linear_model import winners
 from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.model import D2KEModel, check_model
@@ -95,7 +95,7 @@ class Explanation:
         return "\n".join(lines)
 
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a series, coloured by `steps`, and the most telling of `windows` at their places.
+        """Draw a series, coloured by `steps`, and those `windows` that separate classes best, at their places.
 
         Each window is drawn at the level and on the scale that x has there; windows of
         differences are drawn by the slopes that they ask for.

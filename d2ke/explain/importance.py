@@ -97,7 +97,7 @@ def d2ke_importance(
     --------
     >>> from functools import partial
     >>> import d2ke
-    >>> from d2ke.models.samplers import segments
+    >>> from d2ke.samplers import segments
     >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
     >>> end = partial(d2ke.views.part, start=0.5, stop=1.0)
     >>> blocks = [

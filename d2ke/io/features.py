@@ -159,7 +159,7 @@ def save_features(
     --------
     >>> import os, tempfile
     >>> import d2ke
-    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(256, "ACGT", length=(2, 8), seed=0)
     >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
     >>> parameters = {"gamma": 0.5, "distance": "levenshtein", "length": (2, 8), "seed": 0}
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -316,7 +316,7 @@ def load_features(
     >>> import os, tempfile
     >>> import numpy as np
     >>> import d2ke
-    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(256, "ACGT", length=(2, 8), seed=0)
     >>> Z = d2ke.d2ke_embed(["ACGT", "AGGT"], omega, distance="levenshtein", gamma=0.5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = os.path.join(folder, "features.h5")

@@ -223,7 +223,7 @@ def kernel_norm(
     Examples
     --------
     >>> import d2ke
-    >>> round(d2ke.kernel_norm([0.0, 1.0, 5.0], sigma=1.0), 4)
+    >>> round(d2ke.measures.kernel_norm([0.0, 1.0, 5.0], sigma=1.0), 4)
     2.0527
     """
     p = as_measure("P", P, "weights_p", weights_p)

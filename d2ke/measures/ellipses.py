@@ -52,7 +52,7 @@ def kernel_coordinates(P: Any, covariance: Any) -> Measure:
     >>> import numpy as np
     >>> import d2ke
     >>> C = [[4.0, 0.0], [0.0, 0.25]]  # wide along x, narrow along y
-    >>> P, x, y = (d2ke.kernel_coordinates([p], C) for p in ([0, 0], [1, 0], [0, 1]))
+    >>> P, x, y = (d2ke.measures.kernel_coordinates([p], C) for p in ([0, 0], [1, 0], [0, 1]))
     >>> [round(d2ke.kernel_distance(P, Q, sigma=1.0), 3) for Q in (x, y)]
     [0.485, 1.315]
     """

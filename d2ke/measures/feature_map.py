@@ -190,7 +190,7 @@ def kernel_feature_map(
     --------
     >>> import d2ke
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[1.0, 1.0], [0.5, 0.0]]]
-    >>> phi = d2ke.kernel_feature_map(sets, sigma=1.0, eps=1e-6)
+    >>> phi = d2ke.measures.kernel_feature_map(sets, sigma=1.0, eps=1e-6)
     >>> phi.method, phi.n_features, phi(sets).shape
     ('ifgt', 36, (3, 36))
     """
@@ -290,7 +290,7 @@ def kernel_features(
     >>> import numpy as np
     >>> import d2ke
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]]]
-    >>> Z = d2ke.kernel_features(sets, sigma=1.0, n_features=20000)
+    >>> Z = d2ke.measures.kernel_features(sets, sigma=1.0, n_features=20000)
     >>> bool(abs(np.linalg.norm(Z[0] - Z[1]) - d2ke.kernel_distance(*sets, sigma=1.0)) < 0.01)
     True
     """

@@ -157,7 +157,7 @@ def kernel_neighbors(
     >>> import d2ke
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[4.0, 4.0]]]
     >>> queries = [[[0.0, 0.6]], [[1.0, 0.0], [0.0, 0.0]]]
-    >>> distances, indices = d2ke.kernel_neighbors(queries, sets, 2, sigma=1.0)
+    >>> distances, indices = d2ke.measures.kernel_neighbors(queries, sets, 2, sigma=1.0)
     >>> distances.round(3).tolist(), indices.tolist()
     ([[0.1, 1.237], [0.0, 1.174]], [[1, 0], [0, 1]])
     """

@@ -212,7 +212,7 @@ def gram_two_sample_test(
     >>> import d2ke
     >>> X = ["ACGT", "ACGA", "ACCT", "ACG", "TTTA", "TTAA", "TATA", "TTA"]
     >>> K = d2ke.d2ke_gram(X, omega=X, distance="levenshtein", gamma=0.5)
-    >>> test = d2ke.gram_two_sample_test(K, 4)  # all 70 divisions
+    >>> test = d2ke.measures.gram_two_sample_test(K, 4)  # all 70 divisions
     >>> test.exact, round(test.p_value, 3)
     (True, 0.029)
     """
@@ -260,9 +260,9 @@ def features_two_sample_test(
     >>> import d2ke
     >>> data = d2ke.datasets.load("splice")
     >>> X = data.objects[:200]  # of the class EI
-    >>> omega = d2ke.random_strings(256, data.alphabet, length=(2, 50), seed=0)
+    >>> omega = d2ke.samplers.random_strings(256, data.alphabet, length=(2, 50), seed=0)
     >>> Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.01)
-    >>> d2ke.features_two_sample_test(Z, 100).p_value > 0.05
+    >>> d2ke.measures.features_two_sample_test(Z, 100).p_value > 0.05
     True
     """
     Z = arrays.matrix("Z", Z)

@@ -66,9 +66,9 @@ def search(
         parameters.
     sampler : callable
         For ``"d2ke"``: ``sampler(R, seed=seed, **parameters)`` draws R random objects. The first
-        ones must not depend on R. Examples are ``functools.partial(d2ke.random_strings,
-        alphabet="ACGT")`` and ``functools.partial(d2ke.markov_strings, X=X)``. A sampler made from
-        X uses the objects of the left-out folds, but not their labels.
+        ones must not depend on R. Examples are ``partial(samplers.random_strings,
+        alphabet="ACGT")`` and ``partial(samplers.markov_strings, X=X)``. A sampler made from X uses
+        the objects of the left-out folds, but not their labels.
     grid : mapping of str to sequence, optional
         Values to try, in all combinations. Other parameters have defaults. For a parameter that is
         a range, each value is a range: ``{"length": [(2, 20), (2, 50)]}``.
@@ -149,7 +149,7 @@ def search(
     >>> import d2ke
     >>> words = ["aabab", "abaab", "aaba", "babaa", "bcbcc", "ccbcb", "cbbcc", "bccb"]
     >>> result = d2ke.search(["ab"] * 4 + ["bc"] * 4, words, distance="levenshtein",
-    ...                      sampler=partial(d2ke.random_strings, alphabet="abc"),
+    ...                      sampler=partial(d2ke.samplers.random_strings, alphabet="abc"),
     ...                      grid={"length": [(1, 3), (4, 6)], "R": [32], "C": [1.0]}, n_folds=4)
     >>> list(result.parameters)
     ['length', 'R', 'scaling', 'gamma', 'C', 'loss']

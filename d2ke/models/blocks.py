@@ -51,7 +51,7 @@ class Block:
     sampler : callable
         ``sampler(R, X, seed=seed)`` returns up to R random objects; X are the training objects as
         the views show them. `segments`, `noise`, `resampled` and `training_objects` of
-        `d2ke.models.samplers`, or a function of the user's. A sampler of training objects
+        `d2ke.samplers`, or a function of the user's. A sampler of training objects
         returns their places too.
     R : int
         Number of random objects, at least 1.
@@ -75,7 +75,7 @@ class Block:
     --------
     >>> from functools import partial
     >>> import d2ke
-    >>> from d2ke.models.samplers import segments
+    >>> from d2ke.samplers import segments
     >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
     >>> block = d2ke.Block("first half", "levenshtein", segments, 64, (start,))
     >>> y, X = ["a", "b"] * 9, ["aaaabb", "bbbbaa", "aaabbb", "bbaaaa"] * 4 + ["ab", "ba"]

@@ -13,9 +13,17 @@ import numpy as np
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, Block
-from d2ke.models.samplers import MIXED, noise, pieces, resampled, segments, shares, training_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
+from d2ke.objects.samplers.of_blocks import (
+    MIXED,
+    noise,
+    pieces,
+    resampled,
+    segments,
+    shares,
+    training_objects,
+)
 
 # Default number of features of all blocks together.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}

@@ -130,16 +130,16 @@ def bootstrap_kernel_error(
     Examples
     --------
     >>> import d2ke
-    >>> X = d2ke.random_strings(100, "ACGT", length=(50, 60), seed=0)
-    >>> omega = d2ke.random_strings(256, "ACGT", length=(2, 50), seed=1)
+    >>> X = d2ke.samplers.random_strings(100, "ACGT", length=(50, 60), seed=0)
+    >>> omega = d2ke.samplers.random_strings(256, "ACGT", length=(2, 50), seed=1)
     >>> Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=0.01)
-    >>> measured = d2ke.bootstrap_kernel_error(Z)
+    >>> measured = d2ke.theory.bootstrap_kernel_error(Z)
     >>> round(measured.max, 2), measured.features_needed(0.1)
     (0.01, 3)
     >>> measured.features_needed(0.1, "centred") > 100
     True
-    >>> p = d2ke.effective_dimension("strings", length=60, alphabet_size=4)
-    >>> d2ke.features_needed(0.1, 0.05, p, gamma=0.01)
+    >>> p = d2ke.theory.effective_dimension("strings", length=60, alphabet_size=4)
+    >>> d2ke.theory.features_needed(0.1, 0.05, p, gamma=0.01)
     119463
     """
     Z = arrays.matrix("Z", Z)

@@ -28,10 +28,10 @@ print(X[0])
 
 sizes = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
 laws = {
-    "uniform letters": lambda seed: d2ke.random_strings(
+    "uniform letters": lambda seed: d2ke.samplers.random_strings(
         sizes[-1], data.alphabet, length=(10, 40), seed=seed
     ),
-    "Markov chain of the training strings": lambda seed: d2ke.markov_strings(
+    "Markov chain of the training strings": lambda seed: d2ke.samplers.markov_strings(
         sizes[-1], X[train], length=(10, 40), seed=seed
     ),
 }
@@ -43,7 +43,7 @@ for name, draw in laws.items():
         run = []
         for R in sizes:
             Z = d2ke.d2ke_features(np.ascontiguousarray(D[:, :R]), gamma=0.03)
-            Z = d2ke.Scaling.fit(Z[train], "standard").apply(Z)
+            Z = d2ke.embedding.Scaling.fit(Z[train], "standard").apply(Z)
             model = d2ke.train_classifier(y[train], Z[train], loss="squared", C=100)
             run.append(d2ke.predict(y[test], Z[test], model)[1][0])
         runs.append(run)
@@ -67,11 +67,13 @@ plt.show()
 # kernel of 4096 other random objects.
 
 part = X[:300]
-few, many = (d2ke.random_strings(R, data.alphabet, length=(10, 40), seed=R) for R in (1024, 4096))
+few, many = (
+    d2ke.samplers.random_strings(R, data.alphabet, length=(10, 40), seed=R) for R in (1024, 4096)
+)
 Z, reference = (
     d2ke.d2ke_embed(part, omega, distance="levenshtein", gamma=0.03) for omega in (few, many)
 )
-error = d2ke.kernel_error(Z, features=reference, sizes=sizes)
+error = d2ke.theory.kernel_error(Z, features=reference, sizes=sizes)
 
 fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 ax.loglog(error.sizes, error.rms_mean, "o-", label="measured")

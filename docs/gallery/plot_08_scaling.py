@@ -21,7 +21,7 @@ import d2ke
 
 rng = np.random.default_rng(0)
 series = d2ke.pack([rng.normal(size=rng.integers(50, 150)).cumsum() for _ in range(2048)])
-omega = d2ke.random_series(128, 1, length=(5, 25), sigma=5.0, seed=0)
+omega = d2ke.samplers.random_series(128, 1, length=(5, 25), sigma=5.0, seed=0)
 
 
 def seconds(compute, *objects, **options):

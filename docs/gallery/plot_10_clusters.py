@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.manifold import TSNE
 
 import d2ke
+from d2ke.discriminative import clustering_accuracy, normalized_mutual_information
 
 data = d2ke.datasets.load("digits-str8")
 X, y = data.objects[:500], data.labels[:500]
@@ -24,8 +25,8 @@ result = d2ke.cdsk(distances=D, n_clusters=10)
 # best naming of the clusters; the mutual information is 1 for perfect clusters and 0 for random
 # ones.
 
-print(f"accuracy {100 * d2ke.clustering_accuracy(y, result.labels):.1f} %")
-print(f"normalized mutual information {d2ke.normalized_mutual_information(y, result.labels):.2f}")
+print(f"accuracy {100 * clustering_accuracy(y, result.labels):.1f} %")
+print(f"normalized mutual information {normalized_mutual_information(y, result.labels):.2f}")
 
 # %%
 # A map in the plane: t-SNE, of scikit-learn, places strings with a small distance near each
@@ -65,4 +66,4 @@ new = data.objects[500:1000]
 assigned = d2ke.discriminative_predict(
     result, distances=d2ke.distance_matrix(new, X, "levenshtein")
 )
-print(f"{100 * d2ke.clustering_accuracy(data.labels[500:1000], assigned):.1f} % of the new digits")
+print(f"{100 * clustering_accuracy(data.labels[500:1000], assigned):.1f} % of the new digits")

@@ -18,7 +18,7 @@ import d2ke
 # (N). One test compares strings of IE with strings of N, another one compares two halves of N.
 
 data = d2ke.datasets.load("splice")
-omega = d2ke.random_strings(512, "ACGT", length=(2, 60), seed=0)
+omega = d2ke.samplers.random_strings(512, "ACGT", length=(2, 60), seed=0)
 Z = d2ke.d2ke_embed(data.objects, omega, distance="levenshtein", gamma=0.05)
 rng = np.random.default_rng(0)
 of_class = {name: rng.permutation(np.flatnonzero(data.labels == name)) for name in ("IE", "N")}
@@ -30,7 +30,7 @@ pairs = {
 }
 tests = {}
 for name, (one, other) in pairs.items():
-    tests[name] = d2ke.features_two_sample_test(Z[np.concatenate([one, other])], n)
+    tests[name] = d2ke.measures.features_two_sample_test(Z[np.concatenate([one, other])], n)
     print(f"{name}: distance {tests[name].distance:.4f}, p-value {tests[name].p_value:.3f}")
 
 # %%
@@ -61,7 +61,7 @@ for name, (first, second) in {"IE and N": ("IE", "N"), "N and N": ("N", "N")}.it
             one = rng.choice(of_class[first][:350], n, replace=False)
             other = rng.choice(of_class[second][350:], n, replace=False)
             rows = Z[np.concatenate([one, other])]
-            test = d2ke.features_two_sample_test(rows, n, n_permutations=199, seed=trial)
+            test = d2ke.measures.features_two_sample_test(rows, n, n_permutations=199, seed=trial)
             rejected += test.p_value <= 0.05
         shares.append(rejected / 40)
     print(name, dict(zip(sizes, shares, strict=True)))

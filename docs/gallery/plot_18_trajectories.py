@@ -62,7 +62,7 @@ plt.show()
 rest = np.setdiff1d(np.arange(len(X)), alone)
 clusters = d2ke.cdsk(distances=D[np.ix_(rest, rest)], n_clusters=3).labels
 print("sizes of the clusters:", np.bincount(clusters))
-agreement = d2ke.clustering_accuracy(rest % 3, clusters)
+agreement = d2ke.discriminative.clustering_accuracy(rest % 3, clusters)
 print(f"{100 * agreement:.0f} % of these tracks are in the cluster of their route")
 
 fig, ax = plt.subplots(figsize=(6.5, 4.5), layout="constrained")

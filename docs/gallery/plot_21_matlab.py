@@ -33,7 +33,7 @@ print(X)
 # Random series, and features of the distances to them. In the scripts of Random Warping Series
 # this is a loop of ``randn(d, D) ./ sigma``.
 
-omega = d2ke.random_series(512, 12, length=(1, 20), sigma=1.0, seed=0)
+omega = d2ke.samplers.random_series(512, 12, length=(1, 20), sigma=1.0, seed=0)
 Z = d2ke.d2ke_embed(X, omega, distance="dtw", gamma=0.05)
 print(Z.shape)
 

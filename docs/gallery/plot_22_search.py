@@ -24,7 +24,7 @@ data = d2ke.datasets.load("japanese-vowels")
 X, y = data.objects, data.labels
 train, test = data.split(seed=0)
 
-sampler = partial(d2ke.random_series, n_channels=12, sigma=1.0)
+sampler = partial(d2ke.samplers.random_series, n_channels=12, sigma=1.0)
 grid = {"length": [(1, 5), (5, 20)], "R": [16, 64, 256], "gamma": np.logspace(-3, 0.5, 8)}
 result = d2ke.search(y[train], X[train], distance="dtw", sampler=sampler, grid=grid)
 print(f"{len(result.tried)} settings; the best has {result.accuracy:.1f} % in cross-validation:")
@@ -50,6 +50,6 @@ plt.show()
 chosen = result.parameters
 omega = sampler(chosen["R"], length=chosen["length"], seed=0)
 Z = d2ke.d2ke_embed(X, omega, distance="dtw", gamma=chosen["gamma"])
-Z = d2ke.Scaling.fit(Z[train], chosen["scaling"]).apply(Z)
+Z = d2ke.embedding.Scaling.fit(Z[train], chosen["scaling"]).apply(Z)
 model = d2ke.train_classifier(y[train], Z[train], loss=chosen["loss"], C=chosen["C"])
 print(f"{d2ke.predict(y[test], Z[test], model)[1][0]:.1f} % of the test recordings")

@@ -59,10 +59,10 @@ def test_series_are_drawn_from_noise_or_are_segments():
     division = division_of(signs(60))
     dataset, train = division.dataset, division.train
     parameters = {"length": (2, 9), "sigma": 0.5}
-    noise = d2ke.random_series(30, 2, length=(2, 9), sigma=0.5, seed=4, dtype=np.float32)
+    noise = d2ke.samplers.random_series(30, 2, length=(2, 9), sigma=0.5, seed=4, dtype=np.float32)
     assert sample(dataset, train, parameters, 30, 4) == noise
     assert sample(dataset, train, parameters | {"source": "noise"}, 30, 4) == noise
-    segments = d2ke.random_segments(30, train, length=(2, 9), scale=0.5, seed=4)
+    segments = d2ke.samplers.random_segments(30, train, length=(2, 9), scale=0.5, seed=4)
     assert sample(dataset, train, parameters | {"source": "segments"}, 30, 4) == segments
     assert segments != noise
     assert segments.dtype == noise.dtype == np.float32
@@ -72,19 +72,19 @@ def test_strings_are_drawn_letter_by_letter_or_from_a_chain(digits):
     division = division_of(digits["digits-str8"])
     dataset, train = division.dataset, division.train
     parameters = {"length": (2, 9)}
-    uniform = d2ke.random_strings(30, dataset.alphabet, length=(2, 9), seed=4)
+    uniform = d2ke.samplers.random_strings(30, dataset.alphabet, length=(2, 9), seed=4)
     assert sample(dataset, train, parameters, 30, 4) == uniform
     assert sample(dataset, train, parameters | {"order": 0}, 30, 4) == uniform
     drawn = [sample(dataset, train, parameters | {"order": order}, 30, 4) for order in (1, 3)]
     for order, found in zip((1, 3), drawn, strict=True):
-        assert found == d2ke.markov_strings(30, train, length=(2, 9), order=order, seed=4)
+        assert found == d2ke.samplers.markov_strings(30, train, length=(2, 9), order=order, seed=4)
     assert uniform != drawn[0] != drawn[1] != uniform
 
 
 def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
     division = division_of(digits["digits-points"])
     dataset, train = division.dataset, division.train
-    box = d2ke.random_sets(
+    box = d2ke.samplers.random_sets(
         30,
         2,
         size=(2, 9),
@@ -95,14 +95,16 @@ def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
         dtype=train.dtype,
     )
     assert sample(dataset, train, {"size": (2, 9)}, 30, 4) == box
-    points = d2ke.resampled_sets(30, train, size=(2, 9), seed=4)
+    points = d2ke.samplers.resampled_sets(30, train, size=(2, 9), seed=4)
     assert sample(dataset, train, {"size": (2, 9), "region": "data"}, 30, 4) == points != box
     descriptors = pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
     for region in ("sphere", "orthant"):
-        expected = d2ke.random_sets(30, 16, size=3, region=region, seed=4, dtype=np.float32)
+        expected = d2ke.samplers.random_sets(
+            30, 16, size=3, region=region, seed=4, dtype=np.float32
+        )
         parameters = {"size": 3, "region": region}
         assert sample(dataset, descriptors, parameters, 30, 4) == expected
-    expected = d2ke.resampled_sets(30, descriptors, size=3, seed=4)
+    expected = d2ke.samplers.resampled_sets(30, descriptors, size=3, seed=4)
     assert sample(dataset, descriptors, {"size": 3, "region": "data"}, 30, 4) == expected
 
 

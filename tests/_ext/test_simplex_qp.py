@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from d2ke import simplex_qp
-from d2ke.discriminative.simplex_qp import project, solve_product
+from d2ke.discriminative import simplex_qp
+from d2ke.discriminative.simplex_programs import project, solve_product
 
 
 def problem(seed, n, kind):

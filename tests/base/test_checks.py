@@ -27,9 +27,9 @@ RESULTS = [
     d2ke.svmtrain(Y, K),
     d2ke.cdsk(K, 2, seed=0),
     d2ke.gdk_led(np.abs(np.subtract.outer(Y, Y)) * 1.0, 1),
-    d2ke.Scaling.fit(K),
-    d2ke.SpectrumRepair.fit(K, "clip"),
-    d2ke.simplex_qp(K, np.zeros(12)),
+    d2ke.embedding.Scaling.fit(K),
+    d2ke.embedding.SpectrumRepair.fit(K, "clip"),
+    d2ke.discriminative.simplex_qp(K, np.zeros(12)),
 ]
 
 

@@ -72,11 +72,11 @@ CASES = {
         'd2ke.nearest(X, k=3, distance="dtw", n_threads=2)',
     ),
     "neighbours of strings": (
-        'X = d2ke.random_strings(100_000, "ab", length=(60, 100), seed=0)',
+        'X = d2ke.samplers.random_strings(100_000, "ab", length=(60, 100), seed=0)',
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
     "tree of strings": (
-        'X = d2ke.random_strings(60_000, "abcd", length=(20, 30), seed=0)',
+        'X = d2ke.samplers.random_strings(60_000, "abcd", length=(20, 30), seed=0)',
         'd2ke.spanning_tree(X, distance="levenshtein", n_threads=2)',
     ),
     "tree of series": (
@@ -179,7 +179,7 @@ CASES |= {
     "quadratic program": (
         "A = np.random.default_rng(0).normal(size=(1500, 1500))\n"
         "H, f = A @ A.T, np.random.default_rng(1).normal(size=1500)",
-        "d2ke.simplex_qp(H, f, tol=1e-300, max_steps=10**12)",
+        "d2ke.discriminative.simplex_qp(H, f, tol=1e-300, max_steps=10**12)",
     ),
     "LIBLINEAR": (
         SOLVED + "many = rng.integers(0, 500, 4000)",
@@ -188,7 +188,7 @@ CASES |= {
     **{
         f"norm, {more}": (
             f"P = np.random.default_rng(0).random(({n}, 3))",
-            f"d2ke.kernel_norm(P, sigma={sigma}, method={more}, n_threads=2)",
+            f"d2ke.measures.kernel_norm(P, sigma={sigma}, method={more}, n_threads=2)",
         )
         for n, sigma, more in [
             (10**6, 0.1, "'exact'"),
@@ -206,7 +206,7 @@ CASES |= {
     "LIBSVM": (SOLVED, 'd2ke.svmtrain(y, Z, "-t 0 -c 1e9 -e 1e-9")'),
     "features of the kernel distance": (
         "sets = [np.zeros((2, 3))] * 2000",
-        "while True: d2ke.kernel_features(sets, sigma=1.0, n_features=40_000)",
+        "while True: d2ke.measures.kernel_features(sets, sigma=1.0, n_features=40_000)",
     ),
     "training": (MODEL, "while True: d2ke.d2ke_train(y, words, R=300)"),
     "predicting": (MODEL, "while True: d2ke.d2ke_predict(None, words, model)"),
@@ -220,7 +220,7 @@ CASES |= {
     "many strings": ("items = ['abc', 'defg'] * 10_000_000", "while True: d2ke.pack(items)"),
     "Gaussian kernel": (
         "X = np.random.default_rng(0).random((8000, 20))",
-        "while True: d2ke.gaussian_gram(X, h=1.0)",
+        "while True: d2ke.discriminative.gaussian_gram(X, h=1.0)",
     ),
 }
 TIMES = {"training": 3, "one long pair among short ones": 4}

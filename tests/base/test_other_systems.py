@@ -43,7 +43,7 @@ import d2ke
 from d2ke.io import feature_writer, load_features, load_mat, save_features, save_mat
 
 folder = Path(sys.argv[1])
-WORDS = d2ke.random_strings(80, "ACGT", length=(3, 9), seed=0)
+WORDS = d2ke.samplers.random_strings(80, "ACGT", length=(3, 9), seed=0)
 HOW = {"distance": "levenshtein", "gamma": 0.3}
 Z = d2ke.d2ke_embed(WORDS, WORDS[:9], **HOW)
 

@@ -24,7 +24,7 @@ from d2ke.models.model import D2KEModel
 
 Z = np.random.default_rng(0).random((90, 7))
 HOW = {"distance": "levenshtein", "gamma": 0.3}
-WORDS = d2ke.random_strings(90, "ACGT", length=(3, 9), seed=0)
+WORDS = d2ke.samplers.random_strings(90, "ACGT", length=(3, 9), seed=0)
 CHUNK_BYTES = "d2ke.io.features._CHUNK_BYTES"
 
 

@@ -34,7 +34,7 @@ def points():
 
 @pytest.fixture
 def gram():
-    return d2ke.gaussian_gram(points(), h=2.0)
+    return d2ke.discriminative.gaussian_gram(points(), h=2.0)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def rows(file):
 
 
 def same_groups(labels, groups=GROUPS):
-    return d2ke.clustering_accuracy(groups, labels) == 1.0
+    return d2ke.discriminative.clustering_accuracy(groups, labels) == 1.0
 
 
 # ---------------------------------------------------------------- inputs
@@ -163,7 +163,7 @@ def test_gaussian_of_features_is_that_of_unit_points():
     Z = np.random.default_rng(1).random((40, 5))
     found = of_features("Z", Z, None, "clusters", None, lambda line: None)
     unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    np.testing.assert_allclose(found.K, d2ke.gaussian_gram(unit), atol=1e-10)
+    np.testing.assert_allclose(found.K, d2ke.discriminative.gaussian_gram(unit), atol=1e-10)
     narrow = of_features("Z", Z, None, "labels", None, lambda line: None)
     np.testing.assert_allclose(narrow.K, found.K**9, atol=1e-10)
     linear = of_features("Z", Z, "linear", "clusters", None, lambda line: None)

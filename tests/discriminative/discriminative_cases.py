@@ -79,7 +79,7 @@ def objective_24(K, Y, alpha, lam, s, quadratic=None):
                                          for i in range(n) for j in range(n))  # fmt: skip
 
 
-GOOD = d2ke.gaussian_gram(blobs(12)[0], h=1.0)
+GOOD = d2ke.discriminative.gaussian_gram(blobs(12)[0], h=1.0)
 ASYMMETRIC, WITH_NAN, EMPTY_ROW = GOOD.copy(), GOOD.copy(), GOOD.copy()
 ASYMMETRIC[0, 1] += 0.1
 WITH_NAN[2, 3] = np.nan

@@ -19,7 +19,7 @@ from d2ke.discriminative.similarity_graph import DenseKernel
 def test_cdsk_finds_clusters(variant, risk, seed):
     X, y = blobs(90, seed=seed)
     found = d2ke.cdsk(points=X, n_clusters=3, variant=variant, risk=risk, seed=seed)
-    assert d2ke.clustering_accuracy(y, found.labels) == 1
+    assert d2ke.discriminative.clustering_accuracy(y, found.labels) == 1
     assert found.labels[:3].tolist() == [0, 1, 2]
     assert found.alpha.min() >= 0
     assert found.alpha.sum() == pytest.approx(1)
@@ -31,7 +31,7 @@ def test_cdsk_finds_clusters(variant, risk, seed):
 
 def test_scale_of_the_kernel_does_not_matter():
     X, _ = blobs(60, spread=1.0)
-    K = d2ke.gaussian_gram(X, h=1.0)
+    K = d2ke.discriminative.gaussian_gram(X, h=1.0)
     a, b = d2ke.cdsk(K, 3), d2ke.cdsk(8 * K, 3)
     assert (a.labels == b.labels).all()
     assert b.objectives == pytest.approx(8 * a.objectives)
@@ -43,7 +43,7 @@ def test_a_few_far_objects_are_not_a_cluster():
     y = np.r_[y, 0]
     assert np.bincount(d2ke.cdsk(points=X, h=1.0, n_clusters=2, smoothing=0).labels).min() == 1
     found = d2ke.cdsk(points=X, h=1.0, n_clusters=2)
-    assert d2ke.clustering_accuracy(y, found.labels) > 0.95
+    assert d2ke.discriminative.clustering_accuracy(y, found.labels) > 0.95
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_default_rule_on_real_data(name, expected):
     data = getattr(datasets, f"load_{name}")()
     X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
     found = d2ke.cdsk(points=X, n_clusters=len(data.target_names))
-    measured = d2ke.normalized_mutual_information(data.target, found.labels)
+    measured = d2ke.discriminative.normalized_mutual_information(data.target, found.labels)
     # Rounding differs among processors, and an object may fall on the other side.
     assert measured == pytest.approx(expected, abs=0.03)
 
@@ -67,7 +67,7 @@ def test_features_cluster_and_propagate_as_their_product(variant):
     K = Z @ Z.T
     a = d2ke.cdsk(K, 3, variant=variant)
     b = d2ke.cdsk(features=Z, n_clusters=3, variant=variant)
-    assert d2ke.clustering_accuracy(y, a.labels) == 1
+    assert d2ke.discriminative.clustering_accuracy(y, a.labels) == 1
     assert (a.labels == b.labels).all()
     assert b.objectives == pytest.approx(a.objectives, rel=1e-3)
     given_labels = np.where(np.arange(90) < 3, y, -1)
@@ -86,13 +86,13 @@ def test_as_many_components_as_clusters(form, monkeypatch):
     for i, k in enumerate(y):
         Z[i, 3 * k : 3 * k + 3] = 0.2 + np.random.default_rng(i).random(3)
     data = {"K": Z @ Z.T} if form == "K" else {"features": Z}
-    assert d2ke.clustering_accuracy(y, d2ke.cdsk(n_clusters=12, **data).labels) == 1
+    assert d2ke.discriminative.clustering_accuracy(y, d2ke.cdsk(n_clusters=12, **data).labels) == 1
 
 
 @pytest.mark.parametrize("c", [2, 3, 4, 6])
 def test_whole_trace_is_indefinite_for_three_classes(c):
     X, y = blobs(60, c=c, spread=1.5)
-    K = d2ke.gaussian_gram(X, h=1.0)
+    K = d2ke.discriminative.gaussian_gram(X, h=1.0)
 
     def least(s):
         return np.linalg.eigvalsh(DenseKernel(K).hard(y, s, 1.0, 2.0).H)[0]
@@ -109,7 +109,7 @@ def test_whole_trace_is_indefinite_for_three_classes(c):
 def test_half_n_without_a_cut_is_spectral_clustering():
     """Clusters that hardly touch: equal weights are optimal."""
     X, y = blobs(60)
-    K = d2ke.gaussian_gram(X, h=0.5)
+    K = d2ke.discriminative.gaussian_gram(X, h=0.5)
     uniform = np.full(60, 1 / 60)
     problem = DenseKernel(K).hard(y, 0.5, 30.0, 2.0)
     gradient = problem.product(uniform) + problem.f

@@ -20,9 +20,9 @@ import d2ke
 @given(SEEDS)
 def test_kernel_classifier_scores(seed):
     K, _, y, _, lam = case(seed)
-    model = d2ke.kernel_classifier_fit(K, y, lam=lam)
+    model = d2ke.discriminative.kernel_classifier_fit(K, y, lam=lam)
     expected = scores_by_definition(K, y, model.alpha, 3)
-    labels, scores = d2ke.kernel_classifier_predict(model, K)
+    labels, scores = d2ke.discriminative.kernel_classifier_predict(model, K)
     assert scores == pytest.approx(np.array(expected), abs=1e-12)
     assert (labels == np.argmax(expected, axis=1)).all()
     assert model.objective == pytest.approx(objective_8(K, y, model.alpha, lam), abs=1e-10)
@@ -35,10 +35,10 @@ def test_kernel_classifier_scores(seed):
 def test_kernel_classifier_of_features(risk):
     X, y = blobs(90, spread=0.8)
     Z = np.c_[np.abs(X), np.exp(-np.abs(X)), np.exp(X / 4), np.exp(-X / 4)]
-    a = d2ke.kernel_classifier_fit(Z @ Z.T, y, risk=risk)
-    b = d2ke.kernel_classifier_fit(features=Z, y=y, risk=risk)
+    a = d2ke.discriminative.kernel_classifier_fit(Z @ Z.T, y, risk=risk)
+    b = d2ke.discriminative.kernel_classifier_fit(features=Z, y=y, risk=risk)
     assert b.objective == pytest.approx(a.objective, rel=1e-2)
-    scores = d2ke.kernel_classifier_predict(b, features=Z)[1]
+    scores = d2ke.discriminative.kernel_classifier_predict(b, features=Z)[1]
     direct = Z @ Z.T @ (b.alpha[:, None] * np.eye(3)[y])
     assert scores == pytest.approx(direct, abs=1e-9)
 
@@ -47,7 +47,7 @@ def test_below_half_n_favours_dense_points():
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(size=(60, 1)), rng.normal(size=(60, 1)) + 20]
     y = np.repeat([0, 1], 60)
-    K = d2ke.gaussian_gram(X, h=0.5)
-    alpha = d2ke.kernel_classifier_fit(K, y, lam=12.0).alpha
+    K = d2ke.discriminative.gaussian_gram(X, h=0.5)
+    alpha = d2ke.discriminative.kernel_classifier_fit(K, y, lam=12.0).alpha
     density = K.sum(axis=1)
     assert alpha[density > np.median(density)].sum() > 0.8

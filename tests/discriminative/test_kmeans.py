@@ -42,7 +42,7 @@ def test_kmeans_of_many_rows():
     codes = kmeans.kmeans(V, 5, np.random.default_rng(1))
     assert (codes == kmeans.kmeans(V, 5, np.random.default_rng(1))).all()
     assert (kmeans.in_order(codes) == codes).all()
-    assert d2ke.clustering_accuracy(y, codes) > 0.94
+    assert d2ke.discriminative.clustering_accuracy(y, codes) > 0.94
     centres = np.array([V[codes == k].mean(axis=0) for k in range(5)])
     D = ((V[:, None] - centres) ** 2).sum(axis=2)
     assert D[np.arange(8040), codes] == pytest.approx(D.min(axis=1), abs=1e-9)

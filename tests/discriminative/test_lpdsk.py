@@ -32,7 +32,7 @@ def test_lpdsk(labels, variant):
 def test_lpdsk_balance():
     """Class mass normalisation by its definition, where the plain scores all favour one class."""
     X, y = blobs(60, c=2, spread=1.0)
-    K = d2ke.gaussian_gram(X, h=4.0)
+    K = d2ke.discriminative.gaussian_gram(X, h=4.0)
     # Unequal numbers of labels must not decide where the scores are flat.
     labels = np.where((np.arange(60) < 2) | ((y == 1) & (np.arange(60) < 20)), y, -1)
     plain = d2ke.lpdsk(K, labels, balance=False, max_iter=1)

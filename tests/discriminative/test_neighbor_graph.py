@@ -38,23 +38,23 @@ def test_neighbor_similarities_by_definition(seed, n, d, k):
     for h in (None, 0.7):
         expected = by_definition(D, k, h)
         for data in ({"points": X}, {"distances": D}):
-            K = d2ke.neighbor_similarities(**data, n_neighbors=k, h=h)
+            K = d2ke.discriminative.neighbor_similarities(**data, n_neighbors=k, h=h)
             np.testing.assert_allclose(K.toarray(), expected, atol=1e-9)
             assert (K != K.T).nnz == 0
 
 
 def test_copies_of_points_are_their_own_neighbors():
     X = np.repeat([[0.0], [1.0], [5.0]], 6, axis=0)
-    K = d2ke.neighbor_similarities(X, n_neighbors=2, h=1.0).toarray()
+    K = d2ke.discriminative.neighbor_similarities(X, n_neighbors=2, h=1.0).toarray()
     assert (K.diagonal() == 1).all()
     assert (K == K.T).all()
     with pytest.raises(ValueError, match="only equal points"):
-        d2ke.neighbor_similarities(X, n_neighbors=2)
+        d2ke.discriminative.neighbor_similarities(X, n_neighbors=2)
 
 
 def graph_case(n=120, c=3, k=6, spread=1.0):
     X, y = blobs(n, c=c, spread=spread)
-    return d2ke.neighbor_similarities(X, n_neighbors=k), y
+    return d2ke.discriminative.neighbor_similarities(X, n_neighbors=k), y
 
 
 @pytest.mark.parametrize("variant", ["hard", "relaxed"])
@@ -195,7 +195,9 @@ def test_wide_kernels_are_chosen_where_neighbours_are_of_another_class():
     marks = np.where(np.arange(120) % 60 < 20, y, -1)
     result = d2ke.lpdsk(points=X, y=marks)
     assert isinstance(result.trained.widths.near, AllPairs)
-    near = d2ke.lpdsk(d2ke.neighbor_similarities(X, n_neighbors=8), y=marks, max_iter=1)
+    near = d2ke.lpdsk(
+        d2ke.discriminative.neighbor_similarities(X, n_neighbors=8), y=marks, max_iter=1
+    )
     assert (result.labels == y).mean() > (near.labels == y).mean() + 0.1
     D = np.linalg.norm(X[:, None] - X, axis=2)
     other = d2ke.lpdsk(distances=D, y=marks)
@@ -211,7 +213,7 @@ def test_wide_kernels_are_chosen_where_neighbours_are_of_another_class():
 def forms(X):
     D = np.linalg.norm(X[:, None] - X, axis=2)
     Z = np.exp(-D[:, ::3])
-    K = d2ke.neighbor_similarities(X, n_neighbors=8)
+    K = d2ke.discriminative.neighbor_similarities(X, n_neighbors=8)
     return [
         ({"points": X}, {"points": X}),
         ({"points": X, "h": 1.0}, {"points": X}),
@@ -288,7 +290,7 @@ def test_bad_new_objects():
         with pytest.raises(error, match=text):
             d2ke.discriminative_predict(result, **new)
     with pytest.raises(ValueError, match="only one object"):
-        d2ke.neighbor_similarities(X[:1])
+        d2ke.discriminative.neighbor_similarities(X[:1])
 
 
 def test_components_of_a_graph_with_weak_links_leave_its_weights():

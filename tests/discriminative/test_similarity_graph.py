@@ -180,7 +180,9 @@ def test_features_are_their_product(seed, curvature, s):
 @pytest.mark.parametrize("h", [0.1, 1.0])
 def test_iterated_eigenvectors_are_those_of_the_reduction(monkeypatch, h):
     X, _ = blobs(400)
-    graph = DenseKernel(d2ke.gaussian_gram(X, h=h)).graph(np.full(400, 1 / 400), 200.0)
+    graph = DenseKernel(d2ke.discriminative.gaussian_gram(X, h=h)).graph(
+        np.full(400, 1 / 400), 200.0
+    )
     exact = graph.eigenvectors(3)
     monkeypatch.setattr(similarity_graph, "LARGE", 10)
     found = graph.eigenvectors(3)

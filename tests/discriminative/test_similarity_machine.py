@@ -46,7 +46,7 @@ def test_similarity_machine_is_the_direct_solution(seed, lam_plus, lam_minus):
 
 def test_similarity_machine_of_many_classes_and_of_a_kernel():
     X, y = blobs(90, c=3)
-    K = d2ke.gaussian_gram(X, h=1.0)
+    K = d2ke.discriminative.gaussian_gram(X, h=1.0)
     names = np.array(["x", "y", "z"])[y]
     model = d2ke.similarity_machine_fit(K[:60, :60], names[:60], C=10.0)
     labels, decision = d2ke.similarity_machine_predict(model, K[60:, :60])

@@ -241,7 +241,10 @@ def test_against_biopython(gaps):
     align = pytest.importorskip("Bio.Align")
     aligner = align.PairwiseAligner(mode="global", match_score=0, mismatch_score=-2)
     aligner.open_gap_score, aligner.extend_gap_score = -gaps[0], -gaps[1]
-    X, Y = d2ke.random_strings(6, "ACGT", length=(1, 70), seed=1), ["ACGT", "A" * 50, "GATTACA"]
+    X, Y = (
+        d2ke.samplers.random_strings(6, "ACGT", length=(1, 70), seed=1),
+        ["ACGT", "A" * 50, "GATTACA"],
+    )
     wanted = [[-aligner.score(x, y) for y in Y] for x in X]
     got = matrix("weighted_levenshtein", X, Y, mismatch=2, gap_open=gaps[0], gap_extend=gaps[1])
     np.testing.assert_allclose(got, wanted, rtol=1e-12)
@@ -249,7 +252,7 @@ def test_against_biopython(gaps):
 
 def test_against_edlib():
     edlib = pytest.importorskip("edlib")
-    X, Y = (d2ke.random_strings(8, "ACGT", length=(1, 90), seed=seed) for seed in (1, 2))
+    X, Y = (d2ke.samplers.random_strings(8, "ACGT", length=(1, 90), seed=seed) for seed in (1, 2))
     for mode, theirs in (("global", "NW"), ("prefix", "SHW"), ("infix", "HW")):
         wanted = [[edlib.align(y, x, mode=theirs)["editDistance"] for y in Y] for x in X]
         np.testing.assert_array_equal(matrix("weighted_levenshtein", X, Y, mode=mode), wanted)
@@ -309,7 +312,7 @@ def test_bad_costs(error, message, params):
 
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
 def test_costs_in_stores_models_and_pickles(tmp_path):
-    X = d2ke.random_strings(40, "ACG", length=(1, 9), seed=0)
+    X = d2ke.samplers.random_strings(40, "ACG", length=(1, 9), seed=0)
     params = {"substitution": {("A", "C"): 0.5, ("A", "G"): 2.0, ("C", "G"): 1.0}}
     other = {"substitution": {("A", "C"): 0.25, ("A", "G"): 2.0, ("C", "G"): 1.0}}
     path = tmp_path / "d.h5"

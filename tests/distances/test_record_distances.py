@@ -136,15 +136,15 @@ def test_functions_frames_and_texts_as_categories():
 
 def test_usual_weights_can_be_given_again():
     X, Y = people(150, 0), people(9, 1)
-    weights = d2ke.column_weights(X, distance=DISTANCE)
+    weights = d2ke.distances.column_weights(X, distance=DISTANCE)
     assert weights["city"] == 1
     for pair in ((X, None), (Y, X)):
         np.testing.assert_array_equal(
             d2ke.distance_matrix(*pair, DISTANCE),
             d2ke.distance_matrix(*pair, DISTANCE, weights=weights),
         )
-    assert weights != d2ke.column_weights(X, distance=DISTANCE, seed=1)
-    assert d2ke.column_weights({"a": [1, 1]}, distance={"a": "absolute"}) == {"a": 1}
+    assert weights != d2ke.distances.column_weights(X, distance=DISTANCE, seed=1)
+    assert d2ke.distances.column_weights({"a": [1, 1]}, distance={"a": "absolute"}) == {"a": 1}
 
 
 def test_a_file_and_a_checkpoint_hold_the_same_and_know_their_weights(tmp_path):
@@ -197,7 +197,7 @@ def test_bad_columns_are_named(X, distance, weights, message):
         d2ke.distance_matrix(X, distance=distance, weights=weights)
     if weights is None:
         with pytest.raises((TypeError, ValueError), match=message):
-            d2ke.column_weights(X, distance=distance)
+            d2ke.distances.column_weights(X, distance=distance)
 
 
 def test_columns_of_y_are_named():

@@ -162,7 +162,7 @@ def test_fused_at_extreme_magnitudes(isa, link, ground, scale):
 
 def test_rsm_is_the_same_formula():
     X = series(9)
-    reps = d2ke.representatives(X, 4, seed=0)
+    reps = d2ke.samplers.representatives(X, 4, seed=0)
     for link, gamma in [("exp", 0.5), ("distance", None)]:
         Z = d2ke.rsm_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
         wanted = d2ke.d2ke_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
@@ -175,7 +175,7 @@ def test_rsm_is_the_same_formula():
 @given(seed=st.integers(0, 10**6), gamma=st.floats(1e-3, 1e3))
 def test_positive_semi_definite(seed, gamma):
     X = series(12, seed)
-    omega = d2ke.random_series(20, 2, length=(1, 6), sigma=1.0, seed=seed)
+    omega = d2ke.samplers.random_series(20, 2, length=(1, 6), sigma=1.0, seed=seed)
     K = (Z := d2ke.d2ke_embed(X, omega, distance="dtw", gamma=gamma)) @ Z.T
     assert (Z >= 0).all()
     assert K.max() <= 1 + 1e-12

@@ -90,7 +90,7 @@ def problem(n=60, N=40, n_classes=3, seed=0):
 def test_alignment_is_the_double_sum(n_classes, centre):
     Z, y = problem(n=23, N=7, n_classes=n_classes)
     n, N = Z.shape
-    a = d2ke.select_features(Z, y, 2, centre=centre).alignment
+    a = d2ke.embedding.select_features(Z, y, 2, centre=centre).alignment
     for m in range(N):
         K = N * np.outer(Z[:, m], Z[:, m])
         if centre:
@@ -101,7 +101,7 @@ def test_alignment_is_the_double_sum(n_classes, centre):
             sign = np.where(y == c, 1, -1)
             wanted += sum(sign[i] * sign[j] * K[i, j] for i in range(n) for j in range(n))
         assert_allclose(a[m], wanted / n**2, rtol=1e-9, atol=1e-15)
-    single = d2ke.select_features(Z.astype(np.float32), y, 2, centre=centre).alignment
+    single = d2ke.embedding.select_features(Z.astype(np.float32), y, 2, centre=centre).alignment
     assert_allclose(single, a, rtol=1e-3, atol=1e-6)
 
 
@@ -109,8 +109,8 @@ def test_alignment_is_the_double_sum(n_classes, centre):
 def test_permuted_columns_permute_the_result(seed, R, rho):
     Z, y = problem(seed=seed % 7)
     order = np.random.default_rng(seed).permutation(Z.shape[1])
-    one = d2ke.select_features(Z, y, R, rho=rho)
-    other = d2ke.select_features(Z[:, order], y, R, rho=rho)
+    one = d2ke.embedding.select_features(Z, y, R, rho=rho)
+    other = d2ke.embedding.select_features(Z[:, order], y, R, rho=rho)
     assert_allclose(other.alignment, one.alignment[order], rtol=1e-9)
     assert_allclose(other.q, one.q[order], rtol=1e-6, atol=1e-12)
     assert sorted(order[other.indices]) == one.indices.tolist()
@@ -121,14 +121,14 @@ def test_permuted_columns_permute_the_result(seed, R, rho):
 @given(seed=st.integers(0, 99), rho=st.floats(0.5, 30))
 def test_kept_columns_give_the_kernel_of_q(seed, rho):
     Z, y = problem(seed=seed)
-    chosen = d2ke.select_features(Z, y, 40, rho=rho)
+    chosen = d2ke.embedding.select_features(Z, y, 40, rho=rho)
     assert (np.diff(chosen.indices) > 0).all()
     np.testing.assert_array_equal(chosen.indices, np.flatnonzero(chosen.q))
     assert_allclose(chosen.q, best_weights(chosen.alignment, rho))
     K = 40 * (Z * chosen.q) @ Z.T
     assert_allclose(chosen.apply(Z) @ chosen.apply(Z).T, K, rtol=1e-9)
     # Fewer: the best ones, in the same proportions, on the same scale.
-    fewer = d2ke.select_features(Z, y, 2, rho=rho)
+    fewer = d2ke.embedding.select_features(Z, y, 2, rho=rho)
     assert set(fewer.indices) <= set(np.argsort(-chosen.alignment)[:2])
     some = chosen.weights[np.searchsorted(chosen.indices, fewer.indices)]
     assert_allclose(fewer.weights / some, (fewer.weights / some)[0])
@@ -137,14 +137,14 @@ def test_kept_columns_give_the_kernel_of_q(seed, rho):
 
 def test_all_columns_with_equal_weights_are_the_pool():
     Z, y = problem()
-    assert_allclose(d2ke.select_features(Z, y, 40, rho=0).apply(Z), Z)
+    assert_allclose(d2ke.embedding.select_features(Z, y, 40, rho=0).apply(Z), Z)
 
 
 def test_sampling_estimates_the_kernel():
     Z, y = problem()
     # Many draws: repeated columns count as often as they are drawn.
     Z = np.repeat(Z, 50, axis=1) / np.sqrt(50)
-    chosen = d2ke.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=1)
+    chosen = d2ke.embedding.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=1)
     assert len(chosen.indices) < 2000
     assert_allclose(chosen.weights**2 @ np.ones(len(chosen.weights)), 2000)
     counts = chosen.weights**2
@@ -152,9 +152,9 @@ def test_sampling_estimates_the_kernel():
     assert (chosen.q[chosen.indices] > 0).all()
     K = 2000 * (Z * chosen.q) @ Z.T
     assert_allclose(chosen.apply(Z) @ chosen.apply(Z).T, K, rtol=0.08)
-    again = d2ke.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=1)
+    again = d2ke.embedding.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=1)
     np.testing.assert_array_equal(again.indices, chosen.indices)
-    other = d2ke.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=2)
+    other = d2ke.embedding.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=2)
     assert other.indices.tolist() != chosen.indices.tolist()
 
 
@@ -163,26 +163,26 @@ def test_centring_ignores_the_mean():
     y[:20] = 0  # classes of unequal size
     Z[:, 3] += 0.02 * (y == 1)
     shift = np.linspace(0, 3, 40)
-    plain = d2ke.select_features(Z, y, 5)
-    shifted = d2ke.select_features(Z + shift, y, 5)
+    plain = d2ke.embedding.select_features(Z, y, 5)
+    shifted = d2ke.embedding.select_features(Z + shift, y, 5)
     assert 3 in plain.indices
     np.testing.assert_array_equal(plain.indices, shifted.indices)
     assert_allclose(plain.weights, shifted.weights, rtol=1e-6)
-    not_centred = d2ke.select_features(Z + shift, y, 5, centre=False)
+    not_centred = d2ke.embedding.select_features(Z + shift, y, 5, centre=False)
     assert not_centred.indices.tolist() == [35, 36, 37, 38, 39]
 
 
 def test_labels_of_any_type():
     Z, y = problem()
-    wanted = d2ke.select_features(Z, y, 6)
-    got = d2ke.select_features(Z, np.array(["x", "y", "z"])[y], 6)
+    wanted = d2ke.embedding.select_features(Z, y, 6)
+    got = d2ke.embedding.select_features(Z, np.array(["x", "y", "z"])[y], 6)
     np.testing.assert_array_equal(got.q, wanted.q)
 
 
 def test_columns_that_tie():
     Z, y = problem(N=4)
     Z = np.repeat(Z[:, :1], 4, axis=1)
-    chosen = d2ke.select_features(Z, y, 2)
+    chosen = d2ke.embedding.select_features(Z, y, 2)
     assert chosen.indices.tolist() == [0, 1]
     assert_allclose(chosen.q, 0.25)
     assert_allclose(chosen.weights, np.sqrt(2))
@@ -190,4 +190,4 @@ def test_columns_that_tie():
 
 def test_single_precision_stays():
     Z, y = problem()
-    assert d2ke.select_features(Z, y, 3).apply(Z.astype(np.float32)).dtype == np.float32
+    assert d2ke.embedding.select_features(Z, y, 3).apply(Z.astype(np.float32)).dtype == np.float32

@@ -30,9 +30,9 @@ def with_spectrum(values):
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_gram_of_features(n_threads):
-    X = d2ke.random_strings(600, "AB", length=(1, 9), seed=1)
-    Y = d2ke.random_strings(5, "AB", length=(1, 9), seed=2)
-    omega = d2ke.random_strings(40, "AB", length=(1, 4), seed=3)
+    X = d2ke.samplers.random_strings(600, "AB", length=(1, 9), seed=1)
+    Y = d2ke.samplers.random_strings(5, "AB", length=(1, 9), seed=2)
+    omega = d2ke.samplers.random_strings(40, "AB", length=(1, 4), seed=3)
     options = {"omega": omega, "distance": "levenshtein", "gamma": 0.3}
     sums = d2ke.distance_matrix(X, omega, "levenshtein")
     others = d2ke.distance_matrix(Y, omega, "levenshtein")
@@ -47,7 +47,8 @@ def test_gram_of_features(n_threads):
 
 def test_gram_keeps_single_precision_and_passes_parameters():
     X, omega = (
-        d2ke.random_series(n, 2, length=(3, 9), sigma=1.0, seed=n, dtype=np.float32) for n in (4, 8)
+        d2ke.samplers.random_series(n, 2, length=(3, 9), sigma=1.0, seed=n, dtype=np.float32)
+        for n in (4, 8)
     )
     options = {"omega": omega, "distance": "dtw", "gamma": 0.1}
     K = d2ke.d2ke_gram(X, window=1, **options)
@@ -130,7 +131,7 @@ def test_wrong_arguments(arguments, error, message):
 )
 def test_repair_of_a_known_spectrum(kind, repaired):
     K, Q = with_spectrum(np.array([3, 1, -2, -0.5]))
-    repair = d2ke.SpectrumRepair.fit(K, kind)
+    repair = d2ke.embedding.SpectrumRepair.fit(K, kind)
     assert_allclose(repair.gram, (Q * repaired) @ Q.T, atol=1e-14)
     assert np.array_equal(repair.gram, repair.gram.T)
     assert repair.least == pytest.approx(-2)
@@ -144,7 +145,7 @@ def test_repair_of_a_known_spectrum(kind, repaired):
 @pytest.mark.parametrize("kind", ["clip", "flip", "shift"])
 def test_nothing_to_repair(kind):
     K, _ = with_spectrum(np.array([3.0, 2, 1]))
-    repair = d2ke.SpectrumRepair.fit(K, kind)
+    repair = d2ke.embedding.SpectrumRepair.fit(K, kind)
     assert_allclose(repair.gram, K, rtol=1e-15)
     assert np.array_equal(repair.apply(K[:2]), K[:2])
 
@@ -154,7 +155,7 @@ def test_repair_carried_over_to_new_rows(kind):
     D = np.abs(RNG.standard_normal((9, 9)))
     D = np.triu(D, 1) + np.triu(D, 1).T
     new = np.abs(RNG.standard_normal((4, 9)))
-    repair = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, kind="nd"), kind)
+    repair = d2ke.embedding.SpectrumRepair.fit(d2ke.dsk_gram(D, kind="nd"), kind)
     # A product of matrices has other last bits where BLAS has other kernels.
     assert_allclose(d2ke.dsk_gram(D, kind="nd", repair=kind), repair.gram, atol=1e-14)
     rows = d2ke.dsk_gram(new, kind="nd", repair=repair)

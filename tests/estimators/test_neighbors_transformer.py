@@ -13,8 +13,8 @@ from sklearn.neighbors import (
 import d2ke
 from d2ke.estimators import DistanceNeighborsTransformer
 
-WORDS = list(d2ke.random_strings(60, "abc", length=(2, 9), seed=0))
-NEW = list(d2ke.random_strings(20, "abc", length=(2, 9), seed=1))
+WORDS = list(d2ke.samplers.random_strings(60, "abc", length=(2, 9), seed=0))
+NEW = list(d2ke.samplers.random_strings(20, "abc", length=(2, 9), seed=1))
 D = d2ke.distance_matrix(WORDS, distance="levenshtein")
 D_NEW = d2ke.distance_matrix(NEW, WORDS, distance="levenshtein")
 

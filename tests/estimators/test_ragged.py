@@ -19,7 +19,7 @@ from sklearn.utils import shuffle
 
 import d2ke
 from d2ke import estimators as est
-from d2ke.models.samplers import training_objects
+from d2ke.samplers import training_objects
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*nothing was learned")
 N = 24
@@ -184,7 +184,7 @@ def test_regression(kind):
 def test_clusters(kind):
     X, y = drawn(kind)
     labels = made("CDSK", kind).fit_predict(X)
-    assert d2ke.clustering_accuracy(y, labels) > 0.8
+    assert d2ke.discriminative.clustering_accuracy(y, labels) > 0.8
 
 
 def test_precomputed_in_cross_validation():
@@ -220,7 +220,10 @@ def test_unknown_labels():
 def test_features_in_the_place_of_objects():
     X, y = drawn("strings")
     Z = made("RSMTransformer", "strings").set_params(R=24).fit_transform(X)
-    assert d2ke.clustering_accuracy(y, est.CDSK(affinity="features").fit_predict(Z)) > 0.8
+    assert (
+        d2ke.discriminative.clustering_accuracy(y, est.CDSK(affinity="features").fit_predict(Z))
+        > 0.8
+    )
     few = np.where(np.arange(N) < 6, y, -1)
     model = est.LPDSK(affinity="features").fit(Z, few)
     assert (model.predict(Z) == y).mean() > 0.8
@@ -251,7 +254,7 @@ def test_integers_are_the_seeds_of_the_plain_functions():
     np.testing.assert_allclose(features.transform(X), d2ke.d2ke_transform(X, plain), rtol=1e-5)
     assert list(features.get_feature_names_out()) == plain.feature_names()
     chosen = est.RSMTransformer(R=4, random_state=5).fit(X).representatives_
-    assert chosen == d2ke.representatives(X, 4, seed=5)
+    assert chosen == d2ke.samplers.representatives(X, 4, seed=5)
 
 
 def test_weights_survive_a_split():

@@ -8,7 +8,7 @@ import pytest
 
 import d2ke
 from d2ke.explain.importance import importance_by_halves
-from d2ke.models.samplers import segments
+from d2ke.samplers import segments
 
 
 def halves_model(classes=2, task=None):
@@ -78,5 +78,9 @@ def test_columns_of_records():
     found = d2ke.d2ke_importance(y, table, model, by="column")
     assert {one.name for one in found} <= set(table)
     assert found[0].name in ("name", "town")
-    telling = [one for one in d2ke.d2ke_telling(model, limit=model.R) if one.block == "town"]
-    assert [(one.label, one.object) for one in telling[:1]] == [(0, "x")]
+    objects = [
+        one
+        for one in d2ke.explain.discriminative_objects(model, limit=model.R)
+        if one.block == "town"
+    ]
+    assert [(one.label, one.object) for one in objects[:1]] == [(0, "x")]

@@ -128,7 +128,7 @@ def test_clusters_of_ties_are_nearly_the_package_s():
     X, options, D = shifted("dtw", 0, 300)
     found = d2ke.hdbscan(X, min_samples=4, **options)
     theirs = package.HDBSCAN(min_samples=4, metric="precomputed", algorithm="generic").fit(D)
-    assert np.mean(d2ke.clustering_accuracy(found.labels, theirs.labels_)) > 0.98
+    assert np.mean(d2ke.discriminative.clustering_accuracy(found.labels, theirs.labels_)) > 0.98
 
 
 def test_clusters_are_numbered_by_their_first_objects_and_have_examples():

@@ -32,7 +32,7 @@ def mat(version, compress):
 
 
 def long_series(R, X, seed):
-    return d2ke.random_series(R, 1, length=5000, sigma=1.0, seed=seed)
+    return d2ke.samplers.random_series(R, 1, length=5000, sigma=1.0, seed=seed)
 
 
 OF_OBJECTS = d2ke.d2ke_train(

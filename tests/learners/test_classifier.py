@@ -29,7 +29,7 @@ def test_a_search_and_its_model():
     """What `search` returns is what the scaling and the classifier take."""
     words = ["aabab", "abaab", "aaba", "babaa", "bcbcc", "ccbcb", "cbbcc", "bccb"]
     y = [0] * 4 + [1] * 4
-    omega = d2ke.random_strings(32, "abc", length=(2, 5), seed=0)
+    omega = d2ke.samplers.random_strings(32, "abc", length=(2, 5), seed=0)
 
     def sampler(R, *, seed):
         return omega
@@ -38,6 +38,6 @@ def test_a_search_and_its_model():
     found = d2ke.search(y, words, distance="levenshtein", sampler=sampler, grid=grid, n_folds=4)
     chosen = found.parameters
     Z = d2ke.d2ke_embed(words, omega, distance="levenshtein", gamma=chosen["gamma"])
-    F = d2ke.Scaling.fit(Z, chosen["scaling"]).apply(Z)
+    F = d2ke.embedding.Scaling.fit(Z, chosen["scaling"]).apply(Z)
     model = d2ke.train_classifier(y, F, loss=chosen["loss"], C=chosen["C"])
     assert d2ke.predict(y, F, model)[1][0] == 100.0

@@ -70,7 +70,10 @@ def test_least_squares_with_more_columns_than_rows(file):
 @pytest.mark.parametrize("kind", ["standard", "center", "none"])
 def test_scaling_of_a_file(trained, kind):
     y, Z, path = trained
-    wanted, ours = d2ke.Scaling.fit(Z, kind), d2ke.Scaling.fit(open_features(path), kind)
+    wanted, ours = (
+        d2ke.embedding.Scaling.fit(Z, kind),
+        d2ke.embedding.Scaling.fit(open_features(path), kind),
+    )
     np.testing.assert_allclose(ours.mean, wanted.mean, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(ours.sd, wanted.sd, rtol=1e-12)
     scaled = wanted.apply(open_features(path))

@@ -252,7 +252,7 @@ def test_errors(call, error, message):
 
 @given(SEEDS, st.integers(1, 4), st.integers(1, 5), st.integers(0, 20))
 def test_random_series_are_those_of_a_matlab_loop(seed, channels, shortest, more):
-    drawn = d2ke.random_series(
+    drawn = d2ke.samplers.random_series(
         6, channels, length=(shortest, shortest + more), sigma=2.0, seed=RandStream(seed)
     )
     stream = RandStream(seed)
@@ -262,14 +262,14 @@ def test_random_series_are_those_of_a_matlab_loop(seed, channels, shortest, more
 
 
 def test_other_samplers_take_a_stream_too():
-    strings = list(d2ke.random_strings(20, "ACGT", length=(2, 9), seed=RandStream(3)))
+    strings = list(d2ke.samplers.random_strings(20, "ACGT", length=(2, 9), seed=RandStream(3)))
     stream = RandStream(3)
     for string in strings:
         length = stream.randi([2, 9])
         codes = stream.randi([0, 3], length, 1)[:, 0].astype(int)
         assert string == "".join("ACGT"[code] for code in codes)
     for region, draw in (("box", "rand"), ("sphere", "randn")):
-        sets = d2ke.random_sets(5, 3, size=(1, 4), region=region, low=-1.0, high=3.0,
+        sets = d2ke.samplers.random_sets(5, 3, size=(1, 4), region=region, low=-1.0, high=3.0,
                                 seed=RandStream(3))  # fmt: skip
         stream = RandStream(3)
         for vectors in sets:
@@ -283,4 +283,4 @@ def test_other_samplers_take_a_stream_too():
 
 def test_samplers_that_take_no_stream_say_so():
     with pytest.raises(TypeError, match=r"seed must be an integer, got RandStream\(0\)"):
-        d2ke.representatives(["a", "b"], 1, seed=RandStream(0))
+        d2ke.samplers.representatives(["a", "b"], 1, seed=RandStream(0))

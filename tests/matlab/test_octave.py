@@ -151,7 +151,7 @@ def test_features_of_raw_distances(octave):
 
 def test_embedding_of_strings_from_end_to_end(octave):
     X = random_text(np.random.default_rng(7), 6, alphabet="acgt")
-    omega = d2ke.random_strings(10, "acgt", length=(2, 8), seed=0)
+    omega = d2ke.samplers.random_strings(10, "acgt", length=(2, 8), seed=0)
     texts = ["".join(map(chr, omega.alphabet[text])) for text in map(codes_of(omega), range(10))]
     script = ALL_PAIRS.replace("FUNCTION", "d2ke_levenshtein(X{i}, Y{j})")
     Z = octave(script + "Z = d2ke_features(D, 0.2);", X=X, Y=texts)["Z"]
@@ -204,7 +204,9 @@ def test_dsk(octave, kind, gamma, beta, repair):
     )
     options = {"kind": kind, "gamma": gamma, "beta": beta}
     K = d2ke.dsk_gram(D, **options, repair=repair)
-    fitted = d2ke.SpectrumRepair.fit(d2ke.dsk_gram(D, **options), repair) if repair else None
+    fitted = (
+        d2ke.embedding.SpectrumRepair.fit(d2ke.dsk_gram(D, **options), repair) if repair else None
+    )
     K_new = d2ke.dsk_gram(D_new, **options, repair=fitted)
     tolerance = {"rtol": 1e-12, "atol": 0 if repair is None else 1e-13 * np.abs(K).max()}
     assert_allclose(K, out["K"], **tolerance)

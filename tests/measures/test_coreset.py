@@ -124,7 +124,7 @@ def test_random_keeps_its_guarantee(weights):
     assert eps * 0.98 * W <= S.bound <= eps * W
     assert missed <= 200 * delta
     # E D_K^2 = (1 - kappa / W^2) / m, and less without replacement.
-    kappa = d2ke.kernel_norm(P, sigma=0.05, weights_p=w) ** 2 / W**2
+    kappa = d2ke.measures.kernel_norm(P, sigma=0.05, weights_p=w) ** 2 / W**2
     expected = (1 - kappa) / len(S)
     if weights == "equal":
         expected *= (400 - len(S)) / 399
@@ -140,7 +140,7 @@ def test_every_method_beats_random(d):
         for method in (METHODS if d == 1 else CHOOSING)
     }
     sigma = S["random"].sigma
-    expected = math.sqrt(n * n - d2ke.kernel_norm(P, sigma=sigma) ** 2) / math.sqrt(m)
+    expected = math.sqrt(n * n - d2ke.measures.kernel_norm(P, sigma=sigma) ** 2) / math.sqrt(m)
     found = {method: one.distance / expected for method, one in S.items()}
     assert found["zorder"] < 0.95
     assert found["halving"] < 0.6

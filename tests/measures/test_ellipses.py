@@ -30,7 +30,7 @@ def test_ellipses(drawn, seed):
     P, Q = P - P.mean(axis=0), Q - P.mean(axis=0)
     C = covariance(np.random.default_rng(seed), P.shape[1])
     inverse = np.linalg.inv(C)
-    moved = [d2ke.kernel_coordinates(X, C) for X in (P, Q)]
+    moved = [d2ke.measures.kernel_coordinates(X, C) for X in (P, Q)]
     for kernel, value in (
         ("gaussian", lambda p, q: math.exp(-(p - q) @ inverse @ (p - q) / 2)),
         ("laplace", lambda p, q: math.exp(-math.sqrt(max((p - q) @ inverse @ (p - q), 0)))),
@@ -44,7 +44,7 @@ def test_a_ball_is_the_isotropic_kernel():
     rng = np.random.default_rng(0)
     P, Q = rng.normal(size=(2, 30, 3))
     wanted = d2ke.kernel_distance(P, Q, sigma=0.7)
-    moved = [d2ke.kernel_coordinates(X, 0.49 * np.eye(3)) for X in (P, Q)]
+    moved = [d2ke.measures.kernel_coordinates(X, 0.49 * np.eye(3)) for X in (P, Q)]
     assert d2ke.kernel_distance(*moved, sigma=1.0) == pytest.approx(wanted)
     S = d2ke.kernel_coreset(moved[0], sigma=1.0, eps=0.05)
     assert S.distance <= 0.05 * 30
@@ -54,7 +54,7 @@ def test_ellipses_of_curves():
     """Tangents stay, only where they are counts in other units; so does the gap's bound."""
     C = np.array([[4.0, 1.0], [1.0, 2.0]])
     P = d2ke.curve([[0, 0], [1, 0], [1, 2]], gap=0.1)
-    moved = d2ke.kernel_coordinates(P, C)
+    moved = d2ke.measures.kernel_coordinates(P, C)
     np.testing.assert_array_equal(moved.vectors, P.vectors)
     inverse = np.linalg.inv(C)
     kappa = sum(
@@ -62,7 +62,7 @@ def test_ellipses_of_curves():
         for p, u in zip(P.points, P.vectors, strict=True)
         for q, v in zip(P.points, P.vectors, strict=True)
     )
-    assert d2ke.kernel_norm(moved, sigma=1.0) == pytest.approx(math.sqrt(kappa))
+    assert d2ke.measures.kernel_norm(moved, sigma=1.0) == pytest.approx(math.sqrt(kappa))
     assert moved.gap == pytest.approx(P.gap / math.sqrt(np.linalg.eigvalsh(C)[0]))
 
 
@@ -79,7 +79,7 @@ def test_users_kernel(drawn, block):
     wanted = squared(lambda p, q: 1 / (1 + (p - q) @ (p - q)), P, Q, w, v)
     assert info.squared == pytest.approx(max(wanted, 0), rel=1e-8, abs=1e-8)
     assert (info.method, info.kernel, info.sigma) == ("exact", "kernel", None)
-    norm = d2ke.kernel_norm(P, kernel=kernel, weights_p=w)
+    norm = d2ke.measures.kernel_norm(P, kernel=kernel, weights_p=w)
     wanted = squared(
         lambda p, q: 1 / (1 + (p - q) @ (p - q)), P, P[:0], w, v[:0] if w is not None else None
     )

@@ -116,7 +116,7 @@ def test_wide_kernels(seed, sizes, dim, style, sigma, kernel):
     assert abs(found.squared - expected**2) <= found.bound + 1e-14 * expected**2
     assert found == d2ke.kernel_distance(Q, P, weights_p=v, weights_q=w, **options)
     points, vectors = np.concatenate([P, Q]), np.concatenate([w, -v])
-    norm = d2ke.kernel_norm(points, weights_p=vectors, **options)
+    norm = d2ke.measures.kernel_norm(points, weights_p=vectors, **options)
     assert norm == pytest.approx(expected, rel=1e-7)
     D = d2ke.kernel_distance_matrix([P, Q], weights_x=[w, v], **options)
     assert D[0, 1] == D[1, 0] == pytest.approx(expected, rel=1e-7)
@@ -213,7 +213,7 @@ def test_weights_are_repetition(method):
     assert repeated == pytest.approx(d2ke.kernel_distance(P, Q, weights_p=times, **given))
     assert d2ke.kernel_distance(P, P, **given) == 0.0
     assert d2ke.kernel_distance(P, P, weights_p=2 * np.ones(12), **given) == pytest.approx(
-        d2ke.kernel_norm(P, **given), abs=1e-9 if method == "exact" else 0.05
+        d2ke.measures.kernel_norm(P, **given), abs=1e-9 if method == "exact" else 0.05
     )
 
 
@@ -288,7 +288,7 @@ def test_median_heuristic():
     # Most points equal: 0 must not come out.
     heavy = np.zeros((1000, 2))
     heavy[0] = 2, 0
-    assert d2ke.kernel_norm(heavy, sigma="median").sigma == 2.0
+    assert d2ke.measures.kernel_norm(heavy, sigma="median").sigma == 2.0
     rng = np.random.default_rng(0)
     many = rng.standard_normal((30000, 3))
     assert bandwidth("median", as_measures("P", [many])) == pytest.approx(2.18, rel=0.05)
@@ -350,7 +350,7 @@ def test_weights_zero():
     )  # fmt: skip
     assert (info.squared, info.total, info.bound) == (0.0, 0.0, 0.0)
     assert d2ke.kernel_distance([0.0], [2.0], sigma=1.0, weights_p=[0.0]) == 1.0
-    tiny = d2ke.kernel_norm([0.0], sigma=1.0, weights_p=[1e-200], method="rff", eps=0.1)
+    tiny = d2ke.measures.kernel_norm([0.0], sigma=1.0, weights_p=[1e-200], method="rff", eps=0.1)
     assert tiny == pytest.approx(0, abs=1e-190)
 
 

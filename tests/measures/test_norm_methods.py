@@ -127,10 +127,10 @@ def test_trees_of_many_boxes(isa, n, d):
 def test_pairs_that_tie_and_boxes_without_extent():
     # Powers of two down to the least number: a tree as deep as there are exponents.
     P = np.ldexp(1.0, -np.arange(0, 1070, 10))
-    assert d2ke.kernel_norm(P, sigma=1.0, method="wspd", eps=0.1) > 0
-    exact = d2ke.kernel_norm(P, sigma=1.0) ** 2
+    assert d2ke.measures.kernel_norm(P, sigma=1.0, method="wspd", eps=0.1) > 0
+    exact = d2ke.measures.kernel_norm(P, sigma=1.0) ** 2
     for method in ("dualtree", "wspd"):
-        found = d2ke.kernel_norm(P, sigma=1.0, method=method, eps=0.01) ** 2
+        found = d2ke.measures.kernel_norm(P, sigma=1.0, method=method, eps=0.01) ** 2
         assert abs(found - exact) <= 0.01 * len(P) ** 2
     tree = dual_tree.Tree(np.zeros((50, 2)), np.ones((50, 1)), 1)
     assert tree.n_nodes == 1
@@ -285,7 +285,7 @@ def test_plan_of_centres():
     points = rng.random((20000, 2))
     assert fast_gauss.plan_expansion(points, 1.0, 1e-3).cluster == 0
     assert fast_gauss.plan_expansion(points, 0.01, 1e-3).cluster > 0
-    exact = d2ke.kernel_norm(points[:5000], sigma=0.02).squared
-    info = d2ke.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4)
+    exact = d2ke.measures.kernel_norm(points[:5000], sigma=0.02).squared
+    info = d2ke.measures.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4)
     assert info.counts["centres"] > 1
     assert abs(info.squared - exact) <= info.bound <= 1e-4 * 5000**2 * (1 + 1e-9)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
+from d2ke.measures import kernel_features, kernel_neighbors
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -48,7 +49,7 @@ def test_features_keep_their_promise(method):
     rng = np.random.default_rng(1)
     sets = [rng.random((n, 2)) for n in (3, 8, 20, 5)]
     exact = d2ke.kernel_distance_matrix(sets, sigma=0.9)
-    Z = d2ke.kernel_features(sets, sigma=0.9, method=method, eps=0.05)
+    Z = d2ke.measures.kernel_features(sets, sigma=0.9, method=method, eps=0.05)
     D = np.linalg.norm(Z[:, None] - Z, axis=2)
     W = np.array([(a + b) / 2 for a in map(len, sets) for b in map(len, sets)]).reshape(4, 4)
     assert (np.abs(D**2 - exact**2) <= 0.05 * W**2 + 1e-12).all()
@@ -59,20 +60,20 @@ def test_features_keep_their_promise(method):
 def test_feature_map():
     rng = np.random.default_rng(1)
     sets = [rng.random((n, 2)) for n in (3, 8, 20)]
-    phi = d2ke.kernel_feature_map(sets, sigma=0.5, n_features=40)
+    phi = d2ke.measures.kernel_feature_map(sets, sigma=0.5, n_features=40)
     assert (phi.method, phi.n_features) == ("rff", 40)
     np.testing.assert_array_equal(phi(sets[:2]), phi(sets)[:2])
     copied = pickle.loads(pickle.dumps(phi))
     np.testing.assert_array_equal(copied(sets), phi(sets))
-    Z = d2ke.kernel_features(sets, sigma=0.5, n_features=80)
+    Z = d2ke.measures.kernel_features(sets, sigma=0.5, n_features=80)
     # A longer map begins with the same frequencies.
     np.testing.assert_allclose(Z.reshape(3, 2, 40)[:, :, :20] * math.sqrt(2),
                                phi(sets).reshape(3, 2, 20))  # fmt: skip
-    taylor_map = d2ke.kernel_feature_map(sets, sigma=0.5, eps=1e-3, method="ifgt")
+    taylor_map = d2ke.measures.kernel_feature_map(sets, sigma=0.5, eps=1e-3, method="ifgt")
     with pytest.raises(ValueError, match=r"sets\[1\] has a point at distance"):
         taylor_map([sets[0], sets[1] + 5])
     curves = [d2ke.curve(s) for s in sets]
-    Z = d2ke.kernel_features(curves, sigma=0.5, eps=1e-6)
+    Z = d2ke.measures.kernel_features(curves, sigma=0.5, eps=1e-6)
     exact = d2ke.kernel_distance_matrix(curves, sigma=0.5)
     np.testing.assert_allclose(np.linalg.norm(Z[:, None] - Z, axis=2), exact, atol=0.05)
 
@@ -84,8 +85,8 @@ def test_feature_map():
 def test_a_uniform_map_holds_for_sets_not_seen_yet(dim, eps):
     rng = np.random.default_rng(dim)
     seen = [rng.random((4, dim)), rng.random((3, dim))]
-    phi = d2ke.kernel_feature_map(seen, sigma=0.4, method="rff", eps=eps, uniform=True)
-    per_set = d2ke.kernel_feature_map(seen, sigma=0.4, method="rff", eps=eps)
+    phi = d2ke.measures.kernel_feature_map(seen, sigma=0.4, method="rff", eps=eps, uniform=True)
+    per_set = d2ke.measures.kernel_feature_map(seen, sigma=0.4, method="rff", eps=eps)
     assert phi.n_features > per_set.n_features
     # All kernel values of points of the ball at once, against the promise for one pair of them.
     points = rng.normal(size=(200, dim))
@@ -114,9 +115,9 @@ def test_a_set_is_at_distance_zero_from_itself_in_any_order(kernel):
 def test_uniform_maps_are_gaussian_and_need_eps():
     for arguments in ({"kernel": "laplace", "eps": 0.1}, {"n_features": 64}):
         with pytest.raises(ValueError, match="uniform=True is for the Gaussian kernel, and needs"):
-            d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=True, **arguments)
+            d2ke.measures.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=True, **arguments)
     with pytest.raises(TypeError, match="uniform must be True or False, got 1"):
-        d2ke.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=1, eps=0.1)
+        d2ke.measures.kernel_feature_map([[0.0, 1.0]], sigma=1.0, uniform=1, eps=0.1)
 
 
 def test_euclidean_distances_of_long_features():
@@ -124,7 +125,7 @@ def test_euclidean_distances_of_long_features():
     base = rng.random((20, 2))
     sets = [base + 1e-9 * rng.random((20, 2)) for _ in range(80)] + [base, base]
     D = d2ke.kernel_distance_matrix(sets, sigma=0.3, n_features=64, method="rff")
-    Z = d2ke.kernel_features(sets, sigma=0.3, n_features=64)
+    Z = d2ke.measures.kernel_features(sets, sigma=0.3, n_features=64)
     np.testing.assert_allclose(D, np.linalg.norm(Z[:, None] - Z, axis=2), rtol=1e-6)
     assert D[80, 81] == 0
 
@@ -134,13 +135,13 @@ def test_neighbors():
     sets = [rng.random((12, 2)) + rng.random(2) for _ in range(25)]
     queries = [s + 0.01 for s in sets[:5]]
     full = d2ke.kernel_distance_matrix(queries, sets, sigma=0.4)
-    distances, indices = d2ke.kernel_neighbors(queries, sets, 3, sigma=0.4)
+    distances, indices = d2ke.measures.kernel_neighbors(queries, sets, 3, sigma=0.4)
     np.testing.assert_array_equal(indices, np.argsort(full, axis=1, kind="stable")[:, :3])
     np.testing.assert_array_equal(distances, np.sort(full, axis=1)[:, :3])
     assert (indices[:, 0] == np.arange(5)).all()
     for options in ({"method": "ifgt", "eps": 1e-4}, {"method": "rff", "n_features": 400},
                   {"method": "rff", "n_features": 16}):  # fmt: skip
-        distances, indices = d2ke.kernel_neighbors(queries, sets, 25, sigma=0.4, **options)
+        distances, indices = d2ke.measures.kernel_neighbors(queries, sets, 25, sigma=0.4, **options)
         assert distances.shape == indices.shape == (5, 25)
         assert (np.diff(distances, axis=1) >= 0).all()
         assert (indices[:, 0] == np.arange(5)).all()
@@ -158,13 +159,13 @@ def test_bad_sets():
          "weights_y is given"),
         (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_x=[]), ValueError,
          "weights_x must hold 1 arrays"),
-        (lambda: d2ke.kernel_features([[1.0]], sigma=1), TypeError, "one of the two"),
-        (lambda: d2ke.kernel_features([[1.0]], sigma=1, n_features=3), ValueError, "multiple of 2"),
-        (lambda: d2ke.kernel_features(np.ones((2, 3, 40)), sigma=1, eps=1e-6, method="rff"),
+        (lambda: d2ke.measures.kernel_features([[1.0]], sigma=1), TypeError, "one of the two"),
+        (lambda: kernel_features([[1.0]], sigma=1, n_features=3), ValueError, "multiple of 2"),
+        (lambda: kernel_features(np.ones((2, 3, 40)), sigma=1, eps=1e-6, method="rff"),
          ValueError, "would need"),
-        (lambda: d2ke.kernel_features([[1.0]], sigma=1, n_features=4, method="ifgt"), ValueError,
+        (lambda: kernel_features([[1.0]], sigma=1, n_features=4, method="ifgt"), ValueError,
          "needs eps"),
-        (lambda: d2ke.kernel_neighbors([[1.0]], [[1.0]], 2, sigma=1), ValueError, "k must be"),
+        (lambda: kernel_neighbors([[1.0]], [[1.0]], 2, sigma=1), ValueError, "k must be"),
         (lambda: d2ke.kernel_distance_matrix(d2ke.curve([[0, 0], [1, 1]]), sigma=1), TypeError,
          "X is one Measure"),
     ]  # fmt: skip

@@ -19,14 +19,14 @@ def test_curve():
     back = d2ke.curve(circle[::-1], closed=True)
     K = reference.kernel_values(c.points, c.points, 0.5)
     expected = (K * (c.vectors @ c.vectors.T)).sum()
-    assert d2ke.kernel_norm(c, sigma=0.5) ** 2 == pytest.approx(expected)
+    assert d2ke.measures.kernel_norm(c, sigma=0.5) ** 2 == pytest.approx(expected)
     # The same path backwards is minus the current, and the same varifold.
     assert d2ke.kernel_distance(c, back, sigma=0.5) == pytest.approx(2 * math.sqrt(expected))
     one, other = (d2ke.curve(p, closed=True, oriented=False) for p in (circle, circle[::-1]))
     assert d2ke.kernel_distance(one, other, sigma=0.5) == pytest.approx(0, abs=1e-7)
     t = c.vectors / np.sqrt(np.linalg.norm(c.vectors, axis=1))[:, None]
     expected = (K * (t @ t.T) ** 2).sum()
-    assert d2ke.kernel_norm(one, sigma=0.5) ** 2 == pytest.approx(expected)
+    assert d2ke.measures.kernel_norm(one, sigma=0.5) ** 2 == pytest.approx(expected)
 
 
 def test_curve_by_gap_and_by_samples():
@@ -43,7 +43,7 @@ def test_curve_by_gap_and_by_samples():
     assert sum(i > i.discretisation for i in infos) <= 2
     mean = np.mean([i.squared for i in infos])
     # E D^2 = (W^2 - |P|^2) / m for vectors of one length.
-    expected = (4.0**2 - d2ke.kernel_norm(fine, sigma=0.5) ** 2) / 400
+    expected = (4.0**2 - d2ke.measures.kernel_norm(fine, sigma=0.5) ** 2) / 400
     assert mean == pytest.approx(expected, rel=0.5)
 
 
@@ -67,7 +67,7 @@ def test_mesh():
     assert m.vectors.sum(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
     inside_out = d2ke.mesh(vertices, faces[:, ::-1])
     assert d2ke.kernel_distance(m, inside_out, sigma=0.5) == pytest.approx(
-        2 * d2ke.kernel_norm(m, sigma=0.5)
+        2 * d2ke.measures.kernel_norm(m, sigma=0.5)
     )
     both = [d2ke.mesh(vertices, f, oriented=False) for f in (faces, faces[:, ::-1])]
     assert d2ke.kernel_distance(*both, sigma=0.5) == pytest.approx(0, abs=1e-7)
@@ -107,12 +107,12 @@ def test_meshes_in_any_dimension(seed, d, oriented):
                          for a, b in ((u, v), (s, t))]  # fmt: skip
                 inner = inner**2 / (areas[0] * areas[1])
             kappa += np.exp(-(gap @ gap) / 2) * inner
-    assert d2ke.kernel_norm(m, sigma=1.0) == pytest.approx(math.sqrt(kappa), rel=1e-6)
+    assert d2ke.measures.kernel_norm(m, sigma=1.0) == pytest.approx(math.sqrt(kappa), rel=1e-6)
     # A plane turned into more dimensions is the same surface.
     wide = np.linalg.qr(rng.normal(size=(d + 2, d)))[0]
     turned = d2ke.mesh(corners @ wide.T, faces, oriented=oriented, gap=0.5)
     cut = d2ke.mesh(corners, faces, oriented=oriented, gap=0.5)
-    norms = [d2ke.kernel_norm(one, sigma=1.0) for one in (turned, cut)]
+    norms = [d2ke.measures.kernel_norm(one, sigma=1.0) for one in (turned, cut)]
     assert norms[0] == pytest.approx(norms[1], rel=1e-6)
     sampled = d2ke.mesh(corners, faces, oriented=oriented, n_samples=9)
     assert sampled.total == pytest.approx(m.total)
@@ -136,7 +136,7 @@ def test_subdivided_triangle():
 def test_degenerate_shapes():
     flat = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2], [0, 0, 1]])
     assert flat.total == 0
-    assert d2ke.kernel_norm(flat, sigma=1.0) == 0.0
+    assert d2ke.measures.kernel_norm(flat, sigma=1.0) == 0.0
     info = d2ke.kernel_distance(flat, flat, sigma=1.0, method="ifgt", eps=0.1)
     assert (info.squared, info.total, info.bound) == (0.0, 0.0, 0.0)
     unoriented = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]], oriented=False)

@@ -31,7 +31,7 @@ def ring(n, seed, flipped=0.0):
 def points(R, *, seed, where="near"):
     """Draw points around the ring, or far from it."""
     low, high = {"near": (-1.5, 1.5), "far": (40.0, 40.2)}[where]
-    return d2ke.random_sets(R, 2, size=1, region="box", low=low, high=high, seed=seed)
+    return d2ke.samplers.random_sets(R, 2, size=1, region="box", low=low, high=high, seed=seed)
 
 
 euclidean = {"distance": "hausdorff"}  # of sets of one point each
@@ -92,7 +92,7 @@ def test_rsm_with_a_planted_optimum():
     grid = {"R": [2, 60], "gamma_scale": [1000.0, 3.0], "C": [1e-8, 10.0]}
     found = search(y, X, "rsm", grid=grid, **euclidean)
     assert (found.parameters["R"], found.parameters["C"]) == (60, 10.0)
-    omega = d2ke.representatives(X, 60, seed=0)
+    omega = d2ke.samplers.representatives(X, 60, seed=0)
     median = np.median(d2ke.distance_matrix(X, omega, "hausdorff"))
     assert found.parameters["gamma"] == pytest.approx(3 / median)
     assert found.accuracy > 90
@@ -213,7 +213,9 @@ def test_relative_and_absolute_gamma_agree(method):
     del grid["gamma_scale"]
     assert small_search(method, grid=grid | {"gamma": gammas}) == relative
     X = ring(48, 7)[0]
-    Y = {"d2ke": points(20, seed=0), "rsm": d2ke.representatives(X, 20, seed=0)}.get(method)
+    Y = {"d2ke": points(20, seed=0), "rsm": d2ke.samplers.representatives(X, 20, seed=0)}.get(
+        method
+    )
     median = np.median(d2ke.distance_matrix(X, Y, "hausdorff"))
     unit = median**2 if method == "dsk_rbf" else median
     assert gammas == pytest.approx([0.5 / unit, 2 / unit])
@@ -328,7 +330,7 @@ def test_strings_with_the_samplers_of_the_package():
     words = ["".join(rng.choice(list("ab" if i % 2 else "bc"), 12)) for i in range(40)]
     options = {
         "distance": "levenshtein",
-        "sampler": partial(d2ke.random_strings, alphabet="abc"),
+        "sampler": partial(d2ke.samplers.random_strings, alphabet="abc"),
         "grid": {"length": [(2, 5), (8, 14)], "R": [64], "C": [1.0, 100.0]},
         "n_folds": 5,
     }
@@ -424,7 +426,7 @@ def broken(value, i=3, j=5):
 
 def drawn(R, seed, **_):
     """Draw points of three dimensions, one too many."""
-    return d2ke.random_sets(R, 3, size=1, seed=seed)
+    return d2ke.samplers.random_sets(R, 3, size=1, seed=seed)
 
 
 # Beside what the table of tests/base/test_bad_input.py has for `search`.
@@ -461,7 +463,7 @@ BAD = [
     ("d2ke", {"sampler": drawn}, ValueError,
      r"X has vectors of 2 dimensions \(channels\) but sampler has 3"),
     ("d2ke", {"grid": {"gama": [1.0]}}, ValueError, "'gama'.*gamma.*goes to the sampler"),
-    ("d2ke", {"sampler": partial(d2ke.random_sets, dim=2), "grid": {}}, ValueError,
+    ("d2ke", {"sampler": partial(d2ke.samplers.random_sets, dim=2), "grid": {}}, ValueError,
      "sampler.*missing.*'size'"),
     # names in grid
     ("rsm", {"grid": {"gama": [1]}}, ValueError, "grid has 'gama', unknown for method 'rsm'; k"),

@@ -35,7 +35,7 @@ def words(n, seed=0):
 
 HOW = {
     "distance": "levenshtein",
-    "sampler": partial(d2ke.random_strings, alphabet="acgt"),
+    "sampler": partial(d2ke.samplers.random_strings, alphabet="acgt"),
     "grid": {"length": [(2, 4), (6, 9)], "R": [6, 20], "gamma_scale": [0.5, 2.0], "C": COSTS},
     "n_folds": 4,
     "n_threads": 2,
@@ -82,7 +82,9 @@ def test_the_same_as_without_with_any_numbers(n, R, gamma, n_folds, seed, tmp_pa
     y[:2] = 0, 1
     how = {
         "distance": "hausdorff",
-        "sampler": partial(d2ke.random_sets, dim=2, size=1, region="box", low=0.0, high=1.0),
+        "sampler": partial(
+            d2ke.samplers.random_sets, dim=2, size=1, region="box", low=0.0, high=1.0
+        ),
         "grid": {"R": R, gamma: [1.0, 3.0], "scaling": SCALINGS, "C": [10.0, 0.1]},
         "n_folds": n_folds,
         "seed": seed,
@@ -173,7 +175,7 @@ def test_distances_in_a_file(method, square):
 @pytest.mark.parametrize("method", ["d2ke", "rsm"])
 def test_known_distances_to_random_objects(method, tmp_path):
     X, y = words(90)
-    omega = d2ke.random_strings(20, "acgt", length=(2, 4), seed=0)
+    omega = d2ke.samplers.random_strings(20, "acgt", length=(2, 4), seed=0)
     D, path = d2ke.distance_matrix(X, omega, "levenshtein"), tmp_path / "D.h5"
     d2ke.io.save_features(path, D)
     grid = {"R": [6, 20], "gamma_scale": [0.5, 2.0], "C": COSTS}
@@ -236,7 +238,10 @@ CHANGES = [
     ({"grid": HOW["grid"] | {"length": [(2, 4), (6, 8)]}}, r"grid\['length'\] was .*6, 8"),
     ({"grid": HOW["grid"] | {"C": [1.0]}}, r"grid\['C'\] was"),
     ({"distance": one}, "distance was"),
-    ({"sampler": partial(d2ke.random_strings, alphabet="acg")}, "omega of length 2 to 4 was"),
+    (
+        {"sampler": partial(d2ke.samplers.random_strings, alphabet="acg")},
+        "omega of length 2 to 4 was",
+    ),
 ]
 
 
@@ -304,7 +309,7 @@ X = ["acca", "tgtgt", "acgt", "ggta", "ca", "tttg"] * 100
 y = [0, 1, 2] * 200
 how = {
     "distance": "levenshtein",
-    "sampler": partial(d2ke.random_strings, alphabet="acgt"),
+    "sampler": partial(d2ke.samplers.random_strings, alphabet="acgt"),
     "grid": {"length": [(2, 4), (6, 9)], "R": [6, 40, 80], "gamma_scale": [0.2, 0.5, 1.0, 2.0]},
     "n_folds": 4,
     "n_threads": 1,

@@ -46,7 +46,7 @@ def test_each_is_searched_as_if_alone():
 def test_saved_and_resumed(tmp_path):
     words = ["aabab", "abaab", "aaba", "babaa", "bcbcc", "ccbcb", "cbbcc", "bccb"]
     how = {
-        "sampler": partial(d2ke.random_strings, alphabet="abc"),
+        "sampler": partial(d2ke.samplers.random_strings, alphabet="abc"),
         "grid": {"length": [(1, 3), (4, 6)], "R": [32], "C": [1.0]},
         "distance": ["levenshtein", ("levenshtein", {"mode": "infix"}), "indel"],
         "n_folds": 4,

@@ -146,7 +146,7 @@ def test_words_are_told_by_pieces_of_them(hidden_words):
     pieces = [one for one in why.omegas if one["block"] == "pieces"]
     assert pieces
     assert all(one["distance"] == 0 and one["nearer"] for one in pieces)
-    found = [one for one in d2ke.d2ke_telling(model) if one.block == "pieces"]
+    found = [one for one in d2ke.explain.discriminative_objects(model) if one.block == "pieces"]
     assert found
     assert all(one.adds > 0 and isinstance(one.object, str) for one in found)
 

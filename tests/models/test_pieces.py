@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.models import samplers
-from d2ke.models.samplers import pieces
+from d2ke import samplers
+from d2ke.samplers import pieces
 
 
 def variances(X, longest):

@@ -117,7 +117,7 @@ def test_names_of_a_frame_and_files(model):
     few = pandas.DataFrame(np.eye(8, dtype=bool), columns=[f"{i}" * 20 for i in range(8)])
     with pytest.warns(UserWarning, match="nothing was learned"):
         assert d2ke.d2ke_train(few, ["aab", "bba"] * 4, blocks=BLOCKS).multilabel
-    assert {one.label for one in d2ke.d2ke_telling(named)} == set(frame.columns)
+    assert {one.label for one in d2ke.explain.discriminative_objects(named)} == set(frame.columns)
 
 
 def test_lists_of_rows_are_matrices():

@@ -8,9 +8,9 @@ import pytest
 
 import d2ke
 from d2ke.models.blocks import block_features
-from d2ke.models.samplers import segments, training_objects
 from d2ke.models.shares import SHARES, choose_shares
 from d2ke.models.targets import Target
+from d2ke.samplers import segments, training_objects
 
 
 def features(y, noise, rng, R=20):

@@ -11,9 +11,9 @@ import pytest
 import d2ke
 from d2ke.models.blocks import block_features
 from d2ke.models.hinge import better_by_hinge
-from d2ke.models.samplers import noise, resampled, segments, training_objects
 from d2ke.models.shares import parts_of
 from d2ke.models.targets import Target
+from d2ke.samplers import noise, resampled, segments, training_objects
 
 
 def strings(n, rng):

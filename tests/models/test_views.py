@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.models.samplers import training_objects
 from d2ke.models.views import (
     VIEWS,
     apply_views,
@@ -23,6 +22,7 @@ from d2ke.models.views import (
     standardize,
     view_name,
 )
+from d2ke.samplers import training_objects
 
 numbers = st.floats(-1e6, 1e6, width=32)
 series = st.lists(st.lists(numbers, min_size=1, max_size=9), min_size=1, max_size=6)

@@ -8,7 +8,7 @@ import d2ke
 from d2ke.estimators import DistanceNeighborsTransformer
 
 # More copies than neighbours, of a few words and of none other.
-WORDS = d2ke.random_strings(12, "abc", length=(3, 9), seed=0)
+WORDS = d2ke.samplers.random_strings(12, "abc", length=(3, 9), seed=0)
 COPIES = [*WORDS] * 5 + ["abc"] * 30
 D = d2ke.distance_matrix(COPIES, distance="levenshtein")
 K = 9

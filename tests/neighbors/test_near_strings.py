@@ -93,7 +93,7 @@ def test_every_way_is_exact(way, data):
 @pytest.mark.parametrize("name", ["levenshtein", "osa", "indel"])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_few_long_strings_are_cut_off(name, normalize):
-    X = d2ke.random_strings(4, "ACGT", length=30_000, seed=0)
+    X = d2ke.samplers.random_strings(4, "ACGT", length=30_000, seed=0)
     X = [*X, X[1][:17_000] + "A" + X[1][17_002:]]
     options = {"distance": name, "normalize": normalize}
     D = d2ke.distance_matrix(X, **options)
@@ -149,7 +149,9 @@ def edited(n, length, n_edits, seed):
     """Some random strings, each with some others that are a few edits away."""
     rng = np.random.default_rng(seed)
     result = []
-    for text in d2ke.random_strings(n // 10, "ACGT", length=(length - 5, length), seed=rng):
+    for text in d2ke.samplers.random_strings(
+        n // 10, "ACGT", length=(length - 5, length), seed=rng
+    ):
         for _ in range(10):
             letters = list(text)
             for _ in range(rng.integers(0, n_edits)):
@@ -193,7 +195,10 @@ def test_edit_distances_are_searched_with_bounds(name, normalize):
 
 
 def test_the_nearest_of_strings_without_a_near_one():
-    X = [*edited(4000, 25, 2, 2), *d2ke.random_strings(50, "ACGT", length=(50, 90), seed=3)]
+    X = [
+        *edited(4000, 25, 2, 2),
+        *d2ke.samplers.random_strings(50, "ACGT", length=(50, 90), seed=3),
+    ]
     D = d2ke.distance_matrix(X, distance="levenshtein")
     info = check_nearest(D, X, k=3, distance="levenshtein")
     assert info.computed < 0.2 * info.pairs

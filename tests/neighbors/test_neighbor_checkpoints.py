@@ -18,7 +18,7 @@ from d2ke._base import checkpoint
 from d2ke.neighbors import bounded, row_search, strings
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders are locked as POSIX has it")
-STRINGS = d2ke.random_strings(300, "ACGT", length=(1, 9), seed=0)
+STRINGS = d2ke.samplers.random_strings(300, "ACGT", length=(1, 9), seed=0)
 HOW = {"distance": "levenshtein", "k": 4, "n_threads": 1}
 
 
@@ -171,7 +171,7 @@ sys.path.append(sys.argv[3])
 from kills import kill_at_random
 
 row_search._FIRST_ROWS = row_search._MAX_ROWS = 40
-X = d2ke.random_strings(2000, "ACGT", length=(1, 20), seed=0)
+X = d2ke.samplers.random_strings(2000, "ACGT", length=(1, 20), seed=0)
 near = {"k": 3, "distance": "levenshtein", "n_threads": 1}
 far = {"radius": 4, "distance": "levenshtein", "n_threads": 1}
 folder, n_kills = sys.argv[1], int(sys.argv[2])

@@ -161,7 +161,7 @@ def test_itself_is_left_out_where_all_others_are_nearer():
 
 
 def test_results_that_do_not_fit(monkeypatch):
-    X = d2ke.random_strings(300, "ACGT", length=9, seed=0)
+    X = d2ke.samplers.random_strings(300, "ACGT", length=9, seed=0)
     D = d2ke.distance_matrix(X, distance="levenshtein")
     monkeypatch.setattr(memory, "memory_limit", lambda: 500_000)
     with pytest.raises(MemoryError, match=r"the 100 nearest of 300 objects would take .*1.44 MB"):
@@ -178,7 +178,7 @@ def test_results_that_do_not_fit(monkeypatch):
 def test_nearest_within_a_radius(distance, dtype, tmp_path):
     rng = np.random.default_rng(0)
     if distance in ("levenshtein", "osa"):
-        X = d2ke.random_strings(300, "abc", length=(3, 12), seed=0)
+        X = d2ke.samplers.random_strings(300, "abc", length=(3, 12), seed=0)
         options = {"distance": distance}
     else:
         n = 60 if distance is means else 400

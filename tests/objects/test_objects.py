@@ -205,8 +205,8 @@ EXAMPLES = [
     d2ke.pack([b"ab", b"\xff"]),
     d2ke.pack([[5, -1], []], kind="strings"),
     d2ke.pack(SERIES)[:0],
-    d2ke.random_series(3, 2, length=(1, 5), sigma=1.0, seed=0),
-    d2ke.random_strings(3, "ACGT", length=(1, 5), seed=0),
+    d2ke.samplers.random_series(3, 2, length=(1, 5), sigma=1.0, seed=0),
+    d2ke.samplers.random_strings(3, "ACGT", length=(1, 5), seed=0),
     d2ke.concatenate([d2ke.pack(["a"]), d2ke.pack(["b"])]),
     d2ke.pack(SERIES, weights=[[1, 0, 2], [0.5, 0.5], []]),
 ]

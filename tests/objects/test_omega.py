@@ -27,39 +27,49 @@ INTEGERS = d2ke.pack(
     kind="strings",
 )[1:]
 SAMPLERS = {
-    "series": lambda R, seed: d2ke.random_series(R, 3, length=(2, 9), sigma=0.5, seed=seed),
-    "one length": lambda R, seed: d2ke.random_series(R, 1, length=4, sigma=2, seed=seed),
-    "float32": lambda R, seed: d2ke.random_series(
+    "series": lambda R, seed: d2ke.samplers.random_series(
+        R, 3, length=(2, 9), sigma=0.5, seed=seed
+    ),
+    "one length": lambda R, seed: d2ke.samplers.random_series(R, 1, length=4, sigma=2, seed=seed),
+    "float32": lambda R, seed: d2ke.samplers.random_series(
         R, 3, length=(2, 9), sigma=0.5, seed=seed, dtype=np.float32
     ),
-    "strings": lambda R, seed: d2ke.random_strings(R, "ACGT", length=(2, 9), seed=seed),
-    "bytes": lambda R, seed: d2ke.random_strings(R, bytes(range(256)), length=(1, 9), seed=seed),
-    "integers": lambda R, seed: d2ke.random_strings(R, range(300), length=(1, 9), seed=seed),
-    "one letter": lambda R, seed: d2ke.random_strings(R, "x", length=(1, 9), seed=seed),
-    "sphere": lambda R, seed: d2ke.random_sets(R, 5, size=(3, 15), seed=seed),
-    "box": lambda R, seed: d2ke.random_sets(
+    "strings": lambda R, seed: d2ke.samplers.random_strings(R, "ACGT", length=(2, 9), seed=seed),
+    "bytes": lambda R, seed: d2ke.samplers.random_strings(
+        R, bytes(range(256)), length=(1, 9), seed=seed
+    ),
+    "integers": lambda R, seed: d2ke.samplers.random_strings(
+        R, range(300), length=(1, 9), seed=seed
+    ),
+    "one letter": lambda R, seed: d2ke.samplers.random_strings(R, "x", length=(1, 9), seed=seed),
+    "sphere": lambda R, seed: d2ke.samplers.random_sets(R, 5, size=(3, 15), seed=seed),
+    "box": lambda R, seed: d2ke.samplers.random_sets(
         R, 2, size=(3, 15), seed=seed, region="box", low=[-1, 0], high=3
     ),
-    "representatives": lambda R, seed: d2ke.representatives(POOL, R, seed=seed),
-    "segments": lambda R, seed: d2ke.random_segments(
+    "representatives": lambda R, seed: d2ke.samplers.representatives(POOL, R, seed=seed),
+    "segments": lambda R, seed: d2ke.samplers.random_segments(
         R, VECTORS, length=(2, 9), scale=0.3, seed=seed
     ),
-    "float32 segments": lambda R, seed: d2ke.random_segments(
+    "float32 segments": lambda R, seed: d2ke.samplers.random_segments(
         R, FLOATS, length=(2, 9), scale=0.3, seed=seed
     ),
-    "segments of strings": lambda R, seed: d2ke.random_segments(R, WORDS, length=(1, 9), seed=seed),
-    "segments of integers": lambda R, seed: d2ke.random_segments(
+    "segments of strings": lambda R, seed: d2ke.samplers.random_segments(
+        R, WORDS, length=(1, 9), seed=seed
+    ),
+    "segments of integers": lambda R, seed: d2ke.samplers.random_segments(
         R, INTEGERS, length=(1, 9), seed=seed
     ),
-    "chain": lambda R, seed: d2ke.markov_strings(R, WORDS, length=(1, 9), seed=seed),
-    "chain of bytes": lambda R, seed: d2ke.markov_strings(
+    "chain": lambda R, seed: d2ke.samplers.markov_strings(R, WORDS, length=(1, 9), seed=seed),
+    "chain of bytes": lambda R, seed: d2ke.samplers.markov_strings(
         R, BYTES, length=(2, 9), order=2, seed=seed
     ),
-    "chain of integers": lambda R, seed: d2ke.markov_strings(
+    "chain of integers": lambda R, seed: d2ke.samplers.markov_strings(
         R, INTEGERS, length=5, order=3, seed=seed
     ),
-    "resampled": lambda R, seed: d2ke.resampled_sets(R, VECTORS, size=(3, 15), seed=seed),
-    "float32 resampled": lambda R, seed: d2ke.resampled_sets(R, FLOATS, size=(3, 15), seed=seed),
+    "resampled": lambda R, seed: d2ke.samplers.resampled_sets(R, VECTORS, size=(3, 15), seed=seed),
+    "float32 resampled": lambda R, seed: d2ke.samplers.resampled_sets(
+        R, FLOATS, size=(3, 15), seed=seed
+    ),
 }
 
 
@@ -121,7 +131,7 @@ def uniform_over(lengths, low, high):
 
 
 def test_series():
-    X = d2ke.random_series(20_000, 3, length=(2, 9), sigma=0.5, seed=0)
+    X = d2ke.samplers.random_series(20_000, 3, length=(2, 9), sigma=0.5, seed=0)
     assert uniform_over(X.lengths, 2, 9)
     n = len(X.values)
     np.testing.assert_allclose(X.values.mean(axis=0), 0, atol=5 * 0.5 / np.sqrt(n))
@@ -135,19 +145,23 @@ def test_channels_and_sigma_of_series():
     series = [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]]
     sigma = np.std(np.arange(6))
     for known in {}, {"n_channels": 2}, {"sigma": sigma}:
-        found = d2ke.random_series(5, X=series, length=(1, 5), seed=3, **known)
-        assert found == d2ke.random_series(5, 2, length=(1, 5), sigma=sigma, seed=3)
+        found = d2ke.samplers.random_series(5, X=series, length=(1, 5), seed=3, **known)
+        assert found == d2ke.samplers.random_series(5, 2, length=(1, 5), sigma=sigma, seed=3)
     for name, known in ("n_channels", {"sigma": 1.0}), ("sigma", {"n_channels": 2}):
         with pytest.raises(TypeError, match=f"^{name} is needed, or X"):
-            d2ke.random_series(5, length=3, seed=0, **known)
+            d2ke.samplers.random_series(5, length=3, seed=0, **known)
 
 
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda dtype: d2ke.random_series(9, 3, length=(1, 5), sigma=0.3, seed=1, dtype=dtype),
-        lambda dtype: d2ke.random_sets(9, 3, size=(1, 5), seed=1, dtype=dtype),
-        lambda dtype: d2ke.random_sets(9, 3, size=(1, 5), seed=1, dtype=dtype, region="box"),
+        lambda dtype: d2ke.samplers.random_series(
+            9, 3, length=(1, 5), sigma=0.3, seed=1, dtype=dtype
+        ),
+        lambda dtype: d2ke.samplers.random_sets(9, 3, size=(1, 5), seed=1, dtype=dtype),
+        lambda dtype: d2ke.samplers.random_sets(
+            9, 3, size=(1, 5), seed=1, dtype=dtype, region="box"
+        ),
     ],
 )
 def test_float32_is_the_rounded_float64(draw):
@@ -161,7 +175,7 @@ def test_float32_is_the_rounded_float64(draw):
 
 def test_strings():
     alphabet = "zA\U0001f600\u00e9"
-    X = d2ke.random_strings(20_000, alphabet, length=(2, 5), seed=0)
+    X = d2ke.samplers.random_strings(20_000, alphabet, length=(2, 5), seed=0)
     assert uniform_over(X.lengths, 2, 5)
     assert uniform_over(X.values, 0, 3)
     assert {c for s in X[:100] for c in s} == set(alphabet)
@@ -171,15 +185,17 @@ def test_strings():
 
 
 def test_types_of_alphabets():
-    assert d2ke.random_strings(3, b"ab", length=3, seed=0).letters == "bytes"
-    X = d2ke.random_strings(9, [5, -7, 2**40], length=30, seed=0)
+    assert d2ke.samplers.random_strings(3, b"ab", length=3, seed=0).letters == "bytes"
+    X = d2ke.samplers.random_strings(9, [5, -7, 2**40], length=30, seed=0)
     assert X.letters == "int"
     assert set(np.concatenate(list(X))) == {5, -7, 2**40}
-    assert d2ke.random_strings(9, np.arange(70_000), length=3, seed=0).values.max() > 65_535
+    assert (
+        d2ke.samplers.random_strings(9, np.arange(70_000), length=3, seed=0).values.max() > 65_535
+    )
 
 
 def test_sphere():
-    X = d2ke.random_sets(3000, 3, size=(3, 15), seed=0)
+    X = d2ke.samplers.random_sets(3000, 3, size=(3, 15), seed=0)
     assert uniform_over(X.lengths, 3, 15)
     np.testing.assert_allclose(np.linalg.norm(X.values, axis=1), 1, rtol=1e-14)
     n = len(X.values)
@@ -187,12 +203,12 @@ def test_sphere():
     # On the sphere in three dimensions each coordinate is uniform in [-1, 1].
     counts = np.histogram(X.values, bins=10, range=(-1, 1))[0]
     np.testing.assert_allclose(counts, 3 * n / 10, rtol=0.05)
-    assert set(np.abs(d2ke.random_sets(20, 1, size=3, seed=0).values.ravel())) == {1.0}
+    assert set(np.abs(d2ke.samplers.random_sets(20, 1, size=3, seed=0).values.ravel())) == {1.0}
 
 
 def test_box():
     low, high = np.array([-1.0, 5.0]), np.array([1.0, 5.5])
-    X = d2ke.random_sets(3000, 2, size=(1, 9), seed=0, region="box", low=low, high=high)
+    X = d2ke.samplers.random_sets(3000, 2, size=(1, 9), seed=0, region="box", low=low, high=high)
     assert uniform_over(X.lengths, 1, 9)
     assert (X.values >= low).all()
     assert (X.values <= high).all()
@@ -203,12 +219,14 @@ def test_box():
 
 def test_representatives():
     X = d2ke.pack([[i] for i in range(40)])
-    drawn = [int(v[0, 0]) for v in d2ke.representatives(X, 40, seed=0)]
+    drawn = [int(v[0, 0]) for v in d2ke.samplers.representatives(X, 40, seed=0)]
     assert sorted(drawn) == list(range(40))
     assert drawn != sorted(drawn)
-    firsts = np.array([d2ke.representatives(X, 1, seed=s).values[0, 0] for s in range(2000)])
+    firsts = np.array(
+        [d2ke.samplers.representatives(X, 1, seed=s).values[0, 0] for s in range(2000)]
+    )
     assert uniform_over(firsts.astype(int), 0, 39)
-    assert d2ke.representatives(["a", "b"], 2, seed=0).kind == "strings"
+    assert d2ke.samplers.representatives(["a", "b"], 2, seed=0).kind == "strings"
 
 
 def call(function, **changes):
@@ -222,7 +240,7 @@ def call(function, **changes):
         "resampled": {"X": [[1.0, 2.0], [5.0]], "R": 2, "size": (1, 4), "seed": 0},
     }[function]
     name = NAMES.get(function, f"random_{function}")
-    return getattr(d2ke, name)(**(arguments | changes))
+    return getattr(d2ke.samplers, name)(**(arguments | changes))
 
 
 NAMES = {
@@ -235,8 +253,8 @@ SINGLE = d2ke.pack([np.array([3.0, 0.0, -1.0, 0.0], dtype=np.float32)])
 
 
 def test_the_orthant_is_the_sphere_folded():
-    X = d2ke.random_sets(50, 4, size=(1, 9), seed=3)
-    Y = d2ke.random_sets(50, 4, size=(1, 9), seed=3, region="orthant")
+    X = d2ke.samplers.random_sets(50, 4, size=(1, 9), seed=3)
+    Y = d2ke.samplers.random_sets(50, 4, size=(1, 9), seed=3, region="orthant")
     np.testing.assert_array_equal(Y.values, np.abs(X.values))
     assert (X.values < 0).any()
 

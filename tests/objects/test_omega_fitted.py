@@ -12,9 +12,13 @@ from test_omega import BYTES, FLOATS, INTEGERS, VECTORS, WORDS, numbered, unifor
 import d2ke
 
 FITTED = {
-    "segments": lambda R, X, **options: d2ke.random_segments(R, X, **{"length": 3} | options),
-    "chain": lambda R, X, **options: d2ke.markov_strings(R, X, **{"length": 3} | options),
-    "resampled": lambda R, X, **options: d2ke.resampled_sets(R, X, **{"size": 3} | options),
+    "segments": lambda R, X, **options: d2ke.samplers.random_segments(
+        R, X, **{"length": 3} | options
+    ),
+    "chain": lambda R, X, **options: d2ke.samplers.markov_strings(R, X, **{"length": 3} | options),
+    "resampled": lambda R, X, **options: d2ke.samplers.resampled_sets(
+        R, X, **{"size": 3} | options
+    ),
 }
 
 KINDS = [
@@ -58,18 +62,18 @@ def test_segments_are_parts_of_one_object(lengths, data, seed):
     high = data.draw(st.integers(1, max(lengths)))
     low = data.draw(st.integers(1, high))
     X = numbered(*lengths)
-    for segment in d2ke.random_segments(30, X, length=(low, high), seed=seed):
+    for segment in d2ke.samplers.random_segments(30, X, length=(low, high), seed=seed):
         (item,), begin, n = set(segment[:, 0].astype(int)), int(segment[0, 1]), len(segment)
         assert low <= n <= high
         np.testing.assert_array_equal(segment, X[item][begin : begin + n])
     words = ["".join("abc"[k % 3] for k in range(n)) for n in lengths]
-    for segment in d2ke.random_segments(30, words, length=(low, high), seed=seed):
+    for segment in d2ke.samplers.random_segments(30, words, length=(low, high), seed=seed):
         assert any(segment in word for word in words)
 
 
 def test_the_places_of_segments_are_uniform():
     lengths = (0, 5, 2, 0, 7, 1)
-    drawn = list(d2ke.random_segments(60_000, numbered(*lengths), length=(1, 3), seed=0))
+    drawn = list(d2ke.samplers.random_segments(60_000, numbered(*lengths), length=(1, 3), seed=0))
     for n in (1, 2, 3):
         places = [(i, p) for i, most in enumerate(lengths) for p in range(most - n + 1)]
         found = [places.index(tuple(one[0].astype(int))) for one in drawn if len(one) == n]
@@ -83,8 +87,8 @@ def test_segments_are_multiplied_by_the_scale(dtype, scale):
     rng = np.random.default_rng(0)
     X = d2ke.pack([rng.standard_normal((n, 3)).astype(dtype) for n in (4, 9, 2)])
     before = X.values.copy()
-    plain = d2ke.random_segments(30, X, length=(1, 6), seed=5)
-    scaled = d2ke.random_segments(30, X, length=(1, 6), scale=scale, seed=5)
+    plain = d2ke.samplers.random_segments(30, X, length=(1, 6), seed=5)
+    scaled = d2ke.samplers.random_segments(30, X, length=(1, 6), scale=scale, seed=5)
     assert scaled.dtype == dtype
     np.testing.assert_array_equal(scaled.offsets, plain.offsets)
     np.testing.assert_array_equal(scaled.values, plain.values * dtype(scale))
@@ -92,7 +96,7 @@ def test_segments_are_multiplied_by_the_scale(dtype, scale):
 
 
 def test_strings_take_the_scale_1():
-    draw = d2ke.random_segments
+    draw = d2ke.samplers.random_segments
     assert draw(9, WORDS, length=2, scale=1, seed=0) == draw(9, WORDS, length=2, seed=0)
 
 
@@ -125,7 +129,7 @@ def may_be_drawn(drawn, X, order):
 def test_chains_go_as_the_training_strings_do(words, order, seed):
     if max(map(len, words)) <= order:
         words = [*words, "abba" * 2]
-    for drawn in d2ke.markov_strings(20, words, length=(1, 12), order=order, seed=seed):
+    for drawn in d2ke.samplers.markov_strings(20, words, length=(1, 12), order=order, seed=seed):
         assert may_be_drawn(drawn, words, order)
 
 
@@ -146,7 +150,7 @@ def windows(strings, n):
 @pytest.mark.parametrize("X", [["abc" * 5], ["abcabcabc", "abcabc"], ["", "cabca", "a", "bcabc"]])
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_a_chain_without_choice_gives_rotations(X, order):
-    drawn = list(d2ke.markov_strings(60, X, length=(1, 50), order=order, seed=0))
+    drawn = list(d2ke.samplers.markov_strings(60, X, length=(1, 50), order=order, seed=0))
     assert all(one in "abc" * 20 for one in drawn)
     assert {one[0] for one in drawn} == set("abc")
 
@@ -165,18 +169,20 @@ def test_contexts_of_many_letters_are_told_apart(n_letters, order):
     X = [x.tolist() for x in strings]
     drawn = [
         x.tolist()
-        for x in d2ke.markov_strings(40, strings, length=(1, 4 * order), order=order, seed=0)
+        for x in d2ke.samplers.markov_strings(
+            40, strings, length=(1, 4 * order), order=order, seed=0
+        )
     ]
     assert windows(drawn, order + 1) <= windows(X, order + 1)
     assert all(may_be_drawn(x, X, order) for x in drawn)
     # With a shorter memory it would not be so.
-    shorter = d2ke.markov_strings(40, strings, length=4 * order, order=order - 1, seed=0)
+    shorter = d2ke.samplers.markov_strings(40, strings, length=4 * order, order=order - 1, seed=0)
     assert not windows([x.tolist() for x in shorter], order + 1) <= windows(X, order + 1)
 
 
 def test_after_an_end_the_chain_goes_on_anywhere():
     X = d2ke.pack(["xabd", "", "ab", "e"])
-    drawn = list(d2ke.markov_strings(3000, X, length=30, seed=0))
+    drawn = list(d2ke.samplers.markov_strings(3000, X, length=30, seed=0))
     pairs = [pair for one in drawn for pair in pairwise(one)]
     assert {second for first, second in pairs if first == "x"} == {"a"}
     assert {second for first, second in pairs if first == "a"} == {"b"}
@@ -187,7 +193,7 @@ def test_after_an_end_the_chain_goes_on_anywhere():
             share = 2 / 7 if letter in "ab" else 1 / 7
             assert np.isclose(found.count(letter) / len(found), share, atol=2.5 / len(found) ** 0.5)
     # A longer context must fit: strings begin where it ends.
-    first = {one[0] for one in d2ke.markov_strings(300, X, length=(1, 3), order=3, seed=0)}
+    first = {one[0] for one in d2ke.samplers.markov_strings(300, X, length=(1, 3), order=3, seed=0)}
     assert first == {"b", "d"}
 
 
@@ -213,7 +219,7 @@ def test_letters_follow_each_other_as_often_as_in_the_training_strings(order):
     expected = counts(words)
     assert expected.any(axis=-1).all()  # no context ends the chain
     expected /= expected.sum(axis=-1, keepdims=True)
-    drawn = d2ke.markov_strings(1000, X, length=(50, 150), order=order, seed=0)
+    drawn = d2ke.samplers.markov_strings(1000, X, length=(50, 150), order=order, seed=0)
     found = counts(drawn)
     n = found.sum(axis=-1, keepdims=True)
     assert n.min() > 500
@@ -226,7 +232,7 @@ def test_letters_follow_each_other_as_often_as_in_the_training_strings(order):
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_chains_begin_where_a_context_ends(order):
     words = [range(8), [], range(8, 10), range(10, 16)]
-    drawn = d2ke.markov_strings(
+    drawn = d2ke.samplers.markov_strings(
         20_000, d2ke.pack(words, kind="strings"), length=(1, 3), order=order, seed=0
     )
     begins = [letter for word in words for letter in word[order - 1 :]]
@@ -237,7 +243,7 @@ def test_chains_begin_where_a_context_ends(order):
 @pytest.mark.parametrize("X", [VECTORS, FLOATS])
 def test_elements_of_resampled_sets(X):
     rows = [tuple(row) for row in X.values]
-    omega = d2ke.resampled_sets(3000, X, size=(1, 9), seed=0)
+    omega = d2ke.samplers.resampled_sets(3000, X, size=(1, 9), seed=0)
     found = np.array([rows.index(tuple(row)) for row in omega.values])  # each is one of X
     assert uniform_over(found, 0, len(rows) - 1)
     # Elements of one set are independent.
@@ -250,5 +256,5 @@ def test_elements_of_resampled_sets(X):
 
 def test_a_single_element_is_resampled():
     X = d2ke.pack([[[2.0, 3.0]]], channels_first=False)
-    omega = d2ke.resampled_sets(5, X, size=(1, 4), seed=0)
+    omega = d2ke.samplers.resampled_sets(5, X, size=(1, 4), seed=0)
     assert {tuple(row) for row in omega.values} == {(2.0, 3.0)}

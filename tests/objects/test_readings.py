@@ -67,7 +67,7 @@ def test_weights_settle_the_reading():
     assert d2ke.pack(items, weights=[[1, 2], [3, 4]]).dim == 5
 
 
-OMEGA = d2ke.random_series(3, 50, length=(1, 4), sigma=1.0, seed=0)
+OMEGA = d2ke.samplers.random_series(3, 50, length=(1, 4), sigma=1.0, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ OMEGA = d2ke.random_series(3, 50, length=(1, 4), sigma=1.0, seed=0)
         lambda X: d2ke.d2ke_embed(X, OMEGA, distance="dtw", gamma=1.0),
         lambda X: d2ke.rsm_embed(X, OMEGA, distance="dtw", gamma=1.0),
         lambda X: d2ke.d2ke_gram(X, omega=OMEGA, distance="dtw", gamma=1.0),
-        lambda X: d2ke.representatives(X, 2, seed=0),
-        lambda X: d2ke.random_segments(2, X, length=1, seed=0),
-        lambda X: d2ke.resampled_sets(2, X, size=2, seed=0),
+        lambda X: d2ke.samplers.representatives(X, 2, seed=0),
+        lambda X: d2ke.samplers.random_segments(2, X, length=1, seed=0),
+        lambda X: d2ke.samplers.resampled_sets(2, X, size=2, seed=0),
         lambda X: d2ke.kernel_distance_matrix(X, sigma=1.0),
         lambda X: d2ke.search([0, 1] * 2, X, distance="dtw", method="knn", n_folds=2),
     ],
@@ -117,7 +117,7 @@ def embed(X, omega):
 
 
 def test_letters_of_another_case():
-    omega = d2ke.random_strings(8, "acgt", length=(1, 4), seed=0)
+    omega = d2ke.samplers.random_strings(8, "acgt", length=(1, 4), seed=0)
     with pytest.warns(
         UserWarning, match=r"no letter of omega occurs in X: omega has 'a', 'c', 'g', 't', X has"
     ) as caught:

@@ -91,7 +91,7 @@ def test_digest_does_not_depend_on_other_tokens():
 
 
 def test_random_tokens_in_stores(tmp_path):
-    omega = d2ke.random_strings(6, ["the", "cat", ("a", 1)], length=(1, 4), seed=0)
+    omega = d2ke.samplers.random_strings(6, ["the", "cat", ("a", 1)], length=(1, 4), seed=0)
     assert {token for one in omega for token in one} == {"the", "cat", ("a", 1)}
     options = {"distance": "indel", "gamma": 0.5}
     Z = d2ke.d2ke_embed(WORDS, omega, **options)

@@ -66,10 +66,10 @@ def test_measures_of_parts_that_do_not_fit_are_refused(points, vectors):
 
 
 def test_maps_of_parts_that_do_not_fit_are_refused():
-    made = d2ke.kernel_feature_map([np.eye(3)], sigma=1.0, n_features=8)
+    made = d2ke.measures.kernel_feature_map([np.eye(3)], sigma=1.0, n_features=8)
     parts = {name: getattr(made, name) for name in made.__dataclass_fields__}
     with pytest.raises(ValueError, match="omega"):
-        d2ke.KernelFeatureMap(**{**parts, "omega": made.omega[:2]})
+        d2ke.measures.KernelFeatureMap(**{**parts, "omega": made.omega[:2]})
 
 
 def test_a_pickled_collection_is_checked_too():

@@ -32,7 +32,7 @@ def log_bound(R, eps, p, gamma):
     gamma=st.floats(1e-4, 1e2),
 )
 def test_features_needed_are_the_fewest(eps, delta, p, gamma):
-    R = d2ke.features_needed(eps, delta, p, gamma)
+    R = d2ke.theory.features_needed(eps, delta, p, gamma)
     assert isinstance(R, int)
     assert R >= 1
     assert log_bound(R, eps, p, gamma) <= math.log(delta) + 1e-7 * R * eps**2
@@ -47,27 +47,29 @@ def test_features_needed_are_exact_however_large():
         two = Decimal(2)
         wanted = 2 * two**602 * (1001 * two.ln() + two**81 * (12 * two**501).ln())
         below = int(wanted)
-    assert d2ke.features_needed(eps, delta, p, gamma) == below + 1
-    assert d2ke.features_needed(1e-308, 1e-308, 1e308, 1e308) > 10**900
+    assert d2ke.theory.features_needed(eps, delta, p, gamma) == below + 1
+    assert d2ke.theory.features_needed(1e-308, 1e-308, 1e308, 1e308) > 10**900
 
 
 def test_a_net_has_at_least_one_pair():
     # 12 gamma < t: what is left is the bound for a single pair.
-    R = d2ke.features_needed(0.5, 0.1, 100.0, 1e-6)
+    R = d2ke.theory.features_needed(0.5, 0.1, 100.0, 1e-6)
     assert math.ceil(2 / 0.25**2 * math.log(2 / 0.1)) == R
 
 
 def test_effective_dimension():
-    assert d2ke.effective_dimension("strings", length=5, alphabet_size=4) == 5 * math.log(4)
-    assert d2ke.effective_dimension("multisets", length=7, n_elements=50) == 7 * math.log(50)
-    assert d2ke.effective_dimension("unit-ball sets", length=15, n_dimensions=128) == 15 * 128
+    assert d2ke.theory.effective_dimension("strings", length=5, alphabet_size=4) == 5 * math.log(4)
+    assert d2ke.theory.effective_dimension("multisets", length=7, n_elements=50) == 7 * math.log(50)
+    assert (
+        d2ke.theory.effective_dimension("unit-ball sets", length=15, n_dimensions=128) == 15 * 128
+    )
 
 
 @pytest.mark.parametrize("metric", ["hausdorff", "mhd"])
 def test_balls_cover_unit_ball_sets(metric):
     """Sets of at most L numbers in [-1, 1]: the nets' sets are (2 / eps)^L at most, and near."""
     L, eps = 3, 0.25
-    p = d2ke.effective_dimension("unit-ball sets", length=L, n_dimensions=1)
+    p = d2ke.theory.effective_dimension("unit-ball sets", length=L, n_dimensions=1)
     net = np.arange(-1 + eps, 1, 2 * eps)  # every number is within eps of one of these
     # In order of their elements, each set of the net once.
     centres = list({tuple(sorted(set(chosen))) for chosen in product(net, repeat=L)})
@@ -88,7 +90,7 @@ def test_balls_cover_unit_ball_sets(metric):
     A=st.floats(0.1, 10.0),
 )
 def test_corollary_1(eps, delta, M, A):
-    R = d2ke.features_needed_for_risk(eps, delta, 3.0, 0.5, lipschitz=M, coefficients=A)
+    R = d2ke.theory.features_needed_for_risk(eps, delta, 3.0, 0.5, lipschitz=M, coefficients=A)
     error = eps / M / A
     if error >= 1:
         assert R == 1
@@ -116,13 +118,13 @@ def test_corollary_1_steps(seed, R):
 @given(seed=st.integers(0, 10**6), R=st.integers(1, 20), gamma=st.floats(1e-3, 10))
 def test_proposition_1(seed, R, gamma):
     rng = np.random.default_rng(seed)
-    X = d2ke.random_strings(12, "ab", length=(1, 6), seed=seed)
-    omega = d2ke.random_strings(R, "ab", length=(1, 4), seed=seed + 1)
+    X = d2ke.samplers.random_strings(12, "ab", length=(1, 6), seed=seed)
+    omega = d2ke.samplers.random_strings(R, "ab", length=(1, 4), seed=seed + 1)
     Z = d2ke.d2ke_embed(X, omega, distance="levenshtein", gamma=gamma)
     w = rng.normal(size=(3, R))
-    L = d2ke.lipschitz_constant(w, gamma)
+    L = d2ke.theory.lipschitz_constant(w, gamma)
     assert_allclose(L, [gamma * sum(abs(v) for v in row) / math.sqrt(R) for row in w])
-    assert d2ke.lipschitz_constant(w[0], gamma) == L[0]
+    assert d2ke.theory.lipschitz_constant(w[0], gamma) == L[0]
     assert (gamma * np.linalg.norm(w, axis=1) * (1 + 1e-12) >= L).all()
     apart = d2ke.distance_matrix(X, X, "levenshtein")
     scores = Z @ w.T
@@ -135,7 +137,7 @@ def test_proposition_1_is_attained():
     """One random object, which is x itself: near it the score falls at the rate L."""
     gamma = 1e-6
     phi = np.exp(-gamma * np.array([0.0, 1.0]))
-    assert phi[0] - phi[1] == pytest.approx(d2ke.lipschitz_constant([1.0], gamma), rel=1e-6)
+    assert phi[0] - phi[1] == pytest.approx(d2ke.theory.lipschitz_constant([1.0], gamma), rel=1e-6)
 
 
 # ---- eq. (5) to (7)
@@ -151,21 +153,21 @@ def test_proposition_1_is_attained():
 def test_soft_minimum_by_its_formula(seed, n, m, R, gamma):
     rng = np.random.default_rng(seed)
     A, B = rng.uniform(0, 3, (n, R)), rng.uniform(0, 3, (m, R))
-    got = d2ke.soft_min_distance(A, B, gamma=gamma)
+    got = d2ke.theory.soft_min_distance(A, B, gamma=gamma)
     for i, j in product(range(n), range(m)):
         mean = sum(math.exp(-gamma * (A[i, r] + B[j, r])) for r in range(R)) / R
         assert got[i, j] == pytest.approx(-math.log(mean) / gamma, rel=1e-9, abs=1e-9)
     # It is the distance that the features' kernel sees.
     Z, Y = d2ke.d2ke_features(A, gamma), d2ke.d2ke_features(B, gamma)
     assert_allclose(np.exp(-gamma * got), Z @ Y.T, rtol=1e-9)
-    assert np.array_equal(d2ke.soft_min_distance(A, gamma=gamma),
-                          d2ke.soft_min_distance(A, gamma=gamma).T)  # fmt: skip
+    assert np.array_equal(d2ke.theory.soft_min_distance(A, gamma=gamma),
+                          d2ke.theory.soft_min_distance(A, gamma=gamma).T)  # fmt: skip
 
 
 @given(gamma=st.floats(1e-3, 1e6))
 def test_soft_minimum_tends_to_the_distance(gamma):
     """X among the random objects: d <= s <= d + log(R) / gamma."""
-    s = d2ke.soft_min_distance(D, gamma=gamma)
+    s = d2ke.theory.soft_min_distance(D, gamma=gamma)
     assert (s >= D - 1e-12 * (1 + D)).all()
     assert (s <= D + math.log(len(D)) / gamma * (1 + 1e-12) + 1e-12).all()
 
@@ -174,7 +176,7 @@ def test_kernel_does_not_tend_to_that_of_the_distance():
     """The paper's sentence on the limit: k / exp(-gamma d) stays below 1."""
     shortest = (np.abs(D[:, None] + D[None] - D[..., None]) < 1e-12).mean(axis=2)
     for gamma in (60.0, 1e3, 1e5):
-        ratio = np.exp(-gamma * (d2ke.soft_min_distance(D, gamma=gamma) - D))
+        ratio = np.exp(-gamma * (d2ke.theory.soft_min_distance(D, gamma=gamma) - D))
         # The share of the random objects on a shortest way.
         assert_allclose(ratio, shortest, rtol=1e-3)
     assert 0 < shortest.min() < shortest.max() < 0.9

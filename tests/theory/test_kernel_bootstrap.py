@@ -48,7 +48,7 @@ def test_matches_loops():
         again = np.repeat(Z, counts, axis=1)
         drawn_errors.append(errors_of(again @ again.T - K, K))
     wanted = np.sort(drawn_errors, axis=0)[math.ceil(0.9 * 39)]
-    got = d2ke.bootstrap_kernel_error(Z, delta=0.1, n_resamples=40, seed=rng, n_threads=2)
+    got = d2ke.theory.bootstrap_kernel_error(Z, delta=0.1, n_resamples=40, seed=rng, n_threads=2)
     assert [got.max, got.rms, got.relative, got.centred] == pytest.approx(wanted.tolist())
     assert (got.n_features, got.n_objects, got.delta) == (12, 9, 0.1)
     for error, value in zip(("max", "rms", "relative", "centred"), wanted, strict=True):
@@ -59,13 +59,15 @@ def test_matches_loops():
 
 def test_some_objects_of_many():
     Z = np.tile(drawn(50, 0), (40, 1))
-    got = d2ke.bootstrap_kernel_error(Z, n_resamples=20, max_objects=100)
+    got = d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20, max_objects=100)
     assert got.n_objects == 100
-    assert got.max == pytest.approx(d2ke.bootstrap_kernel_error(Z, n_resamples=20).max, rel=0.5)
+    assert got.max == pytest.approx(
+        d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20).max, rel=0.5
+    )
 
 
 def test_equal_objects_have_no_centred_error():
-    got = d2ke.bootstrap_kernel_error(np.tile(drawn(50, 0)[:1], (5, 1)), n_resamples=20)
+    got = d2ke.theory.bootstrap_kernel_error(np.tile(drawn(50, 0)[:1], (5, 1)), n_resamples=20)
     assert math.isnan(got.centred)
     with pytest.raises(ValueError, match="no two objects differ"):
         got.features_needed(0.1, "centred")

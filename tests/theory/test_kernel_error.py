@@ -35,8 +35,8 @@ def test_kernel_error_matches_a_direct_computation(with_features, n, R, seed, si
     reference = {"features": many} if with_features else {"gram": K}
     sizes = sorted({1, min(3, R), (R + 1) // 2, R})
     options = {"max_blocks": max_blocks, "n_threads": 1, **reference}
-    got = d2ke.kernel_error(Z, sizes=sizes, centred=True, **options)
-    assert d2ke.kernel_error(Z, sizes=sizes, **options).centred_mean is None
+    got = d2ke.theory.kernel_error(Z, sizes=sizes, centred=True, **options)
+    assert d2ke.theory.kernel_error(Z, sizes=sizes, **options).centred_mean is None
     assert got.sizes.tolist() == sizes
     phi = Z.astype(np.float64) * np.sqrt(R)
     products = np.einsum("ir,jr->ijr", phi, phi)
@@ -75,8 +75,8 @@ def test_kernel_error_by_tiles_and_threads():
     rng = np.random.default_rng(3)
     Z = rng.uniform(0, 1, (600, 1100)) / np.sqrt(1100)
     K = np.full((600, 600), 0.25)
-    one = d2ke.kernel_error(Z, gram=K, sizes=[1100, 300], centred=True, n_threads=1)
-    three = d2ke.kernel_error(Z, gram=K, sizes=[1100, 300], centred=True, n_threads=3)
+    one = d2ke.theory.kernel_error(Z, gram=K, sizes=[1100, 300], centred=True, n_threads=1)
+    three = d2ke.theory.kernel_error(Z, gram=K, sizes=[1100, 300], centred=True, n_threads=3)
     for name, values in vars(one).items():
         np.testing.assert_array_equal(values, getattr(three, name))
     whole = Z @ Z.T - K
@@ -84,7 +84,7 @@ def test_kernel_error_by_tiles_and_threads():
     assert one.n_blocks.tolist() == [3, 1]
     assert_allclose(one.max_mean[1], np.abs(whole).max(), rtol=1e-12)
     assert_allclose(one.rms_mean[1], np.sqrt((whole**2).mean()), rtol=1e-12)
-    single = d2ke.kernel_error(Z.astype(np.float32), gram=K, sizes=[1100, 300])
+    single = d2ke.theory.kernel_error(Z.astype(np.float32), gram=K, sizes=[1100, 300])
     assert_allclose(single.rms_mean, one.rms_mean, rtol=1e-4)
 
 
@@ -99,7 +99,7 @@ def test_centred_error_of_a_kernel_that_hardly_varies():
     wanted = np.linalg.norm(C @ error @ C) / np.linalg.norm(C @ K @ C)
     Z = (1 + phi[:, chosen]) / 8
     many = (1 + phi) / np.sqrt(len(OMEGAS))
-    got = d2ke.kernel_error(Z, features=many, sizes=[64], centred=True)
+    got = d2ke.theory.kernel_error(Z, features=many, sizes=[64], centred=True)
     assert got.centred_mean[0] == pytest.approx(wanted, rel=1e-4)
     assert got.relative_mean[0] < 1e-5 < 0.05 < wanted
 
@@ -110,11 +110,11 @@ def test_standard_error_matches_the_deviation_of_products(n, m, R, seed):
     A, B = rng.uniform(0, 1, (n, R)), rng.uniform(0, 1, (m, R))
     products = np.einsum("ir,jr->ijr", A, B)
     wanted = products.std(axis=2, ddof=1) / np.sqrt(R)
-    got = d2ke.kernel_standard_error(A / np.sqrt(R), B / np.sqrt(R))
+    got = d2ke.theory.kernel_standard_error(A / np.sqrt(R), B / np.sqrt(R))
     assert_allclose(got, wanted, rtol=1e-6)
-    single = d2ke.kernel_standard_error((A / np.sqrt(R)).astype(np.float32))
-    assert_allclose(single, d2ke.kernel_standard_error(A / np.sqrt(R)), rtol=1e-3)
+    single = d2ke.theory.kernel_standard_error((A / np.sqrt(R)).astype(np.float32))
+    assert_allclose(single, d2ke.theory.kernel_standard_error(A / np.sqrt(R)), rtol=1e-3)
 
 
 def test_equal_products_have_no_error():
-    assert d2ke.kernel_standard_error(np.full((2, 1000), 0.1)).max() < 1e-6
+    assert d2ke.theory.kernel_standard_error(np.full((2, 1000), 0.1)).max() < 1e-6

@@ -111,7 +111,7 @@ def test_slopes(isa, pair, window):
     assert found.value == entry(x, y, "ddtw", window=window)
     slopes = [reference.slopes(one) for one in (x, y)]
     middles = found.pairs - [int(len(one) > 1) for one in (x, y)]
-    found = d2ke.Alignment("dtw", {}, x, y, found.value, middles, found.costs)
+    found = d2ke.distances.Alignment("dtw", {}, x, y, found.value, middles, found.costs)
     check_places(found, *slopes, reference.window_radius(window, *map(len, slopes)))
     apart = slopes[0][middles[:, 0]] - slopes[1][middles[:, 1]]
     np.testing.assert_allclose(found.costs, (apart**2).sum(axis=1), rtol=1e-12, atol=1e-80)

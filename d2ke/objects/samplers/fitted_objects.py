@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """p(omega) from data: random objects like the training objects, and training objects themselves.
 
-They are nested as those of `d2ke.objects.random_objects`.
+They are nested as those of `d2ke.objects.samplers.random_objects`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke.objects.container import Objects, from_owned, refuse_weights
 from d2ke.objects.packing import as_objects
-from d2ke.objects.random_objects import check_overflow, draw_offsets
+from d2ke.objects.samplers.random_objects import check_overflow, draw_offsets
 
 
 def random_segments(
@@ -58,7 +58,7 @@ def random_segments(
     Examples
     --------
     >>> import d2ke
-    >>> list(d2ke.random_segments(3, ["abcdefgh", "ABCD"], length=(2, 4), seed=0))
+    >>> list(d2ke.samplers.random_segments(3, ["abcdefgh", "ABCD"], length=(2, 4), seed=0))
     ['efgh', 'bcde', 'gh']
     """
     integer("R", R, 1)
@@ -148,7 +148,7 @@ def markov_strings(
     Examples
     --------
     >>> import d2ke
-    >>> list(d2ke.markov_strings(3, ["abcabcabc", "abcabc"], length=(3, 8), seed=0))
+    >>> list(d2ke.samplers.markov_strings(3, ["abcabcabc", "abcabc"], length=(3, 8), seed=0))
     ['bcabcab', 'bcabcabc', 'abc']
     """
     integer("R", R, 1)
@@ -241,7 +241,7 @@ def resampled_sets(R: int, X: Any, *, size: int | tuple[int, int], seed: Any) ->
     --------
     >>> import d2ke
     >>> X = [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]]
-    >>> d2ke.resampled_sets(4, X, size=(3, 15), seed=0)
+    >>> d2ke.samplers.resampled_sets(4, X, size=(3, 15), seed=0)
     <4 sets of 2-dimensional vectors, float64, lengths 3 to 15>
     """
     integer("R", R, 1)
@@ -285,7 +285,7 @@ def representatives(X: Any, R: int, *, seed: Any) -> Objects:
     Examples
     --------
     >>> import d2ke
-    >>> list(d2ke.representatives(["AC", "GT", "GG", "TA"], 2, seed=0))
+    >>> list(d2ke.samplers.representatives(["AC", "GT", "GG", "TA"], 2, seed=0))
     ['GG', 'AC']
     """
     objects = as_objects("X", X)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The most telling random objects of a whole model."""
+"""Which random objects separate classes best of a whole model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from d2ke.objects.container import Objects
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
+class DiscriminativeObject:
     """A random object that a model listens to.
 
     Attributes
@@ -62,11 +62,11 @@ def omega_text(item: Any, block: str, index: int, source: int | None) -> str:
     return f"{text}, {block}[{index}]{origin}"
 
 
-def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
+def discriminative_objects(model: D2KEModel, *, limit: int = 10) -> list[DiscriminativeObject]:
     """Return the random objects of the whole model that support each class most.
 
     A random object has a weight for each class and a feature, which is high for objects near to it.
-    The most telling ones of a class have the largest weight times standard deviation of the
+    The first ones of a class have the largest weight times standard deviation of the
     feature: most of what the decisions differ in comes from them. `d2ke_explain` does the same for
     the prediction of one object.
 
@@ -79,7 +79,7 @@ def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
 
     Returns
     -------
-    list of Telling
+    list of DiscriminativeObject
         Class by class in the order of ``model.classes``, the largest first; fewer if fewer
         support a class. For a regression, those of the largest size, of either sign.
 
@@ -97,7 +97,7 @@ def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
     --------
     >>> import d2ke
     >>> model = d2ke.d2ke_train(["x", "y"] * 9, ["aab", "bba"] * 9, R=32)
-    >>> found = d2ke.d2ke_telling(model, limit=2)
+    >>> found = d2ke.explain.discriminative_objects(model, limit=2)
     >>> [one.label for one in found]
     ['x', 'x', 'y', 'y']
     >>> all(one.adds > 0 for one in found)
@@ -105,11 +105,11 @@ def d2ke_telling(model: D2KEModel, *, limit: int = 10) -> list[Telling]:
     """
     check_model(model)
     integer("limit", limit, 1)
-    return telling(model, limit, np.ones(model.R, bool))
+    return of_columns(model, limit, np.ones(model.R, bool))
 
 
-def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
-    """Return the most telling random objects among those of some columns of the features."""
+def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[DiscriminativeObject]:
+    """Return the random objects that separate classes best among those of some columns of the features."""
     classes, adds = model.classes, _of_omegas(model, columns)
     if classes is None:
         labels, adds = [None], adds[:1]
@@ -124,7 +124,9 @@ def telling(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Telling]:
             number = int(np.searchsorted(edges, j, side="right")) - 1
             block, index = model.blocks[number], j - int(edges[number])
             item, source = block.omega[index], source_of(block, index)
-            result.append(Telling(label, float(row[j]), block.name, index, item, source))
+            result.append(
+                DiscriminativeObject(label, float(row[j]), block.name, index, item, source)
+            )
     return result
 
 

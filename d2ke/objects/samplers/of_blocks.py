@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.models.piece_scores import counted_pieces, select_pieces
-from d2ke.models.windows import windows as windows  # of series, a sampler like the others
 from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights
-from d2ke.objects.fitted_objects import cut_segments
+from d2ke.objects.letter_pieces import counted_pieces, select_pieces
+from d2ke.objects.samplers.fitted_objects import cut_segments
 
 # Ranges of lengths, as parts of the median length of the training objects.
 MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
@@ -40,7 +39,7 @@ def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
     Examples
     --------
     >>> import d2ke
-    >>> from d2ke.models.samplers import training_objects
+    >>> from d2ke.samplers import training_objects
     >>> omega, places = training_objects(9, d2ke.pack(["a", "b"]), seed=0)
     >>> sorted(omega)
     ['a', 'b']
@@ -80,7 +79,7 @@ def segments(
     Examples
     --------
     >>> import d2ke
-    >>> from d2ke.models.samplers import segments
+    >>> from d2ke.samplers import segments
     >>> segments(4, d2ke.pack(["abcdefgh"]), lengths=[(0.25, 0.5)], seed=0)
     <4 strings over 8 letters, lengths 2 to 4>
     """
@@ -120,7 +119,7 @@ def pieces(R: int, X: Objects, *, longest: int = 6, seed: Any) -> Objects:
     Examples
     --------
     >>> import d2ke
-    >>> from d2ke.models.samplers import pieces
+    >>> from d2ke.samplers import pieces
     >>> sorted(pieces(9, d2ke.pack(["abc", "abd", "cd"]), seed=0))
     ['a', 'ab', 'b', 'c', 'd']
     """
@@ -166,7 +165,7 @@ def noise(
     Examples
     --------
     >>> import d2ke
-    >>> from d2ke.models.samplers import noise
+    >>> from d2ke.samplers import noise
     >>> noise(3, d2ke.pack([[0.0] * 20]), seed=0).dim
     1
     """
@@ -204,7 +203,7 @@ def resampled(
     Examples
     --------
     >>> import d2ke
-    >>> from d2ke.models.samplers import resampled
+    >>> from d2ke.samplers import resampled
     >>> len(resampled(5, d2ke.pack([[[0.0, 1.0], [2.0, 3.0]]]), seed=0))
     5
     """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The most telling random objects of a model."""
+"""Which random objects separate classes best of a model."""
 
 import numpy as np
 import pytest
 
 import d2ke
-from d2ke.explain.discriminative_objects import steps_of, telling
+from d2ke.explain.discriminative import of_columns, steps_of
 from d2ke.models.views import apply_views
 
 
@@ -35,7 +35,7 @@ def test_deviations_are_those_of_the_training_features(R):
 
 
 def test_the_largest_contributions_come_first(model):
-    found = d2ke.d2ke_telling(model, limit=5)
+    found = d2ke.explain.discriminative_objects(model, limit=5)
     assert [one.label for one in found] == ["noise"] * 5 + ["wave"] * 5
     largest = np.sort(model.linear.weights[0] * model.deviation)
     np.testing.assert_allclose([one.adds for one in found[5:]], largest[:-6:-1])
@@ -52,7 +52,7 @@ def test_windows_are_pieces_of_their_series(model):
     seen = 0
     windows = np.repeat(["of" in b.name or b.name in ("shapes", "windows") for b in model.blocks],
                         [block.R for block in model.blocks])  # fmt: skip
-    for one in telling(model, 50, windows):
+    for one in of_columns(model, 50, windows):
         if not hasattr(one.object, "dilation"):
             continue
         i, block = one.training_object, blocks[one.block]
@@ -67,14 +67,16 @@ def test_windows_are_pieces_of_their_series(model):
 
 def test_strings_of_three_classes():
     y, X = ["x", "y", "z"] * 9, ["aab", "bba", "cac"] * 9
-    found = d2ke.d2ke_telling(d2ke.d2ke_train(y, X, R=64), limit=1)
+    found = d2ke.explain.discriminative_objects(d2ke.d2ke_train(y, X, R=64), limit=1)
     assert [one.label for one in found] == ["x", "y", "z"]
     assert all(isinstance(one.object, str) and one.adds > 0 for one in found)
 
 
 def test_regressions_have_either_sign():
     X = ["a" * i + "b" * (12 - i) for i in range(12)]
-    found = d2ke.d2ke_telling(d2ke.d2ke_train(np.arange(12) + 0.5, X, R=64), limit=12)
+    found = d2ke.explain.discriminative_objects(
+        d2ke.d2ke_train(np.arange(12) + 0.5, X, R=64), limit=12
+    )
     assert {one.label for one in found} == {None}
     sizes = [abs(one.adds) for one in found]
     assert sizes == sorted(sizes, reverse=True)
@@ -83,5 +85,5 @@ def test_regressions_have_either_sign():
 
 def test_saved_models_say_the_same(model, tmp_path):
     d2ke.save_model(tmp_path / "m.h5", model)
-    again = d2ke.d2ke_telling(d2ke.load_model(tmp_path / "m.h5"))
-    assert list(map(str, again)) == list(map(str, d2ke.d2ke_telling(model)))
+    again = d2ke.explain.discriminative_objects(d2ke.load_model(tmp_path / "m.h5"))
+    assert list(map(str, again)) == list(map(str, d2ke.explain.discriminative_objects(model)))

@@ -74,8 +74,8 @@ def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
     Examples
     --------
     >>> import d2ke
-    >>> p = d2ke.effective_dimension("strings", length=60, alphabet_size=4)
-    >>> d2ke.features_needed(0.1, 0.05, p, gamma=0.1)
+    >>> p = d2ke.theory.effective_dimension("strings", length=60, alphabet_size=4)
+    >>> d2ke.theory.features_needed(0.1, 0.05, p, gamma=0.1)
     425901
     """
     eps, delta = below_one("eps", eps), below_one("delta", delta)
@@ -138,9 +138,9 @@ def features_needed_for_risk(
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.features_needed_for_risk(0.1, 0.05, 80.0, gamma=0.1)
+    >>> d2ke.theory.features_needed_for_risk(0.1, 0.05, 80.0, gamma=0.1)
     409742
-    >>> d2ke.features_needed_for_risk(0.1, 0.05, 80.0, gamma=0.1, coefficients=0.2)
+    >>> d2ke.theory.features_needed_for_risk(0.1, 0.05, 80.0, gamma=0.1, coefficients=0.2)
     8150
     """
     eps, delta = positive_number("eps", eps), below_one("delta", delta)
@@ -198,11 +198,11 @@ def effective_dimension(
     Examples
     --------
     >>> import d2ke
-    >>> round(d2ke.effective_dimension("strings", length=60, alphabet_size=4), 2)
+    >>> round(d2ke.theory.effective_dimension("strings", length=60, alphabet_size=4), 2)
     83.18
-    >>> round(d2ke.effective_dimension("multisets", length=10, n_elements=1000), 2)
+    >>> round(d2ke.theory.effective_dimension("multisets", length=10, n_elements=1000), 2)
     69.08
-    >>> d2ke.effective_dimension("unit-ball sets", length=15, n_dimensions=128)
+    >>> d2ke.theory.effective_dimension("unit-ball sets", length=15, n_dimensions=128)
     1920.0
     """
     needed, minimum = _SIZE_OF_KIND[choice("kind", kind, _SIZE_OF_KIND)]
@@ -268,7 +268,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.lipschitz_constant([3.0, -1.0, 0.0, 0.0], gamma=0.5)
+    >>> d2ke.theory.lipschitz_constant([3.0, -1.0, 0.0, 0.0], gamma=0.5)
     1.0
     """
     values = np.asarray(w)
@@ -331,9 +331,9 @@ def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.floa
     >>> import d2ke
     >>> X = ["ACGT", "AGGT", "TTTT"]
     >>> D = d2ke.distance_matrix(X, X, "levenshtein")  # the objects themselves as omegas
-    >>> d2ke.soft_min_distance(D, gamma=1.0).round(2).tolist()
+    >>> d2ke.theory.soft_min_distance(D, gamma=1.0).round(2).tolist()
     [[0.97, 1.4, 3.24], [1.4, 0.97, 3.24], [3.24, 3.24, 1.09]]
-    >>> d2ke.soft_min_distance(D, gamma=1000.0).round(2).tolist()
+    >>> d2ke.theory.soft_min_distance(D, gamma=1000.0).round(2).tolist()
     [[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [3.0, 3.0, 0.0]]
     """
     D = arrays.filled_matrix("D", D)

@@ -125,10 +125,10 @@ def kernel_error(
     --------
     >>> import d2ke
     >>> X = ["ACGT", "AGGT", "TTTT"]
-    >>> omega = d2ke.random_strings(4352, "ACGT", length=(2, 8), seed=0)
+    >>> omega = d2ke.samplers.random_strings(4352, "ACGT", length=(2, 8), seed=0)
     >>> Z = d2ke.d2ke_embed(X, omega[:256], distance="levenshtein", gamma=0.5)
     >>> many = d2ke.d2ke_embed(X, omega[256:], distance="levenshtein", gamma=0.5)
-    >>> error = d2ke.kernel_error(Z, features=many, sizes=[16, 64, 256])
+    >>> error = d2ke.theory.kernel_error(Z, features=many, sizes=[16, 64, 256])
     >>> error.n_blocks.tolist(), (error.rms_mean / error.expected_rms).round(1).tolist()
     ([16, 4, 1], [0.7, 0.6, 0.9])
     """
@@ -238,7 +238,7 @@ def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray
     >>> import numpy as np
     >>> import d2ke
     >>> Z = d2ke.d2ke_features(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]), gamma=1.0)
-    >>> d2ke.kernel_standard_error(Z).round(3).tolist()
+    >>> d2ke.theory.kernel_standard_error(Z).round(3).tolist()
     [[0.31, 0.0], [0.0, 0.31]]
     """
     Z = arrays.filled_matrix("Z", Z)

@@ -96,7 +96,7 @@ def simplex_qp(
     Examples
     --------
     >>> import d2ke
-    >>> solution = d2ke.simplex_qp([[2.0, 0.0], [0.0, 1.0]], [0.0, 0.0])
+    >>> solution = d2ke.discriminative.simplex_qp([[2.0, 0.0], [0.0, 1.0]], [0.0, 0.0])
     >>> solution.alpha.round(6).tolist(), solution.converged
     ([0.333333, 0.666667], True)
     """

@@ -89,9 +89,9 @@ def random_series(
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.random_series(3, 2, length=(1, 10), sigma=1.0, seed=0)
+    >>> d2ke.samplers.random_series(3, 2, length=(1, 10), sigma=1.0, seed=0)
     <3 series of 2-dimensional vectors, float64, lengths 1 to 10>
-    >>> d2ke.random_series(3, length=5, seed=0, X=[[1.0, 2.0, 3.0], [2.0, 4.0]])
+    >>> d2ke.samplers.random_series(3, length=5, seed=0, X=[[1.0, 2.0, 3.0], [2.0, 4.0]])
     <3 series of 1-dimensional vectors, float64, lengths 5 to 5>
     """
     integer("R", R, 1)
@@ -158,7 +158,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     Examples
     --------
     >>> import d2ke
-    >>> list(d2ke.random_strings(3, "ACGT", length=(2, 5), seed=0))
+    >>> list(d2ke.samplers.random_strings(3, "ACGT", length=(2, 5), seed=0))
     ['GGCAA', 'GACCT', 'TT']
     """
     integer("R", R, 1)
@@ -243,7 +243,7 @@ def random_sets(
     Examples
     --------
     >>> import d2ke
-    >>> d2ke.random_sets(4, 128, size=(3, 15), seed=0)
+    >>> d2ke.samplers.random_sets(4, 128, size=(3, 15), seed=0)
     <4 sets of 128-dimensional vectors, float64, lengths 3 to 15>
     """
     integer("R", R, 1)

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The public names; modules load when they are first used.
+
+from .alignment.record import Alignment as Alignment
+from .alignment.record import Operations as Operations
+from .record_pairs import column_weights as column_weights

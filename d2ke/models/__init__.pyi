@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The public names; modules load when they are first used.
+
+from . import views as views
