@@ -109,7 +109,7 @@ def discriminative_objects(model: D2KEModel, *, limit: int = 10) -> list[Discrim
 
 
 def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[DiscriminativeObject]:
-    """Return the random objects that separate classes best among those of some columns of the features."""
+    """Return the random objects of some columns of the features that separate classes best."""
     classes, adds = model.classes, _of_omegas(model, columns)
     if classes is None:
         labels, adds = [None], adds[:1]
