@@ -95,7 +95,7 @@ class Explanation:
         return "\n".join(lines)
 
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a series, coloured by `steps`, and those `windows` that separate classes best, at their places.
+        """Draw a series, coloured by `steps`, and the strongest of `windows` at their places.
 
         Each window is drawn at the level and on the scale that x has there; windows of
         differences are drawn by the slopes that they ask for.
