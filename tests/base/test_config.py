@@ -31,7 +31,7 @@ def test_environment_variable_selects(name):
 
 
 def test_unknown_instruction_set():
-    done = run("import d2ke", D2KE_ISA="sse9")
+    done = run("import d2ke; d2ke.distance_matrix(['a'], distance='osa')", D2KE_ISA="sse9")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ValueError: D2KE_ISA must be one of baseline")
