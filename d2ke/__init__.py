@@ -16,3 +16,7 @@ import lazy_loader as _lazy_loader
 
 # The public names are those of __init__.pyi; a module is loaded when a name of it is first used.
 __getattr__, __dir__, __all__ = _lazy_loader.attach_stub(__name__, __file__)
+
+# They need extras, so that a star import leaves them out.
+for _name in ("dask", "estimators"):
+    __all__.remove(_name)

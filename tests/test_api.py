@@ -3,6 +3,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,26 @@ def test_every_source_file_names_its_licence():
         if "SPDX-License-Identifier: BSD-3-Clause" not in path.read_text().split("\n", 1)[0]
     ]
     assert missing == []
+
+
+def test_a_star_import_needs_no_extra():
+    code = """if True:
+        import sys
+        sys.modules |= dict.fromkeys(("dask", "sklearn", "pandas", "pyarrow", "matplotlib"))
+        from d2ke import *
+        assert pack(["ab"]).kind == "strings"
+        import d2ke
+        assert "dask" in dir(d2ke)
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_module_is_loaded_when_a_name_of_it_is_used():
+    code = """if True:
+        import sys
+        import d2ke
+        assert "numpy" not in sys.modules
+        d2ke.pack(["ab"])
+        assert not {"d2ke.models.train", "matplotlib", "sklearn", "pandas"} & set(sys.modules)
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
