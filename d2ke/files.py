@@ -14,7 +14,7 @@ from d2ke._base.checks import element_type, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
-from d2ke.distances.problem import DISTANCES, ArgumentNames, PairwiseProblem, Transform
+from d2ke.distances.problem import UNCHANGED, ArgumentNames, PairwiseProblem, Transform
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.embedding.features import check_embedding, check_link, feature_transform
 from d2ke.embedding.scaling import Scaling
@@ -92,7 +92,7 @@ def write_distances(
     """
     names = ArgumentNames("write_distances")
     pairs = check_any_pairs(X, Y, distance, params, names)
-    _write_pairs(path, pairs, DISTANCES, None, dtype, n_threads, progress)
+    _write_pairs(path, pairs, UNCHANGED, None, dtype, n_threads, progress)
 
 
 def write_features(

@@ -43,7 +43,7 @@ def save(figure, name):
 def overview():
     """Draw objects, their distances to random objects, and a map of their features."""
     X, y = vowels()
-    omega = d2ke.samplers.random_segments(256, X, length=(3, 12), seed=0)
+    omega = d2ke.samplers.segments(256, X, length=(3, 12), seed=0)
     D = d2ke.distance_matrix(X, omega, "dtw")
     Z = d2ke.d2ke_features(D, gamma=1 / np.median(D))
     figure, (left, middle, right) = plt.subplots(1, 3, **(TWO | {"figsize": (11, 3.2)}))
@@ -82,7 +82,7 @@ def distances():
 def random_objects():
     """Draw two random series, and how far the series of three speakers are from them."""
     X, y = vowels()
-    omega = d2ke.samplers.random_segments(2, X, length=(4, 12), seed=3)
+    omega = d2ke.samplers.segments(2, X, length=(4, 12), seed=3)
     D = d2ke.distance_matrix(X, omega, "dtw")
     figure, (left, right) = plt.subplots(1, 2, **TWO)
     for i in (0, 30, 60):

@@ -106,7 +106,7 @@ def features(X: d2ke.Objects, data: d2ke.datasets.Dataset, R: int) -> np.ndarray
         span = (3 * median // 4, 5 * median // 4)
         omega = d2ke.samplers.markov_strings(R, X, order=3, length=span, seed=0)
     else:
-        omega = d2ke.samplers.resampled_sets(R, X, size=(3, 15), seed=0)
+        omega = d2ke.samplers.resampled(R, X, size=(3, 15), seed=0)
     D = d2ke.distance_matrix(X, omega, data.distance)
     return d2ke.d2ke_features(D, GAMMA_SCALE / np.median(D)).astype(np.float64)
 

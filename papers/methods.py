@@ -34,7 +34,7 @@ from d2ke.models.recipes import default_size
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
-from d2ke.objects.samplers.fitted_objects import representatives
+from d2ke.objects.samplers.training import training_objects
 from papers.settings import Setting, sample
 
 _FOLDS = 10
@@ -201,7 +201,7 @@ def _rsm(division: Division, sizes: Sequence[int]) -> Outcome:
     setting, outcome = division.setting, Outcome()
     R = min(setting.rsm_R or setting.R, len(division.train))
     _search(division, outcome, "rsm", _features_grid(setting, R))
-    omega = representatives(division.train, R, seed=division.seed)
+    omega = training_objects(R, division.train, seed=division.seed)[0]
     return _finish(division, outcome, omega, sizes)
 
 

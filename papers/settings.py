@@ -12,8 +12,9 @@ import numpy as np
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.grids import COSTS
 from d2ke.objects.container import Objects
-from d2ke.objects.samplers.fitted_objects import markov_strings, random_segments, resampled_sets
 from d2ke.objects.samplers.random_objects import random_series, random_sets, random_strings
+from d2ke.objects.samplers.strings import markov_strings
+from d2ke.objects.samplers.training import resampled, segments
 from papers.datasets import REGISTRY, Dataset
 
 
@@ -260,10 +261,10 @@ def sample(
     if dataset.domain == "series":
         if options.pop("source", "noise") == "segments":
             scale = options.pop("sigma")
-            return random_segments(R, train, scale=scale, seed=seed, **options)
+            return segments(R, train, scale=scale, seed=seed, **options)
         return random_series(R, train.dim, seed=seed, dtype=train.dtype, **options)
     if options.get("region") == "data":
-        return resampled_sets(R, train, size=options["size"], seed=seed)
+        return resampled(R, train, size=options["size"], seed=seed)
     if train.dim < 16:
         low, high = np.min(train.values, axis=0), np.max(train.values, axis=0)
         options |= {"region": "box", "low": low, "high": high}

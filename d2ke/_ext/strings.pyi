@@ -56,5 +56,5 @@ def token_set(
     space: int,
 ) -> PairwiseKernel: ...
 def pack(
-    offsets: NDArray[np.int64], n_lanes: int, part: bool = False
+    lengths: NDArray[np.int64], n_lanes: int, part: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from d2ke._ext.pairwise cimport PairwiseKernel
@@ -143,7 +144,8 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
                             int64_t n_letters, bint same, int64_t mode, bint swaps,
                             bint alone=False, double prefix_weight=0):
     """The strings in lanes, with all but the kernel."""
-    cdef int64_t n = y_offsets.shape[0] - 1, n_lanes = GROUPS * current().vector_bytes // 8
+    cdef int64_t n_x = x_offsets.shape[0] - 1, n = y_offsets.shape[0] - 1
+    cdef int64_t n_lanes = GROUPS * current().vector_bytes // 8
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef levenshtein_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
@@ -161,16 +163,19 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
         blocks = np.concatenate(edges).astype(np.int64)
         options.own_block = len(blocks) - 1
     else:
-        lengths, letters = np.diff(y_offsets), np.diff(x_offsets).mean()
-        bits = own_lanes(lengths, letters, current().vector_bytes) if mode == LEV_GLOBAL else -1
-        short, rest = np.flatnonzero(lengths <= bits), np.flatnonzero(lengths > bits)
-        columns, blocks = pack(np.append(0, np.cumsum(lengths[rest])), n_lanes, mode != LEV_GLOBAL)
+        ends = np.asarray(y_offsets)
+        lengths = ends[1:] - ends[:-1]
+        if mode == LEV_GLOBAL:
+            options.own_bits = own_lanes(lengths, x_offsets[n_x] / <double> n_x,
+                                         current().vector_bytes)
+        bits = options.own_bits
+        shared = (lengths > bits).nonzero()[0]
+        columns, blocks = pack(lengths[shared], n_lanes, mode != LEV_GLOBAL)
         options.own_block = len(blocks) - 1
-        options.own_bits = bits
         if bits > 0:
-            columns = np.append(rest[columns], short)
-            edges = np.arange(len(rest), len(lengths), n_lanes * 64 // bits)
-            blocks = np.concatenate([blocks, edges[1:], [len(lengths)]])
+            columns = np.concatenate([shared[columns], (lengths <= bits).nonzero()[0]])
+            edges = np.arange(len(shared), n, n_lanes * 64 // bits)
+            blocks = np.concatenate([blocks, edges[1:], [n]])
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
     options.n_letters = n_letters
     options.mode = mode
@@ -182,20 +187,27 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     return pairs
 
 
-def own_lanes(lengths, double letters, int64_t vector_bytes):
+def own_lanes(const int64_t[::1] lengths, double letters, int64_t vector_bytes):
     """Return the bits of lanes of one short pattern each, or -1, for texts of so many letters.
 
     It is what costs the fewest instructions, where longer patterns share lanes of 64 bits.
     """
-    shared = STEP * letters * (lengths + 1) / (8 * vector_bytes) + SHARED
-    costs = {-1: shared.sum()}
-    for bits in (8, 16, 32):
-        own = (STEP * letters + COUNT) * bits / (8 * vector_bytes) + OWN
-        costs[bits] = np.where(lengths <= bits, own, shared).sum()
-    return min(costs, key=costs.get)
+    cdef double word = STEP * letters / (8 * vector_bytes), cost, least = INFINITY
+    cdef int64_t i, bits, best = -1
+    for bits in (-1, 8, 16, 32):
+        cost = 0
+        for i in range(lengths.shape[0]):
+            if lengths[i] <= bits:
+                cost += (STEP * letters + COUNT) * bits / (8 * vector_bytes) + OWN
+            else:
+                cost += word * (lengths[i] + 1) + SHARED
+        if cost < least:
+            least = cost
+            best = bits
+    return best
 
 
-def pack(offsets, int64_t n_lanes, bint part=False):
+def pack(const int64_t[::1] lengths, int64_t n_lanes, bint part=False):
     """Put the patterns into lanes and the lanes into blocks.
 
     Each lane of a block takes the longest pattern that is left, then the longest
@@ -207,29 +219,34 @@ def pack(offsets, int64_t n_lanes, bint part=False):
     Returns the patterns in packing order, lane by lane, and the edges of the
     blocks; from these the kernel finds the lanes again.
     """
-    cdef int64_t n = len(offsets) - 1
+    cdef int64_t n = lengths.shape[0], n_sizes = 0, i
     cdef int64_t done = 0, taken, bits = 0, least, words, best_words
     cdef double cost, best
-    if n == 1:
-        return np.zeros(1, dtype=np.int64), np.array([0, 1], dtype=np.int64)
-    by_size = by_length(offsets)
-    lengths, counts = np.unique(np.diff(offsets), return_counts=True)
-    cdef const int64_t[::1] length = lengths
-    cdef const int64_t[::1] items = by_size
-    cdef const int64_t[::1] end = np.cumsum(counts, dtype=np.int64)
-    cdef int64_t[::1] order
-    left = counts.astype(np.int64)
-    trial = np.empty_like(left)
+    if n < 2:
+        return np.arange(n), np.arange(n + 1)
+    cdef const int64_t[::1] items = np.argsort(lengths, kind="stable")
+    for i in range(n):
+        n_sizes += i == 0 or lengths[items[i]] != lengths[items[i - 1]]
+    cdef int64_t[::1] size, end, left, trial, order
+    size, end, left, trial = np.zeros((4, n_sizes), np.int64)
+    n_sizes = 0
+    for i in range(n):
+        n_sizes += i == 0 or lengths[items[i]] != lengths[items[i - 1]]
+        size[n_sizes - 1] = lengths[items[i]]
+        end[n_sizes - 1] = i + 1
+        left[n_sizes - 1] += 1
     packed = np.empty(n, dtype=np.int64)
     blocks = [0]
     while done < n:
         order = packed[done:]
-        least = max(1, (lengths[left > 0].max() + part + 63) // 64)
-        best = np.inf
+        while left[n_sizes - 1] == 0:
+            n_sizes -= 1
+        least = max(1, (size[n_sizes - 1] + part + 63) // 64)
+        best = INFINITY
         best_words = least
         for words in range(least, least + MORE_WORDS + 1):
             trial[:] = left
-            taken = fill(words, n_lanes, part, length, items, end, trial, order, &bits)
+            taken = fill(words, n_lanes, part, size, items, end, trial, order, &bits)
             if words > least and taken * BLOCKS > n:
                 break
             cost = price(words, part) / bits
@@ -239,7 +256,7 @@ def pack(offsets, int64_t n_lanes, bint part=False):
             # Not even full lanes of one word more would be cheaper.
             if taken == n - done or best <= price(words + 1, part) / (64 * words + 65) / n_lanes:
                 break
-        done += fill(best_words, n_lanes, part, length, items, end, left, order, &bits)
+        done += fill(best_words, n_lanes, part, size, items, end, left, order, &bits)
         blocks.append(done)
     return packed, np.array(blocks, dtype=np.int64)
 

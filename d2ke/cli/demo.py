@@ -34,8 +34,9 @@ from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
-from d2ke.objects.samplers.fitted_objects import markov_strings, random_segments, representatives
 from d2ke.objects.samplers.random_objects import random_strings
+from d2ke.objects.samplers.strings import markov_strings
+from d2ke.objects.samplers.training import segments, training_objects
 
 R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters
 _SEARCHED, _LANDMARKS = 1000, 2000  # the most training objects of a search, and of a kernel
@@ -59,7 +60,7 @@ TASKS = {
     ),
     "japanese-vowels": Task(
         "series of 12 channels, nine speakers",
-        lambda X: partial(random_segments, X=X),
+        lambda X: partial(segments, X=X),
         {"length": [(1, 10), (5, 25)], "scale": [1.0, 3.0]},
     ),
     "digits-str8": Task(
@@ -130,7 +131,7 @@ def _d2ke(split: Split, task: Task) -> float:
 def _rsm(split: Split, task: Task) -> float:
     gammas = {name: value for name, value in task.grid.items() if name == "gamma_scale"}
     chosen = split.search("rsm", _SEARCHED, grid={"R": [min(SEARCH_R, len(split.X))], **gammas})
-    omega = representatives(split.X, min(R, len(split.X)), seed=split.seed)
+    omega = training_objects(min(R, len(split.X)), split.X, seed=split.seed)[0]
     return _on_features(split, omega, chosen)
 
 

@@ -25,7 +25,8 @@ from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
 from d2ke.io.feature_file import features_seal
 from d2ke.objects.container import Objects
-from d2ke.objects.samplers.fitted_objects import markov_strings, random_segments, resampled_sets
+from d2ke.objects.samplers.strings import markov_strings
+from d2ke.objects.samplers.training import resampled, segments
 
 FORMS = ("gram", "distances", "features", "points")
 R = 1024
@@ -233,9 +234,9 @@ def draw(domain: str, X: Objects, R: int, seed: int) -> tuple[Objects, str]:
     if domain == "series":
         longest = int(lengths.max())
         span = min(_SEGMENT[0], longest), min(_SEGMENT[1], longest)
-        omega = random_segments(R, X, length=span, seed=seed)
+        omega = segments(R, X, length=span, seed=seed)
         return omega, f"random segments of length {span[0]} to {span[1]}"
-    omega = resampled_sets(R, X, size=_SET, seed=seed)
+    omega = resampled(R, X, size=_SET, seed=seed)
     return omega, f"random sets of {_SET[0]} to {_SET[1]} elements"
 
 

@@ -6,26 +6,24 @@ from __future__ import annotations
 import numpy as np
 
 from d2ke._base.errors import warn
+from d2ke.distances.distance import Distance
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import BY_NAME, Distance, check_parameters
+from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.objects.copies import find_copies
 
-_FEW = 3  # pairs of different objects; fewer may well be equally far from each other
+FEW = 3  # pairs of different objects; fewer may well be equally far from each other
 _SOME = 10  # of a distance that is not 0: four words of one letter are all at distance 1
 
 
 def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
-    """Warn if all distances between different objects are equal.
+    """Warn if all distances between different objects, at least `FEW` pairs, are equal.
 
     Only of distances with a name: what a function returns is its author's.
     """
     row = _named(pairs)
-    if row is None or D.size < _FEW:
+    if row is None:
         return
     same, value = pairs.y is pairs.x, D.flat[1]
-    # Nearly always the first row shows that they differ.
-    if (D[0, 1:] != value).any():
-        return
     differs = np.not_equal(D, value)
     if same:
         np.fill_diagonal(differs, False)
@@ -33,7 +31,7 @@ def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
         return
     n, m = len(find_copies(pairs.x).firsts), len(find_copies(pairs.y).firsts)
     n_different = n * (n - 1) // 2 if same else n * m
-    if n_different < (_FEW if value == 0 else _SOME):
+    if n_different < (FEW if value == 0 else _SOME):
         return
     if not row.is_symmetric(check_parameters(row, pairs.params)):
         return  # one may be contained in another
@@ -48,7 +46,7 @@ def warn_of_first_neighbors(
 ) -> None:
     """Warn if all objects have the same neighbours, the first ones, at one distance."""
     row, (n, k) = _named(pairs), indices.shape
-    if row is None or n < _FEW or len(pairs.y) < 2 * k + _FEW:
+    if row is None or n < FEW or len(pairs.y) < 2 * k + FEW:
         return
     # Ties are sorted by index, and an object is not its own neighbour.
     if distances[0, 0] != distances[0, -1] or indices.max() > k:

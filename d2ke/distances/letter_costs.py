@@ -13,7 +13,8 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import edits, strings
-from d2ke.distances.string_rows import common_letters
+from d2ke.distances.distance import Distance
+from d2ke.distances.string_rows import common_letters, mode_or_local
 from d2ke.objects.container import Objects
 from d2ke.objects.tokens import letters_of, symbols_of
 
@@ -231,7 +232,7 @@ def prepare_weighted(
     """Compile an edit distance with these costs."""
     if costs is None:
         costs = together()["costs"]
-    x_codes, y_codes, n_letters = common_letters(x, y)
+    x_codes, _, y_codes, _, n_letters = common_letters(x, y)
     both = np.zeros(max(1, n_letters), np.uint32)
     for objects, codes in ((x, x_codes), (y, y_codes)):
         if len(objects.values):
@@ -247,3 +248,29 @@ def not_symmetric(costs: Costs | None = None, mode: int = strings.GLOBAL) -> boo
     """Return whether exchanging x and y may change the distance."""
     one_sided = mode in (strings.PREFIX, strings.INFIX)
     return one_sided or not (costs is None or costs.symmetric)
+
+
+LETTER_COSTS = (
+    Distance(
+        name="weighted_levenshtein",
+        aliases=("weighted_edit",),
+        kind="strings",
+        shortest=0,
+        prepare=prepare_weighted,
+        parameters={
+            "substitution": pair_costs,
+            "alphabet": letters_in_order,
+            "mismatch": no_cost_or_cost,
+            "insertion": letter_costs,
+            "deletion": letter_costs,
+            "gap_open": no_cost_or_cost,
+            "gap_extend": no_cost_or_cost,
+            "mode": mode_or_local,
+        },
+        together=together,
+        check=check_letters,
+        directed=not_symmetric,
+        summary="least cost of substitutions, insertions, deletions and gaps with costs of letters",
+        source="Needleman & Wunsch 1970; Gotoh 1982; Smith & Waterman 1981 (local)",
+    ),
+)

@@ -16,8 +16,8 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
-from d2ke.distances.equal_distances import warn_of_equal_distances
-from d2ke.distances.problem import DEFAULT_NAMES, DISTANCES, PairwiseProblem, Transform
+from d2ke.distances.equal_distances import FEW, warn_of_equal_distances
+from d2ke.distances.problem import DEFAULT_NAMES, UNCHANGED, PairwiseProblem, Transform
 from d2ke.distances.record_pairs import check_any_pairs
 
 _SMALL = 1 << 16  # bytes that always fit
@@ -191,7 +191,9 @@ def distance_matrix(
     dtype = None if dtype is None else element_type("dtype", dtype)
     pairs = check_any_pairs(X, Y, distance, params, DEFAULT_NAMES)
     D = fill_array(pairs, out, dtype, n_threads, progress)
-    warn_of_equal_distances(pairs, D)
+    # Nearly always the first row shows that distances differ.
+    if D.size >= FEW and (D[0, 1:] == D.flat[1]).all():
+        warn_of_equal_distances(pairs, D)
     return D
 
 
@@ -201,7 +203,7 @@ def fill_array(
     dtype: np.dtype | None,
     n_threads: int,
     progress: bool,
-    transform: Transform = DISTANCES,
+    transform: Transform = UNCHANGED,
 ) -> np.ndarray:
     """Compute all pairs into `out`, or into a new array for None.
 

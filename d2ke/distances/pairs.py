@@ -17,15 +17,18 @@ from scipy import LowLevelCallable
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import pairwise, user
 from d2ke._ext.pairwise import PairwiseKernel
+from d2ke.distances.distance import Distance
 from d2ke.distances.problem import (
     DEFAULT_NAMES,
+    UNCHANGED,
     ArgumentNames,
     CompiledPairs,
     PairBlock,
     PairwiseProblem,
+    Report,
     Transform,
 )
-from d2ke.distances.registry import BY_NAME, Distance, check_parameters, find_distance
+from d2ke.distances.registry import BY_NAME, check_kind, check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects, check_compatible, refuse_weights
 from d2ke.objects.packing import as_objects
@@ -66,13 +69,15 @@ def check_pairs(
     row = find_distance(distance)
     checked = check_parameters(row, params)
     try:
-        x, y = _packed(X, Y, names, row.kind, row.takes_missing(checked))
+        missing = row.missing is not None and row.missing(**checked)
+        x, y = _packed(X, Y, names, row.kind, missing)
     except ArgumentTypeError as error:
         if error.argument == names.x:
-            _check_kind(row, names.x, X)
+            _refuse_kind(row, names.x, X)
         raise
     for name, objects in ((names.x, x),) if y is x else ((names.x, x), (names.y, y)):
-        row.check_lengths(name, objects)
+        if row.shortest:
+            row.check_lengths(name, objects)
         if objects.weights is not None and not row.weighted:
             refuse_weights(objects, name, f"distance {row.name!r}")
         if row.check is not None:
@@ -87,13 +92,13 @@ def check_pairs(
     return PairwiseProblem(x, y, dtype, same, compile_, row.name, dict(params), names)
 
 
-def _check_kind(row: Distance, name: str, X: Any) -> None:
+def _refuse_kind(row: Distance, name: str, X: Any) -> None:
     """Refuse objects of another kind, if it is that for which they cannot be packed."""
     try:
         objects = as_objects(name, X)
     except (TypeError, ValueError):
         return
-    row.check_kind(name, objects.kind)
+    check_kind(row, name, objects.kind)
 
 
 def _named_pairs(name: str, parameters: Mapping[str, Any], block: PairBlock) -> CompiledPairs:
@@ -150,8 +155,8 @@ class _PythonPairs(CompiledPairs):
         self,
         out: np.ndarray,
         n_threads: int,
-        report: Callable[[int, int], None] | None,
-        transform: Transform,
+        report: Report = None,
+        transform: Transform = UNCHANGED,
     ) -> None:
         distance, (x_items, y, same, first, first_column) = self.kernel, self._block
         row = np.empty(out.shape[1])
@@ -267,8 +272,8 @@ class _UserPairs(CompiledPairs):
         self,
         out: np.ndarray,
         n_threads: int,
-        report: Callable[[int, int], None] | None,
-        transform: Transform,
+        report: Report = None,
+        transform: Transform = UNCHANGED,
     ) -> None:
         try:
             super().run(out, n_threads, report, transform)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class ArgumentNames(NamedTuple):
 
 
 DEFAULT_NAMES = ArgumentNames()
+
+Report: TypeAlias = Callable[[int, int], None] | None  # ``report(done, total)`` follows the work
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,9 @@ class Transform:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
+UNCHANGED = Transform()
+
+
 class PairBlock(NamedTuple):
     """Items to compare: some rows and columns of a problem, or all.
 
@@ -59,9 +64,6 @@ class PairBlock(NamedTuple):
     first_column: int = 0
 
 
-DISTANCES = Transform()
-
-
 class CompiledPairs:
     """A compiled distance with its items, ready to fill a matrix."""
 
@@ -72,8 +74,14 @@ class CompiledPairs:
         """Return the kernel that computes single pairs, for searches."""
         return self.kernel
 
-    def run(self, out: np.ndarray, n_threads: int, report: Any, transform: Transform) -> None:
-        """Fill `out` with transformed distances; ``report(done, total)`` follows the work."""
+    def run(
+        self,
+        out: np.ndarray,
+        n_threads: int,
+        report: Report = None,
+        transform: Transform = UNCHANGED,
+    ) -> None:
+        """Fill `out` with transformed distances."""
         self.kernel.run(out, n_threads, self._block.same, report, transform.gamma, transform.scale)
 
 
@@ -126,8 +134,8 @@ class PairwiseProblem:
         self,
         out: np.ndarray,
         n_threads: int,
-        report: Callable[[int, int], None] | None = None,
-        transform: Transform = DISTANCES,
+        report: Report = None,
+        transform: Transform = UNCHANGED,
     ) -> np.ndarray:
         """Compute all pairs into an array in memory, and return it.
 

@@ -16,11 +16,12 @@ from d2ke._ext import user
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import (
-    DISTANCES,
+    UNCHANGED,
     ArgumentNames,
     CompiledPairs,
     PairBlock,
     PairwiseProblem,
+    Report,
     Transform,
 )
 from d2ke.distances.registry import usual_distance
@@ -168,7 +169,7 @@ def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[st
         sample = [pairs.y[i] for i in rows] if isinstance(pairs.y, list) else pairs.y[rows]
         D = np.empty((len(rows), len(rows)))
         try:
-            pairs.compile(PairBlock(sample, sample)).run(D, 1, None, DISTANCES)
+            pairs.compile(PairBlock(sample, sample)).run(D, 1)
         except (TypeError, ValueError) as error:  # of a user's function
             problem = f"fails in the sample for weights, by its own numbers: {error}"
             raise ArgumentError(f"distance[{name!r}]", problem) from error
@@ -234,7 +235,13 @@ class _RecordPairs(CompiledPairs):
 
         return user.python(values, len(block.x), len(block.y), _BATCH)
 
-    def run(self, out: np.ndarray, n_threads: int, report: Any, transform: Transform) -> None:
+    def run(
+        self,
+        out: np.ndarray,
+        n_threads: int,
+        report: Report = None,
+        transform: Transform = UNCHANGED,
+    ) -> None:
         """Fill `out` with distances, tile by tile: a sum needs memory for another tile."""
         x, y, same, first, first_column = self._block
         n, m = out.shape
@@ -259,7 +266,7 @@ class _RecordPairs(CompiledPairs):
             if weight == 0:
                 continue
             column = block._replace(x=block.x[name].values, y=block.y[name].values)
-            self.kernel.columns[name].compile(column).run(distances, n_threads, None, DISTANCES)
+            self.kernel.columns[name].compile(column).run(distances, n_threads)
             with np.errstate(over="ignore"):
                 distances *= weight
                 out += distances
@@ -268,7 +275,13 @@ class _RecordPairs(CompiledPairs):
 class _PlainPairs(CompiledPairs):
     """Absolute differences of numbers, or 0 and 1 for equal and different categories."""
 
-    def run(self, out: np.ndarray, n_threads: int, report: Any, transform: Transform) -> None:
+    def run(
+        self,
+        out: np.ndarray,
+        n_threads: int,
+        report: Report = None,
+        transform: Transform = UNCHANGED,
+    ) -> None:
         """Fill `out` with distances."""
         x, y, *_ = self._block
         if self.kernel == "equal":

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from d2ke._base.checks import choice, not_negative
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.checks import choice, flag, not_negative
+from d2ke._base.errors import ArgumentError
 from d2ke._ext import edits, pairwise, strings
+from d2ke.distances.distance import Distance
 from d2ke.objects.container import Objects, common_alphabet
-from d2ke.objects.packing import pack
 
+StringSides: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
 _OVERREAD = 64  # bytes after the last letter that a kernel may read
 _MOST_WEIGHT = 0.25  # for each of four letters
@@ -48,14 +47,17 @@ def whole_if_normalized(**parameters: Any) -> dict[str, Any]:
     return parameters
 
 
-def common_letters(x: Objects, y: Objects) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the letters of x and y as indices into their common alphabet, and its size."""
+def common_letters(x: Objects, y: Objects) -> StringSides:
+    """Return the letters of x and y as indices into their common alphabet, and its size.
+
+    They are what kernels take: letters and offsets of x, letters and offsets of y, size.
+    """
     if x is y:
         codes = not_empty(x.values.astype(np.uint32))
-        return codes, codes, len(x.alphabet)
+        return codes, x.offsets, codes, x.offsets, len(x.alphabet)
     alphabet, (x_codes, y_codes) = common_alphabet([x, y])
     x_codes, y_codes = not_empty(x_codes.astype(np.uint32)), not_empty(y_codes.astype(np.uint32))
-    return x_codes, y_codes, len(alphabet)
+    return x_codes, x.offsets, y_codes, y.offsets, len(alphabet)
 
 
 def not_empty(codes: np.ndarray) -> np.ndarray:
@@ -67,25 +69,25 @@ def prepare_levenshtein(
     x: Objects, y: Objects, same: bool, mode: int = strings.GLOBAL, normalize: bool = False
 ) -> Any:
     """Compile Levenshtein's distance."""
-    pairs = strings.levenshtein(*_sides(x, y), same, mode)
+    pairs = strings.levenshtein(*common_letters(x, y), same, mode)
     return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
 def prepare_osa(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the distance of optimal string alignment."""
-    pairs = strings.osa(*_sides(x, y), same)
+    pairs = strings.osa(*common_letters(x, y), same)
     return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
 def prepare_indel(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the distance of insertions and deletions."""
-    pairs = strings.indel(*_sides(x, y), same)
+    pairs = strings.indel(*common_letters(x, y), same)
     return pairwise.divide_by_lengths(pairs, True) if normalize else pairs
 
 
 def prepare_damerau(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
     """Compile the unrestricted Damerau-Levenshtein distance."""
-    pairs = edits.damerau(*_sides(x, y), same)
+    pairs = edits.damerau(*common_letters(x, y), same)
     return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
@@ -99,69 +101,12 @@ def prefix_weight(name: str, value: Any) -> float:
 
 def prepare_jaro(x: Objects, y: Objects, same: bool, prefix_weight: float = 0.0) -> Any:
     """Compile Jaro's distance."""
-    return strings.jaro(*_sides(x, y), same, prefix_weight)
+    return strings.jaro(*common_letters(x, y), same, prefix_weight)
 
 
 def prepare_jaro_winkler(x: Objects, y: Objects, same: bool, prefix_weight: float = 0.1) -> Any:
     """Compile Winkler's distance."""
     return prepare_jaro(x, y, same, prefix_weight)
-
-
-def check_text(name: str, objects: Objects) -> None:
-    """Refuse strings that cannot be split at whitespace."""
-    if objects.letters not in ("str", "bytes"):
-        raise ArgumentTypeError(
-            name,
-            f"holds strings of letters of type {objects.letters!r}; words are found in str and "
-            "bytes, and 'jaccard' and 'indel' compare lists of tokens",
-        )
-
-
-def prepare_token_sort(x: Objects, y: Objects, same: bool) -> Any:
-    """Compile the distance of insertions and deletions of strings whose words are sorted."""
-    joined = [_joined(map(sorted, _words(side))) for side in ((x,) if y is x else (x, y))]
-    return prepare_indel(joined[0], joined[-1], same, normalize=True)
-
-
-def prepare_token_set(x: Objects, y: Objects, same: bool) -> Any:
-    """Compile the distance of sets of words."""
-    words = [
-        [sorted(set(tokens)) for tokens in _words(side)] for side in ((x,) if y is x else (x, y))
-    ]
-    distinct = sorted(set(chain.from_iterable(chain(*words))))
-    numbers = {word: i for i, word in enumerate(distinct)}
-    joined = [_joined(side) for side in words]
-    vocabulary = pack([*distinct, " "])
-    alphabet, codes = common_alphabet([*joined, vocabulary])
-    letters = [not_empty(code.astype(np.uint32)) for code in codes]
-    pairs = strings.indel(
-        letters[0], joined[0].offsets, letters[-2], joined[-1].offsets, len(alphabet), same
-    )
-    sides = []
-    for side in words:
-        tokens = np.fromiter((numbers[word] for word in chain(*side)), np.int64)
-        sides.append((not_empty(tokens), np.cumsum([0, *map(len, side)], dtype=np.int64)))
-    return strings.token_set(
-        pairs, sides[0], sides[-1], letters[-1], vocabulary.offsets, len(alphabet), letters[-1][-1]
-    )
-
-
-def _words(objects: Objects) -> list[list[str]]:
-    """Return the words of each string; a byte becomes the character of the same number."""
-    if objects.letters == "bytes":
-        return [[word.decode("latin-1") for word in text.split()] for text in objects]
-    return [text.split() for text in objects]
-
-
-def _joined(words: Iterable[list[str]]) -> Objects:
-    """Pack each string's words with a space between them."""
-    return pack([" ".join(side) for side in words])
-
-
-def _sides(x: Objects, y: Objects) -> tuple[Any, ...]:
-    """Return the letters and offsets of both, and the size of their alphabet."""
-    x_codes, y_codes, n_letters = common_letters(x, y)
-    return x_codes, x.offsets, y_codes, y.offsets, n_letters
 
 
 def prepare_hamming(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
@@ -227,3 +172,95 @@ def _bit_sets(members: np.ndarray, offsets: np.ndarray, n_letters: int) -> tuple
     bit = np.left_shift(np.uint64(1), (members % 64).astype(np.uint64))
     np.bitwise_or.at(bits, owners * words + members // 64, bit)
     return bits, np.arange(n + 1) * words
+
+
+STRINGS = (
+    Distance(
+        name="levenshtein",
+        aliases=("edit", "lev"),
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=prepare_levenshtein,
+        parameters={"mode": mode, "normalize": flag},
+        together=whole_if_normalized,
+        nonmetric=normalized,
+        directed=not_whole,
+        summary="least number of insertions, deletions and substitutions of letters, "
+        "between whole strings or from y to a prefix or a substring of x",
+        source="Levenshtein 1966; bit-vectors of Myers 1999 and Hyyro 2003",
+    ),
+    Distance(
+        name="osa",
+        aliases=("optimal_string_alignment",),
+        kind="strings",
+        shortest=0,
+        prepare=prepare_osa,
+        parameters={"normalize": flag},
+        summary="Levenshtein's edits and transpositions of neighbouring letters, none edited twice",
+        source="Boytsov 2011; bit-vectors of Hyyro 2003",
+    ),
+    Distance(
+        name="damerau_levenshtein",
+        aliases=("damerau",),
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=prepare_damerau,
+        parameters={"normalize": flag},
+        nonmetric=normalized,
+        summary="Levenshtein's edits and transpositions, with edits between the letters too",
+        source="Damerau 1964; Lowrance & Wagner 1975; Zhao & Sahni 2019",
+    ),
+    Distance(
+        name="hamming",
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=prepare_hamming,
+        parameters={"normalize": flag},
+        check_pair=check_one_length,
+        summary="number of places with different letters, of strings of one length",
+        source="Hamming 1950",
+    ),
+    Distance(
+        name="indel",
+        aliases=("lcs",),
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=prepare_indel,
+        parameters={"normalize": flag},
+        nonmetric=normalized,
+        summary="least number of insertions and deletions: the lengths less twice that of the "
+        "longest common subsequence",
+        source="Needleman & Wunsch 1970; bit-vectors of Hyyro 2004",
+    ),
+    Distance(
+        name="jaccard",
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=prepare_jaccard,
+        summary="the part of the letters of x and y that only one of them has, as sets",
+        source="Jaccard 1901; Levandowsky & Winter 1971",
+    ),
+    Distance(
+        name="jaro",
+        kind="strings",
+        shortest=0,
+        prepare=prepare_jaro,
+        summary="1 less the mean of three parts: of the letters of x and of y that are in common "
+        "and near each other, and of these those in the same order",
+        source="Jaro 1989",
+    ),
+    Distance(
+        name="jaro_winkler",
+        kind="strings",
+        shortest=0,
+        prepare=prepare_jaro_winkler,
+        parameters={"prefix_weight": prefix_weight},
+        summary="Jaro's distance, less for strings that begin with the same letters",
+        source="Winkler 1990",
+    ),
+)

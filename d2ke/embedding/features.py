@@ -233,14 +233,14 @@ def rsm_embed(
     """Embed objects by their distances to representatives: the representative-set method.
 
     This is the baseline RSM of the paper. The formula is that of D2KE, with R training objects (see
-    `representatives`) in place of random ones.
+    `training_objects`) in place of random ones.
 
     Parameters
     ----------
     X : Objects or what `pack` takes
         n objects.
     reps : Objects or what `pack` takes
-        R representatives, usually ``representatives(X_train, R, seed=...)``.
+        R representatives, usually ``training_objects(R, X_train, seed=...)[0]``.
     distance, gamma, link, n_threads, out, dtype, progress, **params
         As for `d2ke_embed`.
 
@@ -265,7 +265,7 @@ def rsm_embed(
     --------
     >>> import d2ke
     >>> X = d2ke.pack(["ACGT", "AGGT", "TTTT"])
-    >>> reps = d2ke.samplers.representatives(X, 2, seed=0)
+    >>> reps = d2ke.samplers.training_objects(2, X, seed=0)[0]
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """

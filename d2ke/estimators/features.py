@@ -112,7 +112,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
 
 
 class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsEstimator):
-    """Features of distances to training objects: `representatives` and `rsm_embed`.
+    """Features of distances to training objects: `training_objects` and `rsm_embed`.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
     progress : bool
         Show progress bars (on a terminal only).
     random_state : int, RandomState or None
-        Which objects are drawn; an integer is the `seed` of `representatives`.
+        Which objects are drawn; an integer is the `seed` of `training_objects`.
 
     Attributes
     ----------

@@ -11,7 +11,8 @@ import numpy as np
 from d2ke._ext import alignment, elastic
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances import elastic_rows as rows
-from d2ke.distances.registry import ELASTIC_GROUNDS, find_distance
+from d2ke.distances.registry import find_distance
+from d2ke.distances.series_rows import ELASTIC_GROUNDS
 from d2ke.objects.container import Objects, from_owned
 
 _LEAST = 0.1  # distance of two vectors, in standard deviations, by which a weight is divided

@@ -34,7 +34,7 @@ from d2ke.model_selection.result import Search, printable
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.packing import as_objects
 from d2ke.objects.readings import warn_of_letters
-from d2ke.objects.samplers.fitted_objects import representatives
+from d2ke.objects.samplers import training
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _sampler_for(call: SearchCall) -> str:
     sampler = "markov_strings, X=X"
     if call.X.kind != "strings":
         row = BY_NAME.get(call.distance) if isinstance(call.distance, str) else None
-        sampler = "resampled_sets, X=X" if row and row.kind == "sets" else "random_series, X=X"
+        sampler = "resampled, X=X" if row and row.kind == "sets" else "random_series, X=X"
     return f"functools.partial(d2ke.{sampler})"
 
 
@@ -103,7 +103,7 @@ def training_objects(call: SearchCall) -> list[Omega]:
     """Return the one p(omega) that draws among the training objects."""
     X, R, seed = call.X, max(call.grid["R"]), call.problem.seed
     if isinstance(X, Objects):
-        return [Omega({}, lambda: representatives(X, R, seed=seed))]
+        return [Omega({}, lambda: training.training_objects(R, X, seed=seed)[0])]
     chosen = generator(seed).permutation(len(X))[: integer("R", R, 1, len(X))].tolist()
     return [Omega({}, lambda: [X[i] for i in chosen])]
 

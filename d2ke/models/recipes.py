@@ -15,15 +15,8 @@ from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, Block
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
-from d2ke.objects.samplers.of_blocks import (
-    MIXED,
-    noise,
-    pieces,
-    resampled,
-    segments,
-    shares,
-    training_objects,
-)
+from d2ke.objects.samplers.strings import pieces
+from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
 # Default number of features of all blocks together.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
@@ -101,6 +94,11 @@ def beside_scores(blocks: Sequence[Block], R: int | None) -> tuple[Block, ...]:
         return tuple(others)
     sizes = _in_proportion(R, [block.R for block in others])
     return tuple(block.resized(size) for block, size in zip(others, sizes, strict=True))
+
+
+def shares(R: int, n: int) -> list[int]:
+    """Divide R into n nearly equal shares."""
+    return [R * (i + 1) // n - R * i // n for i in range(n)]
 
 
 def _in_proportion(R: int, weights: Sequence[int]) -> list[int]:

@@ -12,11 +12,10 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.models.blocks import AnyBlock, Block
 from d2ke.models.plain_blocks import PLAIN_KINDS, PlainBlock
-from d2ke.models.recipes import default_blocks
+from d2ke.models.recipes import default_blocks, shares
 from d2ke.objects.container import Objects
 from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Records
-from d2ke.objects.samplers.of_blocks import shares
 
 
 def training_records(X: Any) -> Records:

@@ -10,7 +10,7 @@ from typing import Any
 from d2ke._base import memory
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.distances.registry import find_distance, usual_distance
+from d2ke.distances.registry import check_kind, find_distance, usual_distance
 from d2ke.models.blocks import Block
 from d2ke.models.plan import block_rows
 from d2ke.models.record_blocks import distances_of_columns, training_records
@@ -64,7 +64,7 @@ def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
         if distance is not None and not isinstance(distance, str):
             continue
         row = find_distance(usual_distance(objects.kind) if distance is None else distance)
-        row.check_kind(name, objects.kind)
+        check_kind(row, name, objects.kind)
         row.check_lengths(name, objects)
     return objects
 

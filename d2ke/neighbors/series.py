@@ -9,7 +9,8 @@ import numpy as np
 
 from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import BY_NAME, ELASTIC_GROUNDS, check_parameters
+from d2ke.distances.registry import BY_NAME, check_parameters
+from d2ke.distances.series_rows import ELASTIC_GROUNDS
 from d2ke.neighbors.bounded import Bounded, search_bounded
 from d2ke.neighbors.elastic import band
 from d2ke.neighbors.info import NeighborsInfo

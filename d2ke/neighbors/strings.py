@@ -464,7 +464,8 @@ def _cost_in_full(
 def _sorted(pairs: PairwiseProblem) -> tuple[Side, Side, np.ndarray]:
     """Return X and Y sorted, the same side twice where Y is X, and the letters' ranks."""
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    *letters, n_letters = common_letters(sides[0], sides[-1])
+    x_codes, _, y_codes, _, n_letters = common_letters(sides[0], sides[-1])
+    letters = (x_codes, y_codes)
     longest = max(int(side.lengths.max()) for side in sides)
     counts = sum(np.bincount(codes, minlength=n_letters) for codes in letters)
     ranks = np.argsort(np.argsort(-counts, kind="stable")).astype(np.uint32)

@@ -62,7 +62,7 @@ def test_series_are_drawn_from_noise_or_are_segments():
     noise = d2ke.samplers.random_series(30, 2, length=(2, 9), sigma=0.5, seed=4, dtype=np.float32)
     assert sample(dataset, train, parameters, 30, 4) == noise
     assert sample(dataset, train, parameters | {"source": "noise"}, 30, 4) == noise
-    segments = d2ke.samplers.random_segments(30, train, length=(2, 9), scale=0.5, seed=4)
+    segments = d2ke.samplers.segments(30, train, length=(2, 9), scale=0.5, seed=4)
     assert sample(dataset, train, parameters | {"source": "segments"}, 30, 4) == segments
     assert segments != noise
     assert segments.dtype == noise.dtype == np.float32
@@ -95,7 +95,7 @@ def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
         dtype=train.dtype,
     )
     assert sample(dataset, train, {"size": (2, 9)}, 30, 4) == box
-    points = d2ke.samplers.resampled_sets(30, train, size=(2, 9), seed=4)
+    points = d2ke.samplers.resampled(30, train, size=(2, 9), seed=4)
     assert sample(dataset, train, {"size": (2, 9), "region": "data"}, 30, 4) == points != box
     descriptors = pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
     for region in ("sphere", "orthant"):
@@ -104,7 +104,7 @@ def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
         )
         parameters = {"size": 3, "region": region}
         assert sample(dataset, descriptors, parameters, 30, 4) == expected
-    expected = d2ke.samplers.resampled_sets(30, descriptors, size=3, seed=4)
+    expected = d2ke.samplers.resampled(30, descriptors, size=3, seed=4)
     assert sample(dataset, descriptors, {"size": 3, "region": "data"}, 30, 4) == expected
 
 

@@ -33,11 +33,11 @@ from d2ke.discriminative import (
 from d2ke.measures import gram_two_sample_test, kernel_coordinates, kernel_neighbors, kernel_norm
 from d2ke.samplers import (
     markov_strings,
-    random_segments,
     random_series,
     random_sets,
     random_strings,
-    resampled_sets,
+    resampled,
+    segments,
 )
 
 
@@ -187,19 +187,19 @@ CASES = [
     (ValueError, ("low", "(2,)"), d2ke.samplers.random_sets, 2, 3,
      given(size=3, seed=0, region="box", low=[0, 0])),
     (TypeError, "low", random_sets, 2, 3, given(size=3, seed=0, region="box", low="a")),
-    (ValueError, ("length", "9"), d2ke.samplers.random_segments, 2, WORDS, given(length=9, seed=0)),
-    (ValueError, ("scale", "2"), d2ke.samplers.random_segments, 2, WORDS,
+    (ValueError, ("length", "9"), d2ke.samplers.segments, 2, WORDS, given(length=9, seed=0)),
+    (ValueError, ("scale", "2"), d2ke.samplers.segments, 2, WORDS,
      given(length=1, seed=0, scale=2.0)),
-    (ValueError, ("scale", "-1"), d2ke.samplers.random_segments, 2, SERIES,
+    (ValueError, ("scale", "-1"), d2ke.samplers.segments, 2, SERIES,
      given(length=1, seed=0, scale=-1.0)),
-    (ValueError, ("X[0]", "nan"), random_segments, 2, [[NAN]], given(length=1, seed=0)),
+    (ValueError, ("X[0]", "nan"), segments, 2, [[NAN]], given(length=1, seed=0)),
     (TypeError, ("X", "series"), d2ke.samplers.markov_strings, 2, SERIES, given(length=1, seed=0)),
     (ValueError, ("order", "0"), markov_strings, 2, WORDS, given(length=1, seed=0, order=0)),
     (ValueError, ("order", "9"), markov_strings, 2, WORDS, given(length=1, seed=0, order=9)),
-    (ValueError, ("R", "5"), d2ke.samplers.representatives, WORDS, 5, given(seed=0)),
-    (TypeError, ("seed", "'x'"), d2ke.samplers.representatives, WORDS, 2, given(seed="x")),
-    (TypeError, ("X", "arrays of numbers"), resampled_sets, 2, WORDS, given(size=2, seed=0)),
-    (ValueError, ("size", "0"), d2ke.samplers.resampled_sets, 2, SETS, given(size=0, seed=0)),
+    (ValueError, ("R", "0"), d2ke.samplers.training_objects, 0, WORDS, given(seed=0)),
+    (TypeError, ("seed", "'x'"), d2ke.samplers.training_objects, 2, WORDS, given(seed="x")),
+    (TypeError, ("X", "arrays of numbers"), resampled, 2, WORDS, given(size=2, seed=0)),
+    (ValueError, ("size", "0"), d2ke.samplers.resampled, 2, SETS, given(size=0, seed=0)),
     # Distances.
     (TypeError, ("distance", "None"), d2ke.distance_matrix, SERIES),
     (ValueError, ("distance", "'dtv'", "dtw"), d2ke.distance_matrix, SERIES, None, "dtv"),

@@ -162,7 +162,7 @@ def test_fused_at_extreme_magnitudes(isa, link, ground, scale):
 
 def test_rsm_is_the_same_formula():
     X = series(9)
-    reps = d2ke.samplers.representatives(X, 4, seed=0)
+    reps = d2ke.samplers.training_objects(4, X, seed=0)[0]
     for link, gamma in [("exp", 0.5), ("distance", None)]:
         Z = d2ke.rsm_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)
         wanted = d2ke.d2ke_embed(X, reps, distance="dtw", gamma=gamma, link=link, window=2)

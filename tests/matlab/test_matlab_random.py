@@ -283,4 +283,4 @@ def test_other_samplers_take_a_stream_too():
 
 def test_samplers_that_take_no_stream_say_so():
     with pytest.raises(TypeError, match=r"seed must be an integer, got RandStream\(0\)"):
-        d2ke.samplers.representatives(["a", "b"], 1, seed=RandStream(0))
+        d2ke.samplers.training_objects(1, ["a", "b"], seed=RandStream(0))

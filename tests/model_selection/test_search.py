@@ -92,7 +92,7 @@ def test_rsm_with_a_planted_optimum():
     grid = {"R": [2, 60], "gamma_scale": [1000.0, 3.0], "C": [1e-8, 10.0]}
     found = search(y, X, "rsm", grid=grid, **euclidean)
     assert (found.parameters["R"], found.parameters["C"]) == (60, 10.0)
-    omega = d2ke.samplers.representatives(X, 60, seed=0)
+    omega = d2ke.samplers.training_objects(60, X, seed=0)[0]
     median = np.median(d2ke.distance_matrix(X, omega, "hausdorff"))
     assert found.parameters["gamma"] == pytest.approx(3 / median)
     assert found.accuracy > 90
@@ -213,7 +213,7 @@ def test_relative_and_absolute_gamma_agree(method):
     del grid["gamma_scale"]
     assert small_search(method, grid=grid | {"gamma": gammas}) == relative
     X = ring(48, 7)[0]
-    Y = {"d2ke": points(20, seed=0), "rsm": d2ke.samplers.representatives(X, 20, seed=0)}.get(
+    Y = {"d2ke": points(20, seed=0), "rsm": d2ke.samplers.training_objects(20, X, seed=0)[0]}.get(
         method
     )
     median = np.median(d2ke.distance_matrix(X, Y, "hausdorff"))
@@ -455,8 +455,8 @@ BAD = [
     ("d2ke", {"sampler": lambda R: 0}, ValueError, "sampler.*unexpected keyword.*'seed'"),
     ("d2ke", {"sampler": lambda R, seed, **_: points(3, seed=0)}, ValueError, "sampler drew 3"),
     ("d2ke", {"sampler": lambda R, seed, **_: ["x"] * R}, TypeError,
-     r"sampler draws strings, but X holds series; .*partial\(d2ke\.resampled_sets, X=X\)"),
-    ("d2ke", {"sampler": None}, TypeError, r"needs a sampler .*partial\(d2ke\.resampled_sets"),
+     r"sampler draws strings, but X holds series; .*partial\(d2ke\.resampled, X=X\)"),
+    ("d2ke", {"sampler": None}, TypeError, r"needs a sampler .*partial\(d2ke\.resampled"),
     ("d2ke", {"sampler": None, "distance": "dtw"}, TypeError, r"d2ke\.random_series, X=X"),
     ("d2ke", {"sampler": None, "X": ["a", "b"] * 24, "distance": "osa"}, TypeError,
      r"d2ke\.markov_strings, X=X"),

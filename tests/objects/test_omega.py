@@ -46,17 +46,17 @@ SAMPLERS = {
     "box": lambda R, seed: d2ke.samplers.random_sets(
         R, 2, size=(3, 15), seed=seed, region="box", low=[-1, 0], high=3
     ),
-    "representatives": lambda R, seed: d2ke.samplers.representatives(POOL, R, seed=seed),
-    "segments": lambda R, seed: d2ke.samplers.random_segments(
+    "training objects": lambda R, seed: d2ke.samplers.training_objects(R, POOL, seed=seed)[0],
+    "segments": lambda R, seed: d2ke.samplers.segments(
         R, VECTORS, length=(2, 9), scale=0.3, seed=seed
     ),
-    "float32 segments": lambda R, seed: d2ke.samplers.random_segments(
+    "float32 segments": lambda R, seed: d2ke.samplers.segments(
         R, FLOATS, length=(2, 9), scale=0.3, seed=seed
     ),
-    "segments of strings": lambda R, seed: d2ke.samplers.random_segments(
+    "segments of strings": lambda R, seed: d2ke.samplers.segments(
         R, WORDS, length=(1, 9), seed=seed
     ),
-    "segments of integers": lambda R, seed: d2ke.samplers.random_segments(
+    "segments of integers": lambda R, seed: d2ke.samplers.segments(
         R, INTEGERS, length=(1, 9), seed=seed
     ),
     "chain": lambda R, seed: d2ke.samplers.markov_strings(R, WORDS, length=(1, 9), seed=seed),
@@ -66,8 +66,8 @@ SAMPLERS = {
     "chain of integers": lambda R, seed: d2ke.samplers.markov_strings(
         R, INTEGERS, length=5, order=3, seed=seed
     ),
-    "resampled": lambda R, seed: d2ke.samplers.resampled_sets(R, VECTORS, size=(3, 15), seed=seed),
-    "float32 resampled": lambda R, seed: d2ke.samplers.resampled_sets(
+    "resampled": lambda R, seed: d2ke.samplers.resampled(R, VECTORS, size=(3, 15), seed=seed),
+    "float32 resampled": lambda R, seed: d2ke.samplers.resampled(
         R, FLOATS, size=(3, 15), seed=seed
     ),
 }
@@ -217,16 +217,18 @@ def test_box():
     np.testing.assert_allclose(unit.std(axis=0), np.sqrt(1 / 12), rtol=0.02)
 
 
-def test_representatives():
+def test_training_objects():
     X = d2ke.pack([[i] for i in range(40)])
-    drawn = [int(v[0, 0]) for v in d2ke.samplers.representatives(X, 40, seed=0)]
+    drawn = [int(v[0, 0]) for v in d2ke.samplers.training_objects(40, X, seed=0)[0]]
     assert sorted(drawn) == list(range(40))
     assert drawn != sorted(drawn)
     firsts = np.array(
-        [d2ke.samplers.representatives(X, 1, seed=s).values[0, 0] for s in range(2000)]
+        [d2ke.samplers.training_objects(1, X, seed=s)[0].values[0, 0] for s in range(2000)]
     )
     assert uniform_over(firsts.astype(int), 0, 39)
-    assert d2ke.samplers.representatives(["a", "b"], 2, seed=0).kind == "strings"
+    drawn, places = d2ke.samplers.training_objects(9, ["a", "b", "c"], seed=0)
+    assert sorted(drawn) == ["a", "b", "c"]
+    assert ["abc"[place] for place in places] == drawn
 
 
 def call(function, **changes):
@@ -234,7 +236,7 @@ def call(function, **changes):
         "series": {"R": 3, "n_channels": 2, "length": (1, 4), "sigma": 1.0, "seed": 0},
         "strings": {"R": 3, "alphabet": "AB", "length": (1, 4), "seed": 0},
         "sets": {"R": 3, "dim": 2, "size": (1, 4), "seed": 0},
-        "representatives": {"X": ["a", "b"], "R": 2, "seed": 0},
+        "training": {"X": ["a", "b"], "R": 2, "seed": 0},
         "segments": {"X": [[1.0, 2.0, 0.0, -3.0], [5.0]], "R": 2, "length": (1, 4), "seed": 0},
         "chain": {"X": ["abcd", "", "ba"], "R": 2, "length": (1, 9), "seed": 0},
         "resampled": {"X": [[1.0, 2.0], [5.0]], "R": 2, "size": (1, 4), "seed": 0},
@@ -244,11 +246,12 @@ def call(function, **changes):
 
 
 NAMES = {
-    "representatives": "representatives",
+    "training": "training_objects",
+    "segments": "segments",
     "chain": "markov_strings",
-    "resampled": "resampled_sets",
+    "resampled": "resampled",
 }
-ALL = ("series", "strings", "sets", "representatives", "segments", "chain", "resampled")
+ALL = ("series", "strings", "sets", "training", "segments", "chain", "resampled")
 SINGLE = d2ke.pack([np.array([3.0, 0.0, -1.0, 0.0], dtype=np.float32)])
 
 
@@ -276,7 +279,8 @@ WRONG_LENGTHS = [
         *((function, {name: value}, error, f"{name}.* must be") for value, error in WRONG_LENGTHS
           for function, name in [
             ("series", "length"), ("strings", "length"), ("segments", "length"),
-            ("chain", "length"), ("sets", "size"), ("resampled", "size")]),
+            ("chain", "length"), ("sets", "size"), ("resampled", "size")]
+          if value is not None or function not in ("segments", "resampled")),
         *((function, {name: value}, error, f"{name} must be a positive")
           for function, name in [("series", "sigma"), ("segments", "scale")]
           for value, error in [(0, ValueError), (np.nan, ValueError), (np.inf, ValueError),
@@ -293,12 +297,12 @@ WRONG_LENGTHS = [
         ("sets", {"region": "box", "low": [0, 1]}, ValueError, "low must be less than high"),
         ("sets", {"region": "box", "low": [0, 0, 0]}, ValueError, r"low must be a number or of sh"),
         ("sets", {"region": "box", "low": -1.7e308, "high": 1.7e308}, ValueError, "low|high"),
-        ("representatives", {"R": 3}, ValueError, "R must be between 1 and 2, got 3"),
         *((name, {"X": X}, error, message) for name in ALL[3:] for X, error, message in [
             ([], ValueError, "X is empty"),
             ("abc", TypeError, "X must be a sequence of obj"),
             ([[1.0], "a"], TypeError, r"X\[1\] is str"),
-            (5, TypeError, "X must be a sequence of objects, got int")]),
+            (5, TypeError, "X must be a sequence of objects, got int")]
+          if name != "training" or isinstance(X, (int, str)) or not X),
         ("segments", {"length": (2, 5)}, ValueError,
          "length goes up to 5, but the longest object of X has 4 elements"),
         ("segments", {"X": ["abc", ""], "length": 4}, ValueError, "length goes up to 4, but the"),

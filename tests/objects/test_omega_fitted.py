@@ -12,13 +12,9 @@ from test_omega import BYTES, FLOATS, INTEGERS, VECTORS, WORDS, numbered, unifor
 import d2ke
 
 FITTED = {
-    "segments": lambda R, X, **options: d2ke.samplers.random_segments(
-        R, X, **{"length": 3} | options
-    ),
+    "segments": lambda R, X, **options: d2ke.samplers.segments(R, X, **{"length": 3} | options),
     "chain": lambda R, X, **options: d2ke.samplers.markov_strings(R, X, **{"length": 3} | options),
-    "resampled": lambda R, X, **options: d2ke.samplers.resampled_sets(
-        R, X, **{"size": 3} | options
-    ),
+    "resampled": lambda R, X, **options: d2ke.samplers.resampled(R, X, **{"size": 3} | options),
 }
 
 KINDS = [
@@ -62,18 +58,18 @@ def test_segments_are_parts_of_one_object(lengths, data, seed):
     high = data.draw(st.integers(1, max(lengths)))
     low = data.draw(st.integers(1, high))
     X = numbered(*lengths)
-    for segment in d2ke.samplers.random_segments(30, X, length=(low, high), seed=seed):
+    for segment in d2ke.samplers.segments(30, X, length=(low, high), seed=seed):
         (item,), begin, n = set(segment[:, 0].astype(int)), int(segment[0, 1]), len(segment)
         assert low <= n <= high
         np.testing.assert_array_equal(segment, X[item][begin : begin + n])
     words = ["".join("abc"[k % 3] for k in range(n)) for n in lengths]
-    for segment in d2ke.samplers.random_segments(30, words, length=(low, high), seed=seed):
+    for segment in d2ke.samplers.segments(30, words, length=(low, high), seed=seed):
         assert any(segment in word for word in words)
 
 
 def test_the_places_of_segments_are_uniform():
     lengths = (0, 5, 2, 0, 7, 1)
-    drawn = list(d2ke.samplers.random_segments(60_000, numbered(*lengths), length=(1, 3), seed=0))
+    drawn = list(d2ke.samplers.segments(60_000, numbered(*lengths), length=(1, 3), seed=0))
     for n in (1, 2, 3):
         places = [(i, p) for i, most in enumerate(lengths) for p in range(most - n + 1)]
         found = [places.index(tuple(one[0].astype(int))) for one in drawn if len(one) == n]
@@ -87,8 +83,8 @@ def test_segments_are_multiplied_by_the_scale(dtype, scale):
     rng = np.random.default_rng(0)
     X = d2ke.pack([rng.standard_normal((n, 3)).astype(dtype) for n in (4, 9, 2)])
     before = X.values.copy()
-    plain = d2ke.samplers.random_segments(30, X, length=(1, 6), seed=5)
-    scaled = d2ke.samplers.random_segments(30, X, length=(1, 6), scale=scale, seed=5)
+    plain = d2ke.samplers.segments(30, X, length=(1, 6), seed=5)
+    scaled = d2ke.samplers.segments(30, X, length=(1, 6), scale=scale, seed=5)
     assert scaled.dtype == dtype
     np.testing.assert_array_equal(scaled.offsets, plain.offsets)
     np.testing.assert_array_equal(scaled.values, plain.values * dtype(scale))
@@ -96,7 +92,7 @@ def test_segments_are_multiplied_by_the_scale(dtype, scale):
 
 
 def test_strings_take_the_scale_1():
-    draw = d2ke.samplers.random_segments
+    draw = d2ke.samplers.segments
     assert draw(9, WORDS, length=2, scale=1, seed=0) == draw(9, WORDS, length=2, seed=0)
 
 
@@ -243,7 +239,7 @@ def test_chains_begin_where_a_context_ends(order):
 @pytest.mark.parametrize("X", [VECTORS, FLOATS])
 def test_elements_of_resampled_sets(X):
     rows = [tuple(row) for row in X.values]
-    omega = d2ke.samplers.resampled_sets(3000, X, size=(1, 9), seed=0)
+    omega = d2ke.samplers.resampled(3000, X, size=(1, 9), seed=0)
     found = np.array([rows.index(tuple(row)) for row in omega.values])  # each is one of X
     assert uniform_over(found, 0, len(rows) - 1)
     # Elements of one set are independent.
@@ -256,5 +252,5 @@ def test_elements_of_resampled_sets(X):
 
 def test_a_single_element_is_resampled():
     X = d2ke.pack([[[2.0, 3.0]]], channels_first=False)
-    omega = d2ke.samplers.resampled_sets(5, X, size=(1, 4), seed=0)
+    omega = d2ke.samplers.resampled(5, X, size=(1, 4), seed=0)
     assert {tuple(row) for row in omega.values} == {(2.0, 3.0)}

@@ -78,13 +78,12 @@ OMEGA = d2ke.samplers.random_series(3, 50, length=(1, 4), sigma=1.0, seed=0)
         lambda X: d2ke.d2ke_embed(X, OMEGA, distance="dtw", gamma=1.0),
         lambda X: d2ke.rsm_embed(X, OMEGA, distance="dtw", gamma=1.0),
         lambda X: d2ke.d2ke_gram(X, omega=OMEGA, distance="dtw", gamma=1.0),
-        lambda X: d2ke.samplers.representatives(X, 2, seed=0),
-        lambda X: d2ke.samplers.random_segments(2, X, length=1, seed=0),
-        lambda X: d2ke.samplers.resampled_sets(2, X, size=2, seed=0),
+        lambda X: d2ke.samplers.segments(2, X, length=1, seed=0),
+        lambda X: d2ke.samplers.resampled(2, X, size=2, seed=0),
         lambda X: d2ke.kernel_distance_matrix(X, sigma=1.0),
         lambda X: d2ke.search([0, 1] * 2, X, distance="dtw", method="knn", n_folds=2),
     ],
-    ids=["matrix", "mhd", "embed", "rsm", "gram", "reps", "segments", "sets", "kernel", "search"],
+    ids=["matrix", "mhd", "embed", "rsm", "gram", "segments", "sets", "kernel", "search"],
 )
 def test_functions_that_pack_lists_say_the_same(call):
     with pytest.warns(UserWarning, match=r"pack\(X, channels_first=True\); to keep") as caught:

@@ -114,7 +114,7 @@ def test_carried_along():
     assert d2ke.concatenate([X[:1], X[1:]]) == X
     mixed = d2ke.concatenate([d2ke.pack(ITEMS)[1:], X[:1]])
     assert mixed.weights.tolist() == [1, 0.5, 0.5, *WEIGHTS[0]]
-    assert sorted(d2ke.samplers.representatives(X, 3, seed=0).weights) == sorted(X.weights)
+    assert sorted(d2ke.samplers.training_objects(3, X, seed=0)[0].weights) == sorted(X.weights)
     (scaled,) = d2ke.datasets.standardize(X)
     assert scaled.weights.tolist() == X.weights.tolist()
 
@@ -172,11 +172,11 @@ def test_users_distances_refuse_weights():
         d2ke.distance_matrix(weighted(), distance=compiled)
 
 
-def test_random_objects_refuse_weights():
-    with pytest.raises(TypeError, match="random_segments does not use weights, but X has them"):
-        d2ke.samplers.random_segments(2, weighted(), length=1, seed=0)
-    with pytest.raises(TypeError, match="resampled_sets does not use weights, but X has them"):
-        d2ke.samplers.resampled_sets(2, weighted(), size=1, seed=0)
+def test_weights_of_random_objects():
+    with pytest.raises(TypeError, match="segments does not use weights, but X has them"):
+        d2ke.samplers.segments(2, weighted(), length=1, seed=0)
+    drawn = d2ke.samplers.resampled(2, weighted(), size=1, seed=0)
+    assert drawn.weights is None
 
 
 def test_padded_weights_of_one_dimension_are_refused():

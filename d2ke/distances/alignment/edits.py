@@ -180,7 +180,7 @@ def align_jaccard(problem: PairwiseProblem) -> dict[str, Any]:
 
 
 def _letters(problem: PairwiseProblem) -> Letters:
-    x, y, _ = common_letters(problem.x, problem.y)
+    x, _, y, *_ = common_letters(problem.x, problem.y)
     return Letters(x, y, len(problem.x.values), len(problem.y.values))
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from d2ke._ext import alignment, elastic
 from d2ke.distances.alignment.record import operations_of
 from d2ke.distances.alignment.tables import TABLE_BYTES, plan, trace
+from d2ke.distances.distance import same_precision
 from d2ke.distances.elastic_rows import derivatives
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import ELASTIC_GROUNDS, find_distance, same_precision
+from d2ke.distances.registry import find_distance
+from d2ke.distances.series_rows import ELASTIC_GROUNDS
 
 Cells = alignment.GroundRows | alignment.TableRows
 

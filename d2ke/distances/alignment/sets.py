@@ -9,8 +9,9 @@ import numpy as np
 
 from d2ke._base.memory import check_fits
 from d2ke._ext import alignment, emd, sets
+from d2ke.distances.distance import same_precision
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.registry import measures_of, same_precision
+from d2ke.distances.set_rows import measures_of
 from d2ke.objects.container import Objects
 
 

@@ -74,7 +74,7 @@ def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> d
     """Return the fewest operations that turn x, or its nearest part, into y."""
     n, m = len(problem.x.values), len(problem.y.values)
     usual = TABLE_BYTES + 8 * m
-    x, y, n_letters = common_letters(problem.x, problem.y)
+    x, _, y, _, n_letters = common_letters(problem.x, problem.y)
     x, y = x[:n], y[:m]
     if mode == strings.PREFIX:
         x = x[: 2 * m]  # a longer one is farther than the empty one

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random objects from training objects: some of them, their segments, their vectors, and noise.
+
+A sampler is a function ``sampler(R, X, *, seed)`` with options between X and seed. Lengths are
+given by a range in elements, or by several ranges relative to the median length of X.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import generator, integer, length_range, positive_number
+from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights, take
+from d2ke.objects.packing import as_objects
+from d2ke.objects.samplers.random_objects import check_overflow
+from d2ke.objects.values import list_of
+
+# Ranges of lengths, relative to the median length of the training objects.
+MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
+SIZES = ((0.02, 0.1), (0.1, 0.3))
+
+
+def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
+    """Draw up to R of the training objects without replacement; return their rows too.
+
+    Parameters
+    ----------
+    R : int
+        Number of objects; if X has fewer, all of X.
+    X : Objects or sequence
+        The training objects.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    tuple of Objects or list, and ndarray of int64
+        The objects in random order, and their places in X.
+
+    Raises
+    ------
+    TypeError, ValueError
+        R < 1, a seed of another type, or X is empty or not a sequence.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, eq. (8): the representative-set method, p(omega) = p(x).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> omega, places = d2ke.samplers.training_objects(9, d2ke.pack(["a", "b"]), seed=0)
+    >>> sorted(omega)
+    ['a', 'b']
+    """
+    integer("R", R, 1)
+    items = X if isinstance(X, Objects) else list_of("X", X)
+    places = generator(seed).permutation(len(items))[:R]
+    return take(items, places), places
+
+
+def segments(
+    R: int,
+    X: Any,
+    *,
+    lengths: Sequence[tuple[float, float]] = MIXED,
+    length: int | tuple[int, int] | None = None,
+    longest: int | None = None,
+    scale: float = 1.0,
+    seed: Any,
+) -> Objects:
+    """Draw R segments of X: lengths uniform, places uniform among those with room for one.
+
+    Segments lie between independent elements (`random_series`, `random_strings`) and objects of X
+    themselves (`training_objects`).
+
+    Parameters
+    ----------
+    R : int
+        Number of segments, at least 1.
+    X : Objects or what `pack` takes
+        The training series or strings.
+    lengths : sequence of (float, float)
+        Ranges of lengths relative to the median length of X; each has an equal share of R.
+    length : int or (int, int), optional
+        A range of lengths in elements in place of `lengths`, both ends included; an integer fixes
+        the length.
+    longest : int, optional
+        Longer lengths of `lengths` become this.
+    scale : float, default 1.0
+        Factor of the values of series, above 0.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Objects
+        R objects of the kind and the element type of X; with `lengths`, none if all objects of X
+        are empty.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong type, or X has weights.
+    ValueError
+        R < 1, an empty range of lengths, no object of X is as long as the longest length, values
+        that are out of the element type's range, or a scale other than 1 for strings.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and Embedding", 2018,
+    sections 4.1 and 4.3, on the choice of p(omega).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> list(d2ke.samplers.segments(3, ["abcdefgh", "ABCD"], length=(2, 4), seed=0))
+    ['efgh', 'bcde', 'gh']
+    >>> d2ke.samplers.segments(4, ["abcdefgh"], lengths=[(0.25, 0.5)], seed=0)
+    <4 strings over 8 letters, lengths 2 to 4>
+    """
+    integer("R", R, 1)
+    objects = as_objects("X", X)
+    refuse_weights(objects, "X", "segments")
+    scale = positive_number("scale", scale)
+    if objects.kind == "strings" and scale != 1:
+        raise ValueError(f"scale is for series, but X holds strings; got scale = {scale}")
+    if length is None:
+        if not objects.lengths.any():
+            return objects[:0]
+        draws = _draw_lengths(R, objects, lengths, seed, longest)
+    else:
+        span, most = length_range("length", length), objects.lengths.max(initial=0)
+        if most < span[1]:
+            raise ValueError(
+                f"length goes up to {span[1]}, but the longest object of X has {most} elements"
+            )
+        draws = _draw_range(R, span, seed)
+    drawn = [
+        (_cut(objects, offsets_of(sizes), rng.random(len(sizes))), sizes) for _, sizes, rng in draws
+    ]
+    if scale != 1:
+        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
+            drawn = [(values * objects.dtype.type(scale), sizes) for values, sizes in drawn]
+        for values, _ in drawn:
+            check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
+    return _joined(objects, drawn)
+
+
+def resampled(
+    R: int,
+    X: Any,
+    *,
+    sizes: Sequence[tuple[float, float]] = SIZES,
+    size: int | tuple[int, int] | None = None,
+    seed: Any,
+) -> Objects:
+    """Draw R sets of vectors of X: sizes uniform, vectors uniform among those of all sets.
+
+    They lie between vectors from a region of space (`random_sets`) and sets of X themselves
+    (`training_objects`): the vectors are those of the data, the sets mix them.
+
+    Parameters
+    ----------
+    R : int
+        Number of sets, at least 1.
+    X : Objects or what `pack` takes
+        The training sets; their weights are ignored.
+    sizes : sequence of (float, float)
+        Ranges of sizes relative to the median size of X; each has an equal share of R.
+    size : int or (int, int), optional
+        A range of sizes in place of `sizes`, both ends included; an integer fixes the size.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Objects
+        R sets of the element type of X, without weights; a vector may be in a set twice. With
+        `sizes`, none if all sets of X are empty.
+
+    Raises
+    ------
+    TypeError
+        If X does not hold vectors, or an argument is of a wrong type.
+    ValueError
+        R < 1, an empty range of sizes, or X has no vectors to draw from.
+
+    References
+    ----------
+    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
+    Embedding", 2018, sections 4.1 and 4.3, on the choice of p(omega).
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> X = [[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]]
+    >>> d2ke.samplers.resampled(4, X, size=(3, 15), seed=0)
+    <4 sets of 2-dimensional vectors, float64, lengths 3 to 15>
+    """
+    integer("R", R, 1)
+    objects = as_objects("X", X, "sets")
+    if size is not None:
+        draws = _draw_range(R, length_range("size", size), seed)
+        if not len(objects.values):
+            raise ValueError("X must hold at least one element, but all of its sets are empty")
+    elif not len(objects.values):
+        return objects[:0]
+    else:
+        draws = _draw_lengths(R, objects, sizes, seed)
+    n = len(objects.values)
+    drawn = [
+        (objects.values[rng.integers(0, n, size=counts.sum())], counts) for _, counts, rng in draws
+    ]
+    return _joined(objects, drawn)
+
+
+def noise(
+    R: int,
+    X: Any,
+    *,
+    lengths: Sequence[tuple[float, float]] = MIXED,
+    sigmas: Sequence[float] = (1.0, 2.0, 4.0),
+    seed: Any,
+) -> Objects:
+    """Draw R random series of independent normal values, with the channels and lengths of X.
+
+    Parameters
+    ----------
+    R : int
+        Number of series.
+    X : Objects or what `pack` takes
+        The training series, for the number of channels, the element type and the lengths.
+    lengths : sequence of (float, float)
+        Ranges of lengths relative to the median length of X.
+    sigmas : sequence of float
+        Standard deviations; each range of lengths has each of them in turn.
+    seed : int, SeedSequence or Generator
+        Where the randomness comes from.
+
+    Returns
+    -------
+    Objects
+        R series.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.samplers.noise(3, d2ke.pack([[0.0] * 20]), seed=0).dim
+    1
+    """
+    X = as_objects("X", X)
+    spans = np.repeat(lengths, len(sigmas), axis=0)  # each range with each deviation
+    drawn = []
+    for number, counts, rng in _draw_lengths(R, X, spans, seed):
+        values = rng.standard_normal((counts.sum(), X.dim))
+        values *= sigmas[number % len(sigmas)]
+        drawn.append((values.astype(X.dtype, copy=False), counts))
+    return _joined(X, drawn)
+
+
+Draw = tuple[int, np.ndarray, np.random.Generator]  # number of a range, lengths, their values' rng
+
+
+def _draw_lengths(
+    R: int,
+    X: Objects,
+    ranges: Sequence[tuple[float, float]] | np.ndarray,
+    seed: Any,
+    longest: int | None = None,
+) -> Iterator[Draw]:
+    """Draw lengths from ranges relative to the median length, each with an equal share of R."""
+    middle, limit = float(np.median(X.lengths)), int(X.lengths.max())
+    if longest is not None:
+        limit = min(limit, longest)
+    seeds, n = generator(seed).spawn(len(ranges)), len(ranges)
+    for number, (low, high) in enumerate(ranges):
+        size = R * (number + 1) // n - R * number // n
+        if not size:
+            continue
+        high = min(max(round(high * middle), 1), limit)
+        low = min(max(round(low * middle), 1), high)
+        for_lengths, for_values = seeds[number].spawn(2)
+        yield number, for_lengths.integers(low, high + 1, size=size), for_values
+
+
+def _draw_range(R: int, span: tuple[int, int], seed: Any) -> Iterator[Draw]:
+    """Draw all lengths from one range."""
+    for_lengths, for_values = generator(seed).spawn(2)
+    yield 0, for_lengths.integers(span[0], span[1] + 1, size=R), for_values
+
+
+def _cut(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return the values of segments, whose lengths are those between `offsets`.
+
+    A draw from [0, 1) chooses where a segment begins, among all places with room for it.
+    """
+    lengths, room = np.diff(offsets), objects.lengths
+    begins = np.empty(len(lengths), dtype=np.int64)
+    for n in np.unique(lengths).tolist():
+        ends = np.cumsum(np.maximum(room - n + 1, 0))
+        of_length = lengths == n
+        place = (draws[of_length] * ends[-1]).astype(np.int64)
+        item = np.searchsorted(ends, place, side="right")
+        begins[of_length] = objects.offsets[item + 1] - n + 1 - (ends[item] - place)
+    source = np.repeat(begins - offsets[:-1], lengths)
+    source += np.arange(offsets[-1])
+    return objects.values[source]
+
+
+def _joined(X: Objects, drawn: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
+    """Return objects like those of X, without weights, from values and lengths."""
+    values, lengths = map(np.concatenate, zip(*drawn, strict=True))
+    return from_owned(X.kind, values, offsets_of(lengths), X.alphabet, X.letters)
