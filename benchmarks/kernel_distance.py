@@ -54,7 +54,7 @@ def in_turns(calls: dict[str, Callable[[], float]], rounds: int) -> None:
 def distance(n: int, d: int, settings: argparse.Namespace, **options: Any) -> Callable:
     """Return the call that computes the distance of two sets."""
     P, Q = two_sets(n, d)
-    return partial(d2ke.kernel_distance, P, Q, n_threads=settings.threads, info=True, **options)
+    return partial(d2ke.kernel_distance, P, Q, n_threads=settings.threads, **options)
 
 
 def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ import numpy as np
 
 import d2ke
 from benchmarks import measure
+from d2ke.neighbors import nearest_info, within_info
 from papers.datasets import load
 
 PART = 2000  # objects whose distances are computed in full
@@ -141,20 +142,20 @@ ARCHIVED = ("SwedishLeaf", "CricketZ", "WordSynonyms")
 STRINGS = {"distance": "levenshtein"}
 SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
-    "names-within-2": (names, d2ke.within, {"radius": 2, **STRINGS}),
-    "names-nearest-5": (names, d2ke.nearest, {"k": 5, **STRINGS}),
-    "words-nearest-5": (words, d2ke.nearest, {"k": 5, **STRINGS}),
-    "smiles-nearest-5": (smiles, d2ke.nearest, {"k": 5, **STRINGS}),
-    "reads-within-10": (reads, d2ke.within, {"radius": 10, **STRINGS}),
-    "reads-nearest-1": (reads, d2ke.nearest, {"k": 1, **STRINGS}),
-    "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),
-    "noise-nearest-10": (noise, d2ke.nearest, {"k": 10, **SERIES}),
-    "documents-nearest-10": (documents, d2ke.nearest, {"k": 10, "distance": "emd"}),
-    "gun-point-nearest-10": (gestures, d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
-    "pentip-nearest-10": (recorded("pentip"), d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
-    "auslan-nearest-10": (recorded("auslan"), d2ke.nearest, {"k": 10, **SERIES, "window": 6}),
+    "names-within-2": (names, within_info, {"radius": 2, **STRINGS}),
+    "names-nearest-5": (names, nearest_info, {"k": 5, **STRINGS}),
+    "words-nearest-5": (words, nearest_info, {"k": 5, **STRINGS}),
+    "smiles-nearest-5": (smiles, nearest_info, {"k": 5, **STRINGS}),
+    "reads-within-10": (reads, within_info, {"radius": 10, **STRINGS}),
+    "reads-nearest-1": (reads, nearest_info, {"k": 1, **STRINGS}),
+    "walks-nearest-10": (walks, nearest_info, {"k": 10, **SERIES}),
+    "noise-nearest-10": (noise, nearest_info, {"k": 10, **SERIES}),
+    "documents-nearest-10": (documents, nearest_info, {"k": 10, "distance": "emd"}),
+    "gun-point-nearest-10": (gestures, nearest_info, {"k": 10, **SERIES, "window": 10}),
+    "pentip-nearest-10": (recorded("pentip"), nearest_info, {"k": 10, **SERIES, "window": 10}),
+    "auslan-nearest-10": (recorded("auslan"), nearest_info, {"k": 10, **SERIES, "window": 6}),
     **{
-        f"{name}-{distance}": (archived(name), d2ke.nearest, {"k": 10, "distance": distance})
+        f"{name}-{distance}": (archived(name), nearest_info, {"k": 10, "distance": distance})
         for name in ARCHIVED
         for distance in ("msm", "twe", "erp", "adtw", "wdtw", "edr", "lcss")
     },
@@ -216,7 +217,7 @@ def main() -> None:
                 shown = f"{peer.__name__} {peer(X, options.threads, **given):.1f}"
             except ImportError:
                 shown = f"{peer.__name__} is not installed"
-        search = partial(function, X, n_threads=options.threads, info=True, **given)
+        search = partial(function, X, n_threads=options.threads, **given)
         taken, (*_, info) = measure.least(search)
         found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{info.computed / info.pairs:.2%}"
         measure.row(name, len(X), f"{dense:.1f}", shown, *found)

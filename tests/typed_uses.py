@@ -67,7 +67,7 @@ def neighbors(X: d2ke.Objects) -> None:
     indices, near = d2ke.nearest(X, k=2, distance="levenshtein")
     assert_type(indices, NDArray[np.int64])
     assert_type(near, Reals)
-    info = d2ke.nearest(X, k=2, distance="levenshtein", info=True)[2]
+    _, _, info = d2ke.neighbors.nearest_info(X, k=2, distance="levenshtein")
     assert_type(info, d2ke.neighbors.NeighborsInfo)
     graph = d2ke.within(X, radius=1.5, distance="levenshtein", checkpoint="near")
     assert_type(graph, sparse.csr_array)
@@ -112,5 +112,5 @@ def others(X: d2ke.Objects) -> None:
 def mistakes(X: d2ke.Objects, D: Reals, Z: Reals) -> None:
     """Mistakes that mypy finds: each of these comments is needed, or mypy says so."""
     d2ke.d2ke_features(D, gama=0.5)  # type: ignore[call-arg]  # misspelled
-    d2ke.nearest(X, distance="levenshtein")  # type: ignore[call-overload]  # no k
+    d2ke.nearest(X, distance="levenshtein")  # type: ignore[call-arg]  # no k
     d2ke.d2ke_predict(None, X, Z)  # type: ignore[arg-type]  # another kind of model

@@ -23,8 +23,11 @@ from d2ke.cli.options import (
     session_of,
 )
 from d2ke.cli.result_files import check_results, input_errors, write_columns
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.neighbors.graph import neighbor_graph
+from d2ke.neighbors.runs import SearchOptions
 
 _ENDINGS = ".npz", ".csv"
 
@@ -99,10 +102,16 @@ def neighbors(options: argparse.Namespace) -> None:
     row = find_distance(options.distance or usual_distance(objects.kind))
     parameters = dict(options.parameter)
     check_parameters(row, parameters)
-    call = {"distance": row.name, "include_self": options.include_self, **parameters}
-    call |= {**session.computing, "checkpoint": options.checkpoint}
+    search = SearchOptions(
+        include_self=options.include_self,
+        n_threads=session.n_threads,
+        progress=session.progress,
+        checkpoint=options.checkpoint,
+    )
     with reported_warnings(session):
-        graph, info = neighbor_graph(objects, k=options.k, radius=options.radius, **call)
+        names = ArgumentNames("nearest" if options.k else "within")
+        pairs = check_pairs(objects, None, row.name, parameters, names)
+        graph, info = neighbor_graph(pairs, True, search, k=options.k, radius=options.radius)
     share = 100 * info.computed / info.pairs if info.pairs else 0.0
     session.report(
         f"{row.name}: {graph.nnz} neighbours of {len(objects)} objects; {info.computed} of "

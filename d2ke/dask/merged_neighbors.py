@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
@@ -20,9 +20,9 @@ from d2ke.dask.partitions import Partitions, row_array
 from d2ke.dask.workers import later, shared, tree
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
-from d2ke.neighbors import search
 from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import without_own
+from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 
 _NONE = np.iinfo(np.int64).max  # no neighbour within the radius: sorted behind all others
 
@@ -83,25 +83,21 @@ def nearest(
         m = int(sum(columns.lengths)) - same
         if k > m:
             raise ArgumentError("k", f"is {k}, but there are {m} candidates for a neighbour")
-    compare = partial(
-        _nearest_of, k=k + same, radius=radius, distance=distance, metric=flag("metric", metric),
-        params=params, n_threads=integer("n_threads", n_threads, 1),
-    )  # fmt: skip
-    finish = partial(
-        _finish_nearest, k=k, same=same, include_self=flag("include_self", include_self),
-        dtype=dtype, distance=distance, params=params,
-    )  # fmt: skip
+    options = SearchOptions(
+        metric=flag("metric", metric), n_threads=integer("n_threads", n_threads, 1)
+    )
+    task = _NearestTask(k, same, flag("include_self", include_self), radius, distance, params,
+                        options, dtype)  # fmt: skip
     starts, row_starts = columns.starts(), x.starts() if same else None
     lists: list[Any] = []
     for i, rows in enumerate(x.parts):
         candidates = [
-            later(partial(compare, j), rows, other, starts, where=x.where(i))
+            later(partial(task.search, j), rows, other, starts, where=x.where(i))
             for j, other in enumerate(columns.parts)
         ]
         best = tree(candidates, partial(_best, k + same))
-        lists.append(later(partial(finish, i), best, row_starts, rows))
-    width = k + (same and include_self)
-    indices, distances = np.empty((0, width), np.int64), np.empty((0, width), dtype)
+        lists.append(later(partial(task.finish, i), best, row_starts, rows))
+    indices, distances = task.empty()
     return (
         row_array([pair[0] for pair in lists], x.lengths, indices),
         row_array([pair[1] for pair in lists], x.lengths, distances),
@@ -151,10 +147,11 @@ def within(
     names = ArgumentNames("d2ke.dask.within")
     x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 1)
     columns, same = _columns(x, y), y is None
-    compare = partial(
-        _within_of, radius=not_negative("radius", radius), distance=distance,
-        metric=flag("metric", metric), params=params, n_threads=integer("n_threads", n_threads, 1),
-    )  # fmt: skip
+    options = SearchOptions(
+        metric=flag("metric", metric), n_threads=integer("n_threads", n_threads, 1)
+    )
+    radius = not_negative("radius", radius)
+    compare = partial(_within_of, radius=radius, distance=distance, params=params, options=options)
     join = partial(_join, drop_own=not flag("include_self", include_self), dtype=dtype)
     row_starts = x.starts() if same else None
     blocks = []
@@ -174,18 +171,52 @@ def _columns(x: Partitions, y: Partitions | None) -> Partitions:
 # ---------------------------------------------------------------- on workers
 
 
-def _nearest_of(
-    j: int, x: Any, y: Any, starts: np.ndarray, *, k: int, distance: Any, metric: bool,
-    params: Any, n_threads: int, radius: float | None,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Find the k nearest of part number j, or fewer if it is small, for each object of x."""
-    if not (len(x) and len(y)):
-        return np.empty((len(x), 0), np.int64), np.empty((len(x), 0))
-    indices, distances = search.nearest(
-        x, y, k=min(k, len(y)), radius=radius, distance=distance, metric=metric,
-        n_threads=n_threads, **params,
-    )  # fmt: skip
-    return np.where(indices < 0, _NONE, indices + starts[j]), distances
+class _NearestTask(NamedTuple):
+    """A search for the k nearest, and its steps for the pairs of parts of X and Y."""
+
+    k: int
+    same: bool
+    include_self: bool
+    radius: float | None
+    distance: Any
+    params: Mapping[str, Any]
+    options: SearchOptions
+    dtype: np.dtype
+
+    def empty(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lists of no objects."""
+        width = self.k + (self.same and self.include_self)
+        return np.empty((0, width), np.int64), np.empty((0, width), self.dtype)
+
+    def search(self, j: int, x: Any, y: Any, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the nearest of part number j, or all if it is small, for each object of x."""
+        if not (len(x) and len(y)):
+            return np.empty((len(x), 0), np.int64), np.empty((len(x), 0))
+        pairs = check_any_pairs(x, y, self.distance, self.params, ArgumentNames("nearest"))
+        k = min(self.k + self.same, len(y))
+        indices, distances, _ = find_nearest(pairs, False, k, self.radius, self.options)
+        return np.where(indices < 0, _NONE, indices + starts[j]), distances
+
+    def finish(
+        self, i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, x: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Drop each object from its list, or put it before others at the same distance."""
+        indices, distances = lists
+        n, width = indices.shape
+        if not n:
+            return self.empty()
+        if width < self.k + self.same:
+            problem = f"is {self.k}, but there are {width - self.same} candidates for a neighbour"
+            raise ArgumentError("k", problem)
+        if row_starts is not None and not self.include_self:
+            rows = row_starts[i] + np.arange(n)
+            indices, distances = without_own(indices, distances, rows)
+        indices = np.where(indices == _NONE, -1, indices)
+        if row_starts is not None and self.include_self:
+            pairs = check_any_pairs(x, None, self.distance, self.params, ArgumentNames("nearest"))
+            pairs = replace(pairs, first=int(row_starts[i]))
+            indices, distances = itself_first(pairs, indices, distances)
+        return indices, distances.astype(self.dtype, copy=False)
 
 
 def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -195,38 +226,14 @@ def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np
     return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
 
 
-def _finish_nearest(
-    i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, x: Any, *,
-    k: int, same: bool, include_self: bool, dtype: np.dtype, distance: Any, params: Any,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Drop each object from its list, or put it before others at the same distance."""
-    indices, distances = lists
-    n, width = indices.shape
-    if not n:
-        empty = np.empty((0, k + (same and include_self)))
-        return empty.astype(np.int64), empty.astype(dtype)
-    if width < k + same:
-        raise ArgumentError("k", f"is {k}, but there are {width - same} candidates for a neighbour")
-    if row_starts is not None and not include_self:
-        rows = row_starts[i] + np.arange(n)
-        indices, distances = without_own(indices, distances, rows)
-    indices = np.where(indices == _NONE, -1, indices)
-    if row_starts is not None and include_self:
-        pairs = check_any_pairs(x, None, distance, params, ArgumentNames("nearest"))
-        pairs = replace(pairs, first=int(row_starts[i]))
-        indices, distances = itself_first(pairs, indices, distances)
-    return indices, distances.astype(dtype, copy=False)
-
-
 def _within_of(
-    x: Any, y: Any, *, radius: float, distance: Any, metric: bool, params: Any, n_threads: int
+    x: Any, y: Any, *, radius: float, distance: Any, params: Any, options: SearchOptions
 ) -> sparse.csr_array:
     """Find the pairs of two parts."""
     if not (len(x) and len(y)):
         return sparse.csr_array((len(x), len(y)))
-    return search.within(
-        x, y, radius=radius, distance=distance, metric=metric, n_threads=n_threads, **params
-    )
+    pairs = check_any_pairs(x, y, distance, params, ArgumentNames("within"))
+    return find_within(pairs, False, radius, options)[0]
 
 
 def _join(

@@ -73,18 +73,18 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     fixed = 0.0 if smoothing is None else smoothing
     settings = [(scale, fixed) for scale in _SCALES]
     if smoothing is None:
-        settings += [(_SCALES[0], smoothing) for smoothing in SMOOTHINGS[1:]]
+        settings += [(_SCALES[0], constant) for constant in SMOOTHINGS[1:]]
     last = 0.0
-    for scale, smoothing in settings:
+    for scale, constant in settings:
         if scale != last:
             kernel, h = source.neighbor_kernel(near, k, scale)
             last = scale
         if not 2 <= c <= n:
             break
-        graph = kernel.graph(alpha, lam, smoothing)
+        graph = kernel.graph(alpha, lam, constant)
         if balanced(clusters(graph, graph.eigenvectors(c), c <= FEW, seed), c):
             break
-    return Widths(kernel, near, k, scale, h, smoothing)
+    return Widths(kernel, near, k, scale, h, constant)
 
 
 _SHARE = 8  # 1 / _SHARE of a class's objects are neighbours, within these bounds
@@ -115,12 +115,20 @@ def choose_widths_by_labels(
         settings += [(k or first, scale) for k, scale in _OTHERS]
     wide = several and n <= LARGE
     near = source.neighbors(max(k for k, _ in settings))
-    best, widths = -np.inf, None
-    doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MAX_LEFT_OUT)))
-    for candidate in _candidates(source, near, settings, _RATES if wide else ()):
+    candidates = _candidates(source, near, settings, _RATES if wide else ())
+    widths = next(candidates)
+    if not several:
+        return widths
+
+    def accuracy(candidate: Widths) -> float:
         graph = candidate.kernel.graph(np.full(n, 1 / n), LAM * n)
-        score = left_out(graph, marks, c, balance) if several else 0.0
-        if score > best + (doubt if widths else 0.0):
+        return left_out(graph, marks, c, balance)
+
+    best = accuracy(widths)
+    doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MAX_LEFT_OUT)))
+    for candidate in candidates:
+        score = accuracy(candidate)
+        if score > best + doubt:
             best, widths = score, candidate
     return widths
 
@@ -128,16 +136,16 @@ def choose_widths_by_labels(
 def _candidates(
     source: KernelInput,
     near: Neighborhood,
-    tried: Sequence[tuple[int, float]],
+    settings: Sequence[tuple[int, float]],
     rates: Sequence[float],
 ) -> Iterator[Widths]:
     """Yield the kernels of neighbours, and then those of all pairs."""
-    for k, scale in tried:
+    for k, scale in settings:
         kernel, h = source.neighbor_kernel(near, k, scale)
         yield Widths(kernel, near, k, scale, h, 0.0)
     for rate in rates:
-        kernel, h = source.wide_kernel(rate)
-        yield Widths(kernel, source.all_pairs(), kernel.n - 1, 1.0, h, 0.0)
+        wide, h = source.wide_kernel(rate)
+        yield Widths(wide, source.all_pairs(), wide.n - 1, 1.0, h, 0.0)
 
 
 def reorder_widths(source: KernelInput, widths: Widths) -> Widths:
@@ -180,28 +188,28 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
 
 
 def _conductances(
-    graph: SparseGraph | DenseGraph, places: np.ndarray, some: np.ndarray, Y: np.ndarray
+    graph: SparseGraph | DenseGraph, places: np.ndarray, rows: np.ndarray, Y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return effective conductances from some labelled objects to all, and sums of scores.
+    """Return effective conductances from some of the labelled objects to all, and sums of scores.
 
-    The sums run over the unlabelled objects: first of the score that each of `some` gives them,
+    The sums run over the unlabelled objects: first of the score that each of `rows` gives them,
     then of the scores of all labels Y.
     """
     component = graph.components()
     fixed = np.isin(np.arange(graph.n), places) | ~np.isin(component, component[places])
     rank = np.cumsum(fixed) - 1
-    values = np.zeros((int(fixed.sum()), len(some) + Y.shape[1]))
-    values[rank[places[some]], np.arange(len(some))] = 1.0
-    values[rank[places], len(some) :] = Y
+    values = np.zeros((int(fixed.sum()), len(rows) + Y.shape[1]))
+    values[rank[places[rows]], np.arange(len(rows))] = 1.0
+    values[rank[places], len(rows) :] = Y
     direct = graph.S[:, places]
-    weights = _array(direct[places[some]])
+    weights = _array(direct[places[rows]])
     sums = np.zeros(values.shape[1])
     if not fixed.all():
         scores = graph.harmonic(fixed, values)
-        weights += _array(direct[~fixed].T @ scores[:, : len(some)]).T
+        weights += _array(direct[~fixed].T @ scores[:, : len(rows)]).T
         sums = scores.sum(axis=0)
-    weights[np.arange(len(some)), some] = 0.0
-    return weights, sums[: len(some)], sums[len(some) :]
+    weights[np.arange(len(rows)), rows] = 0.0
+    return weights, sums[: len(rows)], sums[len(rows) :]
 
 
 def _array(values: Any) -> np.ndarray:

@@ -14,6 +14,8 @@ from d2ke._base.errors import ArgumentTypeError, warn
 from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam, warn_of_equal_similarities
+from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
+from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.discriminative.trained import Trained
 
 VARIANTS = ("hard", "relaxed")
@@ -212,6 +214,7 @@ def cdsk(
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
     with one_blas_thread():
+        kernel: DenseKernel | FeatureKernel | SparseKernel
         if source.automatic:
             chosen = choose_widths(source, k, draws, smoothing)
             kernel, smoothing, h = chosen.kernel, chosen.smoothing, chosen.h
@@ -225,14 +228,15 @@ def cdsk(
             _warn_of_groups(int(kernel.graph(alpha, lam).components().max()) + 1, c)
         rounds: list[tuple[float, np.ndarray, np.ndarray]] = []
         few = source.automatic and c <= FEW
+        constants = SMOOTHINGS if smoothing is None else (smoothing,)
         for _ in range(max_iter):
-            smoothings = SMOOTHINGS if smoothing is None else (smoothing,)
-            for smoothing in smoothings:
-                graph = kernel.graph(alpha, lam, smoothing)
+            for constant in constants:
+                graph = kernel.graph(alpha, lam, constant)
                 V = graph.eigenvectors(c)
                 codes = clusters(graph, V, few, draws)
                 if balanced(codes, c):
                     break
+            constants = (constant,)
             if rounds and (codes == rounds[-1][1]).all():
                 break
             if variant == "hard":
@@ -245,7 +249,7 @@ def cdsk(
     objectives = np.array([objective for objective, *_ in rounds])
     best = int(objectives.argmin())
     trained = Trained(source, chosen if source.automatic else None)
-    return Clustering(*rounds[best][1:], objectives, best, lam, h, smoothing, trained)
+    return Clustering(*rounds[best][1:], objectives, best, lam, h, constant, trained)
 
 
 def _warn_of_groups(n_groups: int, n_clusters: int) -> None:

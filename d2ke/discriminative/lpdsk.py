@@ -219,7 +219,7 @@ def lpdsk(
     F[labelled] = indicators(codes, len(classes))
     alpha = np.full(n, 1 / n)
     objectives: list[float] = []
-    labels: np.ndarray | None = None
+    labels = np.full(n, -1)
     with one_blas_thread():
         graph = kernel.graph(alpha, lam)
         component = graph.components()
@@ -244,8 +244,8 @@ def lpdsk(
                 now[~fixed] = first_argmax(F[~fixed] / np.maximum(mass, 1e-300))
             weights_of, labelling = (kernel.hard, now) if variant == "hard" else (kernel.relaxed, F)
             problem = weights_of(labelling, s, lam, CURVATURES[risk])
-            last, labels = labels, now
-            if last is not None and (now == last).all():
+            settled, labels = (now == labels).all(), now
+            if settled:
                 break
             alpha = average_by_rank((alpha + problem.solve(alpha)) / 2, ranks)
             objectives.append(problem.objective(alpha))

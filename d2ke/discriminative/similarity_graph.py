@@ -195,9 +195,9 @@ class DenseGraph:
         links = csr_array(UNLINKED * self.S.max() < self.S)
         return connected_components(links, directed=False)[1].astype(np.int64)
 
-    def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
-        """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""
-        u, fixed = np.flatnonzero(~known), np.flatnonzero(known)
+    def harmonic(self, is_fixed: np.ndarray, F: np.ndarray) -> np.ndarray:
+        """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not fixed."""
+        u, fixed = np.flatnonzero(~is_fixed), np.flatnonzero(is_fixed)
         links = self.S[np.ix_(u, fixed)]
         return harmonic_values(self.S[np.ix_(u, u)], links.sum(axis=1), links @ F)
 
@@ -296,13 +296,13 @@ class FeatureGraph:
             number += 1
         return labels
 
-    def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
+    def harmonic(self, is_fixed: np.ndarray, F: np.ndarray) -> np.ndarray:
         """Return (D_uu - S_uu)^(-1) S_ul F by Woodbury's identity: a system of 2 R unknowns."""
         A, R = self.kernel.A, self.kernel.A.shape[1]
         values = np.zeros((self.n, F.shape[1]))
-        values[known] = F
-        rhs = self.product(values)[~known]
-        u = ~known
+        values[is_fixed] = F
+        u = ~is_fixed
+        rhs = self.product(values)[u]
         A = np.hstack([A[u], self.alpha[u, None] * A[u]])
         degrees = self.degrees[u, None]
         middle = np.array([[self.floor, 2.0], [2.0, -2 * self.lam]])

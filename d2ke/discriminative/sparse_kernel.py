@@ -96,9 +96,9 @@ class SparseGraph:
         linked.eliminate_zeros()
         return connected_components(linked, directed=False)[1].astype(np.int64)
 
-    def harmonic(self, known: np.ndarray, F: np.ndarray) -> np.ndarray:
-        """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not known."""
-        u, fixed = np.flatnonzero(~known), np.flatnonzero(known)
+    def harmonic(self, is_fixed: np.ndarray, F: np.ndarray) -> np.ndarray:
+        """Return (D_uu - S_uu)^(-1) S_ul F for the objects u that are not fixed."""
+        u, fixed = np.flatnonzero(~is_fixed), np.flatnonzero(is_fixed)
         if len(u) <= similarity_graph.LARGE:
             rows = self.S[u]
             outside = rows[:, fixed] @ np.ones(len(fixed)) + self.constant * len(fixed)

@@ -14,10 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import ArgumentNames
 from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
 from d2ke.neighbors.graph import neighbor_graph
+from d2ke.neighbors.runs import SearchOptions
 from d2ke.neighbors.search import nearest
 
 
@@ -195,13 +198,16 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         return self._graph(objects, self.objects_)
 
     def _graph(self, X: Any, Y: Any) -> csr_matrix:
-        options = {**self._options(), "metric": self.metric, "include_self": Y is None}
+        names = ArgumentNames("nearest" if self.radius is None else "within")
+        pairs = check_pairs(X, Y, self.distance_, self.distance_params or {}, names)
+        same = Y is None
+        options = SearchOptions(same, self.metric, self.n_threads, self.progress)
         if self.radius is not None:
-            return csr_matrix(neighbor_graph(X, Y, radius=self.radius, **options)[0])
-        n = len(X if Y is None else Y)
+            return csr_matrix(neighbor_graph(pairs, same, options, radius=self.radius)[0])
+        n = pairs.shape[1]
         k = 5 if self.n_neighbors is None else integer("n_neighbors", self.n_neighbors, 1)
         if k >= n:
             raise ArgumentError(
                 "n_neighbors", f"must be less than the {n} training objects, got {k}"
             )
-        return csr_matrix(neighbor_graph(X, Y, k=k + (Y is not None), **options)[0])
+        return csr_matrix(neighbor_graph(pairs, same, options, k=k + (not same))[0])

@@ -60,7 +60,7 @@ class ComparedColumn:
         """
         pairs, same = self.pairs, self.y is self.x
         lists = WithinLists(pairs.shape, self.radius)
-        search = NeighborSearch(pairs, same, False, None, self.radius, n_threads)
+        search = NeighborSearch(pairs, same, False, n_threads, radius=self.radius)
         with progress_bar(progress, "candidates") as report:
             search = replace(search, report=report)
             search_neighbors(search, lists, NeighborsInfo(search.n_pairs))
@@ -88,14 +88,14 @@ class ComparedColumn:
         starts = (
             np.arange(0, len(there), _BLOCK) if cheap else np.unique(rows, return_index=True)[1]
         )
-        for part in np.split(np.arange(len(there)), starts[1:]) if len(there) else ():
+        for chunk in np.split(np.arange(len(there)), starts[1:]) if len(there) else ():
             (top, row), (left, column) = (
-                np.unique(side[part], return_inverse=True) for side in (rows, columns)
+                np.unique(side[chunk], return_inverse=True) for side in (rows, columns)
             )
             D = np.empty((len(top), len(left)), self.pairs.dtype)
             block = PairBlock(take(x, top), take(y, left))
             self.pairs.compile(block).run(D, 1 if cheap else n_threads)
-            result[there[part]] = D[row, column] / self.radius
+            result[there[chunk]] = D[row, column] / self.radius
         return result
 
 
@@ -103,7 +103,7 @@ class ComparedColumn:
 class ComparedTables:
     """The compared columns of one or two tables of n and m rows.
 
-    Columns have the distinct rows, of which `x` and `y` say where they are.
+    Columns have the distinct rows; `x` and `y` map all rows to these.
     """
 
     columns: Mapping[str, ComparedColumn]
@@ -142,7 +142,7 @@ class ComparedTables:
         return self.distances(self.x.numbers[i], self.y.numbers[j]), total
 
     def searched(self, sample: np.ndarray, total: int) -> np.ndarray:
-        """Say of each column whether its near pairs are few enough to be searched for."""
+        """Return for each column whether its near pairs are few enough to be searched for."""
         near = np.nan_to_num(sample, nan=np.inf) <= 1
         pairs = near.mean(axis=1) * total if near.size else np.zeros(len(near))
         return (pairs <= _CROWD * max(self.shape)) | (pairs == pairs.min())
@@ -153,12 +153,12 @@ class ComparedTables:
         They are of distinct rows; a row that occurs twice makes a pair with itself.
         """
         n, m = len(self.x.firsts), len(self.y.firsts)
-        found = {
+        near = {
             name: column.near(self.n_threads, progress)
-            for (name, column), own in zip(self.columns.items(), searched, strict=True)
-            if own
+            for (name, column), is_searched in zip(self.columns.items(), searched, strict=True)
+            if is_searched
         }
-        numbers = np.unique(np.concatenate([part for part, _ in found.values()]))
+        numbers = np.unique(np.concatenate([pairs for pairs, _ in near.values()]))
         if self.same:
             alone = np.flatnonzero(self.x.counts == 1) * (m + 1)
             numbers = np.setdiff1d(numbers, alone, assume_unique=True)
@@ -166,15 +166,15 @@ class ComparedTables:
         i, j = np.divmod(numbers, m)
         links = sparse.coo_array((np.ones(len(i), np.int8), (i, n + j)), shape=(n + m, n + m))
         order = connected_components(links, directed=False)[1]
-        parts = np.empty((len(self.columns), len(i)))
-        for part, (name, column) in zip(parts, self.columns.items(), strict=True):
-            near, values = found.get(name, (np.empty(0, np.int64), np.empty(0)))
-            by_number = np.argsort(near)
-            near, values = near[by_number], values[by_number]
-            known = np.isin(numbers, near, assume_unique=True)
-            part[known] = values[np.searchsorted(near, numbers[known])] / column.radius
-            part[~known] = column.distances(i[~known], j[~known], self.n_threads, order)
-        return np.column_stack([i, j]), parts
+        distances = np.empty((len(self.columns), len(i)))
+        for row, (name, column) in zip(distances, self.columns.items(), strict=True):
+            pairs, values = near.get(name, (np.empty(0, np.int64), np.empty(0)))
+            by_number = np.argsort(pairs)
+            pairs, values = pairs[by_number], values[by_number]
+            is_near = np.isin(numbers, pairs, assume_unique=True)
+            row[is_near] = values[np.searchsorted(pairs, numbers[is_near])] / column.radius
+            row[~is_near] = column.distances(i[~is_near], j[~is_near], self.n_threads, order)
+        return np.column_stack([i, j]), distances
 
 
 def compare_tables(
@@ -192,11 +192,11 @@ def compare_tables(
         )
     x = _table(X, names.x)
     y = x if Y is None else _table(Y, names.y)
-    given = distance if isinstance(distance, Mapping) else {}
-    radii = radius if isinstance(radius, Mapping) else dict.fromkeys(given or x, radius)
+    by_column = distance if isinstance(distance, Mapping) else {}
+    radii = radius if isinstance(radius, Mapping) else dict.fromkeys(by_column or x, radius)
     if not radii:
         raise ArgumentError("radius", "must have a radius of at least one column, got {}")
-    for name in given:
+    for name in by_column:
         if name not in radii:
             raise ArgumentError("radius", f"has no radius of the column {name!r}")
     columns = {}
@@ -210,8 +210,8 @@ def compare_tables(
         called = names
         if has_columns:
             called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
-        own = given.get(name) if isinstance(distance, Mapping) else distance
-        columns[name] = _compare(x[name], y[name], own, value, called, steps)
+        chosen = by_column.get(name) if isinstance(distance, Mapping) else distance
+        columns[name] = _compare(x[name], y[name], chosen, value, called, steps)
     rows = _distinct([column.x for column in columns.values()])
     others = rows if Y is None else _distinct([column.y for column in columns.values()])
     columns = {name: column.of_rows(rows.firsts, others.firsts) for name, column in columns.items()}
@@ -239,10 +239,10 @@ def _table(X: Any, name: str) -> Records:
 def _compare(
     x: Column, y: Column, distance: Any, radius: float, names: ArgumentNames, steps: frozenset[str]
 ) -> ComparedColumn:
-    same, given = y is x, (x, y)
+    same, uncleaned = y is x, (x, y)
     x = clean_column(x, steps)
     y = x if same else clean_column(y, steps)
-    for column, before, called in zip((x, y), given, (names.x, names.y), strict=True):
+    for column, before, called in zip((x, y), uncleaned, (names.x, names.y), strict=True):
         if column.kind == "missing":
             after = " after cleaning" if before.kind != "missing" else ""
             raise ArgumentTypeError(called, f"holds missing entries only{after}")
@@ -252,13 +252,13 @@ def _compare(
                 f"holds {column.kind}, but strings, series and sets are compared; give numbers "
                 "and categories as text",
             )
-    own, params = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
+    name, params = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
     if not isinstance(params, Mapping):
         raise ArgumentTypeError(
             "distance", f"must be a distance or (distance, dict), got {distance!r}"
         )
-    own = usual_distance(x.kind) if own is None else own
-    pairs = check_pairs(x.values, None if same else y.values, own, params, names)
+    name = usual_distance(x.kind) if name is None else name
+    pairs = check_pairs(x.values, None if same else y.values, name, params, names)
     if same and not pairs.same:
         raise ArgumentError(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"

@@ -16,9 +16,7 @@ from d2ke._base.checks import integer, not_negative
 from d2ke._base.progress import progress_bar
 from d2ke.groups.spanning_tree import tree_search
 from d2ke.neighbors.copies import distinct_objects
-from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import WithinLists
-from d2ke.neighbors.strategies import choose_strategy
+from d2ke.neighbors.strategies import radius_graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,18 +97,14 @@ def dbscan(
     eps = search.pairs.rounded(not_negative("eps", eps))
     min_samples = integer("min_samples", min_samples, 1)
     search, copies = distinct_objects(search)
-    n, dtype = search.pairs.shape[0], search.pairs.dtype
-    near = WithinLists(search.pairs.shape, eps)
     with progress_bar(progress, "neighbours") as report:
-        by_radius = replace(search, radius=eps, report=report)
-        choose_strategy(by_radius).search(by_radius, near, NeighborsInfo(search.n_pairs))
-    graph = near.result(dtype)
+        graph = radius_graph(replace(search, radius=eps, report=report))
     graph.data = np.ones(graph.nnz)  # stored zeros are no edges for scipy
     core = graph @ copies.counts + copies.counts >= min_samples
     links = graph[:, core]
     count, joined = connected_components(links[core], directed=False)
     # Components are numbered by their first objects.
-    labels = np.full(n, count)
+    labels = np.full(len(core), count)
     labels[core] = joined
     rows, columns = links.nonzero()
     np.minimum.at(labels, rows, joined[columns])

@@ -16,7 +16,7 @@ from d2ke._ext import neighbor_lists
 from d2ke.distances.pairs import numbered
 from d2ke.distances.problem import PairBlock, Transform
 from d2ke.groups.forest import Edges, Forest
-from d2ke.neighbors import strings
+from d2ke.neighbors import string_costs, strings
 from d2ke.neighbors.bounded import FEWEST_PAIRS, Bounded, RefinedSearch, pays
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists
@@ -28,14 +28,15 @@ from d2ke.objects.container import Objects, span_of, take
 _K = 4  # nearest of each object with which the search by bounds begins,
 _DENSE_K = 8  # and the one by all distances, which are lost otherwise
 _FEW_STRINGS = 1000  # whose rows are computed one by one
-_PARTS = 16  # of the rows of a round at most, after each of which the limits are lower,
-_PART = 512  # and about so many rows that one has at least
+# A round searches its rows in at most so many chunks, of about so many rows at least. The limits
+# are lower after each.
+_MAX_CHUNKS, _CHUNK = 16, 512
 _NONE = np.iinfo(np.int64).max  # no object
 _TILE = 1 << 11, 1 << 12  # rows and columns of distances that are held at a time
 _BLOCK = 1 << 22  # the same by rows: their product
 
 # Finds the nearest of some rows outside of their components, no farther than a limit of each row:
-# ``find(rows, limits, labels) -> weights, columns``, sorted, and infinity and _NONE for no others.
+# ``find(rows, limits, labels) -> columns, weights``, sorted, and _NONE and infinity for no others.
 Find = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -53,7 +54,7 @@ def grow(
     if isinstance(pairs.x, Objects) and pairs.x.kind == "strings" and n >= _FEW_STRINGS:
         # With short strings, one row takes as long as a hundred.
         reach = np.full(n, 0.0)
-        if strings.applies(search) and not strings.normalized(pairs):
+        if strings.applies(search) and not string_costs.normalized(pairs):
             reach[:] = grow_by_radius(search, forest, cores)
             lists = None
         elif lists is None:
@@ -126,9 +127,9 @@ def grow_by_lists(
     later = np.repeat(np.arange(n)[:, None], width, axis=1)
     while forest.count > 1:
         labels = forest.labels
-        lowest, other = _least(later, later_weights, labels)
+        other, lowest = _least(later, later_weights, labels)
         decided = other != _NONE
-        listed, listed_other = _least(columns, weights, labels)
+        listed_other, listed = _least(columns, weights, labels)
         nearer = (listed < lowest) | ((listed == lowest) & (listed_other < other))
         lowest, other = np.where(nearer, listed, lowest), np.where(nearer, listed_other, other)
         if cores is None:
@@ -143,20 +144,20 @@ def grow_by_lists(
             ready = sizes <= 2 * sizes.min()
             ready[sizes.argmax()] = False
             rows = np.flatnonzero(ready[labels] & open_)
-            parts = min(_PARTS, 1 + len(rows) // _PART)
-            for part in np.array_split(rows[np.argsort(reach[rows], kind="stable")], parts):
-                part = np.sort(part[reach[part] <= limit[labels[part]]])
-                if not len(part):
+            n_chunks = min(_MAX_CHUNKS, 1 + len(rows) // _CHUNK)
+            for chunk in np.array_split(rows[np.argsort(reach[rows], kind="stable")], n_chunks):
+                chunk = np.sort(chunk[reach[chunk] <= limit[labels[chunk]]])
+                if not len(chunk):
                     continue
-                limits = limit[labels[part]]
-                found, column = find(part, limits, labels)
+                limits = limit[labels[chunk]]
+                column, near = find(chunk, limits, labels)
                 hit = column != _NONE
-                later[part], later_weights[part] = np.where(hit, column, part[:, None]), found
-                reach[part] = np.where(hit[:, -1], found[:, -1], np.nextafter(limits, np.inf))
+                later[chunk], later_weights[chunk] = np.where(hit, column, chunk[:, None]), near
+                reach[chunk] = np.where(hit[:, -1], near[:, -1], np.nextafter(limits, np.inf))
                 hit = hit[:, 0]
-                part = part[hit]
-                lowest[part], other[part] = found[hit, 0], column[hit, 0]
-                np.minimum.at(limit, labels[part], found[hit, 0])
+                chunk = chunk[hit]
+                lowest[chunk], other[chunk] = near[hit, 0], column[hit, 0]
+                np.minimum.at(limit, labels[chunk], near[hit, 0])
         rows = np.flatnonzero(ready[labels] & (other != _NONE) & (lowest == limit[labels]))
         edges = Edges.of(rows, other[rows], lowest[rows])
         order = edges.order()
@@ -167,11 +168,11 @@ def grow_by_lists(
 def _least(
     columns: np.ndarray, weights: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least weight of each row outside of its component, and the first such column."""
+    """Return the first column of least weight outside of each row's component, and this weight."""
     away = labels[columns] != labels[:, None]
     lowest = np.where(away, weights, np.inf).min(axis=1, initial=np.inf)
     tied = away & (weights == lowest[:, None])
-    return lowest, np.where(tied, columns, _NONE).min(axis=1, initial=_NONE)
+    return np.where(tied, columns, _NONE).min(axis=1, initial=_NONE), lowest
 
 
 def bounded_find(search: NeighborSearch, bounded: Bounded, cores: np.ndarray | None) -> Find:
@@ -182,7 +183,7 @@ def bounded_find(search: NeighborSearch, bounded: Bounded, cores: np.ndarray | N
     def find(rows: np.ndarray, limits: np.ndarray, labels: np.ndarray) -> tuple[Any, Any]:
         outside.distances[rows, 0], outside.indices[rows] = limits, _NONE
         refined.search(rows, groups=labels, cores=cores)
-        return outside.distances[rows], outside.indices[rows]
+        return outside.indices[rows], outside.distances[rows]
 
     return find
 
@@ -214,7 +215,7 @@ def dense_find(search: NeighborSearch, cores: np.ndarray | None) -> Find:
                 )
         indices, distances = near.result(np.dtype(np.float64))
         indices[distances == np.inf] = _NONE
-        return distances, indices
+        return indices, distances
 
     return find
 

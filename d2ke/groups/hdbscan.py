@@ -20,9 +20,7 @@ from d2ke.groups.growth import grow
 from d2ke.groups.spanning_tree import SpanningTree, tree_of, tree_search
 from d2ke.neighbors import strings
 from d2ke.neighbors.copies import copy_distances, distinct_objects
-from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import NearestLists
-from d2ke.neighbors.strategies import choose_strategy
+from d2ke.neighbors.strategies import nearest_lists
 from d2ke.objects.copies import Copies, find_copies
 
 _MORE = 3  # neighbours beyond min_samples, for the first edges of the tree
@@ -137,10 +135,7 @@ def hdbscan(
         forest = Forest(n, report)
         if n > 1:
             more = 0 if strings.applies(search) else _MORE
-            by_lists = replace(search, k=min(min_samples + more, n - 1))
-            lists = NearestLists(n, by_lists.k)
-            choose_strategy(by_lists).search(by_lists, lists, NeighborsInfo(search.n_pairs))
-            lists.result(dtype)
+            lists = nearest_lists(replace(search, k=min(min_samples + more, n - 1)))
             before = np.cumsum(counts[lists.indices], axis=1) + counts[:, None] - 1
             place = np.argmax(before >= min_samples, axis=1)[:, None]
             cores = np.take_along_axis(lists.distances, place, axis=1)[:, 0]

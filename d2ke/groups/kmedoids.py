@@ -20,10 +20,8 @@ from d2ke.distances.problem import PairBlock, Transform
 from d2ke.groups.faster_pam import faster_pam
 from d2ke.groups.spanning_tree import tree_search
 from d2ke.neighbors.copies import distinct_objects
-from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.strategies import choose_strategy
+from d2ke.neighbors.strategies import nearest_lists
 from d2ke.objects.container import take
 from d2ke.objects.copies import Copies
 
@@ -167,11 +165,8 @@ def _medoids(
 def _assign(search: NeighborSearch, medoids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest of the sorted medoids of all distinct objects, and the distance to it."""
     pairs = replace(search.pairs, y=take(search.pairs.x, medoids), same=False)
-    search = replace(search, pairs=pairs, same=False, skip=False, k=1)
-    lists = NearestLists(pairs.shape[0], 1)
-    choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
-    labels, distances = (side[:, 0] for side in lists.result(pairs.dtype))
-    return labels, distances
+    lists = nearest_lists(replace(search, pairs=pairs, same=False, skip=False, k=1))
+    return lists.indices[:, 0], lists.distances[:, 0].astype(pairs.dtype, copy=False)
 
 
 def _clusters(

@@ -303,24 +303,23 @@ def _match(
 
     Candidates are pairs of distinct rows; a row that occurs more than once pairs with itself too.
     """
-    if known is not None:
-        known = check_known(known, tables.shape, tables.same)
+    labels = None if known is None else check_known(known, tables.shape, tables.same)
     sample, total = tables.sample(integer("seed", seed, 0))
     searched = tables.searched(sample, total)
     pairs, distances = tables.candidates(searched, progress)
-    if known is not None:
+    if labels is not None:
         m = len(tables.y.firsts)
-        numbers, (rows, match) = pairs @ [m, 1], known
+        numbers, (rows, match) = pairs @ [m, 1], labels
         rows = np.column_stack([tables.x.numbers[rows[:, 0]], tables.y.numbers[rows[:, 1]]])
         if tables.same:
             rows = np.sort(rows, axis=1)
         labelled = rows @ [m, 1]
         places = np.minimum(np.searchsorted(numbers, labelled), max(len(numbers) - 1, 0))
         is_candidate = numbers[places] == labelled if len(numbers) else np.zeros(len(rows), bool)
-        known = places[is_candidate], match[is_candidate]
+        labels = places[is_candidate], match[is_candidate]
     counted = Multiplicities.of(pairs, tables.x, tables.y)
     weights, odds = learn_weights(
-        tuple(tables.columns), distances, searched, Sample(sample, total), counted, known
+        tuple(tables.columns), distances, searched, Sample(sample, total), counted, labels
     )
     return pairs, odds, weights, counted
 

@@ -107,11 +107,11 @@ def learn_weights(
     searched: np.ndarray,
     sample: Sample,
     counted: Multiplicities,
-    known: tuple[np.ndarray, np.ndarray] | None,
+    labels: tuple[np.ndarray, np.ndarray] | None,
 ) -> tuple[PairWeights, np.ndarray]:
     """Return the weights and the log-odds of the candidates.
 
-    `searched` marks the columns whose near pairs are all candidates. `known` has places of
+    `searched` marks the columns whose near pairs are all candidates. `labels` has places of
     candidates, and whether they match.
     """
     total, levels, k = sample.n_pairs, _levels(distances), len(distances)
@@ -158,8 +158,8 @@ def learn_weights(
         match = expit(odds)
         if abs((number * match).sum() - size) <= _CHANGE * size:
             break
-    if known is not None:
-        scales, offset = _calibrate(terms[:, known[0]], offset, known[1])
+    if labels is not None:
+        scales, offset = _calibrate(terms[:, labels[0]], offset, labels[1])
         evidence *= scales[:, None]
         odds = offset + scales @ terms
     return PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset), odds

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
-from d2ke._base.checks import flag
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import progress_bar
-from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.forest import Edges, Forest
 from d2ke.groups.growth import grow
 from d2ke.neighbors.copies import distinct_objects
 from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.runs import SearchOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,18 +144,14 @@ def tree_search(
 ) -> NeighborSearch:
     """Check what the functions of trees take, and return a search without k and radius."""
     pairs = check_pairs(X, None, distance, params, ArgumentNames(function))
-    metric = flag("metric", metric)
-    if metric and not callable(pairs.distance):
-        raise ArgumentTypeError(
-            "metric", "goes with a Python distance; d2ke knows the metrics among those with a name"
-        )
+    search = SearchOptions(metric=metric, n_threads=n_threads).search(pairs, True)
     if not pairs.same:
         raise ArgumentError(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
         )
     if len(pairs.x) == 0:
         raise ArgumentError("X", "is empty: at least one object is needed")
-    return NeighborSearch(pairs, True, True, None, None, team_size(n_threads), metric)
+    return search
 
 
 def tree_of(edges: Edges, dtype: np.dtype) -> SpanningTree:

@@ -49,8 +49,8 @@ def plot_tree(
     distance : str, callable or scipy.LowLevelCallable
         As for `distance_matrix`, symmetric.
     names : sequence of n str, optional
-        By default strings are their own names, and other objects have their numbers. Of a name, up
-        to 32 letters are drawn.
+        By default strings are their own names, and other objects have their numbers. At most
+        32 letters of a name are drawn.
     method : {"average", "complete", "single"}
         How two clusters' distance follows from those of their objects, as for
         ``scipy.cluster.hierarchy.linkage``.

@@ -47,10 +47,10 @@ class CellColumns:
         near_each = []  # points near each column
         pairs = 0
         self.ranges = np.zeros((*(self.counts + 2), 2), dtype=np.int64)
-        ways = list(itertools.product((-1, 0, 1), repeat=len(self.axes)))
+        neighbors = list(itertools.product((-1, 0, 1), repeat=len(self.axes)))
         filled = 0
         for cell in np.ndindex(*(self.counts + 2)):
-            around = [tuple(i + j for i, j in zip(cell, step, strict=True)) for step in ways]
+            around = [tuple(i + j for i, j in zip(cell, step, strict=True)) for step in neighbors]
             near = [inside[other] for other in around if other in inside]
             near_each += near
             begin, filled = filled, filled + sum(map(len, near))

@@ -200,7 +200,7 @@ def kernel_coreset(
         distance = distance_method = error = None
         if evaluate:
             distance, distance_method, error = _evaluated(p, coreset, checked, accuracy, n_threads)
-        if not searched or whole or distance <= accuracy.eps * total:
+        if not searched or whole or (distance is not None and distance <= accuracy.eps * total):
             break
         # New random frequencies estimate more than eps: search among larger sizes.
         minimum = math.ceil(1.1 * len(chosen))
@@ -224,7 +224,7 @@ def _of_proven_size(
     atoms: Atoms, m: int | None, method: str, accuracy: Accuracy
 ) -> tuple[np.ndarray, float | None, str]:
     """Return m atoms, or as many as are proven to be enough for eps; a bound and the method."""
-    if accuracy.eps is not None:
+    if m is None:
         m = atoms.size(accuracy)
     if method == "auto":
         method = choose_method(len(atoms), m, atoms.points.shape[1])

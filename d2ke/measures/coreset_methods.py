@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +29,8 @@ _CURVE_DIMS = 16
 _Choice = tuple[np.ndarray, float | None]
 
 
-class Atoms(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Atoms:
     """A measure of total 1 as points with masses and unit vectors: <phi, phi> = 1 for each."""
 
     index: np.ndarray

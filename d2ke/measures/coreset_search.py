@@ -15,6 +15,8 @@ EXACT = 30_000  # points up to which distances are exact, from all pairs
 FREQUENCIES = 4096  # random ones, that estimate distances of more points
 _SPARE = 3.0  # standard errors by which an estimate must be below eps
 
+_Chosen = tuple[np.ndarray, float | None, str]  # atoms, a bound of their distance, the method
+
 
 class Verifier:
     """Distances of a measure to its coresets; sums over all of it are computed once."""
@@ -48,28 +50,28 @@ class Verifier:
         return transforms(self.points[which], vectors, ends, self.omega, threads)[0]
 
 
-def smallest(
-    atoms: Atoms, accuracy: Accuracy, method: str, least: int = 1
-) -> tuple[np.ndarray, float | None, str]:
+def smallest(atoms: Atoms, accuracy: Accuracy, method: str, minimum: int = 1) -> _Chosen:
     """Return the atoms of a coreset within eps, a bound of its distance, and its method.
 
     The size is doubled until the distance is within eps, and then bisected; no size below
-    `least` is tried. All atoms are returned if fewer are not enough.
+    `minimum` is tried. All atoms are returned if fewer are not enough.
     """
     n, dim = atoms.points.shape
     verifier = Verifier(atoms, accuracy)
     limit = accuracy.eps**2 - 1e-13  # of rounding, in units of the squared total measure
 
-    def attempt(m: int) -> tuple[np.ndarray, float | None, str] | None:
+    def attempt(m: int) -> _Chosen | None:
         name = choose_method(n, m, dim) if method == "auto" else method
         chosen, bound = CORESET_METHODS[name](atoms, m, accuracy)
         return (chosen, bound, name) if verifier.squared(chosen) <= limit else None
 
-    low, m = least - 1, least
-    while m < n and (best := attempt(m)) is None:
+    best: _Chosen = np.arange(n), 0.0, method
+    low, m = minimum - 1, minimum
+    while m < n and (result := attempt(m)) is None:
         low, m = m, 2 * m
-    if m >= n:
-        best, m = (np.arange(n), 0.0, "auto" if method == "auto" else method), n
+    if m < n and result is not None:
+        best = result
+    m = min(m, n)
     while m - low > 1:
         middle = (low + m) // 2
         result = attempt(middle)

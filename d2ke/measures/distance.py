@@ -180,7 +180,7 @@ def kernel_distance(
     q = as_measure("Q", Q, "weights_q", weights_q)
     check_comparable("P", p, "Q", q)
     checked = Kernel.checked(kernel, sigma, [p, q])
-    return _norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
+    return norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
 
 
 def kernel_norm(
@@ -228,17 +228,17 @@ def kernel_norm(
     """
     p = as_measure("P", P, "weights_p", weights_p)
     checked = Kernel.checked(kernel, sigma, [p])
-    return _norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
+    return norm_of([p], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
 
 
-def _norm_of(
+def norm_of(
     measures: list[Measure],
     kernel: Kernel,
     accuracy: Accuracy,
     method: str,
     n_threads: int | None,
 ) -> KernelDistanceInfo:
-    """Return the norm of one measure, or of the difference of two."""
+    """Return the norm of one checked measure, or of the difference of two."""
     check_method(method, kernel, accuracy)
     total = discretisation = 0.0
     for measure in measures:

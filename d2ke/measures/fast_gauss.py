@@ -155,11 +155,13 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     n, dim = points.shape
     unit = math.sqrt(2) * sigma
     _, radius = ball(points)
+    plans: list[ExpansionPlan] = []
+    refusal: ValueError | None = None
     try:
         degree, terms = check_terms(dim, radius / unit, eps)
-        plans, refusal = [ExpansionPlan(degree, terms, 0.0, n * terms)], None
+        plans.append(ExpansionPlan(degree, terms, 0.0, n * terms))
     except ValueError as error:
-        plans, refusal = [], error
+        refusal = error
     sample = points[np.linspace(0, n - 1, 64).astype(np.int64)]
     others = points[np.linspace(0, n - 1, 1025).astype(np.int64)]
     squares = cdist(sample, others, "sqeuclidean") / unit**2
@@ -177,7 +179,7 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
         near = float((squares < (reach + 2 * cluster) ** 2).mean())
         work = min(cells, n) * ((n * near + 1) * (_GATHERED + terms) + _CELL)
         plans.append(ExpansionPlan(degree, terms, cluster, work))
-    if not plans:
+    if refusal is not None and not plans:
         raise refusal
     return min(plans, key=lambda each: each.work)
 

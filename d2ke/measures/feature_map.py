@@ -44,8 +44,8 @@ class KernelFeatureMap:
         Number of values at each point.
     omega : ndarray of shape (d, n_features / 2 / channels), or None
         Frequencies of random features.
-    degree : int or None
-        Degree of Taylor features.
+    degree : int
+        Degree of Taylor features; 0 for random features.
     radius : float or None
         Maximum distance from the centre of points that can be mapped; None for no limit.
     eps : float or None
@@ -59,17 +59,18 @@ class KernelFeatureMap:
     kind: str
     channels: int
     omega: np.ndarray | None
-    degree: int | None
+    degree: int
     radius: float | None
     eps: float | None
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on, where the parts are not from `kernel_feature_map`."""
         choice("method", self.method, ("rff", "ifgt"))
-        if self.method == "rff" and np.shape(self.omega)[:1] != np.shape(self.centre):
+        shape = () if self.omega is None else np.shape(self.omega)
+        if self.method == "rff" and shape[:1] != np.shape(self.centre):
             raise ValueError(
                 f"omega must have a row for each of {len(self.centre)} coordinates, got shape "
-                f"{np.shape(self.omega)}"
+                f"{shape}"
             )
         if self.method == "ifgt":
             integer("degree", self.degree, 1)
@@ -113,11 +114,11 @@ class KernelFeatureMap:
                     f"sets[{which}] has a point at distance {reach[worst]} from the centre, but "
                     f"the map holds within {self.radius}; make it from sets that reach as far"
                 )
-        if self.method == "rff":
+        if self.omega is not None:
             sums = random_fourier.transforms(points, vectors, offsets, self.omega, n_threads)
             Z = np.empty(sums.shape)
-            for row, own in zip(Z, sums, strict=True):  # Ctrl-C is checked between rows
-                np.divide(own, math.sqrt(self.omega.shape[1]), out=row)
+            for row, transform in zip(Z, sums, strict=True):  # Ctrl-C is checked between rows
+                np.divide(transform, math.sqrt(self.omega.shape[1]), out=row)
         else:
             unit = math.sqrt(2) * self.sigma
             Z = fast_gauss.features(points / unit, vectors, offsets, self.degree, n_threads)
@@ -240,7 +241,7 @@ def kernel_feature_map(
             'features; use a larger eps, n_features, or method="exact"'
         )
     omega = random_fourier.frequencies(accuracy.rng, dim, count, checked)
-    return new_map("rff", omega=omega, degree=None, radius=radius if uniform else None)
+    return new_map("rff", omega=omega, degree=0, radius=radius if uniform else None)
 
 
 def kernel_features(

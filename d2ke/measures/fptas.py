@@ -51,32 +51,30 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
     step = 2 * shift / math.sqrt(dim)
     if not ascent.shifting:
         _refuse(float(len(R)), pair, False)
-        return _best_of(None, ascent, pair, R, np.zeros((len(R), dim))), len(R)
+        t = np.zeros((len(R), dim))
+        return _best_of(Motions(R, t), ascent.values(pair, R, t))[0], len(R)
     offsets = _ball(dim, reach / step)
     sides = np.ptp(pair.p, axis=0) + 2 * np.sqrt(np.square(pair.q).sum(axis=1)).max()
     box = float(np.prod((sides + 2 * reach) / step + 1))
     each = min(float(len(offsets)) * pair.n_pairs, box)
     _refuse(len(R) * each, pair, len(offsets) * pair.n_pairs > _MAX_TRANSLATIONS)
-    best, n_tried = None, 0
+    best, values, n_tried = Motions(R[:0], np.empty((0, dim))), np.empty(0), 0
     for turn in R:
         differences = (pair.p[:, None] - pair.q @ turn.T).reshape(-1, dim)
         cells = np.rint(differences / step)[:, None] + offsets
         t = np.unique(cells.reshape(-1, dim), axis=0) * step
-        best = _best_of(best, ascent, pair, np.broadcast_to(turn, (len(t), dim, dim)), t)
+        turns = np.broadcast_to(turn, (len(t), dim, dim))
+        values = np.concatenate([ascent.values(pair, turns, t), values])
+        motions = Motions(np.concatenate([turns, best.R]), np.concatenate([t, best.t]))
+        best, values = _best_of(motions, values)
         n_tried += len(t)
     return best, n_tried
 
 
-def _best_of(
-    best: Motions | None, ascent: Ascent, pair: Pair, R: np.ndarray, t: np.ndarray
-) -> Motions:
-    """Return the best motions of those so far and of more."""
-    values = ascent.values(pair, R, t)
-    if best is not None:
-        values = np.concatenate([values, best.value])
-        R, t = np.concatenate([R, best.R]), np.concatenate([t, best.t])
+def _best_of(motions: Motions, values: np.ndarray) -> tuple[Motions, np.ndarray]:
+    """Return the motions of the largest values, and these."""
     which = np.argsort(-values, kind="stable")[:_KEPT]
-    return Motions(R[which], t[which], values[which])
+    return motions[which], values[which]
 
 
 def _check(pair: Pair, ascent: Ascent, dim: int) -> None:

@@ -130,11 +130,11 @@ class Field:
             flat = flat * n + cell[..., k] % n
         return flat
 
-    def correlations(self, turned: np.ndarray, carried: np.ndarray) -> np.ndarray:
+    def correlations(self, rotated: np.ndarray, carried: np.ndarray) -> np.ndarray:
         """Return the values at all translations, for (C, m, d) points that carry (C, m, r)."""
-        C, m, r = len(turned), turned.shape[1], carried.shape[-1]
+        C, m, r = len(rotated), rotated.shape[1], carried.shape[-1]
         n = math.prod(self.shape)
-        cells = (self.cells_of(turned) + np.arange(C)[:, None] * n).ravel()
+        cells = (self.cells_of(rotated) + np.arange(C)[:, None] * n).ravel()
         carried = np.broadcast_to(carried, (C, m, r)).reshape(-1, r)
         total: np.ndarray | None = None
         for c in range(r):
@@ -192,7 +192,7 @@ def translations(
     batch = max(1, _BATCH // max(plan.cells, len(pair.q)))
     with worker_pool(n_threads) as pool:
         results = list(pool.map(search, range(0, len(R), batch)))
-    which, flat, values = (np.concatenate(parts) for parts in zip(*results, strict=True))
+    which, flat, values = (np.concatenate(arrays) for arrays in zip(*results, strict=True))
     peak = np.isfinite(values)
     which, flat, values = which[peak], flat[peak], values[peak]
     return R[which], field.places_of(flat), values
@@ -229,9 +229,9 @@ def rotation_scores(
     matrices = action.matrices(R)
 
     def score(begin: int) -> np.ndarray:
-        part = slice(begin, begin + batch)
-        places = rotations.apply(R[part], pair.q) - field.middle
-        carried = rotations.apply(None if matrices is None else matrices[part], pair.v)
+        rows = slice(begin, begin + batch)
+        places = rotations.apply(R[rows], pair.q) - field.middle
+        carried = rotations.apply(None if matrices is None else matrices[rows], pair.v)
         inside = (np.abs(places) < limit).all(axis=-1)
         cells = field.cells_of(places)
         total = np.zeros(len(places))

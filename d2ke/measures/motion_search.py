@@ -54,7 +54,7 @@ class MotionSearch:
         self.action, self.rng, self.n_threads = action, rng, n_threads
         self.turning, self.shifting = motion != "translation", motion != "rotation"
         self.unit = math.ldexp(1.0, math.frexp(kernel.sigma)[1] - 1)
-        arrays = []
+        placed: list[tuple[np.ndarray, np.ndarray]] = []
         self.centres, self.middles, self.reaches, self.cores = [], [], [], []
         for name, measure in zip("PQ", sides, strict=True):
             points, vectors = merged(measure.points, measure.vectors)
@@ -66,10 +66,10 @@ class MotionSearch:
             turning_point = centre if self.shifting else np.zeros_like(centre)
             self.centres.append(turning_point)
             self.middles.append(centre - turning_point)
-            arrays += [points - turning_point, vectors]
+            placed.append((points - turning_point, vectors))
             self.cores.append(core)
             self.reaches.append(reach)
-        self.pair = Pair(*arrays, self.sigma)
+        self.pair = Pair(*placed[0], *placed[1], self.sigma)
         self.near = near = self._within(self.reaches)
         self.ascent = Ascent(
             action, self.turning, self.shifting, near.q, lengths(near.v), n_threads
@@ -136,16 +136,18 @@ class MotionSearch:
     def _level(self, pair: Pair, motions: Motions, limit: int) -> Motions:
         """Ascend from each motion for some steps, and return the best motions reached."""
         sample = self._sampled(pair, _LEVEL_PAIRS / len(motions))
-        motions = self.ascent.ascend(sample, motions, _LEVEL_STEPS, _COARSE)
+        motions, values, _ = self.ascent.ascend(sample, motions, _LEVEL_STEPS, _COARSE)
         if sample is not pair:
             # Sampling changes kappa by more than motions may differ.
-            motions.value = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
-            if motions.value is None:
+            scores = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
+            if scores is None:
                 sample = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
-                motions.value = self.ascent.values(sample, motions.R, motions.t)
+                scores = self.ascent.values(sample, motions.R, motions.t)
+            values = scores
         gap = _APART * pair.sigma
-        which = grid_correlation.suppress_neighbors(motions, motions.value, self.radius, gap, limit)
-        return Motions(motions.R[which], motions.t[which])
+        return motions[
+            grid_correlation.suppress_neighbors(motions, values, self.radius, gap, limit)
+        ]
 
     def _grid(self) -> tuple[Motions, float]:
         """Search all translations and rotations at the finest scale that can be afforded."""
@@ -239,11 +241,11 @@ class MotionSearch:
 
     def _within(self, reaches: list[float]) -> Pair:
         """Return the pair with only the points within these distances of the middles."""
-        arrays = []
-        for side, middle, reach in zip(self.pair.sides, self.middles, reaches, strict=True):
-            near = np.sqrt(np.square(side[0] - middle).sum(axis=1)) <= reach
-            arrays += [array[near] for array in side]
-        return Pair(*arrays, self.sigma)
+        sides = []
+        for (x, u), middle, reach in zip(self.pair.sides, self.middles, reaches, strict=True):
+            near = np.sqrt(np.square(x - middle).sum(axis=1)) <= reach
+            sides.append((x[near], u[near]))
+        return Pair(*sides[0], *sides[1], self.sigma)
 
     def _sampled(self, pair: Pair, max_pairs: float) -> Pair:
         """Return the pair, sampled on both sides down to about `max_pairs` pairs."""
@@ -271,19 +273,19 @@ class MotionSearch:
         """Ascend from the starts at the kernel's scale, and return the best motion."""
         R, t = self._identity()
         motions = Motions(np.concatenate([starts.R, R]), np.concatenate([starts.t, t]))
-        pair = self.pair
+        pair, inverses = self.pair, None
         if sampling and pair.work * len(motions) > _WHOLE:
             motions = self._level(pair, motions, 3)
             pair = self._sampled(pair, MAX_PAIRS)
             if len(motions) > 1:
-                motions.value = self.ascent.values(pair, motions.R, motions.t)
-                motions = motions[[int(motions.value.argmax())]]
+                values = self.ascent.values(pair, motions.R, motions.t)
+                motions = motions[[int(values.argmax())]]
             # Most steps are taken until the Hessian is known; a sample's is good enough.
             sample = self._sampled(pair, _LEVEL_PAIRS)
             if sample is not pair:
-                motions = self.ascent.ascend(sample, motions, _LAST_STEPS, _MIDDLE)
-        motions = self.ascent.ascend(pair, motions, _LAST_STEPS, _FINE)
-        return self._outside(motions, int(motions.value.argmax()))
+                motions, _, inverses = self.ascent.ascend(sample, motions, _LAST_STEPS, _MIDDLE)
+        motions, values, _ = self.ascent.ascend(pair, motions, _LAST_STEPS, _FINE, inverses)
+        return self._outside(motions, int(values.argmax()))
 
 
 def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, float]:

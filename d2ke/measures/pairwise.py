@@ -134,11 +134,10 @@ def kernel_neighbors(
 
     Returns
     -------
-    distances : ndarray of float64, shape (n_queries, k)
-        In ascending order.
     indices : ndarray of int64, shape (n_queries, k)
-        The neighbours; of equally distant sets the first come first where all are
-        compared.
+        Positions in `sets`, the nearest first; ties are sorted by index.
+    distances : ndarray of float64, shape (n_queries, k)
+        Their distances.
 
     Raises
     ------
@@ -157,9 +156,9 @@ def kernel_neighbors(
     >>> import d2ke
     >>> sets = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.5]], [[4.0, 4.0]]]
     >>> queries = [[[0.0, 0.6]], [[1.0, 0.0], [0.0, 0.0]]]
-    >>> distances, indices = d2ke.measures.kernel_neighbors(queries, sets, 2, sigma=1.0)
-    >>> distances.round(3).tolist(), indices.tolist()
-    ([[0.1, 1.237], [0.0, 1.174]], [[1, 0], [0, 1]])
+    >>> indices, distances = d2ke.measures.kernel_neighbors(queries, sets, 2, sigma=1.0)
+    >>> indices.tolist(), distances.round(3).tolist()
+    ([[1, 0], [0, 1]], [[0.1, 1.237], [0.0, 1.174]])
     """
     q = as_measures("queries", queries, "weights_queries", weights_queries)
     s = as_measures("sets", sets, "weights", weights)
@@ -169,12 +168,25 @@ def kernel_neighbors(
     options |= {"delta": delta, "seed": seed}
     by = _comparison(q + s, method, options)
     if isinstance(by, KernelFeatureMap) and by.n_features <= _TREE_FEATURES:
-        tree = KDTree(by(s, n_threads=n_threads))
-        distances, indices = tree.query(by(q, n_threads=n_threads), k=range(1, k + 1))
-        return distances, indices.astype(np.int64)
+        Z = by(q, n_threads=n_threads)
+        return _nearest_rows(KDTree(by(s, n_threads=n_threads)), Z, k)
     D = _distances(q, s, by, n_threads)
-    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(D, indices, axis=1), indices.astype(np.int64)
+    indices = np.argsort(D, axis=1, kind="stable")[:, :k].astype(np.int64, copy=False)
+    return indices, np.take_along_axis(D, indices, axis=1)
+
+
+def _nearest_rows(
+    tree: KDTree, Z: np.ndarray, k: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the k nearest rows of the tree, ties by index, and their distances."""
+    width = min(k + 1, tree.n)
+    distances, indices = tree.query(Z, k=range(1, width + 1))
+    while width < tree.n and (distances[:, -1] <= distances[:, k - 1]).any():
+        width = min(2 * width, tree.n)  # the tree returns any of the rows that tie
+        distances, indices = tree.query(Z, k=range(1, width + 1))
+    order = np.lexsort((indices, distances))[:, :k]
+    indices = np.take_along_axis(indices, order, axis=1).astype(np.int64, copy=False)
+    return indices, np.take_along_axis(distances, order, axis=1)
 
 
 def _comparison(

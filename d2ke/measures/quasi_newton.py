@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,23 +58,37 @@ class Pair:
 
 @dataclass
 class Motions:
-    """Motions q -> R q + t, (C, d, d) and (C, d), with kappa there where it is known."""
+    """Motions q -> R q + t, (C, d, d) and (C, d)."""
 
     R: np.ndarray
     t: np.ndarray
-    value: np.ndarray | None = None
-    inverse: np.ndarray | None = None  # of the Hessian of -kappa / kappa
 
     def __len__(self) -> int:
         return len(self.R)
 
-    def __getitem__(self, which: np.ndarray) -> Motions:
-        return Motions(
-            self.R[which],
-            self.t[which],
-            None if self.value is None else self.value[which],
-            None if self.inverse is None else self.inverse[which],
-        )
+    def __getitem__(self, which: np.ndarray | list[int]) -> Motions:
+        return Motions(self.R[which], self.t[which])
+
+
+class Maxima(NamedTuple):
+    """Motions with kappa there, and the inverses of the Hessians of -kappa / kappa."""
+
+    motions: Motions
+    values: np.ndarray
+    inverses: np.ndarray
+
+
+class Sums(NamedTuple):
+    """The sums of which kappa and its slopes are made, for some motions.
+
+    `potentials` has the shape (C, m, 1 + d, r): the field of P at each moved point of Q, and that
+    of P times each coordinate. `weight` are the terms of kappa, (C, m).
+    """
+
+    rotated: np.ndarray
+    carried: np.ndarray
+    potentials: np.ndarray
+    weight: np.ndarray
 
 
 class Ascent:
@@ -105,38 +120,39 @@ class Ascent:
 
     def values(self, pair: Pair, R: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Return kappa of each motion."""
-        return self._evaluate(pair, R, t, gradients=False)[0]
+        return np.concatenate(
+            [self._sums(pair, R[i], t[i]).weight.sum(axis=1) for i in _batches(pair, len(R))]
+        )
 
-    def _evaluate(
-        self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool = True
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        size = max(1, _PLACES // len(pair.q))
-        results = [
-            self._evaluate_batch(pair, R[i : i + size], t[i : i + size], gradients)
-            for i in range(0, len(R), size)
-        ]
-        values = np.concatenate([value for value, _ in results])
-        return values, np.concatenate([g for _, g in results]) if gradients else None
+    def values_and_slopes(
+        self, pair: Pair, R: np.ndarray, t: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return kappa of each motion, and its gradient in units of the steps."""
+        values, slopes = [], []
+        for i in _batches(pair, len(R)):
+            sums = self._sums(pair, R[i], t[i])
+            values.append(sums.weight.sum(axis=1))
+            slopes.append(self._slopes(pair, sums, t[i]))
+        return np.concatenate(values), np.concatenate(slopes)
 
-    def _evaluate_batch(
-        self, pair: Pair, R: np.ndarray, t: np.ndarray, gradients: bool
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def _sums(self, pair: Pair, R: np.ndarray, t: np.ndarray) -> Sums:
         (C, d), m, r = t.shape, len(pair.q), pair.v.shape[1]
         rotated = rotations.apply(R, pair.q)
-        moved = rotated + t[:, None]
         carried = rotations.apply(self.action.matrices(R), pair.v)
         before = pair.columns.seen
+        moved = rotated + t[:, None]
         potentials = pair.columns.potentials(moved.reshape(-1, d), self.n_threads)
         self.pairs += pair.columns.seen - before
         potentials = potentials.reshape(C, m, -1, r)
         carried = np.broadcast_to(carried, (C, m, r))
         # Not a matrix product: the BLAS's sums may depend on its threads.
         weight = np.einsum("cmr,cmr->cm", potentials[:, :, 0], carried)
-        values = weight.sum(axis=1)
-        if not gradients:
-            return values, None
+        return Sums(rotated, carried, potentials, weight)
+
+    def _slopes(self, pair: Pair, sums: Sums, t: np.ndarray) -> np.ndarray:
+        rotated, carried, potentials, weight = sums
         force = np.einsum("cmkr,cmr->cmk", potentials[:, :, 1:], carried)
-        force -= weight[..., None] * moved
+        force -= weight[..., None] * (rotated + t[:, None])
         force /= pair.sigma  # the other sigma is the unit of the steps
         result = []
         if self.shifting:
@@ -149,7 +165,7 @@ class Ascent:
                 change = np.einsum("cma,cmb->cab", potentials[:, :, 0], carried) * pair.sigma
                 slope += np.einsum("cab,pab->cp", change, self.generators)
             result.append(slope / self.radius)
-        return values, np.concatenate(result, axis=1)
+        return np.concatenate(result, axis=1)
 
     def _moved(
         self, R: np.ndarray, t: np.ndarray, steps: np.ndarray, sigma: float
@@ -185,7 +201,14 @@ class Ascent:
         # Where all points are on a line or in the centre, some turns move nothing.
         return np.linalg.inv(inner + _RIDGE * np.eye(inner.shape[1]))
 
-    def ascend(self, pair: Pair, start: Motions, max_evaluations: int, tolerance: float) -> Motions:
+    def ascend(
+        self,
+        pair: Pair,
+        start: Motions,
+        max_evaluations: int,
+        tolerance: float,
+        inverses: np.ndarray | None = None,
+    ) -> Maxima:
         """Follow each motion upwards by BFGS steps, until they are shorter than the tolerance.
 
         Parameters
@@ -193,17 +216,19 @@ class Ascent:
         pair : Pair
             The two measures and the scale.
         start : Motions
-            Where to start; `inverse`, if given, are the initial inverse Hessians.
+            Where to start.
         max_evaluations : int
             Evaluations for each motion.
         tolerance : float
             Stop at a step shorter than this, in units of sigma.
+        inverses : ndarray, optional
+            The initial inverse Hessians, if they are known from another ascent.
         """
         R, t = start.R.copy(), start.t.copy()
-        values, slopes = self._evaluate(pair, R, t)
+        values, slopes = self.values_and_slopes(pair, R, t)
         C, k = slopes.shape
         first = self._initial_inverses(R)
-        inverse = (first if start.inverse is None else start.inverse).copy()
+        inverse = (first if inverses is None else inverses).copy()
         scale = np.abs(values)
         scale[scale == 0] = 1
         step = np.ones(C)
@@ -227,7 +252,7 @@ class Ascent:
                 break
             steps = directions[which] * step[which, None]
             R_new, t_new = self._moved(R[which], t[which], steps, pair.sigma)
-            new, new_slopes = self._evaluate(pair, R_new, t_new)
+            new, new_slopes = self.values_and_slopes(pair, R_new, t_new)
             predicted = np.einsum("ci,ci->c", steps, slopes[which])
             rise = new - values[which]
             good = rise >= _SUFFICIENT * predicted - _ROUNDING * scale[which]
@@ -252,7 +277,7 @@ class Ascent:
             grown = kept[np.abs(values[kept]) / scale[kept] > 2]
             scale[grown] = np.abs(values[grown])
             search_directions(kept)
-        return Motions(R, t, values, inverse)
+        return Maxima(Motions(R, t), values, inverse)
 
     @staticmethod
     def _learn(inverse: np.ndarray, which: np.ndarray, s: np.ndarray, y: np.ndarray) -> None:
@@ -269,3 +294,10 @@ class Ascent:
             - rho[:, None, None] * (Hy[:, :, None] * s[:, None] + s[:, :, None] * Hy[:, None])
             + factor[:, None, None] * s[:, :, None] * s[:, None]
         )
+
+
+def _batches(pair: Pair, n: int) -> Iterator[slice]:
+    """Yield the motions of which a call evaluates at most `_PLACES` points."""
+    size = max(1, _PLACES // len(pair.q))
+    for first in range(0, n, size):
+        yield slice(first, first + size)

@@ -13,7 +13,7 @@ from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from d2ke._base.threads import thread_count
 from d2ke.measures import motion_search, pair_sums
-from d2ke.measures.distance import kernel_distance, kernel_norm
+from d2ke.measures.distance import KernelDistanceInfo, norm_of
 from d2ke.measures.kernels import Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measure, check_comparable
 from d2ke.measures.rotations import Action, apply
@@ -191,17 +191,20 @@ def kernel_align(
     R, T = search.best_of_lattice(eps * (total / 2) ** 2) if proving else search.best()
     moved = Measure(q.points @ R.T + T, apply(action.matrices(R), q.vectors), q.kind)
     exact = len(p) * len(q) <= motion_search.MAX_PAIRS and (eps is None or proving)
-    options = {"sigma": checked.sigma, "n_threads": n_threads}
-    options |= {"method": "exact"} if exact else {"eps": eps or _EPS}
-    before, after = (kernel_distance(p, other, **options) for other in (q, moved))
+
+    def norm(*measures: Measure) -> KernelDistanceInfo:
+        if exact:
+            return norm_of([*measures], checked, Accuracy(None), "exact", n_threads)
+        return norm_of([*measures], checked, Accuracy(eps or _EPS), "auto", n_threads)
+
+    before, after = norm(p, q), norm(p, moved)
     if not after.squared < before.squared:
         R, T, after, moved = np.eye(dim), np.zeros(dim), before, q
     if exact:
         high, low = pair_sums.kappas([p], [moved], checked, n_threads)
         kappa = float(high[0, 0] + low[0, 0])
     else:
-        norms = [kernel_norm(measure, **options).squared for measure in (p, q)]
-        kappa = (sum(norms) - after.squared) / 2
+        kappa = (norm(p).squared + norm(q).squared - after.squared) / 2
     return KernelAlignment(
         rotation=R,
         translation=T,

@@ -71,7 +71,7 @@ def nearest(M: np.ndarray) -> np.ndarray:
     return U @ V
 
 
-def net_size(dim: int, angle: float) -> float:
+def net_size(dim: int, angle: float) -> int:
     """Return how many rotations `net` has."""
     if dim == 2:
         return max(math.ceil(math.pi / angle), 8)

@@ -203,7 +203,7 @@ def _shape(
     vectors: np.ndarray,
     kind: str,
     oriented: bool,
-    gap: float | None,
+    gap: float,
     n_samples: int | None,
 ) -> Measure:
     """Return the measure of samples; if not oriented, of the products t t' / |t|."""

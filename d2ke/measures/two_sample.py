@@ -135,14 +135,12 @@ def kernel_two_sample_test(
         if callable(kernel):
             raise TypeError("n_groups is for points under a kernel of d2ke, not for a function")
     if callable(kernel):
-        scale = None
-        first, second = (list(sample) for sample in (P, Q))
-        for name, sample in (("P", first), ("Q", second)):
-            if not sample:
+        scale, objects, n = None, [*P, *Q], len(P)
+        for name, size in (("P", n), ("Q", len(objects) - n)):
+            if not size:
                 raise ArgumentError(name, "is empty: at least one object is needed")
-        pooled = first + second
-        _check_gram(len(pooled))
-        K = user_kernel.values(kernel, pooled, pooled)
+        _check_gram(len(objects))
+        K = user_kernel.values(kernel, objects, objects)
     else:
         for name, sample in (("P", P), ("Q", Q)):
             if isinstance(sample, Measure):
@@ -152,7 +150,7 @@ def kernel_two_sample_test(
             raise ValueError(
                 f"P has points of {first.shape[1]} dimensions but Q has {second.shape[1]}"
             )
-        points = np.concatenate([first, second])
+        points, n = np.concatenate([first, second]), len(first)
         pooled = Measure(points, np.ones((len(points), 1)))
         checked = Kernel.checked(kernel, sigma, [pooled], SCALED_KERNELS)
         scale = checked.sigma
@@ -171,7 +169,7 @@ def kernel_two_sample_test(
             K = cdist(points, points, "sqeuclidean")
             K *= -0.5
         np.exp(K, out=K)
-    divided = _Pooled(lambda W: _quadratic(K, W), len(first), len(K), _largest(K))
+    divided = _Pooled(lambda W: _quadratic(K, W), n, len(K), _largest(K))
     return _tested(divided, n_permutations, seed, scale)
 
 
@@ -298,11 +296,13 @@ def _groups(
     ]
 
 
-def _group_means(parts: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
+def _group_means(samples: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
     """Return the mean kernel value of every group with every one."""
-    size = parts[0].shape[1]
+    size = samples[0].shape[1]
     ones = np.ones((size, 1))
-    groups = [Measure(np.ascontiguousarray(points), ones) for part in parts for points in part]
+    groups = [
+        Measure(np.ascontiguousarray(points), ones) for sample in samples for points in sample
+    ]
     high, low = pair_sums.kappas(groups, None, kernel, n_threads)
     upper = np.triu((high + low) / size**2)
     return upper + np.triu(upper, 1).T

@@ -2,3 +2,5 @@
 # The public names; modules load when they are first used.
 
 from .info import NeighborsInfo as NeighborsInfo
+from .search import nearest_info as nearest_info
+from .search import within_info as within_info

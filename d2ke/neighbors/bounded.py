@@ -16,9 +16,9 @@ from d2ke.neighbors.tiles import search_tiles
 
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
 _SAMPLE = 32  # rows at most for which the bounds are tried
-_SAMPLED_PART = 200  # and of so many about one
+_SAMPLED_SHARE = 200  # and of so many about one
 _ROWS = 1 << 12  # that are searched between two looks at the memory, at most
-_PARTS, _LEAST = 16, 64  # of the rows, after which limits fall, and their rows
+_CHUNKS, _LEAST = 16, 64  # of the rows, after which limits fall, and their least size
 _KEPT_BYTES = 1 << 28  # of first bounds, at most
 _ONCE = 0.75  # cost of a search of each pair twice: limits and each pair once take 0.6 of it
 _LIMITS = 3.0  # distances computed for the limits, relative to that cost: for each neighbour
@@ -30,16 +30,17 @@ class Bounded(NamedTuple):
     `bounds` goes to `refine.search`. `names` are those of the cheap bound of all pairs and, if
     there are any, of a tighter and of the tightest one. `costs` are theirs, relative to a
     distance's. `computed` is the cost of a distance at scattered columns, relative to its cost in
-    a whole row; measured for series. `known` are rows whose bounds are the exact distances, and
-    so do not represent the other rows. `cell` is the cost of a cell that the tightest bound counts
-    in its `cells`, beside the cost of a pair. `kept`: the cheap bounds of all pairs are in memory.
+    a whole row; measured for series. `exact` are rows whose bounds are the distances themselves,
+    and so do not represent the other rows. `cell` is the cost of a cell that the tightest bound
+    counts in its `cells`, beside the cost of a pair. `kept`: the cheap bounds of all pairs are in
+    memory.
     """
 
     bounds: Any
     names: tuple[str, ...]
     costs: tuple[float, ...]
     computed: float = 1.7
-    known: Any = ()
+    exact: np.ndarray | tuple[int, ...] = ()
     cell: float = 0.0
     kept: bool = False
 
@@ -59,7 +60,7 @@ def search_bounded(
         search_tiles(search, lists, info)
         return
     refined = RefinedSearch(search, bounded, lists)
-    refined.search_all(search.report)
+    refined.search_all()
     pairs = n * m - (n if search.skip else 0)
     if refined.half:
         once = (pairs + n) // 2 if not search.skip else pairs // 2
@@ -75,11 +76,11 @@ def search_bounded(
 def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     """Return whether the bounds rule out enough of the distances of a sample of rows."""
     n, m = search.pairs.shape
-    rows = np.setdiff1d(np.arange(n), bounded.known)
-    count = min(max(n // _SAMPLED_PART, 4), _SAMPLE)
+    rows = np.setdiff1d(np.arange(n), bounded.exact)
+    count = min(max(n // _SAMPLED_SHARE, 4), _SAMPLE)
     sample = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
     trial = (
-        NearestLists(n, search.k, search.cap)
+        NearestLists(n, search.k, search.radius)
         if search.k
         else WithinLists(search.pairs.shape, search.radius)
     )
@@ -99,7 +100,7 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     limit = 0.5 if search.pairs.same else 1.0
     if refined.half:  # which the sample does not use
         limit = _ONCE if search.k else 1.0
-        cost += _LIMITS * bounded.computed * (search.k or 0) / m
+        cost += _LIMITS * bounded.computed * search.k / m
     return cost <= limit
 
 
@@ -113,10 +114,10 @@ class RefinedSearch:
         self._search, self._bounds, self._lists = search, bounded.bounds, lists
         self._kept = bounded.kept
         self._kernel = search.pairs.compiled().pair_kernel()
-        self.half = search.pairs.same and (search.k is None or len(bounded.names) > 1)
+        self.half = search.pairs.same and (not search.k or len(bounded.names) > 1)
         self.counts = np.zeros((search.pairs.shape[0], refine.COUNTS), np.int64)
 
-    def search_all(self, report: Callable[[int, int], None] | None = None) -> None:
+    def search_all(self) -> None:
         """Find the neighbours of all rows in empty lists, each pair of a symmetric distance once.
 
         The k nearest of a first search of each row limit its distances. The rows of the largest
@@ -124,7 +125,7 @@ class RefinedSearch:
         row.
         """
         (n, m), lists = self._search.pairs.shape, self._lists
-        order, parts = np.arange(n), -(-n // _ROWS)
+        order, n_chunks = np.arange(n), -(-n // _ROWS)
         once: dict[str, Any] = {}
         if self.half:
             once["ranks"] = order
@@ -136,34 +137,30 @@ class RefinedSearch:
             lists.clear(order)
             order = limits.order()
             once = {"ranks": np.argsort(order, kind="stable"), "limits": limits}
-            parts = max(parts, min(_PARTS, -(-n // _LEAST)))
+            n_chunks = max(n_chunks, min(_CHUNKS, -(-n // _LEAST)))
         done = 0
-
-        def visit(here: int, _: int) -> None:
-            report((done + here) * m, n * m)
-
-        for rows in np.array_split(order, parts):
-            self.search(rows, report and visit, **once)
+        for rows in np.array_split(order, n_chunks):
+            self.search(rows, self._search.reporter(done * m, n * m, m), **once)
             done += len(rows)
 
     def search(
-        self, rows: np.ndarray, report: Callable[[int, int], None] | None = None, **given: Any
+        self, rows: np.ndarray, report: Callable[[int, int], None] | None = None, **options: Any
     ) -> None:
-        """Find the neighbours of some rows; `given`: arguments of `refine.search`."""
+        """Find the neighbours of some rows; `options` are those of `refine.search`."""
         search, lists = self._search, self._lists
-        heaps = isinstance(lists, NearestLists)
+        heaps = (lists.distances, lists.indices) if isinstance(lists, NearestLists) else None
         entries = refine.search(
             self._kernel,
             self._bounds,
             np.ascontiguousarray(rows, np.int64),
             search.skip,
             search.pairs.dtype == np.float32,
-            (lists.distances, lists.indices) if heaps else None,
-            0.0 if heaps else search.radius,
+            heaps,
+            0.0 if heaps is not None else search.radius,
             self.counts,
             search.n_threads,
             report,
-            **given,
+            **options,
         )
-        if not heaps:
-            lists.extend(*entries, False)
+        if isinstance(lists, WithinLists) and entries is not None:
+            lists.extend(*entries)

@@ -50,7 +50,7 @@ def distinct_search(search: NeighborSearch, y: Copies | None = None) -> Distinct
         return None
     columns = take(pairs.y, y.firsts)
     rows = columns if pairs.y is pairs.x else take(pairs.x, x.firsts)
-    k = None if search.k is None else min(search.k + search.skip, len(y.firsts))
+    k = search.k and min(search.k + search.skip, len(y.firsts))
     reduced = replace(search, pairs=replace(pairs, x=rows, y=columns), skip=False, k=k)
     return DistinctSearch(reduced, x, y)
 
@@ -124,7 +124,7 @@ def _search_distinct(
     strategy = strategy or choose_strategy(reduced)
     near: Any
     if isinstance(lists, NearestLists):
-        near = NearestLists(len(x.firsts), reduced.k, search.cap)
+        near = NearestLists(len(x.firsts), reduced.k, search.radius)
         strategy.search(reduced, near, counted)
         indices, distances = near.result(np.dtype(np.float64))
         indices, distances = _all_nearest(indices, distances, y, search)
@@ -190,7 +190,7 @@ def _all_within(
         columns = members[_runs(starts[graph.indices[entries]], each)]
         lines, values = np.repeat(rows, sizes[rows]), np.repeat(graph.data[entries], each)
         kept = lines != columns if skip else slice(None)
-        lists.extend(lines[kept], columns[kept], values[kept], False)
+        lists.extend(lines[kept], columns[kept], values[kept])
 
 
 def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

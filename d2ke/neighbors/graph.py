@@ -3,34 +3,38 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
+from d2ke.distances.problem import PairwiseProblem
 from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.search import nearest, within
+from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 
 
 def neighbor_graph(
-    X: Any, Y: Any = None, *, k: int | None = None, radius: float | None = None, **options: Any
+    pairs: PairwiseProblem,
+    same: bool,
+    options: SearchOptions,
+    *,
+    k: int | None = None,
+    radius: float | None = None,
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
     """Return the graph of the k nearest, of those within a radius, or both, and what was computed.
 
     Each row is sorted by distance, then by index, the object itself before all others, as
     scikit-learn's graphs are, so that users need not sort it. Distances of 0 are stored entries.
-    `options` are those of `nearest`.
+    `same`: whether Y is X.
     """
-    shape = len(X), len(X if Y is None else Y)
+    shape = pairs.shape
     if k is not None:
-        indices, distances, info = nearest(X, Y, k=k, radius=radius, info=True, **options)
+        indices, distances, info = find_nearest(pairs, same, k, radius, options)
         filled = indices >= 0
         indices, distances = indices[filled], distances[filled]
         starts = np.append(0, filled.sum(axis=1).cumsum())
     else:
-        near, info = within(X, Y, radius=radius, info=True, **options)
+        near, info = find_within(pairs, same, radius, options)
         rows = np.repeat(np.arange(shape[0]), np.diff(near.indptr))
-        others = near.indices != rows if Y is None else near.indices
+        others = near.indices != rows if same else near.indices
         order = np.lexsort((near.indices, others, near.data, rows))
         indices, distances, starts = near.indices[order], near.data[order], near.indptr
     kind = np.int32 if max(*shape, indices.size) < 2**31 else np.int64

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class NeighborsInfo:
-    """Counts of the distances that `nearest` or `within` computed or ruled out.
+    """Counts of the distances that `nearest_info` or `within_info` computed or ruled out.
 
     Attributes
     ----------
@@ -24,7 +24,8 @@ class NeighborsInfo:
     Examples
     --------
     >>> import d2ke
-    >>> graph, info = d2ke.within([[0.0], [1.0], [5.0]], radius=2, distance="dtw", info=True)
+    >>> X = [[0.0], [1.0], [5.0]]
+    >>> graph, info = d2ke.neighbors.within_info(X, radius=2, distance="dtw")
     >>> info.pairs, info.computed, info.ruled_out
     (6, 3, {'symmetry': 3})
     """

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -26,12 +24,12 @@ def check_graph(pairs: int) -> None:
 class NearestLists:
     """The k nearest neighbours of each of n rows, by distance and then by index.
 
-    Only distances of at most `cap`, a number of their dtype, are kept.
+    Only distances of at most `radius`, a number of their dtype, are kept.
     """
 
-    def __init__(self, n: int, k: int, cap: float = np.inf):
-        self._cap = cap
-        self.distances = np.full((n, k), cap)
+    def __init__(self, n: int, k: int, radius: float = np.inf):
+        self._radius = radius
+        self.distances = np.full((n, k), radius)
         self.indices = np.full((n, k), np.iinfo(np.int64).max)
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
@@ -43,7 +41,7 @@ class NearestLists:
 
     def clear(self, rows: np.ndarray) -> None:
         """Empty the lists of some rows."""
-        self.distances[rows] = self._cap
+        self.distances[rows] = self._radius
         self.indices[rows] = np.iinfo(np.int64).max
 
     def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +79,9 @@ class WithinLists:
         entries = neighbor_lists.keep_within(tile, *corner, skip, self._radius, n_threads)
         self.extend(*entries, mirror)
 
-    def extend(self, rows: Any, columns: Any, values: Any, mirror: bool) -> None:
+    def extend(
+        self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, mirror: bool = False
+    ) -> None:
         """Keep these entries of the matrix; with `mirror`, also their transpose."""
         self._keep(rows, columns, values)
         if mirror:

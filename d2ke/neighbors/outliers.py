@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from d2ke._base.checks import choice
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.copies import copy_distances
-from d2ke.neighbors.search import nearest, others_count
+from d2ke.neighbors.runs import SearchOptions, find_nearest, others_count
 from d2ke.objects.container import take
 from d2ke.objects.copies import find_copies
 
@@ -96,17 +97,16 @@ def outlier_scores(
     [1.0, 1.0, 1.0, 1.0, 7.0]
     """
     choice("method", method, ("knn", "lof"))
-    options = {"distance": distance, "metric": metric, "n_threads": n_threads, **params,
-               "progress": progress, "checkpoint": checkpoint}  # fmt: skip
-    if method == "knn":
-        return nearest(X, k=k, **options)[1].mean(axis=1, dtype=np.float64)
+    options = SearchOptions(False, metric, n_threads, progress, checkpoint)
     pairs = check_any_pairs(X, None, distance, params, ArgumentNames("outlier_scores"))
-    items = pairs.x
-    k, copies = others_count(k, len(items)), find_copies(items)
+    if method == "knn":
+        return find_nearest(pairs, True, k, None, options)[1].mean(axis=1, dtype=np.float64)
+    k, copies = others_count(k, len(pairs.x)), find_copies(pairs.x)
     if len(copies.firsts) == 1:
-        return np.ones(len(items))
+        return np.ones(len(pairs.x))
     k = min(k, len(copies.firsts) - 1)
-    indices, near = nearest(take(items, copies.firsts) if copies else items, k=k, **options)
+    items = take(pairs.x, copies.firsts) if copies else pairs.x
+    indices, near, _ = find_nearest(replace(pairs, x=items, y=items), True, k, None, options)
     weights = np.column_stack([copies.counts - 1, copies.counts[indices]])
     weights = weights / weights.sum(axis=1, keepdims=True)
     indices = np.column_stack([np.arange(len(indices)), indices])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -203,7 +203,7 @@ def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
 def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
     """Return the pairs of two objects of Y."""
     names = pairs.names._replace(x=pairs.names.y)
-    compile_ = pairs.compile
+    compile_: Any = pairs.compile
     if callable(pairs.distance):
         compile_ = replace(compile_, names=names, y_is_x=True)
     return replace(pairs, x=pairs.y, compile=compile_, names=names, first=0)
@@ -240,7 +240,7 @@ def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -
                 q, z = np.unravel_index(excess.argmax(), excess.shape)
                 a, b = (f"{names.y}[{pivots[i]}]" for i in (p, q))
                 other = f"{name}[{first + drawn[z]}]"
-                sides = between[p, q], near[p, z], near[q, z]
+                sides = float(between[p, q]), float(near[p, z]), float(near[q, z])
                 if ends == "pivots":
                     _refuse(a, other, b, sides)
                 _refuse(a, b, other, (sides[1], sides[0], sides[2]))
@@ -250,7 +250,7 @@ def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -
 
 def _refuse(first: str, middle: str, last: str, sides: tuple[float, float, float]) -> None:
     """Raise the error; the sides: from first to last, first to middle, middle to last."""
-    whole, before, after = map(float, sides)
+    whole, before, after = sides
     raise ValueError(
         f"metric=True, but the distance is no metric: distance({first}, {last}) is {whole}, more "
         f"than distance({first}, {middle}) + distance({middle}, {last}), {before} + {after}; "

@@ -26,18 +26,16 @@ class NeighborSearch:
         Whether Y is X.
     skip : bool
         Whether an object is left out of its own neighbours.
-    k : int or None
-        How many nearest are wanted.
-    radius : float or None
-        The largest distance that counts.
     n_threads : int
         Threads.
     metric : bool
         Whether the distance is a metric, according to the user.
+    k : int
+        How many nearest are wanted; 0 for all within the radius.
+    radius : float
+        The largest distance of a neighbour, a number of the dtype of the distances.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
-    cap : float
-        The largest distance of a neighbour, where k are wanted.
     prepared : object
         What the strategy prepared for all blocks of rows, or None.
     """
@@ -45,13 +43,11 @@ class NeighborSearch:
     pairs: PairwiseProblem
     same: bool
     skip: bool
-    # One of k and radius is None.
-    k: int | Any
-    radius: float | Any
     n_threads: int
     metric: bool = False
-    cap: float = math.inf
-    report: Callable[[int, int], None] | Any = None
+    k: int = 0
+    radius: float = math.inf
+    report: Callable[[int, int], None] | None = None
     prepared: Any = None
 
     @property
@@ -75,9 +71,16 @@ class NeighborSearch:
         pairs = self.pairs
         names = pairs.names._replace(y=pairs.names.x) if self.same else pairs.names
         reduced = replace(pairs, x=pairs.part(rows), same=False, names=names, first=rows.start)
-        k = None if self.k is None else self.k + self.skip
+        k = self.k and self.k + self.skip
         return replace(self, pairs=reduced, same=False, skip=False, k=k, **changes)
 
-    def room(self, part: int = 4) -> int:
-        """Return the bytes for an index: 1 / `part` of all memory."""
-        return (memory_limit() or 2**63) // part
+    def reporter(
+        self, before: int, total: int, weight: int = 1
+    ) -> Callable[[int, int], None] | None:
+        """Return the report of a step, each unit of which counts `weight`, after `before`."""
+        report = self.report
+        return report and (lambda done, _: report(before + weight * done, total))
+
+    def room(self, divisor: int = 4) -> int:
+        """Return the bytes for an index: 1 / `divisor` of all memory."""
+        return (memory_limit() or 2**63) // divisor

@@ -38,8 +38,8 @@ def search_record(search: NeighborSearch) -> dict[str, Any]:
     """Return what must stay the same for a search to be resumed."""
     pairs = search.pairs
     described, inputs = description(pairs)
-    radius = search.radius if search.k is None or np.isinf(search.cap) else search.cap
-    parameters = {"k": search.k, "radius": radius, "without_self": search.skip}
+    radius = None if np.isinf(search.radius) else search.radius
+    parameters = {"k": search.k or None, "radius": radius, "without_self": search.skip}
     sizes = {"n": pairs.shape[0], "m": pairs.shape[1], "dtype": pairs.dtype.name}
     return {"function": pairs.names.function, **parameters, **sizes, **described, **inputs,
             **made_with()}  # fmt: skip
@@ -69,7 +69,7 @@ def search_by_rows(
                 prepared = strategy.prepare(whole)
             last = min(first + count, n, *(start for start in starts if start > first))
             started = time.perf_counter()
-            report = search.report and _share(search.report, slice(first, last), n, m)
+            report = search.report and _share(search.report, (first, last), (n, m))
             block = search.block(slice(first, last), prepared=prepared, report=report)
             neighbors = _search_block(block, search, strategy, copies, info)
             kept.put_arrays(("rows", first), **neighbors._asdict())
@@ -88,13 +88,14 @@ def search_by_rows(
 
 
 def _share(
-    report: Callable[[int, int], None], rows: slice, n: int, m: int
+    report: Callable[[int, int], None], rows: tuple[int, int], shape: tuple[int, int]
 ) -> Callable[[int, int], None]:
-    """Return a report for some rows that shows the progress of all."""
+    """Return a report of the search of some rows that shows the progress of all."""
+    (first, last), (n, m) = rows, shape
 
     def visit(done: int, total: int) -> None:
-        share = done / max(total, 1) * (rows.stop - rows.start)
-        report(int((rows.start + share) * m), n * m)
+        share = done / max(total, 1) * (last - first)
+        report(int((first + share) * m), n * m)
 
     return visit
 
@@ -111,8 +112,8 @@ def _search_block(
     numbers = np.arange(first, first + n)
     counted = NeighborsInfo(block.n_pairs)
     kind = np.int32 if m < 2**31 else np.int64
-    if block.k is not None:
-        lists = NearestLists(n, block.k, block.cap)
+    if block.k:
+        lists = NearestLists(n, block.k, block.radius)
         search_neighbors(block, lists, counted, strategy, copies)
         indices, distances = lists.result(dtype)
         if whole.skip:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
@@ -160,7 +161,9 @@ def _level_bytes(pairs: PairwiseProblem) -> int:
     return 8 * (len(pairs.y) + lanes) * (_longest(pairs, "x") // envelopes.SEGMENT) * pairs.x.dim
 
 
-def _side(objects: Objects, middle: np.ndarray, exponent: int, room: int) -> tuple[np.ndarray, ...]:
+def _side(
+    objects: Objects, middle: np.ndarray, exponent: int, room: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
     """Return points, their planar copy, offsets and starts, the arguments of `Envelopes`."""
     points = np.zeros((len(objects.values) + room, objects.dim), np.float32)
     points[: len(objects.values)] = np.ldexp(objects.values - middle, exponent)

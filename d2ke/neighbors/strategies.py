@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from scipy import sparse
+
 from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.bounded import Bounded
 from d2ke.neighbors.info import NeighborsInfo
@@ -48,3 +50,18 @@ _STRATEGIES = (
 def choose_strategy(search: NeighborSearch) -> Strategy:
     """Return the first strategy that applies."""
     return next(strategy for strategy in _STRATEGIES if strategy.applies(search))
+
+
+def nearest_lists(search: NeighborSearch) -> NearestLists:
+    """Return the sorted lists of the k nearest; equal objects are searched one by one."""
+    lists = NearestLists(search.pairs.shape[0], search.k, search.radius)
+    choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
+    lists.result(search.pairs.dtype)
+    return lists
+
+
+def radius_graph(search: NeighborSearch) -> sparse.csr_array:
+    """Return the graph of all pairs within the radius; equal objects are searched one by one."""
+    lists = WithinLists(search.pairs.shape, search.radius)
+    choose_strategy(search).search(search, lists, NeighborsInfo(search.n_pairs))
+    return lists.result(search.pairs.dtype)

@@ -40,12 +40,8 @@ def search_tiles(
         x = span_of(pairs.x, top, bottom)
         y = x if on_diagonal else span_of(pairs.y, left, right)
         tile = buffer[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
-
-        def visit(here: int, _: int, done: int = done) -> None:
-            search.report(done + here, total)
-
         compiled = pairs.compile(PairBlock(x, y, on_diagonal, pairs.first + top, left))
-        compiled.run(tile, search.n_threads, search.report and visit, Transform())
+        compiled.run(tile, search.n_threads, search.reporter(done, total), Transform())
         mirror = pairs.same and not on_diagonal
         lists.add(tile, (top, left), search.skip, mirror, search.n_threads)
         done += len(x) * (len(x) + 1) // 2 if on_diagonal else tile.size

@@ -311,8 +311,6 @@ CASES = [
      given(radius=1, distance=lambda x, y: 1.0, metric=1)),
     (ValueError, ("metric", "X[0]", "1.0"), d2ke.within, WORDS,
      given(radius=1, distance=lambda x, y: 1.0, metric=True)),
-    (TypeError, ("info", "'all'"), d2ke.nearest, WORDS,
-     given(k=1, distance="levenshtein", info="all")),
     (ValueError, ("X[1]", "nan"), d2ke.nearest, [[1.0], [NAN]], given(k=1, distance="dtw")),
     (ValueError, ("method", "'mean'"), d2ke.outlier_scores, WORDS, given(method="mean")),
     (ValueError, ("k", "4", "X"), d2ke.outlier_scores, WORDS,

@@ -101,13 +101,13 @@ def test_pivots_find_the_neighbors_of_metric_columns(alone, threads):
     D = d2ke.distance_matrix(X, Y, distance)
     if alone:
         np.fill_diagonal(D, np.inf)
-    options = {"distance": distance, "info": True, "n_threads": threads}
-    indices, distances, info = d2ke.nearest(X, Y, k=3, **options)
+    options = {"distance": distance, "n_threads": threads}
+    indices, distances, info = d2ke.neighbors.nearest_info(X, Y, k=3, **options)
     assert info.ruled_out["pivots"] > info.pairs / 2
     expected = nearest_of(D, 3)
     np.testing.assert_array_equal(indices, expected[0])
     np.testing.assert_array_equal(distances, expected[1])
-    graph, info = d2ke.within(X, Y, radius=0.5, **options)
+    graph, info = d2ke.neighbors.within_info(X, Y, radius=0.5, **options)
     assert info.ruled_out["pivots"] > info.pairs / 4
     np.testing.assert_array_equal(graph.toarray(), np.where(D <= 0.5, D, 0))
 
@@ -117,7 +117,7 @@ def test_no_pivots_where_a_column_has_no_metric(name):
     rng = np.random.default_rng(0)
     X = {"name": rng.choice(["ab", "ba", "c"], 350), "age": rng.normal(size=350)}
     distance = {"age": "absolute", "name": name}
-    _, info = d2ke.within(X, radius=0.5, distance=distance, info=True)
+    _, info = d2ke.neighbors.within_info(X, radius=0.5, distance=distance)
     assert "pivots" not in info.ruled_out
     with pytest.raises(TypeError, match="metric goes with a Python distance"):
         d2ke.within(X, radius=0.5, distance=distance, metric=True)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._ext import coresets, pair_sums
-from d2ke.measures import clouds, coreset, coreset_methods, coreset_search, kernels
+from d2ke.distances import clouds
+from d2ke.measures import coreset, coreset_methods, coreset_search, kernels
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import as_measure
 

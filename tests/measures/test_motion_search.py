@@ -110,7 +110,7 @@ def test_gradient(d, motion, kind):
     ascent = Ascent(action, motion != "translation", motion != "rotation", q, np.ones(8), 1)
     R = np.array([some_rotation(rng, d) for _ in range(3)])
     t = 0.2 * rng.standard_normal((3, d))
-    values, slopes = ascent._evaluate(pair, R, t)
+    values, slopes = ascent.values_and_slopes(pair, R, t)
 
     def value(R, t):
         carried = rotations.apply(action.matrices(R), v)

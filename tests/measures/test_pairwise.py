@@ -135,16 +135,32 @@ def test_neighbors():
     sets = [rng.random((12, 2)) + rng.random(2) for _ in range(25)]
     queries = [s + 0.01 for s in sets[:5]]
     full = d2ke.kernel_distance_matrix(queries, sets, sigma=0.4)
-    distances, indices = d2ke.measures.kernel_neighbors(queries, sets, 3, sigma=0.4)
+    indices, distances = d2ke.measures.kernel_neighbors(queries, sets, 3, sigma=0.4)
     np.testing.assert_array_equal(indices, np.argsort(full, axis=1, kind="stable")[:, :3])
     np.testing.assert_array_equal(distances, np.sort(full, axis=1)[:, :3])
     assert (indices[:, 0] == np.arange(5)).all()
     for options in ({"method": "ifgt", "eps": 1e-4}, {"method": "rff", "n_features": 400},
                   {"method": "rff", "n_features": 16}):  # fmt: skip
-        distances, indices = d2ke.measures.kernel_neighbors(queries, sets, 25, sigma=0.4, **options)
+        indices, distances = d2ke.measures.kernel_neighbors(queries, sets, 25, sigma=0.4, **options)
         assert distances.shape == indices.shape == (5, 25)
         assert (np.diff(distances, axis=1) >= 0).all()
         assert (indices[:, 0] == np.arange(5)).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"n_features": 16, "method": "rff"},
+                                     {"n_features": 64, "method": "rff"}])  # fmt: skip
+def test_equally_distant_sets_are_sorted_by_index(options):
+    rng = np.random.default_rng(5)
+    distinct = [rng.random((6, 2)) for _ in range(4)]
+    chosen = rng.integers(0, 4, 40)
+    sets = [distinct[i] for i in chosen]
+    for k in (1, 3, 11, 40):
+        indices, distances = kernel_neighbors(distinct, sets, k, sigma=0.4, **options)
+        for i in range(4):
+            copies = np.flatnonzero(chosen == i)[:k]
+            assert indices[i, : len(copies)].tolist() == copies.tolist()
+            assert (distances[i, : len(copies)] == 0).all()
+            assert len(set(indices[i])) == k
 
 
 def test_bad_sets():

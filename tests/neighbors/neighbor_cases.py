@@ -42,13 +42,13 @@ def by_sorting(D, k, same, skip):
 
 
 def check_nearest(D, X, Y=None, *, k, **options):
-    """Compare `nearest` with the whole matrix, bit for bit."""
+    """Compare `nearest_info` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
     wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
     if "radius" in options:
         far = wanted[1] > D.dtype.type(options["radius"])
         wanted[0][far], wanted[1][far] = -1, np.inf
-    indices, distances, info = d2ke.nearest(X, Y, k=k, info=True, **options)
+    indices, distances, info = d2ke.neighbors.nearest_info(X, Y, k=k, **options)
     same(indices, wanted[0])
     same(distances, wanted[1])
     check_info(info, D, skip)
@@ -56,12 +56,12 @@ def check_nearest(D, X, Y=None, *, k, **options):
 
 
 def check_within(D, X, Y=None, *, radius, **options):
-    """Compare `within` with the whole matrix, bit for bit."""
+    """Compare `within_info` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
     near = D.dtype.type(radius) >= D
     if skip:
         np.fill_diagonal(near, False)
-    graph, info = d2ke.within(X, Y, radius=radius, info=True, **options)
+    graph, info = d2ke.neighbors.within_info(X, Y, radius=radius, **options)
     assert graph.shape == D.shape
     assert graph.has_sorted_indices
     rows, columns = np.nonzero(near)

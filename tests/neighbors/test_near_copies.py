@@ -112,9 +112,9 @@ def test_results_are_repeated_piece_by_piece(monkeypatch, entries):
 
 def test_distances_of_copies_are_not_computed_again():
     names = ["kitten", "mitten", "sitting", "fitting"]
-    *_, info = d2ke.nearest(names * 100, k=5, distance="levenshtein", info=True)
+    *_, info = d2ke.neighbors.nearest_info(names * 100, k=5, distance="levenshtein")
     assert info.computed <= len(names) ** 2
-    _, info = d2ke.within(names * 100, names[:2] * 50, radius=1, distance="osa", info=True)
+    _, info = d2ke.neighbors.within_info(names * 100, names[:2] * 50, radius=1, distance="osa")
     assert info.computed <= 2 * len(names)
 
 

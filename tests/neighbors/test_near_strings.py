@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Neighbours by edit distances: each bound, and each way of the search, exactly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,8 @@ from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
 from d2ke._ext import isa, near_strings
-from d2ke.neighbors import strings
+from d2ke.neighbors import string_costs, strings
+from d2ke.neighbors.string_costs import Times
 
 many = settings(max_examples=examples(200), deadline=None)
 few = settings(max_examples=examples(60), deadline=None)
@@ -20,13 +23,14 @@ EDITS = {
     "indel": (near_strings.INDEL, indel),
     "damerau_levenshtein": (near_strings.DAMERAU, damerau_levenshtein),
 }
-PARTS = ("_LOOK", "_CANDIDATE", "_ALIKE", "_COLUMN", "_PIECE", "_ROW")
-FREE = dict.fromkeys(PARTS, 0.0) | {"_LANES": dict.fromkeys((16, 32, 64), 0.0)}
+FREE = Times(
+    look=0, candidate=0, banded=0, column=0, piece=0, scanned_row=0, lanes={16: 0, 32: 0, 64: 0}
+)
 WAYS = {
-    "index": FREE | {"_SCANNED": 1.0},
-    "scan": FREE | {"_SCANNED": 0.0, "_PIECE": 1e9},
-    "as measured": {},
-    "cut-offs alone": FREE | {"_FEWEST": 10**9, "_LETTER": 0.0, "_PREPARED": 0.0},
+    "index": replace(FREE, scanned=1),
+    "scan": replace(FREE, scanned=0, piece=1e9),
+    "as measured": Times(),
+    "cut-offs alone": replace(FREE, letter=0, preparing=0),
 }
 
 
@@ -74,11 +78,10 @@ def test_every_way_is_exact(way, data):
                "normalize": data.draw(st.booleans()),
                "n_threads": data.draw(st.integers(1, 3))}  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strings, "_FEWEST", 0)
+        patch.setattr(strings, "_FEWEST", 10**9 if way == "cut-offs alone" else 0)
         patch.setattr(strings, "_TRY", 1e9)
         patch.setattr(strings, "_QUERIES", 5)
-        for name, value in WAYS[way].items():
-            patch.setattr(strings, name, value)
+        patch.setattr(string_costs, "TIMES", WAYS[way])
         D = d2ke.distance_matrix(X, **options)
         radius = data.draw(radii(D) | st.sampled_from([0.3, 2.5, 7.0]))
         check_nearest(D, X, k=k, include_self=include_self, **options)
@@ -128,8 +131,7 @@ def test_a_scan_is_exact(isa_name, words, data):
     selected = isa.selected()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strings, "_FEWEST", 0)
-        for name, value in WAYS["scan"].items():
-            patch.setattr(strings, name, value)
+        patch.setattr(string_costs, "TIMES", WAYS["scan"])
         isa.select(isa_name)
         try:
             D = np.array([[EDITS[kind][1](x, y) for y in X] for x in X], float)
@@ -163,8 +165,9 @@ def edited(n, length, n_edits, seed):
 
 @pytest.mark.parametrize(("length", "radius"), [(25, 2), (120, 10), (120, 40)])
 def test_the_index_spares_nearly_all(length, radius, monkeypatch):
-    for name, value in (WAYS["index"] | {"_FEWEST": 0, "_TRY": 1e9}).items():
-        monkeypatch.setattr(strings, name, value)
+    monkeypatch.setattr(strings, "_FEWEST", 0)
+    monkeypatch.setattr(strings, "_TRY", 1e9)
+    monkeypatch.setattr(string_costs, "TIMES", WAYS["index"])
     X = edited(1500, length, radius // 2 + 1, 0)
     D = d2ke.distance_matrix(X, distance="levenshtein")
     info = check_within(D, X, radius=radius, distance="levenshtein")

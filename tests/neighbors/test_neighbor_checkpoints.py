@@ -64,10 +64,10 @@ def test_any_distance(data, tmp_path_factory):
 
 
 def test_what_was_computed_is_counted(tmp_path):
-    *_, info = d2ke.nearest(STRINGS, checkpoint=tmp_path, info=True, **HOW)
+    *_, info = d2ke.neighbors.nearest_info(STRINGS, checkpoint=tmp_path, **HOW)
     assert info.pairs == len(STRINGS) ** 2
     assert info.computed + sum(info.ruled_out.values()) == info.pairs
-    *_, info = d2ke.nearest(STRINGS, checkpoint=tmp_path, info=True, **HOW)
+    *_, info = d2ke.neighbors.nearest_info(STRINGS, checkpoint=tmp_path, **HOW)
     assert info.pairs == 0
 
 
@@ -87,14 +87,14 @@ def interrupted(folder, at, **options):
 
 
 def check_resumed(folder, most):
-    *found, info = d2ke.nearest(STRINGS, checkpoint=folder, info=True, **HOW)
+    *found, info = d2ke.neighbors.nearest_info(STRINGS, checkpoint=folder, **HOW)
     for got, wanted in zip(found, d2ke.nearest(STRINGS, **HOW), strict=True):
         same(got, wanted)
     assert 0 < info.pairs <= most * len(STRINGS)
 
 
 def check_unchanged(folder):
-    *_, info = d2ke.nearest(STRINGS, checkpoint=folder, info=True, **HOW)
+    *_, info = d2ke.neighbors.nearest_info(STRINGS, checkpoint=folder, **HOW)
     assert info.pairs == 0
 
 
