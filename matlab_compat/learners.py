@@ -370,9 +370,7 @@ def _order(labels: np.ndarray) -> np.ndarray:
     return order[::-1] if order.tolist() == [-1, 1] else order
 
 
-def _recoded(
-    labels: np.ndarray, order: np.ndarray | None, options: str
-) -> tuple[np.ndarray, str]:
+def _recoded(labels: np.ndarray, order: np.ndarray | None, options: str) -> tuple[np.ndarray, str]:
     """Replace labels by their positions in `order`, in the options too."""
     if order is None:
         return labels, options

@@ -196,10 +196,7 @@ def prepared(
     class_labels.same_length("y", values, "K", data.shape[0])
     gamma = parsed.get("-g", 1.0 / data.shape[1])
     kernel = SVMKernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
-    if gram is None:
-        rows = solver_nodes.feature_nodes(data)
-    else:
-        rows = solver_nodes.gram_nodes(gram)
+    rows = solver_nodes.feature_nodes(data) if gram is None else solver_nodes.gram_nodes(gram)
     return SVMProblem(data, rows, classes, values, factors, kernel)
 
 

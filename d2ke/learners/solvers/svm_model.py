@@ -142,10 +142,7 @@ def svmpredict(
         )
     true = class_labels.truth(y, model.classes, "K", n_rows)
 
-    if gram is None:
-        values = _kernel(data, model.vectors, model.kernel)
-    else:
-        values = gram[:, model.support]
+    values = _kernel(data, model.vectors, model.kernel) if gram is None else gram[:, model.support]
     if model.classes is None or model.n_support is None:
         decision = values @ model.coef.T - model.rho
         labels = decision[:, 0].copy()
