@@ -91,13 +91,10 @@ def svm_probabilities(y: Any, K: Any, options: str) -> tuple[np.ndarray, np.ndar
     def use(lib: Any, problem: Any, param: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         pointer = lib.libsvm.svm_train(problem, param)
         try:
-            pointers = pointer.contents.probA, pointer.contents.probB
-            pairs = k * (k - 1) // 2
-            sizes = (pairs, pairs) if k else (1, 0)
-            return tuple(
-                np.ctypeslib.as_array(array, (size,)).copy() if size else np.empty(0)
-                for array, size in zip(pointers, sizes, strict=True)
-            )
+            model, pairs = pointer.contents, k * (k - 1) // 2
+            A = np.ctypeslib.as_array(model.probA, (pairs or 1,)).copy()
+            B = np.ctypeslib.as_array(model.probB, (pairs,)).copy() if pairs else np.empty(0)
+            return A, B
         finally:
             lib.libsvm.svm_free_and_destroy_model(ctypes.byref(pointer))
 
@@ -108,10 +105,9 @@ def _svm(y: Any, K: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> Any
     """Call LIBSVM with a problem, as `libsvm.svmtrain` checks it, and its number of classes."""
     task = libsvm.prepared(y, K, parsed)
     k = 0 if task.classes is None else len(task.classes)
-    values, codes = task.values, range(k)
-    if k == 2:
-        # LIBSVM numbers classes as they appear, but always begins with 1 of the labels -1 and 1.
-        values, codes = np.where(task.values == 0, 1.0, -1.0), (1, -1)
+    # LIBSVM numbers classes as they appear, but always begins with 1 of the labels -1 and 1.
+    codes = (1, -1) if k == 2 else tuple(range(k))
+    values = np.where(task.values == 0, 1.0, -1.0) if k == 2 else task.values
     values = np.ascontiguousarray(values, np.float64)
     weights = zip(codes, task.factors, strict=True)
     factors = {code: weight for code, weight in weights if weight != 1}
@@ -189,8 +185,7 @@ def _linear(y: Any, Z: Any, parsed: dict[str, Any], use: Callable[..., Any]) -> 
     """Call LIBLINEAR with a problem, as `liblinear.train` checks it, and codes 0, 1, ... in it."""
     features, _, values, weights = liblinear.check_problem(y, Z, parsed)
     # The library prints a warning of each class that a fold does not have.
-    pairs = enumerate(() if weights is None else weights)
-    factors = {code: weight for code, weight in pairs if weight != 1}
+    factors = {code: weight for code, weight in enumerate(weights) if weight != 1}
     bias = parsed.get("-B", -1.0)
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
     values = np.ascontiguousarray(values, np.float64)

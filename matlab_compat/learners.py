@@ -8,7 +8,7 @@ and 1, 1 is first). `Label`, the columns of decision values and ties follow that
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
@@ -75,14 +75,14 @@ def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
     labels = _numeric("y", y)
     X = feature_rows("X", X)
     order = None if _text(options, "-s") in ("11", "12", "13") else _order(labels)
+    codes, options = _recoded(labels, order, options)
     words = _words(options)
     if "-C" in words:
-        return _parameters(*_recoded(labels, order, X, options), "-q" in words)
+        return _parameters(codes, X, options, "-q" in words)
     if "-v" in words:
-        codes, *data = _recoded(labels, order, X, options)
-        predicted = solver_validation.linear_predictions(codes, *data)
+        predicted = solver_validation.linear_predictions(codes, X, options)
         return _validated(codes, predicted, order is None, "-q" in words)
-    model = d2ke.train(*_recoded(labels, order, X, options))
+    model = d2ke.train(codes, X, options)
     bias = -1.0 if model.bias is None else float(_text(options, "-B"))
     w = model.weights
     if model.bias is not None:
@@ -100,9 +100,13 @@ def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
     )
 
 
+@overload
+def predict(y: ClassificationKNN, X: Any) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
 def predict(
-    y: Any, X: Any, model: Any = None, options: str = ""
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    y: Any, X: Any, model: Any, options: str = ""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+def predict(y: Any, X: Any, model: Any = None, options: str = "") -> tuple[np.ndarray, ...]:
     """Predict with a model of `train`, one from a .mat file included, or of `fitcknn`.
 
     Parameters
@@ -213,7 +217,7 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct | float:
     else:
         X = feature_rows("X", X)
     order = None if _text(options, "-s") in ("3", "4") else _order(values)
-    codes, _, options = _recoded(values, order, X, options)
+    codes, options = _recoded(values, order, options)
     parsed = option_strings.parse(options, solver_validation.SVM_OPTIONS)
     if "-v" in parsed:
         predicted = solver_validation.svm_predictions(codes, X, options)
@@ -306,17 +310,19 @@ def svmpredict(
             f"has the kernel of {X.shape[1]} training objects, but the model uses training "
             f"object {support.max() + 1}",
         )
-    vectors = None
-    if not precomputed:
+    if precomputed:
+        vectors, n_columns = None, X.shape[1]
+    else:
         vectors = _field(model, "SVs")
         vectors = sparse.csr_array(vectors) if sparse.issparse(vectors) else np.asarray(vectors)
+        n_columns = vectors.shape[1]
     trained = d2ke.learners.SVMModel(
         support=support,
         coef=np.ascontiguousarray(sign * np.atleast_2d(_field(model, "sv_coef")).T),
         rho=sign * vector("model.rho", _field(model, "rho")).astype(np.float64),
         classes=None if regression else np.arange(len(order)),
         n_support=None if regression else _whole(model, "nSV"),
-        n_columns=X.shape[1] if precomputed else vectors.shape[1],
+        n_columns=n_columns,
         vectors=vectors,
         kernel=SVMKernel(int(kernel_type), int(degree), float(gamma), float(coef0)),
         svm_type=int(svm_type),
@@ -364,10 +370,10 @@ def _order(labels: np.ndarray) -> np.ndarray:
     return order[::-1] if order.tolist() == [-1, 1] else order
 
 
-def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str) -> tuple[Any, ...]:
+def _recoded(labels: np.ndarray, order: np.ndarray | None, options: str) -> tuple[np.ndarray, str]:
     """Replace labels by their positions in `order`, in the options too."""
     if order is None:
-        return labels, X, options
+        return labels, options
     position = {label: str(code) for code, label in enumerate(order.tolist())}
 
     def weight(found: re.Match[str]) -> str:
@@ -377,7 +383,7 @@ def _recoded(labels: np.ndarray, order: np.ndarray | None, X: Any, options: str)
         return f"-w{position[label]}"
 
     codes = np.array([int(position[label]) for label in labels.tolist()], dtype=np.int64)
-    return codes, X, re.sub(r"(?<!\S)-w([+-]?[0-9]+)(?!\S)", weight, options)
+    return codes, re.sub(r"(?<!\S)-w([+-]?[0-9]+)(?!\S)", weight, options)
 
 
 def _text(options: str, flag: str) -> str:

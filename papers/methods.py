@@ -375,13 +375,12 @@ def _transductive(division: Division, outcome: Outcome, within: np.ndarray) -> O
         unit = float(np.mean(np.sum(Z**2, axis=1))) or 1.0
     with outcome.timed("search"):
         codes = np.unique(division.y_train, return_inverse=True)[1]
-        problem = SearchProblem(codes, min(_FOLDS, n), division.seed, division.n_threads)
+        problem = SearchProblem(codes, min(_FOLDS, n), division.seed, division.n_threads, True)
         sizes = sorted({min(R, Z.shape[1]) for R in LED_SIZES})
         result = search_vectors(
             (({"R": R}, Z[:n, :R]) for R in sizes),
             problem,
-            [C / unit for C in setting.costs],
-            setting.losses,
+            {"C": [C / unit for C in setting.costs], "loss": setting.losses},
         )
     outcome.parameters, outcome.search_accuracy = dict(result.parameters), result.accuracy
     R = outcome.parameters["R"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -255,10 +254,11 @@ class _FeatureProducts:
     def column_squares(self) -> np.ndarray:
         """Return the diagonal of Z' Z."""
 
-        def total(group: list[slice]) -> Any:
-            return sum(np.einsum("ij,ij->j", self.Z[r], self.Z[r], dtype=float) for r in group)
+        def total(group: list[slice]) -> np.ndarray:
+            squares = (np.einsum("ij,ij->j", self.Z[r], self.Z[r], dtype=float) for r in group)
+            return sum(squares, np.zeros(self.Z.shape[1]))
 
-        squares = sum(self.pool.map(total, self.groups))
+        squares = sum(self.pool.map(total, self.groups), np.zeros(self.Z.shape[1]))
         return squares if self.bias is None else np.append(squares, len(self.Z) * self.bias**2)
 
     def _features_part(self, V: np.ndarray) -> np.ndarray:
@@ -280,4 +280,4 @@ class _FeatureProducts:
                     product[R] += self.bias * u.sum(axis=0)
             return product
 
-        return sum(self.pool.map(total, self.groups))
+        return sum(self.pool.map(total, self.groups), np.zeros((self.n_weights, k)))

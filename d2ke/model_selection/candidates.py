@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,11 @@ from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.features import d2ke_features
 from d2ke.embedding.scaling import Scaling
-from d2ke.learners.losses import LOSSES
+from d2ke.learners.losses import hinge_can_pay
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.folds import SearchProblem
-from d2ke.model_selection.grids import FeatureGrid
+from d2ke.model_selection.grids import either
 from d2ke.model_selection.result import Search
-
-# The squared hinge loss is tried with so many values of C on either side of the best one by the
-# squared loss.
-_NEARBY = 1
 
 # Parameters, the accuracy for each C, the features and their number.
 Scored = tuple[dict[str, Any], list[float], Callable[[], np.ndarray], int]
@@ -47,7 +43,7 @@ def median_unit(D: np.ndarray) -> float:
 def search_features(
     candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
     problem: SearchProblem,
-    grid: FeatureGrid,
+    values: Mapping[str, Sequence[Any]],
     *,
     kept: MutableMapping[tuple[Any, ...], Any] | None = None,
 ) -> Search:
@@ -55,7 +51,7 @@ def search_features(
 
     One distance matrix gives every gamma, R and scaling, and one factorisation every C and fold,
     see `cross_validate`. Settings are compared by the squared loss; the best of them is tried with
-    the squared hinge loss too (see `FeatureGrid`), with its C and the next smaller and larger ones.
+    the squared hinge loss too, with its C and the next smaller and larger ones.
 
     Parameters
     ----------
@@ -64,8 +60,9 @@ def search_features(
         random objects drawn from it.
     problem : SearchProblem
         The labels and folds.
-    grid : FeatureGrid
-        The values to try.
+    values : mapping of str to sequence
+        The values to try of ``R``, ``scaling``, ``gamma`` (or ``gamma_scale``), ``C`` and ``loss``,
+        as `search` describes them.
     kept : mutable mapping, optional
         Results of an interrupted search, which are reused; new results are added.
 
@@ -80,10 +77,10 @@ def search_features(
     >>> import numpy as np
     >>> from d2ke.model_selection.candidates import search_features
     >>> from d2ke.model_selection.folds import SearchProblem
-    >>> from d2ke.model_selection.grids import FeatureGrid
     >>> D = np.abs(np.arange(20.0)[:, None] - np.array([[2.0, 15.0]]))
     >>> problem = SearchProblem((np.arange(20) > 9).astype(int), n_folds=5)
-    >>> search_features([({}, D)], problem, FeatureGrid([1.0], [1.0, 10.0])).accuracy
+    >>> values = {"R": [2], "scaling": ["standard"], "gamma_scale": [1.0], "C": [1.0, 10.0]}
+    >>> search_features([({}, D)], problem, values | {"loss": ["squared"]}).accuracy
     100.0
     """
     kept = {} if kept is None else kept
@@ -91,26 +88,30 @@ def search_features(
     def scored() -> Iterator[Scored]:
         positions = count()  # enumerate() would hold a candidate while the next one is made
         for parameters, D in candidates:
-            position, settings = next(positions), _settings(D, grid)
+            position, settings = next(positions), _settings(D, values)
             missing = [i for i in range(len(settings)) if (position, i) not in kept]
             with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
-                by_cost_of = partial(_by_cost, D, problem, grid.costs)
-                results = pool.map(by_cost_of, [settings[i] for i in missing])
+                score = partial(_by_cost, D, problem, values["C"])
+                results = pool.map(score, [settings[i] for i in missing])
                 for i, by_cost in zip(missing, results, strict=True):
                     kept[position, i] = by_cost
             for i, setting in enumerate(settings):
                 features = partial(_scaled, D, setting)
                 yield {**parameters, **setting}, kept[position, i], features, setting["R"]
-            del D, features, by_cost_of  # before the next candidate's distances are computed
+            del D, features, score  # before the next candidate's distances are computed
 
-    return _best_by_both_losses(scored(), problem, grid, kept)
+    return _best_by_both_losses(scored(), problem, values, kept)
 
 
-def _settings(D: np.ndarray, grid: FeatureGrid) -> list[dict[str, Any]]:
-    largest, settings = D.shape[1], []
-    for R in (largest,) if grid.sizes is None else grid.sizes:
-        R = integer("R", R, 1, largest)
-        settings += grid.settings(R, median_unit(D[:, :R]) if grid.relative else 1.0)
+def _settings(D: np.ndarray, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    settings = []
+    for size in values["R"]:
+        R = integer("R", size, 1, D.shape[1])
+        unit = median_unit(D[:, :R]) if "gamma_scale" in values else 1.0
+        settings += [
+            {"R": R, "scaling": scaling, "gamma": gamma / unit}
+            for scaling, gamma in product(values["scaling"], either(values, "gamma"))
+        ]
     return settings
 
 
@@ -129,39 +130,37 @@ def _scaled(D: np.ndarray, setting: Mapping[str, Any]) -> np.ndarray:
 def _best_by_both_losses(
     scored: Iterable[Scored],
     problem: SearchProblem,
-    grid: FeatureGrid,
+    values: Mapping[str, Sequence[Any]],
     kept: MutableMapping[tuple[Any, ...], Any],
 ) -> Search:
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
-    candidates: list[tuple[dict[str, Any], float]] = []
-    leader = None
+    tried: list[tuple[dict[str, Any], float]] = []
+    costs, losses, leader = values["C"], values["loss"], None
     for setting, by_cost, features, R in scored:
         if leader is None or max(by_cost) > max(leader[1]):
             leader = setting, by_cost, features, R
-        candidates += with_costs(setting, grid.costs, by_cost, loss="squared")
+        tried += with_costs(setting, costs, by_cost, loss="squared")
         del features  # and the distances with them, unless they lead
-    if leader is not None and grid.tries_hinge(problem.n, leader[3]):
-        setting, by_cost, features, _ = leader
-        order = sorted(grid.costs)
-        best = order.index(grid.costs[int(np.argmax(by_cost))])
-        nearby = order[max(0, best - _NEARBY) : best + _NEARBY + 1]
-        if (key := ("squared hinge",)) not in kept:
-            kept[key] = cross_validate_hinge(
-                features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
-            )
-        candidates += with_costs(setting, nearby, kept[key], loss="squared_hinge")
-    # The model has a loss of the grid; everything tried is kept.
-    best = Search.best_of([c for c in candidates if c[0]["loss"] in grid.losses])
-    return replace(best, tried=tuple(candidates))
+    if leader is not None and "squared_hinge" in losses:
+        setting, by_cost, features, R = leader
+        if problem.force_hinge or hinge_can_pay(problem.n, R):
+            order = sorted(costs)
+            place = order.index(costs[int(np.argmax(by_cost))])
+            nearby = order[max(0, place - 1) : place + 2]
+            if (key := ("squared hinge",)) not in kept:
+                kept[key] = cross_validate_hinge(
+                    features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
+                )
+            tried += with_costs(setting, nearby, kept[key], loss="squared_hinge")
+    # The model has a loss of the grid; all settings that were tried are reported.
+    best = Search.best_of([setting for setting in tried if setting[0]["loss"] in losses])
+    return replace(best, tried=tuple(tried))
 
 
 def search_vectors(
     candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
     problem: SearchProblem,
-    costs: Sequence[float],
-    losses: Sequence[str] = LOSSES,
-    *,
-    force_hinge: bool = True,
+    values: Mapping[str, Sequence[Any]],
 ) -> Search:
     """Choose among ready vectors, and C and the loss of a linear model on them.
 
@@ -171,10 +170,8 @@ def search_vectors(
         Parameters, and the vectors of the n training objects that they give.
     problem : SearchProblem
         The labels and folds.
-    costs : sequence of float
-        Values of C.
-    losses, force_hinge
-        As for `FeatureGrid`.
+    values : mapping of str to sequence
+        The values to try of ``C`` and ``loss``.
 
     Returns
     -------
@@ -187,28 +184,28 @@ def search_vectors(
     >>> from d2ke.model_selection.candidates import search_vectors
     >>> from d2ke.model_selection.folds import SearchProblem
     >>> Z = np.linspace(-1, 1, 20)[:, None]
-    >>> problem = SearchProblem((Z[:, 0] > 0).astype(int), n_folds=5)
-    >>> search_vectors([({"power": p}, Z**p) for p in (2, 1)], problem, [10.0]).parameters
+    >>> problem, values = SearchProblem((Z[:, 0] > 0).astype(int), n_folds=5), {"C": [10.0]}
+    >>> candidates = [({"power": p}, Z**p) for p in (2, 1)]
+    >>> search_vectors(candidates, problem, values | {"loss": ["squared"]}).parameters
     {'power': 1, 'C': 10.0, 'loss': 'squared'}
     """
-    grid = FeatureGrid((), costs, losses=losses, force_hinge=force_hinge)
 
     def scored() -> Iterator[Scored]:
         for parameters, F in candidates:
-            by_cost = cross_validate(F, problem.codes, costs, problem.folds)
-            yield dict(parameters), by_cost, lambda F=F: F, F.shape[1]
+            by_cost = cross_validate(F, problem.codes, values["C"], problem.folds)
+            yield dict(parameters), by_cost, partial(np.asarray, F), F.shape[1]
 
-    return _best_by_both_losses(scored(), problem, grid, {})
+    return _best_by_both_losses(scored(), problem, values, {})
 
 
 def with_costs(
     parameters: Mapping[str, Any],
     costs: Sequence[float],
     accuracies: Sequence[float],
-    **more: Any,
+    **others: str,
 ) -> list[tuple[dict[str, Any], float]]:
     """Return the settings that differ in C, each with its accuracy."""
     return [
-        ({**parameters, "C": C, **more}, accuracy)
+        ({**parameters, "C": C, **others}, accuracy)
         for C, accuracy in zip(costs, accuracies, strict=True)
     ]

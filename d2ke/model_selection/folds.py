@@ -23,15 +23,18 @@ class SearchProblem:
     n_folds : int
         Number of stratified folds, 2 to n.
     seed : int, SeedSequence or Generator
-        Of the folds.
+        Seed of the folds.
     n_threads : int or None
         Threads; None for all that this process may use.
+    force_hinge : bool
+        Whether the squared hinge loss is tried with few objects for each feature, too.
     """
 
     codes: np.ndarray
     n_folds: int = 10
     seed: Any = 0
     n_threads: int | None = None
+    force_hinge: bool = False
 
     @property
     def n(self) -> int:
@@ -64,7 +67,7 @@ def stratified_folds(codes: np.ndarray, n_folds: int, *, seed: Any) -> np.ndarra
     n_folds : int
         From 2 to n.
     seed : int, SeedSequence or Generator
-        Source of the random order.
+        Seed of the random order.
 
     Returns
     -------

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,11 @@ import numpy as np
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.embedding.scaling import SCALINGS
-from d2ke.learners.losses import LOSSES, hinge_can_pay
+from d2ke.learners.losses import LOSSES
 
 COSTS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e2, 1e3, 1e4)
 
-# For methods on features of distances to random objects.
+# Defaults of methods on features of distances to random objects.
 FEATURE_VALUES = {
     "R": (512,),
     "scaling": ("standard",),
@@ -27,69 +25,16 @@ FEATURE_VALUES = {
 }
 
 
-@dataclass(frozen=True)
-class FeatureGrid:
-    """Values to try for features of distances to random objects.
-
-    Attributes
-    ----------
-    gammas : sequence of float
-        Values of gamma; with `relative` in units of 1 / (median of the distances to the R
-        random objects).
-    costs : sequence of float
-        Values of C.
-    relative : bool
-        Whether the gammas are in these units.
-    sizes : sequence of int, optional
-        Values of R, each for the first R columns; all columns by default.
-    scalings : sequence of str
-        Kinds of `Scaling`.
-    losses : sequence of str
-        Losses of the final model, see `train_classifier`.
-    force_hinge : bool
-        Whether the squared hinge loss is tried where it cannot pay, too.
-    """
-
-    gammas: Sequence[float]
-    costs: Sequence[float]
-    relative: bool = True
-    sizes: Sequence[int] | None = None
-    scalings: Sequence[str] = ("standard",)
-    losses: Sequence[str] = LOSSES
-    force_hinge: bool = True
-
-    def __post_init__(self) -> None:
-        if not len(self.losses):
-            raise ValueError(f"losses is empty; choose among {', '.join(LOSSES)}")
-        for loss in self.losses:
-            choice("losses", loss, LOSSES)
-
-    @classmethod
-    def of(cls, values: Mapping[str, tuple[Any, ...]], force_hinge: bool) -> FeatureGrid:
-        """Make one of the values of a merged grid."""
-        relative = "gamma_scale" in values
-        R, scaling, loss = (values[name] for name in ("R", "scaling", "loss"))
-        return cls(either(values, "gamma"), values["C"], relative, R, scaling, loss, force_hinge)
-
-    def tries_hinge(self, n: int, R: int) -> bool:
-        """Return whether the squared hinge loss is tried with n objects and R features."""
-        return "squared_hinge" in self.losses and (self.force_hinge or hinge_can_pay(n, R))
-
-    def settings(self, R: int, unit: float) -> list[dict[str, Any]]:
-        """Return the settings with R features that differ in scaling and gamma."""
-        return [
-            {"R": R, "scaling": scaling, "gamma": gamma / unit}
-            for scaling, gamma in product(self.scalings, self.gammas)
-        ]
-
-
 def merged_grid(
     method: str,
     defaults: Mapping[str, tuple[Any, ...]],
     grid: Mapping[str, Sequence[Any]] | None,
     takes_any: bool,
 ) -> dict[str, tuple[Any, ...]]:
-    """Replace defaults by the user's values; with `takes_any`, other names go to the sampler."""
+    """Replace default values by the user's.
+
+    With `takes_any`, names that are not in the defaults are parameters of the sampler.
+    """
     grid = {} if grid is None else grid
     if not isinstance(grid, Mapping):
         raise ArgumentTypeError(
@@ -141,6 +86,6 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-def either(values: Mapping[str, tuple[Any, ...]], name: str) -> tuple[Any, ...]:
+def either(values: Mapping[str, Sequence[Any]], name: str) -> Sequence[Any]:
     """Return the values of a parameter, absolute or in units of its scale."""
     return values[name] if name in values else values[f"{name}_scale"]

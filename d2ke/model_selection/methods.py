@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.blas import limit_blas_of_thread
 from d2ke._base.checks import integer
-from d2ke._base.memory import check_fits
 from d2ke._base.threads import worker_pool
 from d2ke.embedding.gram import dsk_gram
 from d2ke.embedding.pseudo_euclidean import gdk_led
@@ -23,86 +22,8 @@ from d2ke.learners.solvers.svm_model import svmpredict
 from d2ke.model_selection.candidates import median_unit, search_vectors, with_costs
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import COSTS, FEATURE_VALUES, either
-from d2ke.model_selection.omegas import (
-    Omega,
-    SearchCall,
-    known_distances,
-    sampled,
-    search_omegas,
-    training_objects,
-)
+from d2ke.model_selection.omegas import SearchCall, sampled, search_omegas, training_objects
 from d2ke.model_selection.result import Search
-
-
-@dataclass(frozen=True)
-class SearchMethod:
-    """One row of the table.
-
-    Attributes
-    ----------
-    name : str
-        What users write.
-    grid : mapping of str to tuple
-        The values that are searched by default.
-    omegas : callable, optional
-        ``omegas(call)`` returns the p(omega) whose random objects the training objects are
-        compared with. Such a method can keep its distances in a checkpoint.
-    samples : bool
-        Whether names in grid that are not the method's are parameters of the sampler.
-    choose : callable, optional
-        Of a method on the distances among the training objects, which can be known (`within`):
-        ``choose(D, call)`` returns the search.
-    copies : int
-        How many matrices of all distances it takes, at most.
-    infinite : bool
-        Whether distances may be infinite.
-    adapt : mapping of str to callable
-        ``adapt[name](values, problem)`` makes default values of a parameter suit a small problem.
-    """
-
-    name: str
-    grid: Mapping[str, tuple[Any, ...]]
-    omegas: Callable[[SearchCall], list[Omega]] | None = None
-    samples: bool = False
-    choose: Callable[[Any, SearchCall], Search] | None = None
-    copies: int = 6
-    infinite: bool = False
-    adapt: Mapping[str, Callable[[tuple[Any, ...], SearchProblem], tuple[Any, ...]]] | None = None
-
-    def adapted(
-        self, values: Mapping[str, tuple[Any, ...]], names: Sequence[str], problem: SearchProblem
-    ) -> dict[str, tuple[Any, ...]]:
-        """Adapt the values of parameters without `names`, those that the user gave."""
-        adapt = {name: f for name, f in (self.adapt or {}).items() if name not in names}
-        return {**values, **{name: f(values[name], problem) for name, f in adapt.items()}}
-
-    def run(self, call: SearchCall) -> Search:
-        """Search."""
-        if self.omegas is not None:
-            has_distances = call.within is not None
-            return search_omegas(call, [Omega({}, list)] if has_distances else self.omegas(call))
-        return self.choose(_distances(self, call), call)
-
-
-def _at_most_n(values: tuple[Any, ...], problem: SearchProblem) -> tuple[Any, ...]:
-    return tuple(min(value, problem.n) for value in values)
-
-
-def _at_most_kept(values: tuple[Any, ...], problem: SearchProblem) -> tuple[Any, ...]:
-    return tuple(value for value in values if value <= problem.n - problem.largest_fold)
-
-
-def _distances(method: SearchMethod, call: SearchCall) -> np.ndarray:
-    """Return the distances among the training objects, computed or known."""
-    n = call.problem.n
-    check_fits(
-        8 * n**2 * method.copies,
-        f"method {method.name!r} with {n} objects",
-        "take fewer objects, or method 'rsm'",
-    )
-    if call.within is None:
-        return call.distances(progress=call.progress)
-    return known_distances(call.within, n, n, infinite=method.infinite)
 
 
 def search_gram(
@@ -152,7 +73,7 @@ def search_gram(
     with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
         for parameters, K in candidates:
             jobs = [(C, *split) for C in costs for split in splits]
-            counts = list(pool.map(lambda job, K=K: count_correct(K, *job), jobs))
+            counts = list(pool.map(partial(count_correct, K), *zip(*jobs, strict=True)))
             by_cost = np.reshape(counts, (len(costs), len(splits))).sum(axis=1)
             tried += with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
     return Search.best_of(tried)
@@ -199,77 +120,83 @@ def search_neighbors(D: np.ndarray, problem: SearchProblem, ks: Sequence[int]) -
     return Search.best_of([({"k": k}, 100.0 * share) for k, share in zip(ks, shares, strict=True)])
 
 
-def _knn(D: np.ndarray, call: SearchCall) -> Search:
-    return search_neighbors(D, call.problem, call.grid["k"])
+def _knn(call: SearchCall) -> Search:
+    # One matrix, in which infinity is a distance.
+    return search_neighbors(call.among(copies=1, infinite=True), call.problem, call.grid["k"])
 
 
-def _led(D: np.ndarray, call: SearchCall) -> Search:
-    Z = gdk_led(D, max(call.grid["R"])).Z
+def _led(call: SearchCall) -> Search:
+    Z = gdk_led(call.among(), max(call.grid["R"])).Z
     unit = float(np.mean(np.sum(Z**2, axis=1))) or 1.0
     costs = [C / unit if "C_scale" in call.grid else C for C in either(call.grid, "C")]
     sizes = sorted({min(R, Z.shape[1]) for R in call.grid["R"]})
     candidates = (({"R": R}, Z[:, :R]) for R in sizes)
-    losses = {"losses": call.grid["loss"], "force_hinge": call.force_hinge}
-    return search_vectors(candidates, call.problem, costs, **losses)
+    return search_vectors(candidates, call.problem, {**call.grid, "C": costs})
 
 
-def _rbf(D: np.ndarray, call: SearchCall) -> Search:
-    unit = median_unit(D) ** 2 if "gamma_scale" in call.grid else 1.0
-    gammas = either(call.grid, "gamma")
-    return _dsk("rbf", D, call, [({"gamma": gamma / unit}, 1.0) for gamma in gammas])
-
-
-def _nd(D: np.ndarray, call: SearchCall) -> Search:
-    betas = call.grid["beta"]
-    units = [median_unit(D) ** beta if "C_scale" in call.grid else 1.0 for beta in betas]
-    kernels = [({"beta": beta}, unit) for beta, unit in zip(betas, units, strict=True)]
-    return _dsk("nd", D, call, kernels)
-
-
-def _dsk(
-    kind: str, D: np.ndarray, call: SearchCall, kernels: Sequence[tuple[dict[str, float], float]]
-) -> Search:
-    """Search over kernels, each with the unit of its values of C."""
-    candidates: list[tuple[dict[str, Any], float]] = []
+def _dsk(kind: str, call: SearchCall) -> Search:
+    """Search over kernels, relative values being in units of the median distance."""
+    D, grid = call.among(infinite=kind == "rbf"), call.grid
+    median = median_unit(D) if "gamma_scale" in grid or "C_scale" in grid else 1.0
+    kernels: list[tuple[dict[str, float], float]]  # each with the unit of its values of C
+    if kind == "rbf":
+        kernels = [({"gamma": gamma / median**2}, 1.0) for gamma in either(grid, "gamma")]
+    else:
+        kernels = [({"beta": beta}, median**beta) for beta in grid["beta"]]
+    tried: list[tuple[dict[str, Any], float]] = []
     for kernel, unit in kernels:
-        costs = [C / unit for C in either(call.grid, "C")]
-        K = dsk_gram(D, kind=kind, **kernel)
-        candidates += search_gram([(kernel, K)], call.problem, costs).tried
-    return Search.best_of(candidates)
+        K = dsk_gram(D, kind=kind, gamma=kernel.get("gamma"), beta=kernel.get("beta", 2.0))
+        costs = [C / unit for C in either(grid, "C")]
+        tried += search_gram([(kernel, K)], call.problem, costs).tried
+    return Search.best_of(tried)
+
+
+class SearchMethod(NamedTuple):
+    """One row of the table.
+
+    Attributes
+    ----------
+    grid : mapping of str to tuple
+        The values that are searched by default.
+    run : callable
+        ``run(call)`` returns the search.
+    random_objects : bool
+        Whether the training objects are compared with random objects; these distances can be kept
+        in a checkpoint.
+    adapt : mapping of str to callable
+        ``adapt[name](values, problem)`` makes the default values of a parameter suit a small
+        problem.
+    """
+
+    grid: Mapping[str, tuple[Any, ...]]
+    run: Callable[[SearchCall], Search]
+    random_objects: bool = False
+    adapt: Mapping[str, Callable[[tuple[int, ...], SearchProblem], tuple[int, ...]]] = {}
+
+
+def _at_most_n(values: tuple[int, ...], problem: SearchProblem) -> tuple[int, ...]:
+    return tuple(min(value, problem.n) for value in values)
+
+
+def _at_most_kept(values: tuple[int, ...], problem: SearchProblem) -> tuple[int, ...]:
+    return tuple(value for value in values if value <= problem.n - problem.largest_fold)
 
 
 _MACHINE_COSTS = (0.1, 1.0, 10.0, 1e2, 1e3)
 LED_SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
 
 METHODS = {
-    row.name: row
-    for row in (
-        SearchMethod("d2ke", FEATURE_VALUES, omegas=sampled, samples=True),
-        SearchMethod("rsm", FEATURE_VALUES, omegas=training_objects, adapt={"R": _at_most_n}),
-        SearchMethod(
-            "knn",
-            {"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)},
-            choose=_knn,
-            copies=1,
-            infinite=True,
-            adapt={"k": _at_most_kept},
-        ),
-        SearchMethod(
-            "dsk_rbf",
-            {"gamma_scale": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), "C": _MACHINE_COSTS},
-            choose=_rbf,
-            infinite=True,
-        ),
-        SearchMethod(
-            "dsk_nd",
-            {"beta": (2.0,), "C_scale": _MACHINE_COSTS},
-            choose=_nd,
-        ),
-        SearchMethod(
-            "gdk_led",
-            {"R": LED_SIZES, "C_scale": COSTS, "loss": LOSSES},
-            choose=_led,
-            adapt={"R": _at_most_n},
-        ),
-    )
+    "d2ke": SearchMethod(FEATURE_VALUES, partial(search_omegas, sampled), random_objects=True),
+    "rsm": SearchMethod(
+        FEATURE_VALUES, partial(search_omegas, training_objects), True, {"R": _at_most_n}
+    ),
+    "knn": SearchMethod({"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)}, _knn, adapt={"k": _at_most_kept}),
+    "dsk_rbf": SearchMethod(
+        {"gamma_scale": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), "C": _MACHINE_COSTS},
+        partial(_dsk, "rbf"),
+    ),
+    "dsk_nd": SearchMethod({"beta": (2.0,), "C_scale": _MACHINE_COSTS}, partial(_dsk, "nd")),
+    "gdk_led": SearchMethod(
+        {"R": LED_SIZES, "C_scale": COSTS, "loss": LOSSES}, _led, adapt={"R": _at_most_n}
+    ),
 }

@@ -7,6 +7,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +30,7 @@ from d2ke.distances.registry import BY_NAME
 from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folds import SearchProblem
-from d2ke.model_selection.grids import FEATURE_VALUES, FeatureGrid
+from d2ke.model_selection.grids import FEATURE_VALUES
 from d2ke.model_selection.result import Search, printable
 from d2ke.objects.container import Objects, check_compatible
 from d2ke.objects.packing import as_objects
@@ -39,16 +40,12 @@ from d2ke.objects.samplers import training
 
 @dataclass(frozen=True)
 class SearchCall:
-    """The checked arguments of `search`.
-
-    `grid` holds all values, `force_hinge` is True if the user chose the losses.
-    """
+    """The checked arguments of `search`; `grid` holds the values of all parameters."""
 
     method: str
     X: Any
     problem: SearchProblem
     grid: Mapping[str, tuple[Any, ...]]
-    force_hinge: bool
     distance: Any
     params: Mapping[str, Any]
     sampler: Callable[..., Any] | None = None
@@ -60,6 +57,21 @@ class SearchCall:
         """Compute the distances of the training objects to Y, or among themselves."""
         pairs = check_pairs(self.X, Y, self.distance, self.params)
         return fill_array(pairs, None, None, team_size(self.problem.n_threads), progress)
+
+    def among(self, *, copies: int = 6, infinite: bool = False) -> np.ndarray:
+        """Return the distances among the training objects, computed or given.
+
+        They are refused if so many matrices of their size do not fit into memory.
+        """
+        n = self.problem.n
+        check_fits(
+            8 * n**2 * copies,
+            f"method {self.method!r} with {n} objects",
+            "take fewer objects, or method 'rsm'",
+        )
+        if self.within is None:
+            return self.distances(progress=self.progress)
+        return given_distances(self.within, n, n, infinite=infinite)
 
 
 class Omega(NamedTuple):
@@ -83,9 +95,11 @@ def sampled(call: SearchCall) -> list[Omega]:
         )
     names = [name for name in call.grid if name not in (*FEATURE_VALUES, "gamma")]
     _check_sampler(sampler, names)
-    combinations = product(*(call.grid[name] for name in names))
-    drawn = (dict(zip(names, values, strict=True)) for values in combinations)
-    return [Omega(one, lambda one=one: sampler(R, seed=seed, **one)) for one in drawn]
+    omegas = []
+    for values in product(*(call.grid[name] for name in names)):
+        parameters = dict(zip(names, values, strict=True))
+        omegas.append(Omega(parameters, partial(sampler, R, seed=seed, **parameters)))
+    return omegas
 
 
 def _sampler_for(call: SearchCall) -> str:
@@ -125,13 +139,13 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
         ) from None
 
 
-def known_distances(
+def given_distances(
     within: Any, n: int, n_columns: int | None = None, *, infinite: bool = True
 ) -> np.ndarray:
-    """Check known distances of n objects, an array or a file."""
+    """Check precomputed distances of n objects, an array or a file."""
     if isinstance(within, (str, os.PathLike)):
         with open_features(within) as store:
-            return known_distances(store, n, n_columns, infinite=infinite)
+            return given_distances(store, n, n_columns, infinite=infinite)
     if isinstance(within, FeatureFile):
         size = within.shape[0] * within.shape[1] * within.dtype.itemsize
         check_fits(size, f"the distances in {within.path}", "give some rows: within=D.read(rows)")
@@ -149,12 +163,13 @@ def known_distances(
     return D
 
 
-def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
-    """Search over these p(omega), with features of the distances to their objects.
+def search_omegas(omegas_of: Callable[[SearchCall], list[Omega]], call: SearchCall) -> Search:
+    """Search over the p(omega) of a call, with features of the distances to their objects.
 
-    Known distances stand for those of the only p(omega).
+    Precomputed distances are those of the only p(omega).
     """
     n, R = call.problem.n, max(call.grid["R"])
+    omegas = [Omega({}, list)] if call.within is not None else omegas_of(call)
     if call.within is None:
         # Those of this p(omega) and of the best one, features, and their coordinates.
         check_fits(
@@ -162,12 +177,11 @@ def search_omegas(call: SearchCall, omegas: Sequence[Omega]) -> Search:
             f"the search for {R} features of {n} objects",
             "give a smaller R, or fewer objects",
         )
-    grid = FeatureGrid.of(call.grid, call.force_hinge)
     if call.checkpoint is None:
-        return search_features(_candidates(call, omegas, None), call.problem, grid)
+        return search_features(_candidates(call, omegas, None), call.problem, call.grid)
     with Checkpoint(call.checkpoint, _record(call, omegas)) as kept:
         candidates = _candidates(call, omegas, kept)
-        return search_features(candidates, call.problem, grid, kept=kept)
+        return search_features(candidates, call.problem, call.grid, kept=kept)
 
 
 def _candidates(
@@ -175,20 +189,19 @@ def _candidates(
 ) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     """Yield the parameters of each p(omega), and the distances to its objects."""
     for position, omega in enumerate(stages(omegas, "search", call.progress)):
-        yield omega.parameters, _distances(call, omega, position, kept)
+        yield omega.parameters, _distances(call, omega, ("distances", position), kept)
 
 
 def _distances(
-    call: SearchCall, omega: Omega, position: int, kept: Checkpoint | None
+    call: SearchCall, omega: Omega, key: tuple[str, int], kept: Checkpoint | None
 ) -> np.ndarray:
     if call.within is not None:
         return call.within
-    arrays = None if kept is None else kept.arrays(("distances", position))
-    if arrays is not None:
+    if kept is not None and (arrays := kept.arrays(key)) is not None:
         return arrays["D"]
     D = call.distances(_drawn(call, omega))
     if kept is not None:
-        kept.put_arrays(("distances", position), D=D)
+        kept.put_arrays(key, D=D)
     return D
 
 

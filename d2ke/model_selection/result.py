@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,9 +45,8 @@ class Search:
     Examples
     --------
     >>> from d2ke.model_selection.result import Search
-    >>> search = Search.best_of([({"k": 1}, 70.0), ({"k": 3}, 72.5)], info={"method": "knn"})
-    >>> print(search)
-    knn: 72.50 % in cross-validation with k 3
+    >>> print(Search.best_of([({"k": 1}, 70.0), ({"k": 3}, 72.5)]))
+    72.50 % in cross-validation with k 3
         72.50 %  k 3
         70.00 %  k 1
     """
@@ -57,23 +57,19 @@ class Search:
     info: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def best_of(
-        cls,
-        tried: Sequence[tuple[dict[str, Any], float]],
-        info: Mapping[str, Any] | None = None,
-    ) -> Search:
+    def best_of(cls, tried: Sequence[tuple[dict[str, Any], float]]) -> Search:
         """Choose the most accurate setting; among equals the earliest."""
         if not tried:
             raise ValueError(
                 "candidates (or a grid of values) is empty: there is nothing to choose from"
             )
-        parameters, accuracy = max(tried, key=lambda one: one[1])
-        return cls(parameters, accuracy, tuple(tried), dict(info or {}))
+        parameters, accuracy = max(tried, key=itemgetter(1))
+        return cls(parameters, accuracy, tuple(tried))
 
     def __str__(self) -> str:
         method = f"{self.info['method']}: " if "method" in self.info else ""
         lines = [f"{method}{self.accuracy:.2f} % in cross-validation with {show(self.parameters)}"]
-        leading = sorted(self.tried, key=lambda one: -one[1])
+        leading = sorted(self.tried, key=itemgetter(1), reverse=True)
         lines += [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading[:_SHOWN]]
         if len(leading) > _SHOWN:
             lines.append(f"    and {len(leading) - _SHOWN} more")

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
 from d2ke.model_selection.methods import METHODS
-from d2ke.model_selection.omegas import SearchCall, known_distances
+from d2ke.model_selection.omegas import SearchCall, given_distances
 from d2ke.model_selection.result import Search, printable
 from d2ke.objects.packing import as_objects
 
@@ -154,47 +155,51 @@ def search(
     >>> list(result.parameters)
     ['length', 'R', 'scaling', 'gamma', 'C', 'loss']
     """
+    if checkpoint is not None:
+        checkpoint = file_path("checkpoint", checkpoint)
     if isinstance(distance, (list, tuple)):
-        rest = {"sampler": sampler, "grid": grid, "n_folds": n_folds}
-        rest |= {"seed": seed, "n_threads": n_threads, "progress": progress}
-        return search_each_distance(
-            named_distances(distance, params, within),
-            None if checkpoint is None else file_path("checkpoint", checkpoint),
-            lambda one, own, place: search(
-                y, X, method, distance=one, checkpoint=place, **rest, **own
-            ),
+        if within is not None:
+            raise ArgumentError("within", "holds one distance, but distance is a list of several")
+        if params:
+            raise TypeError(
+                f"several distances have no common parameters ({', '.join(params)}); put them "
+                "into the list: distance=[('dtw', {'window': 10}), ...]"
+            )
+        search_one = partial(
+            search, y, X, method, sampler=sampler, grid=grid, n_folds=n_folds, seed=seed,
+            n_threads=n_threads, progress=progress,
         )  # fmt: skip
+        return _search_each(_named(distance), checkpoint, search_one)
     row = METHODS[choice("method", method, METHODS)]
     labels.refuse_swapped(y, X)
     codes = labels.encode_classes("y", y)[1]
-    if checkpoint is not None:
-        checkpoint = file_path("checkpoint", checkpoint)
-        if row.omegas is None:
-            raise ArgumentError(
-                "checkpoint", f"has no meaning for method {method!r}, but within may be a file"
-            )
+    if checkpoint is not None and not row.random_objects:
+        raise ArgumentError(
+            "checkpoint", f"has no meaning for method {method!r}, but within may be a file"
+        )
     plain = callable(distance)
     needed = within is None or distance is not None or params
     if needed and not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)
+    defaults, takes_any = row.grid, method == "d2ke"
+    chosen = set(grid or ())
     if within is None:
         X = X if plain else as_objects("X", X)
         if len(codes) != len(X):
             raise ArgumentError("y", f"has {len(codes)} labels, but X has {len(X)} objects")
-    defaults, samples = row.grid, row.samples
-    features_known = within is not None and row.omegas is not None
-    if features_known:
-        within = known_distances(within, len(codes))
-        defaults, samples = {**defaults, "R": (within.shape[1],)}, False
-    values = merged_grid(method, defaults, grid, samples)
-    names = {*(grid or ()), *(["R"] if features_known else [])}
+    elif row.random_objects:
+        within = given_distances(within, len(codes))
+        defaults, takes_any = {**defaults, "R": (within.shape[1],)}, False
+        chosen.add("R")
+    values = merged_grid(method, defaults, grid, takes_any)
     n_folds, seed = integer("n_folds", n_folds, 2, len(codes)), integer("seed", seed, 0)
-    problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads))
-    values = row.adapted(values, names, problem)
+    problem = SearchProblem(codes, n_folds, seed, thread_count(n_threads), "loss" in chosen)
+    for name, adapt in row.adapt.items():
+        if name not in chosen:
+            values[name] = adapt(values[name], problem)
     call = SearchCall(
-        method, X, problem, values, "loss" in names, distance, params, sampler, within,
-        checkpoint, progress,
-    )  # fmt: skip
+        method, X, problem, values, distance, params, sampler, within, checkpoint, progress
+    )
     started = time.perf_counter()
     with one_blas_thread():
         result = row.run(call)
@@ -212,24 +217,8 @@ def search(
     return replace(result, info=info)
 
 
-def named_distances(
-    distances: Sequence[Any], common: Mapping[str, Any], within: Any
-) -> dict[str, tuple[Any, Mapping[str, Any]]]:
-    """Check a list of distances; return each with its parameters, by a name of its own.
-
-    Examples
-    --------
-    >>> from d2ke.model_selection.search import named_distances
-    >>> list(named_distances(["msm", ("dtw", {"window": 10})], {}, None))
-    ['msm', 'dtw (window 10)']
-    """
-    if within is not None:
-        raise ArgumentError("within", "holds one distance, but distance is a list of several")
-    if common:
-        raise TypeError(
-            f"several distances have no common parameters ({', '.join(common)}); give each its "
-            f"own: distance=[('dtw', {{'window': 10}}), ...]"
-        )
+def _named(distances: Sequence[Any]) -> dict[str, tuple[Any, Mapping[str, Any]]]:
+    """Check a list of distances; return each with its parameters by a name that has them too."""
     if not distances:
         raise ArgumentError("distance", "must name one distance or more, got an empty list")
     named: dict[str, tuple[Any, Mapping[str, Any]]] = {}
@@ -252,16 +241,18 @@ def named_distances(
     return named
 
 
-def search_each_distance(
+def _search_each(
     named: Mapping[str, tuple[Any, Mapping[str, Any]]],
     checkpoint: Path | None,
-    search_one: Callable[[Any, Mapping[str, Any], Path | None], Search],
+    search_one: Callable[..., Search],
 ) -> Search:
     """Search with each distance, and choose the best setting of all; among equals the earliest."""
-    results = {}
-    for i, (name, (distance, options)) in enumerate(named.items()):
-        place = None if checkpoint is None else checkpoint / str(i)
-        results[name] = search_one(distance, options, place)
+    results = {
+        name: search_one(
+            distance=distance, checkpoint=checkpoint and checkpoint / str(i), **options
+        )
+        for i, (name, (distance, options)) in enumerate(named.items())
+    }
     best = Search.best_of(
         [
             ({"distance": name, **values}, accuracy)
@@ -273,5 +264,6 @@ def search_each_distance(
         "distances": tuple(named),
         "seconds": sum(result.info["seconds"] for result in results.values()),
     }
-    kept = {} if checkpoint is None else {"checkpoint": str(checkpoint)}
-    return replace(best, info=info | kept)
+    if checkpoint is not None:
+        info["checkpoint"] = str(checkpoint)
+    return replace(best, info=info)

@@ -20,7 +20,6 @@ from d2ke.model_selection import candidates as candidates_module
 from d2ke.model_selection import methods
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
 from d2ke.model_selection.folds import SearchProblem, stratified_folds
-from d2ke.model_selection.grids import FeatureGrid
 
 COSTS = (0.01, 0.1, 1.0, 10.0, 1000.0)
 
@@ -32,13 +31,17 @@ def of_loss(found, loss):
     return tuple(one for one in found.tried if one[0]["loss"] == loss)
 
 
-def search_features(candidates, codes, *, n_folds=10, seed=0, n_threads=None, **grid):
-    problem = SearchProblem(codes, n_folds, seed, n_threads)
-    return candidates_module.search_features(candidates, problem, FeatureGrid(**grid))
+def search_features(candidates, codes, *, n_folds=10, seed=0, n_threads=None, **values):
+    problem = SearchProblem(codes, n_folds, seed, n_threads, force_hinge=True)
+    if "gamma" not in values:
+        values = {"gamma_scale": [1.0]} | values
+    values = {"R": [60], "scaling": ["standard"], "loss": LOSSES, "C": [1.0]} | values
+    return candidates_module.search_features(candidates, problem, values)
 
 
 def search_vectors(candidates, codes, *, n_folds=10, **values):
-    return candidates_module.search_vectors(candidates, SearchProblem(codes, n_folds), **values)
+    problem = SearchProblem(codes, n_folds, force_hinge=True)
+    return candidates_module.search_vectors(candidates, problem, {"loss": LOSSES} | values)
 
 
 def search_gram(candidates, codes, *, costs, n_folds=10, seed=0, n_threads=None):
@@ -76,8 +79,8 @@ def test_planted_optimum_is_found():
     found = search_features(
         [({"where": "far"}, bad), ({"where": "near"}, good), ({"where": "far"}, bad)],
         codes,
-        gammas=[1000.0, 1.0],
-        costs=[1e-8, 10.0, 1000.0],
+        gamma_scale=[1000.0, 1.0],
+        C=[1e-8, 10.0, 1000.0],
     )
     assert found.parameters["where"] == "near"
     assert found.parameters["gamma"] == pytest.approx(1 / np.median(good))
@@ -92,12 +95,11 @@ def test_every_setting_is_tried_in_order(relative):
     found = search_features(
         [({"a": 1}, good), ({"a": 2}, bad)],
         codes,
-        gammas=[0.5, 2.0, 1.0],
-        costs=[3.0, 1.0],
-        relative=relative,
-        sizes=[40, 7],
-        scalings=SCALINGS,
-        losses=["squared"],
+        **{"gamma_scale" if relative else "gamma": [0.5, 2.0, 1.0]},
+        C=[3.0, 1.0],
+        R=[40, 7],
+        scaling=SCALINGS,
+        loss=["squared"],
         n_folds=4,
         seed=8,
     )
@@ -129,7 +131,7 @@ def test_candidates_are_taken_one_at_a_time():
         return D
 
     candidates = (({"a": a}, copied(D)) for a, D in enumerate((good, bad, bad, bad)))
-    found = search_features(candidates, codes, gammas=[1.0], costs=[1.0])
+    found = search_features(candidates, codes, gamma_scale=[1.0], C=[1.0])
     assert found.parameters["a"] == 0
     assert alive == [[], [0], [0], [0]]
 
@@ -141,8 +143,8 @@ def test_same_result_on_any_number_of_threads():
         search_features(
             [({"a": 1}, good), ({"a": 2}, bad)],
             codes,
-            gammas=[0.3, 1.0, 3.0, 9.0],
-            costs=COSTS,
+            gamma_scale=[0.3, 1.0, 3.0, 9.0],
+            C=COSTS,
             seed=5,
             n_threads=n_threads,
         )
@@ -154,7 +156,7 @@ def test_same_result_on_any_number_of_threads():
 
 def test_all_distances_equal_to_zero():
     codes = np.arange(20) % 2
-    found = search_features([({}, np.zeros((20, 3)))], codes, gammas=[1.0], costs=[1.0])
+    found = search_features([({}, np.zeros((20, 3)))], codes, R=[3])
     assert found.parameters["gamma"] == 1.0
 
 
@@ -162,10 +164,10 @@ def test_errors_inside_the_threads_come_out():
     D = np.ones((20, 3))
     D[4, 1] = np.nan
     with pytest.raises(ValueError, match=r"nan|gamma"):
-        search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
+        search_features([({}, D)], np.arange(20) % 2, R=[3])
     D[4, 1] = -1
     with pytest.raises(ValueError, match=r"D\[4, 1\] is -1"):
-        search_features([({}, D)], np.arange(20) % 2, gammas=[1.0], costs=[1.0])
+        search_features([({}, D)], np.arange(20) % 2, R=[3])
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -175,7 +177,7 @@ def test_permuted_labels_give_chance(loss):
         good, _, codes = planted(150, seed)
         codes = np.random.default_rng(seed).permutation(codes)
         found = search_features(
-            [({}, good)], codes, gammas=[1.0], costs=[1.0], losses=[loss], seed=seed
+            [({}, good)], codes, gamma_scale=[1.0], C=[1.0], loss=[loss], seed=seed
         )
         assert found.parameters["loss"] == loss
         accuracies.append(found.accuracy)
@@ -237,7 +239,7 @@ def test_vectors_with_a_planted_optimum():
     x, codes = two_moons(80, 0)
     D = np.linalg.norm(x[:, None] - x, axis=2)
     candidates = [({"width": w}, np.exp(-((D / w) ** 2))) for w in (1e-3, 0.5, 1e3)]
-    found = search_vectors(candidates, codes, costs=COSTS)
+    found = search_vectors(candidates, codes, C=COSTS)
     assert found.parameters["width"] == 0.5
     assert found.accuracy > 97
     squared = of_loss(found, "squared")
@@ -293,7 +295,7 @@ def features_search(costs):
     """Return a search with two gammas, and the scaled features of a setting."""
     good, bad, codes = planted(70, seed=6)
     candidates = [({"a": 1}, bad), ({"a": 2}, good)]
-    how = {"gammas": [0.3, 1.0], "costs": costs, "n_folds": 3, "seed": 3, "n_threads": 1}
+    how = {"gamma_scale": [0.3, 1.0], "C": costs, "n_folds": 3, "seed": 3, "n_threads": 1}
 
     def scaled(setting):
         assert setting["a"] == 2
@@ -307,7 +309,7 @@ def vectors_search(costs):
     x, codes = two_moons(60, 3)
     vectors = {1: x, 3: np.hstack([x, x**2, x**3])}
     candidates = [({"power": power}, F) for power, F in vectors.items()]
-    search = partial(search_vectors, candidates, codes, costs=costs, n_folds=3)
+    search = partial(search_vectors, candidates, codes, C=costs, n_folds=3)
     return search, codes, 0, lambda setting: vectors[setting["power"]], 2
 
 
@@ -315,7 +317,7 @@ def vectors_search(costs):
 @pytest.mark.parametrize("make", [features_search, vectors_search])
 def test_the_hinge_is_tried_on_the_leading_setting(make, costs):
     search, codes, seed, features, n_settings = make(costs)
-    found, plain = search(), search(losses=["squared"])
+    found, plain = search(), search(loss=["squared"])
     assert of_loss(plain, "squared_hinge") == ()
     assert len(plain.tried) == n_settings * len(costs)
     leader = plain.parameters
@@ -331,7 +333,7 @@ def test_the_hinge_is_tried_on_the_leading_setting(make, costs):
     assert found.accuracy == max(plain.accuracy, *accuracies)
     assert (found.parameters, found.accuracy) in found.tried
     # The squared loss is not for choice then, though it leads to the setting.
-    alone = search(losses=["squared_hinge"])
+    alone = search(loss=["squared_hinge"])
     assert alone.tried == found.tried
     assert alone.accuracy == max(accuracies)
     assert (alone.parameters, alone.accuracy) in hinge
@@ -339,9 +341,9 @@ def test_the_hinge_is_tried_on_the_leading_setting(make, costs):
 
 def test_vectors_are_tried_in_order():
     x, codes = two_moons(60, 3)
-    search = partial(search_vectors, [({"a": 1}, x), ({"a": 2}, x**3)], codes, costs=COSTS)
+    search = partial(search_vectors, [({"a": 1}, x), ({"a": 2}, x**3)], codes, C=COSTS)
     folds = stratified_folds(codes, 3, seed=0)
-    assert list(search(losses=["squared"], n_folds=3).tried) == [
+    assert list(search(loss=["squared"], n_folds=3).tried) == [
         ({"a": a, "C": C, "loss": "squared"}, accuracy)
         for a, F in ((1, x), (2, x**3))
         for C, accuracy in zip(COSTS, cross_validate(F, codes, COSTS, folds), strict=True)
@@ -352,9 +354,9 @@ def search_by(function, losses):
     """Search on a problem where C = 10 leads by the squared loss."""
     good, _, codes = planted(60, seed=9)
     if function is search_vectors:
-        return search_vectors([({}, good)], codes, costs=[1.0, 10.0], losses=losses, n_folds=3)
+        return search_vectors([({}, good)], codes, C=[1.0, 10.0], loss=losses, n_folds=3)
     return search_features(
-        [({}, good)], codes, gammas=[1.0], costs=[1.0, 10.0], losses=losses, n_folds=3
+        [({}, good)], codes, gamma_scale=[1.0], C=[1.0, 10.0], loss=losses, n_folds=3
     )
 
 
@@ -393,19 +395,6 @@ def test_no_hinge_is_computed_without_need(function, monkeypatch):
 def test_no_candidates():
     for losses in (["squared"], ["squared_hinge"], LOSSES):
         with pytest.raises(ValueError, match="candidates"):
-            search_vectors([], np.arange(20) % 2, costs=[1.0], losses=losses)
+            search_vectors([], np.arange(20) % 2, C=[1.0], loss=losses)
         with pytest.raises(ValueError, match="candidates"):
-            search_features([], np.arange(20) % 2, gammas=[1.0], costs=[1.0], losses=losses)
-
-
-@pytest.mark.parametrize("losses", [(), ("hinge",), ("squared", "hinge")])
-def test_losses_are_checked_before_any_work(losses):
-    def candidates():
-        pytest.fail("work has begun")
-        yield
-
-    codes = np.array([0, 1] * 5)
-    with pytest.raises(ValueError, match="losses"):
-        search_features(candidates(), codes, gammas=[1.0], costs=[1.0], losses=losses)
-    with pytest.raises(ValueError, match="losses"):
-        search_vectors(candidates(), codes, costs=[1.0], losses=losses)
+            search_features([], np.arange(20) % 2, gamma_scale=[1.0], C=[1.0], loss=losses)

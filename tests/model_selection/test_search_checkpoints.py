@@ -216,7 +216,7 @@ def test_distances_that_the_machine_has_no_room_for(square, monkeypatch):
     path, _, y = square
     monkeypatch.setattr(memory, "memory_limit", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"the distances in .*square.h5 .* some rows"):
-        omegas.known_distances(path, 70, 70)
+        omegas.given_distances(path, 70, 70)
     with pytest.raises(MemoryError, match=r"'gdk_led' with 70 objects .* are 10 kB in all"):
         search(y, None, "gdk_led", within=path, distance="levenshtein")
 

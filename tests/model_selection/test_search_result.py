@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +27,8 @@ PAIRS = [
 
 
 def example():
-    return Search.best_of(PAIRS, info={"method": "d2ke", "n": 12, "seconds": 0.5})
+    info = {"method": "d2ke", "n": 12, "seconds": 0.5}
+    return replace(Search.best_of(PAIRS), info=info)
 
 
 # ---------------------------------------------------------------- choice and print
@@ -87,7 +89,7 @@ def test_files_hold_everything(tmp_path, tried, chosen, info, grid):
 def test_numbers_of_numpy_can_be_saved(tmp_path):
     values = {"R": np.int64(4), "gamma": np.float64(0.1), "low": np.array([0.5, 1.5])}
     path = tmp_path / "search.json"
-    Search.best_of([(values, np.float32(50))], info={"n": np.int32(3)}).save(path)
+    replace(Search.best_of([(values, np.float32(50))]), info={"n": np.int32(3)}).save(path)
     found = load_search(path)
     assert found.parameters == {"R": 4, "gamma": 0.1, "low": (0.5, 1.5)}
     assert found.accuracy == 50

@@ -11,6 +11,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator
+from io import BufferedIOBase
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -39,7 +40,7 @@ _MAX_BYTES = 2**31 - 1  # of one variable
 # Reading.
 
 
-def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def variables(file: BufferedIOBase, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the name and place of each variable, from the beginning of each alone."""
     file.seek(0)
     head = file.read(_HEADER)
@@ -64,7 +65,7 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]
         at += 8 + nbytes
 
 
-def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
+def described(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
     """Return shape and class of the variable at a place that `variables` gave."""
     reader, end = _beginning(file, place)
     flags, matlab_class, shape, _, at = reader.header(8, end)
@@ -74,15 +75,14 @@ def described(file: BinaryIO, place: tuple[Any, ...]) -> tuple[tuple[int, ...], 
         return shape if matlab_class == _OBJECT else reader.object_shape(system, at, end), name
     if flags & _LOGICAL:
         return shape, "logical"
-    name = _NAMES.get(matlab_class) or CLASS_NAMES.get(
-        np.dtype(CLASSES.get(matlab_class, "O")).name
-    )
-    if name is None:
+    if matlab_class in _NAMES:
+        return shape, _NAMES[matlab_class]
+    if matlab_class not in CLASSES:
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
-    return shape, name
+    return shape, CLASS_NAMES[np.dtype(CLASSES[matlab_class]).name]
 
 
-def _beginning(file: BinaryIO, place: tuple[Any, ...]) -> tuple[_Reader, int]:
+def _beginning(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[_Reader, int]:
     """Return the first bytes of a variable, enough for its class, shape and name."""
     order, at, nbytes, compressed, _ = place
     file.seek(at)
@@ -93,7 +93,7 @@ def _beginning(file: BinaryIO, place: tuple[Any, ...]) -> tuple[_Reader, int]:
     return _Reader(np.frombuffer(head, dtype=np.uint8), order), len(head)
 
 
-def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
+def read(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the node of the variable at a place that `variables` gave."""
     order, at, nbytes, compressed, narrow = place
     if compressed:
@@ -106,7 +106,7 @@ def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
     return _Reader(buffer, order, narrow).matrix(0, len(buffer))[0]
 
 
-def subsystem(file: BinaryIO, size: int) -> list[tuple[Any, ...]] | None:
+def subsystem(file: BufferedIOBase, size: int) -> list[tuple[Any, ...]] | None:
     """Return the items of the cell that holds MATLAB's objects, see `d2ke.io.mat.mcos`."""
     file.seek(0)
     head = file.read(_HEADER)
@@ -129,13 +129,13 @@ def subsystem(file: BinaryIO, size: int) -> list[tuple[Any, ...]] | None:
     return wrapper[2][2]
 
 
-def byte_order(file: BinaryIO) -> str:
+def byte_order(file: BufferedIOBase) -> str:
     """Return "<" or ">"."""
     file.seek(126)
     return "<" if file.read(2) == b"IM" else ">"
 
 
-def _inflated(file: BinaryIO, nbytes: int, order: str) -> np.ndarray:
+def _inflated(file: BufferedIOBase, nbytes: int, order: str) -> np.ndarray:
     """Decompress one variable."""
     stream, content = zlib.decompressobj(), bytearray()
     for done in range(0, nbytes, _PIECE):

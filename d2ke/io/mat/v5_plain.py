@@ -28,13 +28,14 @@ _BEGINNING = struct.Struct("=IIQIIQIIQII")
 _TAGS = struct.unpack("=QQQ", struct.pack("=6I", 6, 8, 5, 8, 1, 0))
 
 
-def _lossless() -> dict[tuple[int, int], tuple[np.dtype, int, np.dtype | None]]:
+def _lossless() -> dict[tuple[int, int], tuple[np.dtype[Any], int, np.dtype[Any]]]:
     """Return the stored dtype, its size and the dtype of the class, by class and stored type.
 
     Only for types whose numbers all fit the class.
     """
-    byte = np.dtype("u1")
-    table = {(LOGICAL, UINT8): (byte, 1, np.dtype(bool))}
+    table: dict[tuple[int, int], tuple[np.dtype[Any], int, np.dtype[Any]]] = {
+        (LOGICAL, UINT8): (np.dtype("u1"), 1, np.dtype(bool))
+    }
     for matlab_class, code in CLASSES.items():
         for kind, kept in STORED.items():
             dtype, stored = np.dtype(code), np.dtype(kept)

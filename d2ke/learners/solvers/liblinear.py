@@ -185,7 +185,9 @@ def train(
     if stop is not None:
         problem, reason = stop
         # One problem in all has no class to name, but for the block solver.
-        about = f" for class {classes[problem].item()!r}" if block or len(problems) > 1 else ""
+        about = ""
+        if classes is not None and (block or len(problems) > 1):
+            about = f" for class {classes[problem].item()!r}"
         warnings.warn(
             f"{name} stopped{about} before reaching the tolerance: {reason}; use a larger -e, "
             "a smaller -c, or scale Z",
@@ -201,10 +203,11 @@ def train(
 
 def check_problem(
     y: Any, Z: Any, parsed: dict[str, Any], class_weight: Mapping[Any, float] | None = None
-) -> tuple[Any, np.ndarray | None, np.ndarray, np.ndarray | None]:
-    """Return features, classes, their codes and the factors of C; targets of a regression alone.
+) -> tuple[Any, np.ndarray | None, np.ndarray, np.ndarray]:
+    """Return features, classes, their codes and the factors of C.
 
-    Options that the chosen solver would ignore are refused.
+    A regression has no classes, targets for codes, and no factors. Options that the chosen solver
+    would ignore are refused.
     """
     solver = parsed.get("-s", 1)
     if "-p" in parsed and solver not in REGRESSIONS:
@@ -216,15 +219,14 @@ def check_problem(
     features = feature_rows("Z", Z)
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
-    classes = factors = None
     if solver in REGRESSIONS:
-        values = labels.targets("y", y)
+        classes, values = None, labels.targets("y", y)
     else:
         classes, values = labels.encode_classes("y", y)
     labels.same_length("y", values, "Z", features.shape[0])
-    if classes is not None:
-        factors = labels.class_weights(classes, parsed.get("-w"), class_weight)
-    return features, classes, values, factors
+    if classes is None:
+        return features, None, values, np.empty(0)
+    return features, classes, values, labels.class_weights(classes, parsed.get("-w"), class_weight)
 
 
 def _solve_by_blocks(
@@ -271,7 +273,7 @@ def _run(
 
 
 def _problems(
-    features: Any, values: np.ndarray, factors: np.ndarray | None, parsed: dict[str, Any]
+    features: Any, values: np.ndarray, factors: np.ndarray, parsed: dict[str, Any]
 ) -> list[Callable[[], np.ndarray]]:
     """Return what LIBLINEAR solves: one problem in all, or one for each of several classes.
 
@@ -281,22 +283,19 @@ def _problems(
     rows = solver_nodes.feature_nodes(features, bias if bias >= 0 else None)
     n_weights = features.shape[1] + int(bias >= 0)
     solve = partial(_solve, rows, n_weights, parsed)
-    if factors is None:
+    if not len(factors):
         return [partial(solve, values, {})]
     if parsed.get("-s", 1) == CRAMMER_SINGER:
         if max(len(values), n_weights) * len(factors) >= 2**31:
             raise ValueError("-s 4 cannot hold n * n_classes >= 2**31 values; use -s 2")
         return [partial(solve, values, dict(enumerate(factors)))]
+
+    def against_rest(code: int, weights: dict[int, float]) -> np.ndarray:
+        return solve(np.where(values == code, 1.0, -1.0), weights)
+
     if len(factors) == 2:
-        return [partial(solve, _signs(values, 1), {1: factors[1], -1: factors[0]})]
-    return [
-        lambda code=code, factor=factor: solve(_signs(values, code), {1: factor})
-        for code, factor in enumerate(factors)
-    ]
-
-
-def _signs(codes: np.ndarray, code: int) -> np.ndarray:
-    return np.where(codes == code, 1.0, -1.0)
+        return [partial(against_rest, 1, {1: factors[1], -1: factors[0]})]
+    return [partial(against_rest, code, {1: factor}) for code, factor in enumerate(factors)]
 
 
 def library() -> Any:

@@ -184,8 +184,8 @@ def prepared(
     """Check the data of a training, and hand them over in LIBSVM's form."""
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
-    precomputed = parsed["-t"] == PRECOMPUTED
-    data = _gram("K", K) if precomputed else feature_rows("K", K)
+    gram = _gram("K", K) if parsed["-t"] == PRECOMPUTED else None
+    data = feature_rows("K", K) if gram is None else gram
     if 0 in data.shape:
         raise ArgumentError("K", f"must have rows and columns, got shape {data.shape}")
     if svm_type in SVM_REGRESSIONS:
@@ -196,7 +196,7 @@ def prepared(
     class_labels.same_length("y", values, "K", data.shape[0])
     gamma = parsed.get("-g", 1.0 / data.shape[1])
     kernel = SVMKernel(parsed["-t"], parsed.get("-d", 3), gamma, parsed.get("-r", 0.0))
-    rows = solver_nodes.gram_nodes(data) if precomputed else solver_nodes.feature_nodes(data)
+    rows = solver_nodes.feature_nodes(data) if gram is None else solver_nodes.gram_nodes(gram)
     return SVMProblem(data, rows, classes, values, factors, kernel)
 
 

@@ -43,7 +43,7 @@ def feature_nodes(
     """
     n_rows, n_columns = values.shape
     tail = 1 if bias is None else 2
-    if not sparse.issparse(values):
+    if not isinstance(values, sparse.csr_array):
         nodes = _dense_nodes(values, head=0, tail=tail)
         starts = np.arange(n_rows, dtype=np.int64) * nodes.shape[1]
         ends = starts + n_columns

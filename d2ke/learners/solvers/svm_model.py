@@ -132,22 +132,22 @@ def svmpredict(
     """
     if not isinstance(model, SVMModel):
         raise ArgumentTypeError("model", f"must be an SVMModel, got {type(model).__name__}")
-    precomputed = model.kernel.type == PRECOMPUTED
-    data = arrays.matrix("K", K) if precomputed else feature_rows("K", K)
+    gram = arrays.matrix("K", K) if model.kernel.type == PRECOMPUTED else None
+    data = feature_rows("K", K) if gram is None else gram
     n_rows, n_columns = data.shape
     if n_columns != model.n_columns:
-        kind = "training objects" if precomputed else "features"
+        kind = "features" if gram is None else "training objects"
         raise ArgumentError(
             "K", f"has {n_columns} columns, but the model has {model.n_columns} {kind}"
         )
     true = class_labels.truth(y, model.classes, "K", n_rows)
 
-    values = data[:, model.support] if precomputed else _kernel(data, model.vectors, model.kernel)
-    if model.classes is None:
+    values = _kernel(data, model.vectors, model.kernel) if gram is None else gram[:, model.support]
+    if model.classes is None or model.n_support is None:
         decision = values @ model.coef.T - model.rho
         labels = decision[:, 0].copy()
     else:
-        decision = _pairwise(values, model)
+        decision = _pairwise(values, model, model.n_support)
         labels = model.classes[_vote(decision, len(model.classes))]
     return labels, class_labels.accuracy(true, labels, model.classes), decision
 
@@ -172,12 +172,12 @@ def _squares(data: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", data, data, dtype=np.float64)
 
 
-def _pairwise(values: np.ndarray, model: SVMModel) -> np.ndarray:
+def _pairwise(values: np.ndarray, model: SVMModel, n_support: np.ndarray) -> np.ndarray:
     """Return the decision values of all pairs: one product for each class's support vectors."""
-    ends = np.cumsum(model.n_support)
+    ends = np.cumsum(n_support)
     by_class = [
         values[:, low:high] @ model.coef[:, low:high].T
-        for low, high in zip(ends - model.n_support, ends, strict=True)
+        for low, high in zip(ends - n_support, ends, strict=True)
     ]
     decision = np.empty((len(values), len(model.rho)))
     for column, (a, b) in enumerate(combinations(range(len(by_class)), 2)):
