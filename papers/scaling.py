@@ -20,8 +20,8 @@ from d2ke._base.files import check_writable
 from d2ke._base.memory import memory_limit, readable
 from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
-from d2ke.cli.options import add_seed, number, positive, session_of, threads_parser
-from d2ke.cli.session import SILENT, Session
+from d2ke.cli.options import add_options, number, positive
+from d2ke.cli.session import SILENT, Session, session_of
 from d2ke.objects.container import Objects, from_owned, offsets_of
 from papers.cells import digest
 from papers.datasets import Dataset, load
@@ -342,12 +342,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m papers.scaling",
-        parents=[threads_parser()],
         description="Time, memory and accuracy of each method on N = 125, 250, ... training "
         "objects, and on shorter and longer ones, with slopes and crossings; a picture, a page "
         "and a JSON file. The same command resumes a run that was stopped.",
     )
     add = parser.add_argument
+    add_options(parser, "--threads")
     add("dataset", nargs="?", choices=list(SETTINGS), default="splice", metavar="DATA",
         help="default: splice; of " + ", ".join(SETTINGS))  # fmt: skip
     add("--methods", nargs="+", choices=list(METHODS), metavar="NAME",
@@ -360,7 +360,7 @@ def _parser() -> argparse.ArgumentParser:
         "(default 60)")  # fmt: skip
     add("--out", default="d2ke-scaling", metavar="DIR", help="output folder (default d2ke-scaling)")
     add("--data", metavar="DIR", help="folder of the data files (default: $D2KE_DATA)")
-    add_seed(parser)
+    add_options(parser, "--seed")
     parser.set_defaults(run=_scaling)
     return parser
 

@@ -18,8 +18,8 @@ from typing import Any
 from d2ke._base.checkpoint import as_json
 from d2ke._base.files import check_writable
 from d2ke.cli.main import console, run_command
-from d2ke.cli.options import positive, session_of, threads_parser
-from d2ke.cli.session import SILENT, Session, interruptible
+from d2ke.cli.options import add_options, positive
+from d2ke.cli.session import SILENT, Session, interruptible, session_of
 from papers import paper
 from papers.approximation import kernel_errors
 from papers.cells import Cell, Cells, outcome_of
@@ -306,11 +306,11 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m papers.tables",
-        parents=[threads_parser()],
         description="The paper's tables: all methods on all data sets, with a report. Finished "
         "cells are stored in the output folder: the same command resumes a run that was stopped.",
     )
     add = parser.add_argument
+    add_options(parser, "--threads")
     add("--domain", choices=list(DOMAINS), help="only data sets of this kind")
     add("--datasets", nargs="+", choices=list(SETTINGS), metavar="NAME",
         help="default: the paper's; of " + ", ".join(SETTINGS))  # fmt: skip

@@ -2,6 +2,8 @@
 """What the documents show, run as it stands."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -309,6 +311,12 @@ def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
     promised = re.search(r"# (Accuracy = [\d.]+)% \(", code)[1].split()[-1]
     reached = re.search(r"Accuracy = ([\d.]+)% \(", capsys.readouterr().out)[1]
     assert float(reached) == pytest.approx(float(promised), abs=0.5)
+
+
+def test_the_picture_of_the_packages_is_that_of_the_imports():
+    command = [sys.executable, str(ROOT / "tools" / "picture.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_oldest_versions_are_the_lower_bounds():

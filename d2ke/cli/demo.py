@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import os
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -192,29 +192,9 @@ def evaluate(method: str, split: Split, task: Task) -> Outcome:
     return Outcome(accuracy, time.perf_counter() - started)
 
 
-def demo(
-    figure: str | os.PathLike[str], *, seed: int, session: Session
-) -> dict[tuple[str, str], Outcome]:
-    """Explain one prediction, run the methods on three data sets, and draw what they reach.
-
-    Parameters
-    ----------
-    figure : path
-        Where to save the picture (PNG).
-    seed : int
-        Of the division into training and test part and of the random objects.
-    session : Session
-        How to run; it reports each line of the table.
-
-    Returns
-    -------
-    dict of (data set, method) to Outcome
-
-    Raises
-    ------
-    ImportError
-        Without scikit-learn or matplotlib, saying how to install them.
-    """
+def demo(options: argparse.Namespace, session: Session) -> None:
+    """Explain one prediction, run the methods on three data sets, and draw what they reach."""
+    figure, seed = options.figure, options.seed
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import LogLocator
@@ -246,9 +226,8 @@ def demo(
         _draw_sizes(lower, split, task, outcomes[name, "D2KE of views"])
     panels[0, 0].legend(fontsize=8)
     picture.savefig(figure, dpi=150)
-    session.report(f"\naccuracy against seconds, and against training objects: {os.fspath(figure)}")
+    session.report(f"\naccuracy against seconds, and against training objects: {figure}")
     session.report(_OWN_FILE)
-    return outcomes
 
 
 def _one_prediction(split: Split) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `d2ke` command."""
+"""The `d2ke` command. The module that runs a command is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
-from d2ke._base.config import show_config
 from d2ke._version import __version__
-from d2ke.cli.clustering import add_clustering_commands
-from d2ke.cli.dedupe import add_dedupe_command
-from d2ke.cli.models import add_model_commands
-from d2ke.cli.neighbors import add_neighbors_command
-from d2ke.cli.options import add_seed, session_of, threads_parser
+from d2ke.cli.commands import COMMANDS, Command
+from d2ke.cli.options import add_options
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,29 +47,38 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="d2ke", description="Learning from distances.")
     parser.add_argument("--version", action="version", version=f"d2ke {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    common = threads_parser()
-
-    demo = commands.add_parser(
-        "demo", parents=[common], help="D2KE and four baselines side by side; needs no files"
-    )
-    demo.add_argument("--figure", default="d2ke-demo.png", metavar="FILE", help="the picture")
-    add_seed(demo)
-    demo.set_defaults(run=_demo)
-
-    add_model_commands(commands, common)
-    add_neighbors_command(commands, common)
-    add_dedupe_command(commands, common)
-    add_clustering_commands(commands, common)
-
+    for command in COMMANDS:
+        added = commands.add_parser(
+            command.name,
+            help=command.help,
+            description=command.description,
+            epilog=f"examples:\n{command.examples}" if command.examples else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        add_options(added, *command.options, "--threads")
+        added.set_defaults(run=partial(_run, command))
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")
-    config.set_defaults(run=lambda options: show_config())
+    config.set_defaults(run=_show_config)
     return parser
 
 
-def _demo(options: argparse.Namespace) -> None:
-    from d2ke.cli.demo import demo
+def _run(command: Command, options: argparse.Namespace) -> None:
+    """Check the files of results, then call the function of a command."""
+    from d2ke.cli.result_files import check_results, input_errors
+    from d2ke.cli.session import session_of
 
-    demo(options.figure, seed=options.seed, session=session_of(options))
+    function = getattr(import_module(f"d2ke.cli.{command.module}"), command.name)
+    with input_errors():
+        named = {what: getattr(options, option) for option, what in command.inputs}
+        inputs = {what: file for what, file in named.items() if file is not None}
+        check_results(options, command.out, inputs)
+        function(options, session_of(options))
+
+
+def _show_config(options: argparse.Namespace) -> None:
+    from d2ke._base.config import show_config
+
+    show_config()
 
 
 def console(command: Callable[[], int] = main) -> None:

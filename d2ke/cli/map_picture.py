@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from d2ke._base.files import write_file
 from d2ke.explain.pictures import Panel, draw_panels, with_legend
@@ -17,6 +16,8 @@ from d2ke.explain.pictures import Panel, draw_panels, with_legend
 
 def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Match clusters to classes for the best agreement; other clusters get further numbers."""
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     n_clusters, n_classes = labels.max() + 1, codes.max() + 1
     counts = np.zeros((n_clusters, n_classes), np.int64)
     np.add.at(counts, (labels, codes), 1)

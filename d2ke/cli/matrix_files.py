@@ -12,18 +12,15 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import open_file
+from d2ke.cli.commands import HDF5
+from d2ke.cli.result_files import InputError
 from d2ke.io import load_mat
 from d2ke.objects.fields import is_gap
 from d2ke.objects.hdf5 import open_hdf5
 
-MAT, HDF5, TEXT = (".mat",), (".h5", ".hdf5"), (".csv", ".tsv", ".txt")
+MAT, TEXT = (".mat",), (".csv", ".tsv", ".txt")
+_OBJECTS = "; --as objects reads strings, series and sets"
 SUFFIXES = MAT + HDF5 + TEXT
-
-
-class InputError(ValueError):
-    """An argument names something that is missing or unusable."""
-
-    status = 2  # of the command, as where its arguments themselves are wrong
 
 
 def read_matrix(file: Path, variable: str | None) -> tuple[np.ndarray, str]:
@@ -75,7 +72,7 @@ def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndar
     path = Path(what)
     if file is not None and file.suffix in MAT + HDF5 and (path.suffix not in TEXT):
         values = load_mat(file, what) if file.suffix in MAT else _hdf5(file, what)
-        return _plain_labels(f"{file.name}: {what}", values[what])
+        return plain_labels(f"{file.name}: {what}", values[what])
     if path.suffix not in TEXT:
         endings = ", ".join(TEXT)
         raise InputError(
@@ -85,9 +82,15 @@ def read_labels(what: str, file: Path | None, called: str = "labels") -> np.ndar
     if not path.is_file():
         raise InputError(f"{called}: there is no file {path}")
     lines = [re.sub('^"(.*)"$', r"\1", line.strip()) for line in read_text(path).splitlines()]
-    if all(re.fullmatch("0|-?[1-9][0-9]{0,14}", line) for line in lines if line):
-        return _plain_labels(path.name, np.array([float(line or "nan") for line in lines]))
-    return np.array(lines)
+    return labels_of_text(np.array(lines))
+
+
+def labels_of_text(labels: np.ndarray) -> np.ndarray:
+    """Return integers if all labels but empty ones are such, which become nan, else the text."""
+    texts = labels.tolist()
+    if not all(re.fullmatch("0|-?[1-9][0-9]{0,14}", text) for text in texts if text):
+        return labels
+    return _numbers("", np.array([float(text or "nan") for text in texts]))
 
 
 def _table(file: Path) -> np.ndarray:
@@ -105,7 +108,9 @@ def _table(file: Path) -> np.ndarray:
     except ValueError as error:
         reason = re.sub(r"; use `usecols`.*", "", str(error))
         counted = ", counted from 0" + (" after the header" if header else "")
-        raise InputError(f"{file} is not a table of numbers: {reason} (rows{counted})") from None
+        raise InputError(
+            f"{file} is not a table of numbers: {reason} (rows{counted}){_OBJECTS}"
+        ) from None
 
 
 def _is_number(field: str) -> bool:
@@ -159,7 +164,7 @@ def _only_matrix(file: Path, values: dict[str, Any]) -> str:
     if len(names) == 1:
         return names[0]
     if not names:
-        raise InputError(f"{file} has no matrix of real numbers")
+        raise InputError(f"{file} has no matrix of real numbers{_OBJECTS}")
     raise InputError(f"{file} has several matrices; variable must be one of {', '.join(names)}")
 
 
@@ -169,7 +174,7 @@ def _described(value: Any) -> str:
     return type(value).__name__
 
 
-def _plain_labels(name: str, value: Any) -> np.ndarray:
+def plain_labels(name: str, value: Any) -> np.ndarray:
     """Return labels as int64 where they are integers, float64 with nan among them, or str."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         value = np.array([item if isinstance(item, str) else repr(item) for item in value.ravel()])
@@ -178,8 +183,10 @@ def _plain_labels(name: str, value: Any) -> np.ndarray:
     if value.ndim > 1 and value.size != max(value.shape):
         raise InputError(f"{name} must be a row or a column of labels, got shape {value.shape}")
     labels = value.ravel()
-    if labels.dtype.kind == "U":
-        return labels
+    return labels if labels.dtype.kind == "U" else _numbers(name, labels)
+
+
+def _numbers(name: str, labels: np.ndarray) -> np.ndarray:
     missing = np.isnan(labels.astype(np.float64))
     whole = labels[~missing].astype(np.int64)
     if (whole != labels[~missing]).any():

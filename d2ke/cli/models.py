@@ -7,18 +7,20 @@ import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from d2ke._base.labels import confusion
 from d2ke.cli.certainty import certainty
-from d2ke.cli.matrix_files import HDF5, InputError
-from d2ke.cli.object_files import read, read_columns, read_for, reported_warnings
-from d2ke.cli.options import FILES, add_distance, add_objects, add_seed, positive, session_of
-from d2ke.cli.result_files import TABLES, check_results, input_errors, write_columns
+from d2ke.cli.object_files import (
+    chosen_distance,
+    read,
+    read_columns,
+    read_for,
+    reported_warnings,
+)
+from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
-from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.explain.conformal import check_alpha
 from d2ke.files import write_model_features
 from d2ke.io.columns import LabelledObjects
@@ -34,137 +36,9 @@ from d2ke.objects.fields import labels_of_text
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
 
-_EXAMPLES = {
-    "train": """\
-examples:
-  d2ke train genes.fasta --out model.h5 --report report.html
-  d2ke train words.csv --objects word --labels language --out model.h5
-  d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
-  d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
-  d2ke train people.parquet --columns name,track,age --distance track=dtw --out model.h5
-""",
-    "update": """\
-example:
-  d2ke train old.fasta --keep-sums --out model.h5
-  d2ke update model.h5 new.fasta --out updated.h5
-""",
-    "predict": """\
-example:
-  d2ke predict model.h5 new.fasta --out labels.csv --report report.html
-""",
-    "embed": """\
-example:
-  d2ke embed model.h5 genes.fasta --out features.h5
-""",
-}
-
-
-def add_model_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Add the four commands to the subparsers of `d2ke`."""
-    parser = _command(
-        commands, common, "train", "train a model on the labelled objects of a file", "model.h5"
-    )
-    add = parser.add_argument
-    add(
-        "--columns",
-        metavar="NAME,NAME,...",
-        help="of .csv, .tsv, .parquet or .feather: each row is a record of these columns, which "
-        "hold text, numbers, times or (of the latter two) lists; missing entries are allowed",
-    )
-    add(
-        "--categories",
-        metavar="NAME,...",
-        help="columns among these whose text is labels of categories",
-    )
-    add_distance(parser)
-    add("--R", type=positive, metavar="R", help="random objects (default: by kind of objects)")
-    add(
-        "--task",
-        choices=["classification", "regression"],
-        help="what the labels are (default: numbers that are not whole are a regression's)",
-    )
-    add(
-        "--keep-sums",
-        action="store_true",
-        help="keep what d2ke update needs in the model: 8 R^2 bytes",
-    )
-    add("--report", metavar="FILE", help="write a page with pictures here, .html")
-    add_seed(parser)
-    parser.set_defaults(run=train)
-    parser = _command(
-        commands, common, "update", "add the labelled objects of a file to a model", "updated.h5"
-    )
-    _add_letters(parser)
-    parser.set_defaults(run=update)
-    parser = _command(
-        commands, common, "predict", "predict the labels of a file by a model", "labels.csv"
-    )
-    parser.add_argument(
-        "--report",
-        metavar="FILE",
-        help="of labelled objects: write a page with pictures here, .html",
-    )
-    parser.add_argument(
-        "--alpha",
-        type=float,
-        default=0.1,
-        metavar="A",
-        help="share of objects whose set of classes, or interval, may miss the truth "
-        "(default: 0.1)",
-    )
-    _add_letters(parser)
-    parser.set_defaults(run=predict)
-    parser = _command(
-        commands, common, "embed", "features of the objects of a file by a model", "features.h5"
-    )
-    _add_letters(parser)
-    parser.set_defaults(run=embed)
-
-
-def _add_letters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--unseen-letters",
-        choices=["allow", "refuse"],
-        default="allow",
-        help="what to do with letters that no training string has: let them differ from all of "
-        "the model, or stop (default: allow)",
-    )
-
-
-def _command(
-    commands: Any, common: argparse.ArgumentParser, name: str, short: str, out: str
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(
-        name,
-        parents=[common],
-        help=short,
-        description=f"{short[0].upper()}{short[1:]}.\n\n{FILES}",
-        epilog=_EXAMPLES[name],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
-    if name != "train":
-        add("model", metavar="MODEL", help="what d2ke train wrote")
-    add("file", metavar="FILE", help="the objects")
-    endings = "; .csv, .h5 or .hdf5" if name == "predict" else ""
-    add("--out", required=True, metavar="FILE", help=f"where to write, such as {out}{endings}")
-    add_objects(parser)
-    return parser
-
-
-@input_errors()
-def train(options: argparse.Namespace) -> None:
-    """Train a model on the labelled objects of a file, and write it.
-
-    Raises
-    ------
-    InputError
-        A file or an argument is unusable.
-    ImportError
-        Without matplotlib or Jinja2, if a report is wanted.
-    """
-    out, report, session = options.out, options.report, session_of(options)
-    check_results(options, HDF5, {"the file of objects": options.file})
+def train(options: argparse.Namespace, session: Session) -> None:
+    """Train a model on the labelled objects of a file, and write it."""
+    out, report = options.out, options.report
     if options.columns is None:
         if options.categories is not None:
             raise InputError("--categories goes with --columns")
@@ -181,8 +55,7 @@ def train(options: argparse.Namespace) -> None:
     if parameters:  # before they meet the other arguments
         if isinstance(distance, list) or options.columns is not None:
             raise InputError("--parameter is for one distance, not for several")
-        row = find_distance(distance or usual_distance(objects.kind))
-        check_parameters(row, parameters)
+        chosen_distance(options, objects.kind)
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,
@@ -200,17 +73,9 @@ def train(options: argparse.Namespace) -> None:
         session.report(f"report: {report}")
 
 
-@input_errors()
-def update(options: argparse.Namespace) -> None:
-    """Add the labelled objects of a file to a model, and write the new model.
-
-    Raises
-    ------
-    InputError
-        A file or an argument is unusable; a model that was trained without ``--keep-sums``.
-    """
-    out, session = options.out, session_of(options)
-    check_results(options, HDF5, _inputs(options))
+def update(options: argparse.Namespace, session: Session) -> None:
+    """Add the labelled objects of a file to a model, and write the new model."""
+    out = options.out
     model = _load(options.model, session)
     if model.sums is None:
         raise InputError(
@@ -228,23 +93,14 @@ def update(options: argparse.Namespace) -> None:
     session.report(f"model: {out}")
 
 
-@input_errors()
-def predict(options: argparse.Namespace) -> None:
+def predict(options: argparse.Namespace, session: Session) -> None:
     """Predict the labels of the objects of a file; with known labels, measure the accuracy.
 
     The result has the columns item, id if the file has ids, predicted, true if labels are known,
     probability and set of classes, or low and high ends of intervals, novelty, and the decision
     values.
-
-    Raises
-    ------
-    InputError
-        A file or an argument is unusable; a report of objects without labels.
-    ImportError
-        Without matplotlib or Jinja2, if a report is wanted.
     """
-    out, report, session = options.out, options.report, session_of(options)
-    check_results(options, TABLES, _inputs(options))
+    out, report = options.out, options.report
     check_alpha(options.alpha)
     model = _load(options.model, session)
     check_model(model, "d2ke predict")
@@ -288,20 +144,13 @@ def predict(options: argparse.Namespace) -> None:
         session.report(f"report: {report}")
 
 
-@input_errors()
-def embed(options: argparse.Namespace) -> None:
+def embed(options: argparse.Namespace, session: Session) -> None:
     """Compute the features of the objects of a file, and write them with their labels.
 
     They go to the file by blocks of rows, so that not all of them are held. The same command
     resumes a run that was interrupted; a file of something else is refused.
-
-    Raises
-    ------
-    InputError
-        A file or an argument is unusable.
     """
-    out, session = Path(options.out), session_of(options)
-    check_results(options, HDF5, _inputs(options))
+    out = Path(options.out)
     model = _load(options.model, session)
     held = read_for(model, options, session)
     with reported_warnings(session):
@@ -318,10 +167,6 @@ def _distances_of_columns(text: str | None) -> dict[str, str] | None:
     if not all(name and sign and distance for name, sign, distance in parts):
         raise InputError(f"with --columns, --distance is COLUMN=DISTANCE,...; got {text!r}")
     return {name: distance for name, _, distance in parts}
-
-
-def _inputs(options: argparse.Namespace) -> dict[str, Any]:
-    return {"the file of objects": options.file, "the model": options.model}
 
 
 def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:

@@ -1,48 +1,56 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of objects, as the commands on them read them."""
+"""The objects of a command: of a file, or of a data set that comes with d2ke."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from d2ke.cli.matrix_files import InputError
-from d2ke.cli.result_files import in_options
+from d2ke.cli.result_files import InputError, in_options
 from d2ke.cli.session import Session
+from d2ke.datasets import REGISTRY, load
+from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.labelled import check_categories, read_file
 from d2ke.models.model import D2KEModel
 from d2ke.objects.column_names import NOTHING, Columns
 
+OBJECT_OPTIONS = ("objects", "ids", "time", "channels_first", "kind")
+_DATA_SETS = (*REGISTRY, "digits")
+
+
+def is_data_set(name: str) -> bool:
+    """Return whether a name stands for a data set and not for a file."""
+    return name in _DATA_SETS
+
 
 def read(
-    options: argparse.Namespace,
-    session: Session,
-    earlier: Columns = NOTHING,
-    *,
-    streamed: bool = False,
+    options: argparse.Namespace, session: Session, earlier: Columns = NOTHING, **how: Any
 ) -> LabelledObjects:
     """Read the objects that the options name, and report what they are.
 
     Without names of columns in the options, the `earlier` ones are used as far as the file has
-    them. With `streamed`, objects of a Parquet file stay there.
+    them. ``how`` are further arguments of `read_file`.
     """
+    file = options.file
+    if is_data_set(file):
+        refuse(options, (*OBJECT_OPTIONS, "labels"), f"is for files; {file} is a data set")
+        data = load(file)
+        return _reported(file, LabelledObjects(data.objects, data.labels), session)
+    if not Path(file).suffix and not Path(file).exists():
+        raise FileNotFoundError(
+            f"there is no file {file!r}, and no data set of that name; the data sets are "
+            f"{', '.join(_DATA_SETS)}"
+        )
     objects = None if options.objects is None else tuple(options.objects)
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
-        held = read_file(
-            options.file,
-            columns,
-            options.channels_first,
-            earlier,
-            kind=options.kind,
-            streamed=streamed,
-        )
-    session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
-    return held
+        held = read_file(file, columns, options.channels_first, earlier, kind=options.kind, **how)
+    return _reported(file, held, session)
 
 
 def read_columns(options: argparse.Namespace, session: Session) -> LabelledObjects:
@@ -51,7 +59,8 @@ def read_columns(options: argparse.Namespace, session: Session) -> LabelledObjec
     names = options.columns.split(",")
     of_categories = options.categories.split(",") if options.categories else []
     check_categories(names, of_categories)
-    return _read_records(options, session, names, dict.fromkeys(of_categories, "categories"))
+    kinds = dict.fromkeys(of_categories, "categories")
+    return read_records(options.file, Columns(tuple(names), options.labels), kinds, session)
 
 
 def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) -> LabelledObjects:
@@ -61,27 +70,49 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
         return read(options, session, columns)
     _refuse_others(options)
     kinds = {name: given.kind for name, given in model.inputs.items()}
-    return _read_records(options, session, list(kinds), kinds, columns)
+    return read_records(
+        options.file, Columns(tuple(kinds), options.labels), kinds, session, columns
+    )
 
 
-def _read_records(
-    options: argparse.Namespace,
-    session: Session,
-    names: Sequence[str],
+def read_records(
+    file: str,
+    columns: Columns,
     kinds: Mapping[str, str],
+    session: Session,
     earlier: Columns = NOTHING,
 ) -> LabelledObjects:
-    wanted = Columns(tuple(names), options.labels)
+    """Read the records of the named columns, and report what they are."""
     with reported_warnings(session):
-        held = read_file(options.file, wanted, earlier=earlier, records=True, kinds=kinds)
-    session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
-    return held
+        held = read_file(file, columns, earlier=earlier, records=True, kinds=kinds)
+    return _reported(file, held, session)
+
+
+def chosen_distance(options: argparse.Namespace, kind: str) -> tuple[str, dict[str, Any]]:
+    """Return the distance, or the usual one of a kind of objects, and its checked parameters."""
+    row = find_distance(options.distance or usual_distance(kind))
+    parameters = dict(options.parameter)
+    check_parameters(row, parameters)
+    return row.name, parameters
+
+
+def refuse(options: argparse.Namespace, names: Iterable[str], reason: str) -> None:
+    """Refuse options that are given and do not go with the input."""
+    for name in names:
+        if getattr(options, name) not in (None, []):
+            option = "--as" if name == "form" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{name} ({option}) {reason}")
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
-    for name in ("objects", "ids", "time", "channels_first"):
-        if getattr(options, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} does not go with records of columns")
+    refuse(
+        options, ("objects", "ids", "time", "channels_first"), "does not go with records of columns"
+    )
+
+
+def _reported(file: str, held: LabelledObjects, session: Session) -> LabelledObjects:
+    session.report(f"{Path(file).name}: {str(held)[1:-1]}")
+    return held
 
 
 @contextmanager
@@ -90,5 +121,5 @@ def reported_warnings(session: Session) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for text in dict.fromkeys(in_options(one.message) for one in caught):
+    for text in dict.fromkeys(in_options(warning.message) for warning in caught):
         session.report(f"warning: {text}")

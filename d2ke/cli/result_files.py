@@ -17,10 +17,9 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import atomic_write, check_writable
-from d2ke.cli.matrix_files import HDF5, InputError
+from d2ke.cli.commands import HDF5
 from d2ke.objects.hdf5 import create_hdf5, put_text
 
-TABLES = (".csv", *HDF5)
 _PICTURES = (".png", ".pdf", ".svg")
 _ENDINGS = {
     "picture": _PICTURES,
@@ -53,9 +52,15 @@ OPTIONS = {
 }
 
 
+class InputError(ValueError):
+    """An argument names something that is missing or unusable."""
+
+    status = 2  # of the command, as where its arguments themselves are wrong
+
+
 @contextmanager
 def input_errors() -> Iterator[None]:
-    """Values that are refused in here, or in a function with this decorator, are InputErrors."""
+    """Values that are refused in here are InputErrors."""
     try:
         yield
     except InputError:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from concurrent.futures import wait
@@ -48,6 +49,20 @@ class Session:
 
 
 SILENT = Session()
+
+
+def session_of(options: argparse.Namespace) -> Session:
+    """Return the `Session` of a command: it shows progress, and prints what it reports."""
+    return Session(n_threads=options.threads, progress=True, report=_print)
+
+
+def _print(line: str) -> None:
+    """Print a line, on a terminal above a progress bar."""
+    if sys.stderr.isatty():
+        bars().write(line)
+        sys.stdout.flush()
+    else:
+        print(line, flush=True)
 
 
 def interruptible(work: Callable[[], Any], description: str | None = None) -> Any:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Similarities of a data set, by its D2KE features, or from a file."""
+"""Similarities of objects, by their D2KE features, or from a file of a matrix."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,15 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.blas import row_products
 from d2ke._base.checks import integer, positive_number
-from d2ke.cli.matrix_files import SUFFIXES, InputError, read_labels, read_matrix
+from d2ke.cli.matrix_files import SUFFIXES, labels_of_text, plain_labels, read_labels, read_matrix
+from d2ke.cli.object_files import OBJECT_OPTIONS, chosen_distance, is_data_set, read, refuse
+from d2ke.cli.result_files import InputError
 from d2ke.cli.session import Session
-from d2ke.datasets import REGISTRY, load, standardize
+from d2ke.datasets import standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
 from d2ke.discriminative.kernel_input import like_distances
 from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.registry import find_distance
 from d2ke.embedding.features import d2ke_features
 from d2ke.io import load_features, save_features
 from d2ke.io.feature_file import features_seal
@@ -28,9 +31,8 @@ from d2ke.objects.container import Objects
 from d2ke.objects.samplers.strings import markov_strings
 from d2ke.objects.samplers.training import resampled, segments
 
-FORMS = ("gram", "distances", "features", "points")
 R = 1024
-KERNELS = ("gaussian", "linear")
+_ABOUT_OBJECTS = (*OBJECT_OPTIONS, "distance", "parameter")  # options
 # Chosen by measurement, not by theory. Labels go from neighbour to neighbour and need similarities
 # that decrease faster than for clusters; if all are nearly equal, one class takes all objects.
 _GAMMA_SCALE_FEATURES = 5.0  # of distances to random objects, in units of 1 / (median distance)
@@ -57,6 +59,8 @@ class Similarities:
         In their place, shape (n, d) or (n, n): the widths of the similarities are to be chosen.
     labels : ndarray of int64, float64 or str, shape (n,), or None
         Their labels, if any are known.
+    ids : list of str, or None
+        The names of the objects in their file.
     """
 
     title: str
@@ -65,12 +69,14 @@ class Similarities:
     labels: np.ndarray | None = None
     points: np.ndarray | None = None
     distances: np.ndarray | None = None
+    ids: Sequence[str] | None = None
 
     @property
     def argument(self) -> dict[str, np.ndarray]:
         """The argument of `d2ke.cdsk` and `d2ke.lpdsk`, by its name."""
-        names = ("K", "features", "points", "distances")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        values = {"K": self.K, "features": self.features}
+        values |= {"points": self.points, "distances": self.distances}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def automatic(self) -> bool:
@@ -116,19 +122,22 @@ def read_similarities(options: argparse.Namespace, purpose: str, session: Sessio
     ImportError
         A package that a data set needs is missing.
     """
-    source = options.source
-    if source in REGISTRY or source == "digits":
-        _refuse(options, ("form", "variable", "labels"), "is for files; {source} is a data set")
-        return _of_dataset(options, purpose, session)
-    path = Path(source)
+    file, path, form = options.file, Path(options.file), options.form
+    if form is None:
+        about_objects = any(getattr(options, name) not in (None, []) for name in _ABOUT_OBJECTS)
+        if about_objects or is_data_set(file) or path.suffix not in SUFFIXES:
+            form = "objects"
+    elif form != "objects" and is_data_set(file):
+        raise InputError(f"form (--as) is for files; {file} is a data set, of objects")
+    if form == "objects":
+        refuse(options, ("variable",), f"is for a matrix; {file} holds objects")
+        return _of_objects(options, purpose, session)
+    matrix = f"is for objects (--as objects), not for a matrix (--as {form or 'gram'})"
+    refuse(options, (*_ABOUT_OBJECTS, "R", "save_features"), matrix)
     if not path.is_file():
-        raise InputError(
-            f"input: there is no file {source!r}, and no data set of that name; the data sets "
-            f"are {', '.join(REGISTRY)}"
-        )
+        raise FileNotFoundError(f"there is no file {file}")
     if path.suffix not in SUFFIXES:
-        raise InputError(f"input: {source} must end in {', '.join(SUFFIXES)}")
-    _refuse(options, ("R", "save_features"), "is for data sets, which get random objects")
+        raise InputError(f"{file} must end in {', '.join(SUFFIXES)} to be read as {form}")
     labels = None if options.labels is None else read_labels(options.labels, path)
     result = session.long("similarities", _of_file, options, labels, purpose, session.report)
     if result.labels is not None and len(result.labels) != result.n:
@@ -138,36 +147,40 @@ def read_similarities(options: argparse.Namespace, purpose: str, session: Sessio
     return result
 
 
-def _refuse(options: argparse.Namespace, names: Sequence[str], reason: str) -> None:
-    for name in names:
-        if getattr(options, name) is not None:
-            label = "form (--as)" if name == "form" else name
-            raise InputError(f"{label} {reason.format(source=options.source)}")
-
-
-def _of_dataset(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
-    dataset = load(options.source)
-    X = dataset.objects
-    session.report(
-        f"{dataset.name}: {len(X)} {dataset.domain}, {len(dataset.classes)} classes, distance "
-        f"{dataset.distance}"
-    )
-    if dataset.domain == "series":
+def _of_objects(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
+    """Return the similarities of objects by their features, distances to random objects."""
+    if options.distance is not None:
+        find_distance(options.distance)
+    held = read(options, session, unlabelled=True)
+    X, name = held.objects, Path(options.file).name
+    if not isinstance(X, Objects):
+        raise InputError(f"{name} holds {X.kind}; series, strings or sets are needed")
+    if len(X) < 2:
+        raise InputError(f"{name} holds {len(X)} objects; at least 2 are needed")
+    labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)
+    if labels is not None and labels.dtype.kind == "U" and (labels == "").any():
+        labels = labels_of_text(labels)
+    distance, parameters = chosen_distance(options, X.kind)
+    if X.kind == "series":
         (X,) = standardize(X)
-    omega, description = draw(
-        dataset.domain, X, R if options.R is None else options.R, options.seed
-    )
-    D = distance_matrix(X, omega, dataset.distance, **session.computing)
+    omega, description = draw(X.kind, X, R if options.R is None else options.R, options.seed)
+    D = distance_matrix(X, omega, distance, **parameters, **session.computing)
     gamma, rule = chosen_gamma(D, options.gamma, _GAMMA_SCALE_FEATURES)
     Z = d2ke_features(D, gamma, n_threads=session.n_threads)
-    session.report(f"features: distances to {len(omega)} {description}; gamma {gamma:.4g}{rule}")
+    session.report(
+        f"features: {distance} distances to {len(omega)} {description}; gamma {gamma:.4g}{rule}"
+    )
     if options.save_features is not None:
-        parameters = {"gamma": gamma, "distance": dataset.distance, "seed": options.seed}
+        settings = {"gamma": gamma, "distance": distance, "seed": options.seed, **parameters}
+        held_labels = labels
+        if labels is not None and labels.dtype.kind == "f":
+            held_labels = np.where(np.isnan(labels), -1, labels).astype(np.int64)
         file = Path(options.save_features)
-        save_features(file, Z, labels=dataset.labels, omega=omega, parameters=parameters)
+        save_features(file, Z, labels=held_labels, omega=omega, parameters=settings)
         session.report(f"features: {file}")
-    arguments = dataset.name, Z, options.kernel, purpose, dataset.labels, session.report
-    return session.long("similarities", of_features, *arguments)
+    arguments = name, Z, options.kernel, purpose, labels, session.report
+    result = session.long("similarities", of_features, *arguments)
+    return replace(result, ids=held.ids)
 
 
 def of_features(
@@ -255,7 +268,7 @@ def _of_file(
     purpose: str,
     report: Callable[[str], None],
 ) -> Similarities:
-    file, gamma, kernel = Path(options.source), options.gamma, options.kernel
+    file, gamma, kernel = Path(options.file), options.gamma, options.kernel
     store = options.variable is None and features_seal(file) is not None
     if store:
         held = load_features(file)
@@ -265,9 +278,9 @@ def _of_file(
         values, name = read_matrix(file, options.variable)
     form = options.form or ("features" if store else "gram")
     if gamma is not None and form != "distances":
-        raise InputError(f"gamma has no meaning for {form}; it is for distances and data sets")
+        raise InputError(f"gamma has no meaning for {form}; it is for distances and objects")
     if kernel is not None and form != "features":
-        raise InputError(f"kernel has no meaning for {form}; it is for features and data sets")
+        raise InputError(f"kernel has no meaning for {form}; it is for features and objects")
     if 0 in values.shape:
         raise InputError(f"{name} is empty: its shape is {values.shape}")
     if form == "features":

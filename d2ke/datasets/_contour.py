@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.ndimage import label
 
 
 def chain_code(image: Any, directions: int = 8) -> str:
@@ -156,6 +155,8 @@ def _framed(image: Any, directions: int) -> tuple[bytes, int]:
 def _largest_shape(ink: bytes, stride: int) -> int:
     """Return the address of the first pixel of the largest shape, -1 without ink."""
     pixels = np.frombuffer(ink, dtype=np.uint8).reshape(-1, stride)
+    from scipy.ndimage import label
+
     shapes, n_shapes = label(pixels, np.ones((3, 3)))
     if not n_shapes:
         return -1

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
@@ -42,6 +41,8 @@ def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | n
     >>> d2ke.discriminative.clustering_accuracy(["a", "a", "b", "b"], [1, 1, 1, 0])
     0.75
     """
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     counts = _contingency(y, labels)
     matched = linear_sum_assignment(counts, maximize=True)
     return float(counts[matched].sum() / counts.sum())

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from d2ke.objects.copies import Copies
@@ -228,6 +227,8 @@ def _calibrate(terms: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.
 
     The penalty draws the factors to 1 and the offset to its value without known pairs.
     """
+    from scipy.optimize import minimize  # slow to import
+
     F = np.vstack([terms, np.ones(len(match))]) * np.where(match, 1.0, -1.0)
     start = np.append(np.ones(len(terms)), offset)
     penalties = np.repeat(_PENALTIES, [len(terms), 1])

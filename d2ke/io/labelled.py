@@ -192,16 +192,19 @@ def read_file(
     streamed: bool = False,
     records: bool = False,
     kinds: Mapping[str, str] | None = None,
+    unlabelled: bool = False,
 ) -> LabelledObjects:
     """Read what `read_objects` reads, with ids and with the names of what was read.
 
     Where `columns` names nothing, the `earlier` names are used as far as the file has them.
     With `streamed`, objects of a Parquet file stay there. With `records`, the named columns are
-    records, also if there is one; `kinds` are those of a model's columns.
+    records, also if there is one; `kinds` are those of a model's columns. With `unlabelled`, rows
+    of a table may have an empty label: all its labels are text then, and theirs is empty.
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    held = _read_file(file, columns, channels_first, earlier, kind, streamed, records, kinds or {})
+    ways = {"streamed": streamed, "records": records, "unlabelled": unlabelled}
+    held = _read_file(file, columns, channels_first, earlier, kind, kinds or {}, ways)
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
@@ -216,9 +219,8 @@ def _read_file(
     channels_first: bool | None,
     earlier: Columns,
     kind: str | None,
-    streamed: bool,
-    records: bool,
     kinds: Mapping[str, str],
+    ways: Mapping[str, bool],
 ) -> LabelledObjects:
     if is_table(file):
         suffix = ""
@@ -236,7 +238,7 @@ def _read_file(
             raise FileNotFoundError(f"there is no file {path}")
         _check(columns, channels_first, suffix)
         if suffix not in _TABLES:
-            if records:
+            if ways["records"]:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
             return _READERS[suffix](path, columns, channels_first, earlier)
         first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
@@ -246,12 +248,12 @@ def _read_file(
             table = open_arrow(path, suffix)
         else:
             table = open_table(path, columns, earlier)
-    roles = find_roles(table, columns, earlier, records)
-    if streamed and suffix == ".parquet" and roles.form == "objects":
+    roles = find_roles(table, columns, earlier, ways["records"])
+    if ways["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
         opened = ParquetObjects(path, objects=column, labels=roles.columns.labels, kind=kind)
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
-    return read_roles(table, roles, {**kinds, **earlier.uses}, kind)
+    return read_roles(table, roles, {**kinds, **earlier.uses}, kind, unlabelled=ways["unlabelled"])
 
 
 def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:

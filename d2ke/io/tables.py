@@ -92,14 +92,22 @@ def find_roles(
 
 
 def read_roles(
-    table: Table, roles: TableRoles, uses: Mapping[str, str], kind: str | None = None
+    table: Table,
+    roles: TableRoles,
+    uses: Mapping[str, str],
+    kind: str | None = None,
+    *,
+    unlabelled: bool = False,
 ) -> LabelledObjects:
-    """Read the columns of a table; `uses` are those of a model, or categories that are named."""
+    """Read the columns of a table; `uses` are those of a model, or categories that are named.
+
+    With `unlabelled`, labels may be missing: all are text then, and these are empty.
+    """
     columns = without_empty_labels(table, roles.columns)
     label = columns.labels
     labels: np.ndarray | None = None
     if roles.form == "series":
-        return _series(table, columns, uses)
+        return _series(table, columns, uses, unlabelled)
     if roles.form == "records":
         packed = {
             name: column_of(table.typed(name, uses.get(name, ""))) for name in columns.objects or ()
@@ -111,14 +119,23 @@ def read_roles(
         objects = _pack(table, name, kind)
     written = None
     if label is not None:
-        typed = table.typed(label, "strings")
-        labels, written = typed.labels(), typed.fields
+        labels, written = _labels(table, label, unlabelled)
     ids = None
     if columns.rows is not None:
         named = table.typed(columns.rows, "strings")
         named.need_all("it must name the row", "id")
         ids = named.texts()
     return LabelledObjects(objects, labels, ids, columns, written)
+
+
+def _labels(table: Table, name: str, unlabelled: bool) -> tuple[np.ndarray, Sequence[str] | None]:
+    """Return the labels of the rows, and as a text file has them."""
+    typed = table.typed(name, "strings")
+    if not (unlabelled and typed.missing.any()):
+        return typed.labels(), typed.fields
+    texts = np.full(len(typed), "", object)
+    texts[typed.rows] = typed.texts()
+    return texts.astype(str), None
 
 
 def without_empty_labels(table: Table, columns: Columns) -> Columns:
@@ -213,16 +230,20 @@ def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
     return names or texts
 
 
-def _series(table: Table, columns: Columns, uses: Mapping[str, str]) -> LabelledObjects:
+def _series(
+    table: Table, columns: Columns, uses: Mapping[str, str], unlabelled: bool
+) -> LabelledObjects:
     """Return the series of a long table, in the order in which they first appear."""
     label = columns.labels
     long = read_long(table, columns.ids or "", columns.time, columns.objects or (), uses)
     objects = pack(long.series, channels_first=False)
     labels = written = None
     if label is not None:
-        typed = table.typed(label, "strings")
-        classes = typed.fields or typed.labels().tolist()
-        typed.need_all("every row of a series has its label", "label")
+        if not unlabelled:
+            typed = table.typed(label, "strings")
+            typed.need_all("every row of a series has its label", "label")
+        labels, written = _labels(table, label, unlabelled)
+        classes = written or labels.tolist()
         for name, rows in zip(long.ids, long.rows, strict=True):
             label_of_first = classes[min(rows)]
             for row in rows:
@@ -233,6 +254,6 @@ def _series(table: Table, columns: Columns, uses: Mapping[str, str]) -> Labelled
                         f"before in the series {name!r}"
                     )
         first = [min(rows) for rows in long.rows]
-        labels = typed.labels()[first]
-        written = typed.fields and [typed.fields[row] for row in first]
+        labels = labels[first]
+        written = written and [written[row] for row in first]
     return LabelledObjects(objects, labels, long.ids, columns, written)

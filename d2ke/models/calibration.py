@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from d2ke.learners.linear_model import winners
@@ -88,6 +87,8 @@ class Calibration:
         other = 1.0 / (counts + 2)
         targets = np.repeat((other / (n_classes - 1))[:, None], n_classes, axis=1)
         targets[rows, codes] = 1 - other
+
+        from scipy.optimize import minimize  # a third of a second, which predictions do not need
 
         def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
             scale, offsets = parameters[0], parameters[1:]

@@ -44,6 +44,25 @@ def test_help(capsys):
     assert "demo" in capsys.readouterr().out
 
 
+_LIGHT = """
+import sys
+from d2ke.cli.main import main
+try:
+    main(sys.argv[1:])
+finally:
+    print({"numpy", "scipy", "h5py", "matplotlib"} & set(sys.modules), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["train", "--help"], ["--version"], ["cluster", "x", "--R", "0"]]
+)
+def test_help_and_errors_of_options_need_no_libraries(words):
+    done = subprocess.run([sys.executable, "-c", _LIGHT, *words], capture_output=True, text=True)
+    assert done.returncode == (2 if "0" in words else 0)
+    assert done.stderr.endswith("set()\n")
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [("demo", ["--figure", "--seed", "--threads"]), ("config", [])],

@@ -246,8 +246,15 @@ def test_unreached_objects(capsys, folder):
 
 
 DATA_SETS = {
-    "digits": ("digits-str8: 1797 strings, 10 classes, distance levenshtein", "length 70 to 117"),
-    "japanese-vowels": ("japanese-vowels: 640 series, 9 classes, distance dtw", "length 2 to 25"),
+    "digits": (
+        "digits: 1797 strings over 8 letters, lengths 45 to 135; labels of 10 different values",
+        "levenshtein .*length 70 to 117",
+    ),
+    "japanese-vowels": (
+        "japanese-vowels: 640 series of 12-dimensional vectors, float64, lengths 7 to 29; labels "
+        "of 9 different values",
+        "dtw .*length 2 to 25",
+    ),
 }
 
 
@@ -263,7 +270,7 @@ def test_data_set_and_its_features(capsys, folder, command, name, low):
     lines = done(capsys, command, *made, *more, "--out", "a.csv")
     head, lengths = DATA_SETS[name]
     assert lines[0] == head
-    assert re.search(f"distances to 64 random .*{lengths}; gamma .* = 5 / .median dist", lines[1])
+    assert re.search(f"features: {lengths}; gamma .* = 5 / .median dist", lines[1])
     accuracy = next(line for line in lines if line.startswith("accuracy"))
     assert low < float(accuracy.split()[1]) < 95
     lines = done(capsys, command, "Z.h5", *more, "--out", "b.csv")
@@ -395,15 +402,13 @@ def test_clusters_have_the_colours_of_their_classes():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nix"], ["input", "'nix'", "splice", "digits-str8"]),
-        (["nix.csv"], ["input", "'nix.csv'"]),
         (["K.csv"], ["n_clusters is needed", "--n-clusters"]),
         (["K.csv", "--n-clusters", "31"], ["n_clusters must be between 2 and 30, got 31"]),
         (["K.csv", "--n-clusters", "3", "--variable", "K"], ["variable", "K.csv"]),
         (["K.csv", "--n-clusters", "3", "--gamma", "1"], ["gamma", "gram"]),
-        (["K.csv", "--n-clusters", "3", "--R", "8"], ["R is for data sets"]),
+        (["K.csv", "--n-clusters", "3", "--R", "8"], ["R (--R) is for objects"]),
         (["K.csv", "--n-clusters", "3", "--unknown", "?"], ["unknown", "labels"]),
-        (["K.csv", "--save-features", "Z.h5"], ["save_features is for data sets"]),
+        (["K.csv", "--save-features", "Z.h5"], ["(--save-features) is for objects"]),
         (["K.csv", "--labels", "y.txt"], ["labels", "no file y.txt"]),
         (["K.csv", "--labels", "Y"], ["labels", "'Y'"]),
         (["digits", "--as", "gram"], ["--as", "digits"]),
@@ -483,7 +488,7 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
     """It is named at once, not after the work."""
     if option in ("--picture", "--tree"):
         pytest.importorskip("matplotlib")
-    monkeypatch.setattr("d2ke.cli.similarities.load", lambda *_: pytest.fail("work"))
+    monkeypatch.setattr("d2ke.cli.object_files.load", lambda *_: pytest.fail("work"))
     file = tmp_path / "none" / ("c.png" if option in ("--picture", "--tree") else "c.h5")
     assert main(["cluster", "digits", option, str(file)]) == 1
     assert str(tmp_path / "none") in capsys.readouterr().err

@@ -99,7 +99,7 @@ def test_refused(capsys, tmp_path):
         ((*base, "--columns", "word,size"), "has no column 'size'"),
         ((*base, "--columns", "word", "--categories", "age"), "'age', which is not among the col"),
         ((*base, "--categories", "word"), "--categories goes with --columns"),
-        ((*base, "--columns", "word", "--ids", "note"), "--ids does not go with records"),
+        ((*base, "--columns", "word", "--ids", "note"), "ids (--ids) does not go with records"),
         ((*base, "--columns", "word,age", "--distance", "dtw"), "--distance is COLUMN=DISTANCE"),
         ((*base, "--columns", "word,age", "--parameter", "window=3"), "for one distance, not"),
         ((*base, "--columns", "age"), "has no column of objects"),

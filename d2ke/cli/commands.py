@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of commands: their texts, their options, and the modules that run them.
+
+It imports no such module: `d2ke --help` is there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from d2ke.cli.options import DISTANCE, OBJECTS, Option, number, positive, radii, radius
+
+FILES = """\
+FILE holds objects and, for most uses, their labels:
+
+  .ts               series and classes, as in the UEA and UCR archives
+  .csv, .tsv        a header, then a string on each row; or a vector of a series on each row, with
+                    a column that says which series it is of (id, or --ids NAME)
+  .tsv, .txt        of the UCR archive: a class, then the values of a series; no header
+  .mat              a cell of strings or matrices, and labels
+  .fasta, .fa       sequences; the label is the last field of the header between |, or the group
+                    of a regular expression, --labels 'family=(\\w+)'
+  .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
+  .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts
+  .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
+
+In place of a file, the name of a data set that comes with d2ke does: splice, japanese-vowels, and
+with scikit-learn digits (digits-str8), digits-str4, digits-points.
+"""
+
+_INPUT = f"""\
+INPUT holds objects, or a matrix of n objects: their similarities (a Gram matrix), or what --as
+says.
+
+  .mat, .h5, .hdf5        a matrix, --variable NAME where there are several
+  .csv, .tsv, .txt        a table of numbers; a first line without any number is a header
+  .h5                     features of --save-features, d2ke embed or d2ke.io.save_features
+
+With --as objects, an option about objects (--objects, --ids, --distance, ...), or an ending that
+no matrix has, it is a FILE of objects, or a data set. Their features are distances to random
+objects: random strings from a Markov chain of order 3, of 3/4 to 5/4 of the median length, random
+segments of series (standardised) of length 2 to 25, or random sets of 3 to 15 elements; all drawn
+from the objects without their labels. Objects with an empty label are unlabelled.
+
+{FILES}"""
+
+TABLES, HDF5 = (".csv", ".h5", ".hdf5"), (".h5", ".hdf5")  # endings of results
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: the function `name` of a module of `d2ke.cli`, its texts and its options.
+
+    `out` has the endings of its result, and `inputs` the options that name files, with what
+    errors call them; the result is none of those.
+    """
+
+    name: str
+    module: str
+    help: str
+    description: str = ""
+    examples: str = ""
+    options: Sequence[Option] = ()
+    out: Sequence[str] = ()
+    inputs: Sequence[tuple[str, str]] = (("file", "the file of objects"),)
+
+
+def _out(example: str, endings: str = "") -> Option:
+    return "--out", {"help": f"where to write, such as {example}{endings}"}
+
+
+def _of_model(
+    name: str, help: str, out: str, examples: str, *options: Option, endings: Sequence[str] = HDF5
+) -> Command:
+    """Return a command that trains a model or reads one."""
+    text = "; .csv, .h5 or .hdf5" if endings is TABLES else ""
+    inputs: tuple[tuple[str, str], ...] = (("file", "the file of objects"),)
+    first: tuple[Option, ...] = ("file", _out(out, text), *OBJECTS)
+    if name != "train":
+        first, inputs = ("model", *first, "--unseen-letters"), (*inputs, ("model", "the model"))
+    description = f"{help[0].upper()}{help[1:]}.\n\n{FILES}"
+    return Command(
+        name, "models", help, description, examples, (*first, *options), endings, inputs
+    )  # fmt: skip
+
+
+def _of_similarities(
+    name: str, help: str, title: str, examples: str, variant: str, *options: Option
+) -> Command:
+    """Return one of the two commands of discriminative similarity."""
+    shared: tuple[Option, ...] = (
+        ("file", {"metavar": "INPUT", "help": "a file, or the name of a data set"}),
+        ("--as", {
+            "dest": "form",
+            "choices": ["objects", "gram", "distances", "features", "points"],
+            "help": "what the file holds: objects, or a matrix: a Gram matrix (default), "
+            "distances, features as from d2ke.d2ke_embed, or points; for distances and points the "
+            "widths are chosen",
+        }),
+        ("--variable", {"metavar": "NAME", "help": "the matrix in a .mat or HDF5 file"}),
+        *OBJECTS,
+        ("--labels", {
+            "metavar": "WHAT",
+            "help": "known labels: for objects, the variable or column (default: by name); for a "
+            "matrix, a text file with one in each line, or a variable of the input file",
+        }),
+        ("--unknown", {
+            "metavar": "MARK",
+            "help": "the marker of an unknown label (default: an empty line or field, nan, -1)",
+        }),
+        *DISTANCE,
+        ("--gamma", {
+            "type": number,
+            "metavar": "G",
+            "help": "for distances d: K = exp(-gamma d) in place of widths that are chosen; for "
+            "the distances of objects to random ones (default 5 / their median)",
+        }),
+        ("--R", {"type": positive, "metavar": "R",
+                 "help": "random objects, for objects (default 1024)"}),
+        ("--kernel", {
+            "choices": ["gaussian", "linear"],
+            "help": "for features: Gaussian, of those scaled to length 1 (default up to 5000 "
+            "objects), or their products",
+        }),
+        ("--lam", {"type": number, "metavar": "L",
+                   "help": "weight of the quadratic term (default n / 2)"}),
+        ("--variant", {"choices": ["hard", "relaxed"],
+                       "help": f"weights for labels or for scores (default {variant})"}),
+        ("--trace-weight", {"type": number, "metavar": "S", "help": "of the cut (default 0.1)"}),
+        ("--similarity", {
+            "choices": ["psd", "general"],
+            "help": "general: the Gram matrix may be indefinite (default psd)",
+        }),
+        "--seed",
+        ("--out", {"required": False,
+                   "help": "write a row for each object here, .csv, .h5 or .hdf5"}),
+        ("--picture", {"metavar": "FILE",
+                       "help": "draw a map of the objects here, .png, .pdf or .svg"}),
+        ("--save-features", {"metavar": "FILE", "help": "write the features of objects here "
+                             "(.h5), an INPUT for other runs"}),
+    )  # fmt: skip
+    description = f"{title}\n\n{_INPUT}"
+    inputs = (("file", "the input"),)
+    return Command(
+        name, "clustering", help, description, examples, (*shared, *options), TABLES, inputs
+    )
+
+
+COMMANDS = (
+    Command(
+        "demo",
+        "demo",
+        "D2KE and four baselines side by side; needs no files",
+        options=[
+            ("--figure", {"default": "d2ke-demo.png", "metavar": "FILE", "help": "the picture"}),
+            "--seed",
+        ],
+        inputs=(),
+    ),
+    _of_model(
+        "train",
+        "train a model on the labelled objects of a file",
+        "model.h5",
+        """\
+  d2ke train genes.fasta --out model.h5 --report report.html
+  d2ke train words.csv --objects word --labels language --out model.h5
+  d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
+  d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
+  d2ke train people.parquet --columns name,track,age --distance track=dtw --out model.h5
+""",
+        ("--columns", {
+            "metavar": "NAME,NAME,...",
+            "help": "of .csv, .tsv, .parquet or .feather: each row is a record of these columns, "
+            "which hold text, numbers, times or (of the latter two) lists; missing entries are "
+            "allowed",
+        }),
+        ("--categories", {
+            "metavar": "NAME,...",
+            "help": "columns among these whose text is labels of categories",
+        }),
+        *DISTANCE,
+        ("--R", {"type": positive, "metavar": "R",
+                 "help": "random objects (default: by kind of objects)"}),
+        ("--task", {
+            "choices": ["classification", "regression"],
+            "help": "what the labels are (default: numbers that are not whole are a regression's)",
+        }),
+        ("--keep-sums", {
+            "action": "store_true",
+            "help": "keep what d2ke update needs in the model: 8 R^2 bytes",
+        }),
+        "--report",
+        "--seed",
+    ),
+    _of_model(
+        "update",
+        "add the labelled objects of a file to a model",
+        "updated.h5",
+        """\
+  d2ke train old.fasta --keep-sums --out model.h5
+  d2ke update model.h5 new.fasta --out updated.h5
+""",
+    ),
+    _of_model(
+        "predict",
+        "predict the labels of a file by a model",
+        "labels.csv",
+        "  d2ke predict model.h5 new.fasta --out labels.csv --report report.html\n",
+        ("--report", {"help": "of labelled objects: write a page with pictures here, .html"}),
+        ("--alpha", {
+            "type": float,
+            "default": 0.1,
+            "metavar": "A",
+            "help": "share of objects whose set of classes, or interval, may miss the truth "
+            "(default: 0.1)",
+        }),
+        endings=TABLES,
+    ),
+    _of_model(
+        "embed",
+        "features of the objects of a file by a model",
+        "features.h5",
+        "  d2ke embed model.h5 genes.fasta --out features.h5\n",
+    ),
+    Command(
+        "neighbors",
+        "neighbors",
+        "a sparse graph of the neighbours of the objects of a file",
+        f"""\
+The nearest objects of each object in a file, those within a radius, or the nearest of those,
+exactly: a sparse matrix of their distances, as scipy.sparse.load_npz reads it. Each row has the
+nearest first, and with --radius fewer than K where fewer are near. Distances of 0 are stored
+entries; what is not stored is no neighbour. A .csv file has a row for each neighbour: item,
+neighbor, distance, with items counted from 0. With --checkpoint the same command resumes a run
+that was killed.
+
+{FILES}""",
+        """\
+  d2ke neighbors genes.fasta --k 15 --out graph.npz
+  d2ke neighbors genes.fasta --k 15 --out graph.csv
+  d2ke neighbors words.csv --k 5 --radius 3 --out graph.csv
+  d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
+  d2ke neighbors reads.fasta --radius 10 --out graph.npz --checkpoint reads-10
+  d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
+""",
+        [
+            "file",
+            ("--out", {"help": "where to write, .npz or .csv"}),
+            ("--k", {"type": positive, "metavar": "K",
+                     "help": "the K nearest others of each object"}),
+            ("--radius", {
+                "type": radius,
+                "metavar": "R",
+                "help": "all others at distances up to R; with --k, at most K of them",
+            }),
+            *DISTANCE,
+            ("--include-self", {
+                "action": "store_true",
+                "help": "each object is its own neighbour, beside the K others",
+            }),
+            ("--checkpoint", {"metavar": "FOLDER",
+                              "help": "where finished blocks of rows are kept"}),
+            *OBJECTS,
+        ],
+        (".npz", ".csv"),
+    ),
+    Command(
+        "dedupe",
+        "dedupe",
+        "groups of the rows of a table that are about the same thing",
+        """\
+Groups of the rows of a table (.csv, .tsv, .parquet, .feather) that are about the same person or
+thing. Rows are compared if a column is within its radius. How likely they match is learned from the
+table itself; the mean over the pairs of a group is within the threshold. The result has a row for
+each row of the table: its number from 0 (or its id), its group, and the example of the group, the
+row that is nearest to the others.
+""",
+        """\
+  d2ke dedupe people.csv --columns name,address --radius name=2,address=3 --out groups.csv
+  d2ke dedupe people.csv --columns name --radius 1 --clean case,accents,punctuation \\
+      --ids id --pairs pairs.csv --out groups.csv --report groups.html
+""",
+        [
+            ("file", {"help": "the table"}),
+            ("--columns", {"required": True, "metavar": "NAME,NAME",
+                           "help": "the compared columns"}),
+            ("--radius", {
+                "required": True,
+                "type": radii,
+                "metavar": "R",
+                "help": "the distance up to which a column may be that of a match: a number for "
+                "all columns, or NAME=R,NAME=R",
+            }),
+            ("--out", {"help": "where to write, .csv, .h5 or .hdf5"}),
+            ("--distance", {"help": "of all columns (default: levenshtein for strings)"}),
+            ("--clean", {"metavar": "WHAT",
+                         "help": "what does not count, of case,accents,punctuation,spaces"}),
+            ("--threshold", {
+                "type": float,
+                "default": 0.5,
+                "metavar": "T",
+                "help": "largest probability that two rows of a group do not match (default 0.5)",
+            }),
+            ("--linkage", {
+                "choices": ["average", "complete", "single"],
+                "default": "average",
+                "help": "complete: all pairs of a group are likely; single: rows are in one group "
+                "if small steps lead from one to the other",
+            }),
+            ("--ids", {"help": "the column of ids, for the result and for --pairs"}),
+            ("--pairs", {
+                "metavar": "FILE",
+                "help": "a table, with or without a header, of two ids (or row numbers) and "
+                "whether they match, 1 or 0: they correct the weights of the columns",
+            }),
+            ("--report", {"help": "write a page with the distances and examples, .html"}),
+        ],
+        TABLES,
+        (("file", "the table"), ("pairs", "pairs")),
+    ),
+    _of_similarities(
+        "cluster",
+        "clusters of objects, or of a Gram matrix, distances or features",
+        "Clusters by discriminative similarity, d2ke.cdsk.",
+        """\
+  d2ke cluster digits --picture digits.png
+  d2ke cluster names.csv --objects name --n-clusters 4 --out clusters.csv
+  d2ke cluster gestures.ts --distance msm --report clusters.html
+  d2ke cluster gram.csv --n-clusters 3 --names names.txt --report clusters.html
+  d2ke cluster COIL20.mat --variable X --as points --labels Y --out clusters.h5
+""",
+        "hard",
+        ("--n-clusters", {"type": positive, "metavar": "N",
+                          "help": "default: the number of classes"}),
+        ("--tree", {
+            "metavar": "FILE",
+            "help": "draw the tree of average linkage and the distances in its order here, .png, "
+            ".pdf or .svg; of more than 80 objects, of a sample",
+        }),
+        ("--names", {
+            "metavar": "WHAT",
+            "help": "names of the objects, for --tree and --report: a text file with one in each "
+            "line, or a variable of the input file (default: their ids, or numbers)",
+        }),
+        ("--report", {
+            "help": "write a page with the sizes and medoids of the clusters, and the tree, .html",
+        }),
+    ),
+    _of_similarities(
+        "propagate",
+        "propagate labels from some objects to all",
+        "Label propagation by discriminative similarity, d2ke.lpdsk.",
+        """\
+  d2ke propagate digits --labeled 5 --picture digits.png
+  d2ke propagate names.csv --objects name --labels language --out labels.csv
+  d2ke propagate distances.csv --as distances --labels some-labels.txt --out labels.csv
+""",
+        "relaxed",
+        ("--labeled", {
+            "type": positive,
+            "metavar": "K",
+            "help": "use K labels of each class, drawn by --seed, and measure the accuracy on the "
+            "other objects (default: all known labels, or 3 if all are known)",
+        }),
+    ),
+)  # fmt: skip

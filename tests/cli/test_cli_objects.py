@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`d2ke cluster` and `d2ke propagate` on files of objects; data sets by name in all commands."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_cases import refused
+from model_file_cases import series_ts, strings_csv, strings_fasta, vowels
+
+import d2ke
+from d2ke.cli.commands import COMMANDS
+from d2ke.cli.main import main
+from d2ke.discriminative import cdsk as cdsk_module
+from d2ke.groups.cleaning import CLEANING
+from d2ke.groups.tree_picture import MAX_LEAVES
+from d2ke.io import load_features
+
+LANGUAGES = {
+    "de": "STRASSE SCHULE SCHNEIDER SCHMIDT SCHREIBER FISCHER SCHUSTER SCHATTEN SCHNECKE SCHRANK",
+    "it": "PAROLA PIETANZA BALLATA PALOMA BANANA CAROTA PATATA FARFALLA MONTAGNA CAMPANA",
+}
+WORDS = [(word, name) for name, words in LANGUAGES.items() for word in words.split()]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *words):
+    """Run a command that succeeds, and return its lines."""
+    status = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    assert (status, err) == (0, "")
+    return out.splitlines()
+
+
+def table(file):
+    with open(file, newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def write_words(file="words.csv", hidden=()):
+    """Write words with their languages, which are empty in the `hidden` rows."""
+    with open(file, "w") as stream:
+        stream.write("id,word,language\n")
+        for i, (word, language) in enumerate(WORDS):
+            stream.write(f"w{i},{word},{'' if i in hidden else language}\n")
+
+
+def share_of_right(rows, name="label"):
+    """Return how many words have the language of most words with their label."""
+    found, true = [row[name] for row in rows], [language for _, language in WORDS]
+    return d2ke.discriminative.clustering_accuracy(true, found)
+
+
+@pytest.mark.parametrize("options", [["--objects", "sequence"], ["--as", "objects"]])
+def test_clusters_of_strings(capsys, options):
+    strings_csv(Path("words.csv"), *zip(*WORDS, strict=True))
+    lines = run(capsys, "cluster", "words.csv", *options, "--n-clusters", 2)
+    assert lines[0].startswith("words.csv: 20 strings over")
+    assert lines[1].startswith("features: levenshtein distances to 1024 random strings")
+    assert any(line.endswith("on the 20 labelled objects") for line in lines)
+
+
+def test_labels_from_a_few(capsys):
+    hidden = [i for i in range(20) if i % 10 > 2]
+    write_words(hidden=hidden)
+    names = ["--objects", "word", "--labels", "language"]
+    lines = run(capsys, "propagate", "words.csv", *names, "--out", "p.csv")
+    assert "given: labels of 6 objects of 2 classes" in lines
+    rows = table("p.csv")
+    assert [row["id"] for row in rows] == [f"w{i}" for i in range(20)]
+    assert [row["known"] == "" for row in rows] == [i in hidden for i in range(20)]
+    assert share_of_right(rows) >= 0.8
+    lines = run(capsys, "cluster", "words.csv", *names, "--out", "c.csv")
+    assert any(line.endswith("on the 6 labelled objects") for line in lines)
+
+
+def test_whole_numbers_with_gaps_stay_numbers(capsys):
+    with open("words.csv", "w") as stream:
+        stream.write("word,label\n")
+        for i, (word, language) in enumerate(WORDS):
+            stream.write(f"{word},{'' if i % 10 > 2 else ['de', 'it'].index(language) + 9}\n")
+    words = ["words.csv", "--objects", "word", "--save-features", "Z.h5"]
+    lines = run(capsys, "propagate", *words, "--out", "p.csv")
+    sizes = next(line for line in lines if line.startswith("sizes"))
+    assert [part.split(":")[0] for part in sizes.removeprefix("sizes: ").split(", ")] == ["9", "10"]
+    assert {row["known"] for row in table("p.csv")} == {"9", "10", "-1"}
+    assert load_features("Z.h5").labels.tolist().count(-1) == 14
+    run(capsys, "propagate", "Z.h5", "--out", "q.csv")
+    assert [row["label"] for row in table("q.csv")] == [row["label"] for row in table("p.csv")]
+
+
+def test_names_of_sequences(capsys):
+    X, y = zip(*WORDS, strict=True)
+    strings_fasta(Path("words.fasta"), X, y)
+    run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--out", "c.csv")
+    ids = d2ke.io.read_objects("words.fasta").ids
+    rows = table("c.csv")
+    assert list(rows[0]) == ["item", "id", "cluster", "alpha", "label"]
+    assert [row["id"] for row in rows] == list(ids)
+
+
+def test_report_names_objects_by_their_ids(capsys, folder):
+    pytest.importorskip("matplotlib")
+    strings_fasta(Path("words.fasta"), *zip(*WORDS, strict=True))
+    run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--report", "c.html")
+    ids = d2ke.io.read_objects("words.fasta").ids
+    assert any(f"<td>{name}: " in (folder / "c.html").read_text() for name in ids)
+
+
+@pytest.mark.parametrize("unlabelled", [False, True])
+def test_series_of_a_long_table(capsys, unlabelled):
+    rng = np.random.default_rng(0)
+    with open("walks.csv", "w") as stream:
+        stream.write("id,value,label\n")
+        for i in range(20):
+            label = "" if unlabelled and i % 4 else "up" if i < 10 else "down"
+            sign = 1 if i < 10 else -1
+            for value in np.cumsum(sign + 0.1 * rng.normal(size=15)):
+                stream.write(f"s{i},{value:.4f},{label}\n")
+    words = ["walks.csv", "--distance", "dtw", "--parameter", "window=5", "--R", 64]
+    more = [] if unlabelled else ["--labeled", 2]
+    lines = run(capsys, "propagate", *words, *more, "--out", "p.csv")
+    assert lines[1].startswith("features: dtw distances to 64 random segments")
+    rows = table("p.csv")
+    assert [row["id"] for row in rows] == [f"s{i}" for i in range(20)]
+    assert [row["label"] for row in rows] == ["up"] * 10 + ["down"] * 10
+
+
+def test_real_series_cluster_as_the_data_set_does(capsys):
+    X, y = vowels("train")
+    series_ts(Path("v.ts"), X, y)
+    lines = run(capsys, "cluster", "v.ts", "--R", 64)
+    accuracy = next(line for line in lines if line.startswith("accuracy"))
+    assert float(accuracy.split()[1]) > 50
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["words.csv"], ["words.csv is not a table of numbers", "--as objects"]),
+        (["words.csv", "--objects", "no"], ["objects (--objects) must name", "'no'", "'word'"]),
+        (["words.csv", "--objects", "word", "--variable", "X"], ["variable", "is for a matrix"]),
+        (["words.csv", "--as", "gram", "--ids", "id"], ["ids (--ids) is for objects"]),
+        (["words.csv", "--objects", "word", "--distance", "no"], ["distance", "levenshtein"]),
+        (["words.csv", "--objects", "word", "--parameter", "a=1"], ["has no parameter 'a'"]),
+        (["words.csv", "--objects", "word", "--objects", "language"], ["holds records"]),
+        (["one.csv", "--objects", "word"], ["holds 1 objects; at least 2"]),
+        (["splice", "--labels", "y"], ["labels (--labels) is for files", "splice"]),
+        (["words.csv", "--objects", "word", "--kernel", "linear"], ["n_clusters is needed"]),
+    ],
+)
+def test_what_is_refused(capsys, folder, words, wanted):
+    write_words()
+    (folder / "one.csv").write_text("word\nabc\n")
+    error = refused(capsys, "cluster", *words)
+    assert all(text in error for text in wanted), error
+
+
+# ---------------------------------------------------------------- all commands
+
+
+COMMANDS_ON_OBJECTS = [
+    ["train", "--out", "n.h5"],
+    ["neighbors", "--k", "1", "--out", "g.npz"],
+    ["cluster"],
+    ["propagate"],
+]
+
+
+def test_data_sets_by_name(capsys):
+    lines = run(capsys, "train", "japanese-vowels", "--R", 64, "--out", "m.h5")
+    head = "japanese-vowels: 640 series of 12-dimensional vectors"
+    assert lines[0].startswith(head)
+    lines = run(capsys, "predict", "m.h5", "japanese-vowels", "--out", "p.csv")
+    assert any(line.startswith(head) for line in lines)
+    assert len(table("p.csv")) == 640
+    run(capsys, "embed", "m.h5", "japanese-vowels", "--out", "f.h5")
+    assert len(load_features("f.h5").Z) == 640
+    lines = run(
+        capsys, "neighbors", "splice", "--radius", 1, "--distance", "hamming", "--out", "g.npz"
+    )
+    assert lines[0].startswith("splice: 3190 strings")
+
+
+@pytest.mark.parametrize("words", COMMANDS_ON_OBJECTS, ids=lambda words: words[0])
+def test_missing_files(capsys, words):
+    for file, wanted in (("nix", "data sets are splice, japanese-vowels"), ("nix.csv", "nix.csv")):
+        assert main([words[0], file, *words[1:]]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith("d2ke: there is no file ")
+        assert wanted in error
+        assert error.count("\n") == 1
+
+
+def test_texts_of_options_are_those_of_the_library():
+    options = {}
+    for command in COMMANDS:
+        for option in command.options:
+            if not isinstance(option, str):
+                options[option[0]] = option[1]
+    assert options["--variant"]["choices"] == list(cdsk_module.VARIANTS)
+    assert f"default {cdsk_module.TRACE_WEIGHT}" in options["--trace-weight"]["help"]
+    assert f"more than {MAX_LEAVES} objects" in options["--tree"]["help"]
+    assert ",".join(CLEANING) in options["--clean"]["help"]
