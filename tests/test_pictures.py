@@ -58,7 +58,8 @@ SHOWN = {
     "model": [
         ("; predicted; true",
          "linear linear", [0, 0, 0, 2, 1, 0], [-0.5, 1.5, 1.5, -0.5]),
-        ("calibration error # %; probability of the predicted class; share of objects that are of it; equal",
+        ("calibration error # %; probability of the predicted class; "
+         "share of objects that are of it; equal",
          "linear linear", [4, 1, 0, 0, 0, 1, 2, 15], [0.9045, 1.005, 0.9045, 1.005]),
         ("area under the curve #; false positive rate; true positive rate; chance",
          "linear linear", [2, 0, 0, 0, 0, 1, 2, 3], [-0.05, 1.05, -0.05, 1.05]),
@@ -68,7 +69,8 @@ SHOWN = {
          "linear linear", [0, 3, 0, 0, 0, 2], [-1.1, 1.1, -0.8268, 0.8268]),
         ("; predicted; true",
          "linear linear", [0, 0, 0, 2, 1, 0], [-0.5, 1.5, 1.5, -0.5]),
-        ("calibration error # %; probability of the predicted class; share of objects that are of it; equal",
+        ("calibration error # %; probability of the predicted class; "
+         "share of objects that are of it; equal",
          "linear linear", [4, 1, 0, 0, 0, 1, 2, 15], [0.9045, 1.005, 0.9045, 1.005]),
         ("area under the curve #; false positive rate; true positive rate; chance",
          "linear linear", [2, 0, 0, 0, 0, 1, 2, 3], [-0.05, 1.05, -0.05, 1.05]),
@@ -88,7 +90,8 @@ SHOWN = {
          "log linear", [1, 0, 0, 0, 0, 0, 3], [3.71, 19.41, 19.9, 99.05]),
     ],
     "explanation": [
-        ("#: decision +#; windows found in it add +#; step; value; +# values; +# values every # steps",
+        ("#: decision +#; windows found in it add +#; step; value; "
+         "+# values; +# values every # steps",
          "linear linear", [4, 1, 4, 0, 0, 4, 9, 7], [-1.45, 30.45, -1.284, 1.117]),
         ("; ; what each step adds",
          "linear linear", [0, 2, 0, 0, 0, 0], [0.0, 1.0, -0.06325, 0.06325]),
