@@ -64,7 +64,10 @@ def tour_distances(folder):
     for name in ("levenshtein", "osa", "jaro_winkler", "weighted_levenshtein"):
         yield d2ke.distance_matrix(WORDS, None, name)
     yield d2ke.distance_matrix(SERIES, None, "dtw")
-    yield d2ke.distance_matrix(COLUMNS, None, {"word": "levenshtein"})
+    for out in (None, np.empty((60, 60), np.float32)):
+        yield d2ke.distance_matrix(
+            COLUMNS, None, {"word": "levenshtein", "size": "absolute"}, out=out
+        )
     yield d2ke.align(SERIES[0], SERIES[1], "window").distance
     # A search goes on with what it has kept, so that the prints of the objects are the same.
     yield d2ke.nearest(WORDS, k=3, distance="levenshtein", checkpoint=folder / "words")
@@ -98,7 +101,7 @@ def tour_discriminative(folder):
 
 
 def tour_neighbors(folder):
-    for distance, X in (("levenshtein", WORDS), ("dtw", SERIES), ("mhd", SERIES)):
+    for distance, X in (("levenshtein", TEXTS + TEXTS[:9]), ("dtw", SERIES), ("mhd", SERIES)):
         yield d2ke.nearest(X, k=3, distance=distance)
         yield d2ke.within(X, radius=4, distance=distance)
         yield d2ke.outlier_scores(X, k=3, distance=distance)
