@@ -4,6 +4,7 @@
 A change here is a change for every user: it needs a line in CHANGELOG.md.
 """
 
+import ast
 import importlib
 import inspect
 import re
@@ -63,3 +64,40 @@ def test_no_function_has_the_name_of_a_package():
         value = getattr(d2ke, name)
         if inspect.isfunction(value):
             assert f"d2ke.{name}" not in sys.modules
+
+
+# Defaults that a reader expects to be the same wherever the name occurs.
+DEFAULTS = {
+    "progress": {False}, "n_threads": {None, 1}, "seed": {0, None}, "random_state": {None},
+    "metric": {False}, "include_self": {False}, "unseen_letters": {"allow"}, "keep_sums": {False},
+    "probability": {False}, "link": {"exp"}, "dtype": {None}, "Y": {None}, "checkpoint": {None},
+    "n_permutations": {999}, "margin": {1.0}, "oriented": {True}, "balance": {True},
+    "missing": {False}, "squeeze": {False}, "C": {1.0}, "independent": {True}, "supervised": {True},
+    "n_samples": {None, 5}, "sample_size": {5000}, "min_cluster_size": {5}, "fraction": {0.7},
+    "cluster_selection_epsilon": {0.0}, "threshold": {0.5}, "directions": {8}, "dilation": {1},
+    "row_weights": {None}, "rows": {None}, "streamed": {False}, "records": {False},
+}  # fmt: skip
+
+
+def test_defaults_are_the_same_everywhere():
+    root = Path(d2ke.__file__).parent
+    other = []
+    for path in root.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            arguments = function.args
+            names = [*arguments.posonlyargs, *arguments.args]
+            pairs = [
+                *zip(names[::-1], arguments.defaults[::-1], strict=False),
+                *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+            ]
+            for argument, value in pairs:
+                allowed = DEFAULTS.get(argument.arg)
+                if (
+                    allowed
+                    and isinstance(value, ast.Constant)
+                    and value.value not in {*allowed, ...}
+                ):
+                    other.append((path.relative_to(root).as_posix(), function.name, argument.arg))
+    assert other == []

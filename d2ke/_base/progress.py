@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from d2ke._base.checks import flag
 from d2ke._base.signals import deferred_interrupts
 
 T = TypeVar("T")
@@ -23,9 +24,9 @@ def bars() -> Any:
 
 
 @contextmanager
-def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(progress: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
     """Yield a function ``report(done, total)``, or None if nothing is shown."""
-    if not (wanted and sys.stderr.isatty()):
+    if not _is_shown(progress):
         yield None
         return
     with bars()(desc=description, unit="pair", unit_scale=True, leave=False, delay=0.5) as bar:
@@ -37,8 +38,12 @@ def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int]
         yield report
 
 
-def stages(items: Iterable[T], description: str, wanted: bool) -> Iterable[T]:
+def stages(items: Iterable[T], description: str, progress: bool) -> Iterable[T]:
     """Iterate over the stages of a longer piece of work behind a progress bar."""
-    if not (wanted and sys.stderr.isatty()):
+    if not _is_shown(progress):
         return items
     return bars()(items, desc=description, leave=False)
+
+
+def _is_shown(progress: bool) -> bool:
+    return flag("progress", progress) and sys.stderr.isatty()

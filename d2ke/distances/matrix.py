@@ -237,7 +237,7 @@ def fill_array(
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
     else:
         output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
-    if not progress:
+    if progress is False:
         return pairs.fill(out, n_threads, None, transform)
     with progress_bar(progress, transform.name) as report:
         return pairs.fill(out, n_threads, report, transform)

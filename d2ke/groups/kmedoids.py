@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
-from d2ke._base.checks import generator, integer
+from d2ke._base.checks import flag, generator, integer
 from d2ke._base.errors import warn
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
@@ -125,7 +125,7 @@ def kmedoids(
     """
     search = tree_search("kmedoids", X, distance, params, metric, n_threads)
     rng, sample_size = generator(seed), integer("sample_size", sample_size, 1)
-    n_samples = integer("n_samples", n_samples, 1)
+    n_samples, progress = integer("n_samples", n_samples, 1), flag("progress", progress)
     k = integer("k", k, 1, min(search.pairs.shape[0], sample_size))
     search, copies = distinct_objects(search)
     if isinstance(search.pairs.x, list):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import choice, integer
+from d2ke._base.checks import choice, flag, integer
 from d2ke._base.threads import team_size
 from d2ke.measures import pair_sums
 from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
@@ -174,6 +174,7 @@ def kernel_coreset(
     p = as_measure("P", P, "weights_p", weights_p)
     dim = p.points.shape[1]
     choice("method", method, ("auto", *CORESET_METHODS))
+    flag("evaluate", evaluate)
     accuracy = Accuracy.checked(eps, delta, seed)
     if (m is None) == (eps is None):
         raise TypeError("give m or eps, one of the two" + ("" if m is None else ", not both"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.threads import thread_count
 from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
@@ -240,6 +241,7 @@ def norm_of(
 ) -> KernelDistanceInfo:
     """Return the norm of one checked measure, or of the difference of two."""
     check_method(method, kernel, accuracy)
+    thread_count(n_threads)
     total = discretisation = 0.0
     for measure in measures:
         total += measure.total

@@ -17,6 +17,7 @@ from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
+from d2ke._base.threads import thread_count
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, coordinates
@@ -130,6 +131,7 @@ def kernel_two_sample_test(
     >>> d2ke.kernel_two_sample_test(P, 1.5 * Q).p_value
     0.001
     """
+    thread_count(n_threads)
     if n_groups is not None:
         n_groups = integer("n_groups", n_groups, 2)
         if callable(kernel):

@@ -132,7 +132,7 @@ def nearest_windows(
     check_fits(5 * int(places.sum()), "a bound of each place", "search a part of X at a time")
     prepared = Query(q.values, normalize, distance, radius, constant_limits(q, q.dtype)[0])
     search = _Search(x, prepared, places, team_size(n_threads))
-    with progress_bar(flag("progress", progress), "windows") as report:
+    with progress_bar(progress, "windows") as report:
         search.fill(report)
     matches = list(search.nearest(k, zone))
     at = np.array([position for _, position in matches], np.int64)

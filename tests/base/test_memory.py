@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays that cannot fit are refused before work starts, and the error says what to do instead."""
 
+import ast
 import inspect
 import re
 import time
@@ -29,6 +30,12 @@ def objects(n):
     return d2ke.Objects("series", np.zeros((n, 1), np.float32), np.arange(n + 1))
 
 
+def square(folder):
+    """Write distances to a file."""
+    d2ke.write_distances(folder / "square.h5", objects(1000), distance="dtw")
+    return folder / "square.h5"
+
+
 def words(n):
     return d2ke.samplers.random_strings(n, "ab", length=3, seed=0)
 
@@ -43,6 +50,7 @@ def transform(_):
     return d2ke.d2ke_transform(words(4000), model)
 
 
+DISTINCT = d2ke.samplers.random_strings(2500, "ACGT", length=12, seed=0)
 EMBEDDING = {"distance": "dtw", "gamma": 1.0}
 CASES = {
     "distance_matrix": (lambda _: d2ke.distance_matrix(objects(MANY), None, "dtw"), "write_dist"),
@@ -106,22 +114,85 @@ CASES = {
         lambda _: d2ke.align(np.zeros((9000, 1)), np.zeros((9000, 1)), "emd"), "fewer vectors",
     ),
     "load_features": (load, "open_features"),
+    "search_within": (
+        lambda folder: d2ke.search(Y[:1000], None, "rsm", within=square(folder), n_folds=2),
+        "some rows",
+    ),
+    "within": (lambda _: d2ke.within(objects(3000), radius=1, distance="dtw"), "smaller radius"),
+    "nearest_windows": (
+        lambda _: d2ke.nearest_windows(np.zeros((1, 1_100_000)), [0.0, 1.0]), "a part of X",
+    ),
+    "kmedoids": (
+        lambda _: d2ke.kmedoids(DISTINCT, 2, distance="levenshtein"), "smaller sample_size",
+    ),
+    "plot_tree": (
+        lambda _: d2ke.plot_tree(DISTINCT, distance="levenshtein", max_leaves=2000),
+        "smaller max_leaves",
+    ),
+    "barycenter": (
+        lambda _: d2ke.barycenter([np.zeros(1600)] * 2, distance="dtw", n_threads=1),
+        "shorter series",
+    ),
+    "D2KETransformer": (
+        lambda _: d2ke.estimators.D2KETransformer(R=2000).fit(words(1000)), "smaller R"
+    ),
 }  # fmt: skip
+BYTES = {  # entries times the bytes of each
+    "distance_matrix": 4 * MANY**2, "d2ke_embed": 4 * MANY**2, "rsm_embed": 4 * MANY**2,
+    "d2ke_gram": 4 * MANY**2 + 2 * 8 * MANY, "d2ke_transform": 4 * 4000 * 16,
+    "d2ke_features": 8 * 4000**2, "nearest": (8 + 40) * 9999 * MANY, "search": 108 * 512 * 2000,
+    "search_knn": 8 * 9000**2, "search_within": 4 * 1000**2, "dsk_gram": 8 * 4000**2,
+    "gdk_led": 40 * 4000**2, "psd_split": 32 * 4000**2, "SpectrumRepair": 32 * 4000**2,
+    "kernel_distance_matrix": 24 * 3000**2, "kernel_features": 16 * 2000 * 10**5,
+    "kernel_two_sample_test": 16 * 6000**2, "kernel_standard_error": 24 * 9000**2,
+    "soft_min_distance": 8 * 9000**2, "gaussian_gram": 8 * 9000**2, "cdsk": 48 * 9000**2,
+    "lpdsk": 48 * 4000**2, "kernel_classifier_fit": 48 * 4000**2, "align": 8 * 9000**2,
+    "load_features": 8 * 300 * 100, "nearest_windows": 5 * (1_100_000 - 1),
+    "plot_tree": 24 * 2000**2, "barycenter": 2 * 1600 * 1600, "D2KETransformer": 4 * 1000 * 2000,
+}  # fmt: skip
+LIMITS = {"load_features": 100_000, "d2ke_transform": 100_000, "search_within": 1_000_000}
+
+
+def refused(name, monkeypatch, folder):
+    """Return the error of a case."""
+    monkeypatch.setattr(memory, "memory_limit", lambda: LIMITS.get(name, 5_000_000))
+    with pytest.raises(MemoryError, match=r"take about .*B \(\d+ bytes\) of memory, but") as error:
+        CASES[name][0](folder)
+    return error
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_cannot_fit_is_refused_at_once(name, monkeypatch, tmp_path):
-    call, instead = CASES[name]
-    limit = {"load_features": 100_000, "d2ke_transform": 100_000}.get(name, 5_000_000)
-    monkeypatch.setattr(memory, "memory_limit", lambda: limit)
     started = time.perf_counter()
-    with pytest.raises(MemoryError, match=r"take about .*B \(\d+ bytes\) of memory, but") as e:
-        call(tmp_path)
+    error = refused(name, monkeypatch, tmp_path)
     assert time.perf_counter() - started < 5
-    assert instead in str(e.value).partition(" in all; ")[2]
+    message = str(error.value)
+    assert CASES[name][1] in message.partition(" in all; ")[2]
+    if name in BYTES:
+        assert f"({BYTES[name]} bytes)" in message
 
 
-@pytest.mark.parametrize("name", sorted({name.partition("_knn")[0] for name in CASES}))
+def test_every_guard_is_reached(monkeypatch, tmp_path):
+    reached = set()
+    for i, name in enumerate(CASES):
+        (tmp_path / str(i)).mkdir()
+        place = refused(name, monkeypatch, tmp_path / str(i)).traceback[-2]
+        reached.add((Path(place.path).resolve(), place.lineno + 1))
+    guards = {
+        (path.resolve(), range(node.lineno, node.end_lineno + 1))
+        for path in (ROOT / "d2ke").rglob("*.py")
+        if "check_fits(" in path.read_text()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("check_fits")
+    }
+    lines = {(path, line) for path, lines in guards for line in lines}
+    assert reached <= lines
+    assert {
+        guard for guard in guards if not any((guard[0], x) in reached for x in guard[1])
+    } == set()
+
+
+@pytest.mark.parametrize("name", sorted({re.sub("_(knn|within)$", "", name) for name in CASES}))
 def test_docstrings_name_the_error(name):
     rooms = (d2ke, *(getattr(d2ke, part) for part in dir(d2ke)))
     thing = next(getattr(room, name) for room in rooms if hasattr(room, name))

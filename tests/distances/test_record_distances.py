@@ -71,16 +71,6 @@ def test_the_sum_and_its_neighbors_have_the_bits_of_the_columns(n, m, alone, see
     np.testing.assert_array_equal(graph.toarray(), np.where(radius >= D, D, 0))
 
 
-def test_parts_of_a_large_matrix_are_those_of_all(monkeypatch):
-    X = people(30, 0)
-    whole = d2ke.distance_matrix(X, distance=DISTANCE)
-    monkeypatch.setattr("d2ke.distances.record_pairs._TILE", 7)
-    np.testing.assert_array_equal(d2ke.distance_matrix(X, distance=DISTANCE), whole)
-    out = np.empty(whole.shape, np.float32)
-    d2ke.distance_matrix(X, distance=DISTANCE, out=out)
-    np.testing.assert_array_equal(out, whole.astype(np.float32))
-
-
 @pytest.mark.parametrize("alone", [True, False])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_pivots_find_the_neighbors_of_metric_columns(alone, threads):

@@ -143,9 +143,3 @@ def test_many_objects_start_from_a_sample(monkeypatch):
     monkeypatch.setattr("d2ke.groups.barycenter._SAMPLE", 20)
     X = words(np.random.default_rng(0), 200)
     assert d2ke.barycenter(X, seed=1).center == d2ke.barycenter(X, seed=1, n_threads=1).center
-
-
-def test_tables_that_do_not_fit(monkeypatch):
-    monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10_000)
-    with pytest.raises(MemoryError, match="tables of the alignments"):
-        d2ke.barycenter([np.zeros(300)] * 2, distance="dtw", n_threads=1)

@@ -57,8 +57,3 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"d2ke\[demo\]"):
         d2ke.plot_tree(["a", "b"], distance="levenshtein")
-
-
-def test_more_leaves_than_fit_are_refused():
-    with pytest.raises(MemoryError, match=r"the picture of 2000000 objects.*smaller max_leaves"):
-        d2ke.plot_tree(["a"] * 2_000_000, distance="osa", max_leaves=2_000_000)

@@ -9,7 +9,7 @@ from neighbor_cases import check_bounded, check_checkpoint, check_nearest, check
 from reference import examples
 
 import d2ke
-from d2ke.neighbors import copies, row_search
+from d2ke.neighbors import row_search
 
 
 def difference(x, y):
@@ -99,15 +99,6 @@ def test_searches_by_bounds(data):
     name = data.draw(st.sampled_from(["series", "metric"]))
     items, distance, params = KINDS[name]
     check_bounded(data, data.draw(multiples(items, 3)), {"distance": distance, **params})
-
-
-@pytest.mark.parametrize("entries", [1, 7])
-def test_results_are_repeated_piece_by_piece(monkeypatch, entries):
-    monkeypatch.setattr(copies, "_ENTRIES", entries)
-    X = ["ab", "b", "ab", "abc", "b", "ab", "c"]
-    D = d2ke.distance_matrix(X, distance="levenshtein")
-    check_nearest(D, X, k=4, distance="levenshtein")
-    check_within(D, X, radius=1, distance="levenshtein")
 
 
 def test_distances_of_copies_are_not_computed_again():
