@@ -122,7 +122,7 @@ def d2ke_importance(
         raise ArgumentError("X", "has less than two objects: there is nothing to permute")
     groups = columns_of(model.blocks, by)
     terms = {name: np.empty((len(objects), len(model.linear.weights))) for name in groups}
-    for rows, Z in model.feature_blocks(objects, n_threads):
+    for rows, Z in model.feature_map.by_blocks(objects, n_threads):
         for name, columns in groups.items():
             terms[name][rows] = Z[:, columns] @ model.linear.weights[:, columns].T
     if model.classes is not None:

@@ -203,7 +203,7 @@ def d2ke_transform(
     Z = output_array(out, (len(objects), model.n_unsupervised), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
-    for rows, features in model.feature_blocks(objects, n_threads, progress, supervised=False):
+    for rows, features in model.unsupervised_map.by_blocks(objects, n_threads, progress):
         Z[rows] = features
     return Z
 

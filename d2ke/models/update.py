@@ -94,7 +94,7 @@ def d2ke_update(
         )
     target = _target(y, model, len(objects))
     sums = model.sums.copy()
-    step = model.block_rows(objects)
+    step = model.feature_map.rows_at_once(objects)
     for first in stages(range(0, len(objects), step), "objects", progress):
         rows = slice(first, min(first + step, len(objects)))
         Z = block_features(model.blocks, span_of(objects, rows.start, rows.stop), n_threads)
