@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyFitted, feature_names
-from d2ke.models.calibration import Calibration
+from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
-from d2ke.models.several_labels import LabelCalibration, f1
+from d2ke.models.tasks import Task
 from d2ke.objects.column_names import Columns
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
@@ -45,6 +45,8 @@ class D2KEModel:
         Standard deviations of the scaled features of the training objects.
     linear : LinearModel
         On the scaled features.
+    task : Task
+        What is predicted: `Classes`, `Values` or `LabelSets`.
     kind : {"series", "sets", "strings", "any", "records"}
         What the objects are; "any" for Python functions as distances.
     channels : int
@@ -96,6 +98,7 @@ class D2KEModel:
     scaling: Scaling = field(repr=False)
     deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
+    task: Task = field(repr=False)
     kind: str
     channels: int
     alphabet: np.ndarray | None
@@ -118,7 +121,7 @@ class D2KEModel:
     @property
     def classes(self) -> np.ndarray | None:
         """The classes in sorted order, or the names of several labels; None for a regression."""
-        return self.linear.classes
+        return self.task.classes
 
     @property
     def multilabel(self) -> bool:
@@ -164,25 +167,7 @@ class D2KEModel:
             lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
             lines.append(f"  without a share: {', '.join(self.left_out)}")
-        if self.classes is None:
-            lines.append(
-                f"trained on {self.n_train} objects; cross-validated R^2 {self.accuracy / 100:.3f}"
-            )
-        elif self.multilabel:
-            assert self.confusion is not None
-            micro, macro = f1(self.confusion)
-            lines.append(
-                f"trained on {self.n_train} objects with {len(self.classes)} labels; "
-                f"cross-validated F1 {micro:.3f} (micro), {macro:.3f} (macro); all labels right "
-                f"{self.accuracy:.1f} +- {self.accuracy_error:.1f} %, most frequent set of labels "
-                f"{self.largest_class:.1f} %"
-            )
-        else:
-            lines.append(
-                f"trained on {self.n_train} objects of {len(self.classes)} classes; cross-validated"
-                f" accuracy {self.accuracy:.1f} +- {self.accuracy_error:.1f} %, largest class "
-                f"{self.largest_class:.1f} %"
-            )
+        lines.append(self.task.report(self))
         if self.columns:
             lines.append(f"read: {Columns.of_dict(self.columns)}")
         lines.append(str(self.calibration))
@@ -322,7 +307,5 @@ def check_model(model: Any, function: str = "") -> None:
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
-    if function and model.multilabel:
-        raise ArgumentError(
-            "model", f"has several labels an object, and {function} is for models of one"
-        )
+    if function:
+        model.task.check_single_label(function)
