@@ -186,19 +186,20 @@ def write_model_features(
     """Write the features of checked objects by the blocks of a model that need no labels."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
     flag("progress", progress)
-    blocks, scaling = model.blocks_and_scaling(supervised=False)
+    features = model.unsupervised_map
+    blocks, scaling = features.blocks, features.scaling
     sizes = tuple(block.R for block in blocks)
     parameters = {"blocks": tuple(block.name for block in blocks), "sizes": sizes}
     inputs = {"X": digest("X", objects), **_digests(blocks, scaling)}
 
     def compute(rows: slice, Z: np.ndarray, report: Any) -> None:
         block = span_of(objects, rows.start, rows.stop)
-        Z[:] = model.features(block, n_threads, supervised=False)
+        Z[:] = features.features(block, n_threads)
 
     shape = len(objects), sum(sizes)
     content = FeatureContent(shape, np.dtype(np.float32), parameters, inputs)
     content = _with_labels(content, labels)
-    write_rows(path, content, compute, "features", progress, model.block_rows(objects))
+    write_rows(path, content, compute, "features", progress, features.rows_at_once(objects))
 
 
 def _digests(blocks: Sequence[AnyFitted], scaling: Scaling) -> dict[str, str]:

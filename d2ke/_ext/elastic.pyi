@@ -26,6 +26,9 @@ def dtw(
     x_observed: NDArray[np.int64] | None = None,
     y_observed: NDArray[np.int64] | None = None,
 ) -> PairwiseKernel: ...
+def with_rows(
+    pairs: PairwiseKernel, x: NDArray[_Real], x_offsets: NDArray[np.int64]
+) -> PairwiseKernel | None: ...
 def elastic(
     kind: str,
     x: NDArray[np.float64],

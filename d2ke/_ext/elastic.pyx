@@ -91,9 +91,21 @@ def dtw(const floating[:, ::1] x, const int64_t[::1] x_offsets,
         options.ground = DTW_PLAIN if squares_are_safe(x) and squares_are_safe(y) else DTW_SAFE
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = current().dtw[which]
-    pairs.scratch_bytes = current().dtw_scratch[which](&pairs.problem)
+    pairs.scratch = current().dtw_scratch[which]
+    pairs.scratch_bytes = pairs.scratch(&pairs.problem)
     pairs.block_outer = True
     return pairs
+
+
+def with_rows(PairwiseKernel pairs, const floating[:, ::1] x, const int64_t[::1] x_offsets):
+    """Return what `dtw` prepared of series without missing vectors, for other rows.
+
+    None if the squares of the rows need the careful way, and those before did not.
+    """
+    cdef const dtw_options *options = <const dtw_options *> pairs.problem.options
+    if options.ground == DTW_PLAIN and not squares_are_safe(x):
+        return None
+    return pairs.with_rows(&x[0, 0], x_offsets, x)
 
 
 def elastic(str kind, const double[:, ::1] x, const int64_t[::1] x_offsets,

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from libc.stdint cimport int64_t
 
-from d2ke._ext.isa cimport d2ke_kernel, d2ke_problem, d2ke_trace, d2ke_ways_kernel
+from d2ke._ext.isa cimport (d2ke_kernel, d2ke_problem, d2ke_scratch, d2ke_trace,
+                            d2ke_ways_kernel)
 
 
 cdef class PairwiseKernel:
     cdef d2ke_problem problem
     cdef d2ke_kernel kernel
     cdef size_t scratch_bytes
+    cdef d2ke_scratch scratch  # the bytes for a problem; set where `with_rows` is used
     # The table's rows for the way back, or NULL; those of a whole block; and whether a step
     # that is not along the diagonal leaves out an element of x or y.
     cdef d2ke_trace trace
@@ -32,3 +34,4 @@ cdef class PairwiseKernel:
     cdef set_order(self, const int64_t[::1] rows, const int64_t[::1] columns,
                    const int64_t[::1] blocks)
     cdef set_options(self, const void *options, size_t size)
+    cdef PairwiseKernel with_rows(self, const void *x_values, const int64_t[::1] x_offsets, keep)

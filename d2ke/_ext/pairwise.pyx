@@ -87,6 +87,20 @@ cdef class PairwiseKernel:
         self.keep.append(copy)
         self.problem.options = <const char *> copy
 
+    cdef PairwiseKernel with_rows(self, const void *x_values, const int64_t[::1] x_offsets, keep):
+        """Return the distance of other rows to the same columns, which are not prepared again."""
+        cdef PairwiseKernel pairs = PairwiseKernel()
+        pairs.problem = self.problem
+        describe(&pairs.problem.x, x_values, x_offsets, self.problem.x.dim)
+        pairs.kernel = self.kernel
+        pairs.scratch = self.scratch
+        pairs.scratch_bytes = self.scratch(&pairs.problem)
+        pairs.block_outer = self.block_outer
+        pairs.cell_work = self.cell_work
+        pairs.row_order = by_length(x_offsets, True)
+        pairs.keep = [self.keep, x_offsets, keep]
+        return pairs
+
     def run(self, out, int n_threads, bint symmetric, progress=None, gamma=None,
             double scale=1.0):
         """Fill `out` with scale * d, or with scale * exp(-gamma * d) when gamma is given.

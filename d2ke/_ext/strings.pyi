@@ -20,6 +20,9 @@ def levenshtein(
     same: bool,
     mode: int = ...,
 ) -> PairwiseKernel: ...
+def with_rows(
+    pairs: PairwiseKernel, x: NDArray[np.uint32], x_offsets: NDArray[np.int64]
+) -> PairwiseKernel: ...
 def osa(
     x: NDArray[np.uint32],
     x_offsets: NDArray[np.int64],

@@ -74,6 +74,11 @@ def levenshtein(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     return pairs
 
 
+def with_rows(PairwiseKernel pairs, const uint32_t[::1] x, const int64_t[::1] x_offsets):
+    """Return what `levenshtein` prepared, for other rows of letters 0 .. n_letters - 1."""
+    return pairs.with_rows(&x[0], x_offsets, x)
+
+
 def osa(const uint32_t[::1] x, const int64_t[::1] x_offsets,
         const uint32_t[::1] y, const int64_t[::1] y_offsets, int64_t n_letters, bint same):
     """Prepare the distance of optimal string alignment, as `levenshtein`."""
@@ -182,7 +187,8 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
     options.swaps = swaps
     options.prefix_weight = prefix_weight
     pairs.set_options(&options, sizeof(options))
-    pairs.scratch_bytes = current().levenshtein_scratch(&pairs.problem)
+    pairs.scratch = current().levenshtein_scratch
+    pairs.scratch_bytes = pairs.scratch(&pairs.problem)
     pairs.block_outer = True
     return pairs
 

@@ -20,6 +20,12 @@ class Windows:
         channels: NDArray[np.int64],
         normalize: bool,
     ) -> None: ...
+    def of_series(
+        self,
+        values: NDArray[np.float32],
+        offsets: NDArray[np.int64],
+        limits: NDArray[np.float32],
+    ) -> Windows: ...
     def rows(
         self,
         places: NDArray[np.float32],

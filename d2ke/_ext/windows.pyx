@@ -87,16 +87,15 @@ cdef class Windows:
     cdef int64_t n_series
     cdef int64_t n_chunks
     cdef size_t bytes
-    cdef object keep
+    cdef object keep        # of the windows
+    cdef object series
 
     def __init__(self, const float[:, ::1] values, const int64_t[::1] offsets,
                  const float[:, ::1] limits, const float[::1] windows, const int64_t[::1] first,
                  const int64_t[::1] lengths, const int64_t[::1] dilations,
                  const int64_t[::1] channel_offsets, const int64_t[::1] channels,
                  bint normalize):
-        cdef int64_t n = offsets.shape[0] - 1, n_groups = lengths.shape[0], g, w, size, at = 0
-        cdef int64_t packed_at = 0
-        cdef window_scratch scratch
+        cdef int64_t n_groups = lengths.shape[0], g, w, size, at = 0, packed_at = 0
         cdef chunk_parts *chunk
         counts = -(-np.diff(first) // WINDOW_CHUNK)
         sizes = np.diff(channel_offsets) * np.asarray(lengths) * WINDOW_CHUNK
@@ -106,11 +105,10 @@ cdef class Windows:
         order = np.lexsort((np.asarray(channels)[channel_offsets[:-1]], dilations, lengths))
         records = np.zeros((counts.sum() + 1, sizeof(chunk_parts) // 8), np.int64)
         cdef float[::1] packed = np.zeros((counts * sizes).sum() + 1, np.float32)
-        cdef uint8_t[::1] large = np.zeros(n + 1, np.uint8)
         cdef int64_t[:, ::1] memory = records
-        self.keep = [values, offsets, limits, windows, channels, packed, large, records]
+        self.keep = [windows, channels, packed, records]
         self.chunks = chunk = <chunk_parts *> &memory[0, 0]
-        self.n_series, self.n_chunks = n, counts.sum()
+        self.n_chunks = counts.sum()
         for g in order:
             at = starts[g]
             size = (channel_offsets[g + 1] - channel_offsets[g]) * lengths[g]
@@ -127,17 +125,38 @@ cdef class Windows:
                 packed_at += size * WINDOW_CHUNK
                 w += chunk.count
                 chunk += 1
-        mark_large(values, offsets, large)
-        self.parts.values, self.parts.offsets = &values[0, 0], &offsets[0]
-        self.parts.large = &large[0]
-        self.parts.limits, self.parts.n = &limits[0, 0], n
-        self.parts.total, self.parts.dim = values.shape[1], values.shape[0]
-        self.parts.longest = np.diff(offsets).max()
         self.parts.longest_window = np.max(lengths)
         self.parts.longest_packed = sizes.max()
         self.parts.n_windows = first[n_groups]
         self.parts.normalize = normalize
+        self.take(values, offsets, limits)
+
+    cdef take(self, const float[:, ::1] values, const int64_t[::1] offsets,
+              const float[:, ::1] limits):
+        """Point at series."""
+        cdef int64_t n = offsets.shape[0] - 1, i
+        cdef uint8_t[::1] large = np.zeros(n + 1, np.uint8)
+        cdef window_scratch scratch
+        mark_large(values, offsets, large)
+        self.series = [values, offsets, limits, large]
+        self.n_series = n
+        self.parts.values, self.parts.offsets = &values[0, 0], &offsets[0]
+        self.parts.large = &large[0]
+        self.parts.limits, self.parts.n = &limits[0, 0], n
+        self.parts.total, self.parts.dim = values.shape[1], values.shape[0]
+        self.parts.longest = 0
+        for i in range(n):
+            self.parts.longest = max(self.parts.longest, offsets[i + 1] - offsets[i])
         self.bytes = window_lay(<const d2ke_windows *> &self.parts, NULL, &scratch)
+
+    def of_series(self, const float[:, ::1] values, const int64_t[::1] offsets,
+                  const float[:, ::1] limits):
+        """Return the same windows with other series of as many channels."""
+        cdef Windows other = Windows.__new__(Windows)
+        other.parts, other.chunks, other.n_chunks = self.parts, self.chunks, self.n_chunks
+        other.keep = self.keep
+        other.take(values, offsets, limits)
+        return other
 
     def rows(self, const float[::1] places, const float[::1] thresholds, double radius,
              int n_threads):

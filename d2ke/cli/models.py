@@ -27,7 +27,7 @@ from d2ke.io.columns import LabelledObjects
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import checked, predict_objects
-from d2ke.models.targets import as_numbers
+from d2ke.models.tasks import as_numbers
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import Columns

@@ -9,7 +9,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from d2ke._base.checks import choice, integer
+from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import label_array, truth
 from d2ke.dask.partitions import Partitions, is_frame, lazy_parts, partitions_of, row_array
@@ -73,7 +73,7 @@ def d2ke_predict(
     x = _open(X, model, unseen_letters, chunks, 8 * model.R)
     check_model(model, "d2ke.dask.d2ke_predict")
     kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
-    predict.check_probability(probability, model)
+    model.task.check_probability(flag("probability", probability))
     n_columns = len(model.linear.weights)
     if probability and model.classes is not None:
         n_columns = len(model.classes)

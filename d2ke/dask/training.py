@@ -23,12 +23,13 @@ from d2ke.learners.ridge import RidgeSums
 from d2ke.models import train, training_inputs
 from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
+from d2ke.models.labels import Labels, has_fractions, read_labels
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS, fit_scores
 from d2ke.models.plan import Solved, TrainingPlan, scores
 from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
-from d2ke.models.result_warnings import warn_of_result
-from d2ke.models.targets import LeftOutScores, Target, as_numbers
+from d2ke.models.scores import LeftOutScores
+from d2ke.models.tasks import Classes, Task
 from d2ke.objects.container import Objects, concatenate
 from d2ke.objects.tables import is_table
 
@@ -120,16 +121,16 @@ def d2ke_train(
     # Every pass ends before the next one begins, so that no part is kept from one to the next.
     kinds = tree([later(_label_kinds, task, y_i) for y_i in truth], partial(_merge_kinds, task))
     starts, kinds = compute(x.starts(), kinds)
-    target = Target.of(kinds, task).relative()
-    target.check_rows(int(starts[-1]))
-    first = shared(target)
+    what = read_labels(kinds, task).task
+    what.check_rows(int(starts[-1]))
+    first = shared(what)
     tasks = [
         (x.where(i), int(starts[i]), x_i, later(_target, first, y_i, x_i, where=x.where(i)))
         for i, (y_i, x_i) in enumerate(zip(truth, x.parts, strict=True))
     ]
     n = int(starts[-1])
     size = R or sum(map(attrgetter("R"), blocks or ()))
-    later(training_inputs.check_size, n, size, target.k).compute()
+    later(training_inputs.check_size, n, size, what.k).compute()
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     scored = sample_rows(n, entropy, ROWS) if blocks is None else rows[:0]
     sample, strings = (
@@ -167,7 +168,7 @@ def d2ke_train(
     )
     model = later(partial(_model, keep_sums), plan, solved, sample, left_out, sums).compute()
     model = replace(model, seconds={"training": time.perf_counter() - started})
-    warn_of_result(model)
+    what.warn_of_result(model)
     return model
 
 
@@ -182,7 +183,7 @@ class _Sample(NamedTuple):
     """Some training objects, in the order of their rows, and their labels."""
 
     objects: Any
-    target: Target
+    target: Labels
 
 
 # ---------------------------------------------------------------- on workers: labels and sample
@@ -195,7 +196,7 @@ def _label_kinds(task: str | None, y: Any) -> np.ndarray:
     """
     values = labels.label_array("y", y)
     broken = values[values != np.round(values)] if values.dtype.kind == "f" else values[:0]
-    real = task == "regression" or (task is None and len(broken) > 0)
+    real = task == "regression" or (task is None and has_fractions(values))
     if real and len(values) and values.dtype.kind in "iuf":
         values = np.concatenate([[values.min(), values.max()], broken[:1]])
     return np.unique(values)
@@ -210,22 +211,17 @@ def _merge_kinds(task: str | None, *kinds: np.ndarray) -> np.ndarray:
     return _label_kinds(task, np.concatenate(filled))
 
 
-def _target(first: Target, y: Any, x: Any) -> Target:
-    """Return the labels of a part as codes of all classes, or as real targets."""
-    truth = labels.label_array("y", y)
-    labels.same_length("y", truth, "X", len(x))
-    if first.classes is None:
-        values = labels.targets("y", as_numbers(truth)) - first.centre
-        return replace(first, values=values / first.unit)
-    return Target(np.searchsorted(first.classes, truth), first.classes)
+def _target(task: Task, y: Any, x: Any) -> Labels:
+    """Return the encoded labels of a part."""
+    return Labels(task, task.encode(y, len(x)))
 
 
-def _take(rows: np.ndarray, x: Any, target: Target) -> _Sample:
+def _take(rows: np.ndarray, x: Any, target: Labels) -> _Sample:
     """Return some objects of a part, with the letters of all."""
     return _Sample(take(x, rows), target[rows])
 
 
-def _take_strings(rows: np.ndarray, x: Any, target: Target) -> _Sample:
+def _take_strings(rows: np.ndarray, x: Any, target: Labels) -> _Sample:
     """Return strings of a part for scores of pieces; none of other objects."""
     strings = isinstance(x, Objects) and x.kind == "strings"
     return _take(rows if strings else rows[:0], x, target)
@@ -260,10 +256,10 @@ def _plan(
     objects, target = training_inputs.packed_objects(sample.objects, distances), sample.target
     limit = feature_limit(blocks, R, n)
     recipe = blocks or default_blocks(objects, distance, params, R, n)
-    has_scores = blocks is None and scores_pieces(recipe, n, target.k)
+    has_scores = blocks is None and scores_pieces(recipe, n, target.task.k)
     recipe = beside_scores(recipe, R) if has_scores else recipe
-    size = sum(map(attrgetter("R"), recipe)) + has_scores * target.k
-    training_inputs.check_size(n, min(size, limit or size), target.k)
+    size = sum(map(attrgetter("R"), recipe)) + has_scores * target.task.k
+    training_inputs.check_size(n, min(size, limit or size), target.task.k)
     chosen: Sequence[AnyBlock] = recipe
     if has_scores:
         piece_scores = fit_scores(strings.objects, strings.target, scored, entropy)
@@ -271,7 +267,7 @@ def _plan(
     return TrainingPlan.of(chosen, objects, target, rows, n, entropy, None, limit=limit)
 
 
-def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Target) -> RidgeSums:
+def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Labels) -> RidgeSums:
     return plan.sums(plan.features(x, n_threads, first_row), target, n_threads)
 
 
@@ -296,13 +292,13 @@ def _scores(
     plan: TrainingPlan,
     solved: Solved,
     x: Any,
-    target: Target,
+    target: Labels,
 ) -> LeftOutScores | None:
     """Score the left-out predictions of a part; None if it is empty."""
     if not len(x):
         return None
     chunks = plan.features(x, n_threads, first_row)
-    keep = rows_to_keep(n, len(solved.costs) * target.k, entropy) - first_row
+    keep = rows_to_keep(n, len(solved.costs) * target.task.k, entropy) - first_row
     return scores(solved.ridge, chunks, target, solved.costs, n_threads, keep)
 
 
@@ -319,12 +315,14 @@ def _model(
     left_out: LeftOutScores,
     sums: RidgeSums,
 ) -> D2KEModel:
-    target, n_largest = sample.target, 0.0
-    if target.classes is not None:
-        counts = sums.targets if target.k > 1 else np.append(sums.targets, sums.n - sums.targets)
+    target, n_largest = sample.target, float("nan")
+    if isinstance(target.task, Classes):
+        counts = (
+            sums.targets if target.task.k > 1 else np.append(sums.targets, sums.n - sums.targets)
+        )
         n_largest = float(counts.max())
     model = train.trained_model(plan, solved, left_out, sample.objects, target, n_largest)
-    return replace(model, sums=sums.with_targets(target.unit, target.centre) if keep_sums else None)
+    return replace(model, sums=sums if keep_sums else None)
 
 
 def _nothing(*_: Any) -> None:

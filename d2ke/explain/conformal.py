@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke.models.calibration import Calibration
+from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.predict import d2ke_predict
-from d2ke.models.several_labels import LabelCalibration
 
 _ROUNDING = 1e-6  # of probabilities: left-out decisions are kept in float32
 

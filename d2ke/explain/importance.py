@@ -14,7 +14,6 @@ from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import AnyFitted
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.targets import codes_and_targets, known_labels
 
 _ATTRIBUTES = {"family": "family", "block": "name", "column": "column"}
 _REPEATS = 5
@@ -116,13 +115,13 @@ def d2ke_importance(
     if n_threads is not None:
         integer("n_threads", n_threads, 1)
     objects = model.check_objects(X)
-    true, offset = known_labels(y, model, len(objects)), model.linear.bias
+    true, offset = model.task.truth(y, len(objects)), model.linear.bias
     assert offset is not None
     if len(objects) < 2:
         raise ArgumentError("X", "has less than two objects: there is nothing to permute")
     groups = columns_of(model.blocks, by)
     terms = {name: np.empty((len(objects), len(model.linear.weights))) for name in groups}
-    for rows, Z in model.feature_blocks(objects, n_threads):
+    for rows, Z in model.feature_map.by_blocks(objects, n_threads):
         for name, columns in groups.items():
             terms[name][rows] = Z[:, columns] @ model.linear.weights[:, columns].T
     if model.classes is not None:
@@ -175,7 +174,8 @@ def importance_by_halves(
 
     A model of either half, with the same C, is tested on the other one.
     """
-    true, T = codes_and_targets(labels, model.classes)
+    true = model.task.encode(labels, len(labels))
+    T = model.task.to_decisions(model.task.dense_columns(true))
     by_name: dict[str, list[Importance]] = {}
     halves = np.array_split(np.random.default_rng(0).permutation(len(Z)), 2)
     for train, rest in (halves, halves[::-1]):

@@ -17,7 +17,6 @@ from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
-from d2ke.models.targets import codes_and_targets, known_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +73,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         raise ArgumentError("X", "is needed with y: the training objects and their labels")
     if X is not None:
         objects = model.check_objects(X)
-        labels = known_labels(y, model, len(objects))
+        labels = model.task.truth(y, len(objects))
         if len(objects) != model.n_train:
             raise ArgumentError("X", f"must be the {model.n_train} training objects")
         if model.classes is not None and not np.isin(labels, model.classes).all():
@@ -232,7 +231,8 @@ def accuracy_by_R(
     Z: np.ndarray, labels: np.ndarray, model: Any, n_threads: int | None
 ) -> list[tuple[int, float]]:
     """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
-    codes, signs = codes_and_targets(labels, model.classes)
+    codes = model.task.encode(labels, len(labels))
+    signs = model.task.to_decisions(model.task.dense_columns(codes))
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     result = []
     for divisor in _PARTS:

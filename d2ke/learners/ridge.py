@@ -157,15 +157,6 @@ class RidgeSums:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
 
-    def with_targets(self, factor: float, shift: float) -> RidgeSums:
-        """Return the sums of rows with the targets factor * t + shift."""
-        return replace(
-            self,
-            target_centre=factor * self.target_centre + shift,
-            targets=factor * self.targets,
-            crossed=factor * self.crossed,
-        )
-
     def centred(self, unit: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return products of centred features with each other (upper part) and with targets.
 

@@ -192,6 +192,49 @@ class Calibration:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class LabelCalibration:
+    """The calibrations of several labels: of each as that of two classes, without and with it.
+
+    Attributes
+    ----------
+    labels : tuple of Calibration
+        One for each label.
+    """
+
+    labels: tuple[Calibration, ...] = field(repr=False)
+
+    @classmethod
+    def fit(
+        cls, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None
+    ) -> LabelCalibration:
+        """Fit a logistic curve for each column of left-out decisions."""
+        fits = [
+            Calibration.fit(decisions[:, [j]], values[:, j], 2, weights)
+            for j in range(values.shape[1])
+        ]
+        return cls(tuple(fits))
+
+    @property
+    def decisions(self) -> np.ndarray:
+        """Left-out decisions, float32 of shape (m, k)."""
+        return np.hstack([c.decisions for c in self.labels])
+
+    def probabilities(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the probability of each label, shape (n, k)."""
+        columns = [c.probabilities(decisions[:, [j]])[:, 1] for j, c in enumerate(self.labels)]
+        return np.stack(columns, axis=1)
+
+    def __str__(self) -> str:
+        loss, brier, error, area = np.mean(
+            [(c.log_loss, c.brier, c.error, c.auc) for c in self.labels], axis=0
+        )
+        return (
+            f"left-out probabilities, mean of labels: log-loss {loss:.3f}, Brier score {brier:.3f},"
+            f" calibration error {100 * error:.1f} %, AUC {area:.3f}"
+        )
+
+
 def reliability(
     probabilities: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import train_classifier
 from d2ke.models.calibration import Calibration, rows_to_keep
-from d2ke.models.targets import Target
+from d2ke.models.labels import Labels
 
 _FOLDS = 5
 # The squared loss also pays for points that are far on the right side, so its C is larger.
@@ -20,7 +20,7 @@ _ROWS = 4096  # that are moved at a time
 
 
 def better_by_hinge(
-    Z: np.ndarray, target: Target, C: float, n_threads: int | None
+    Z: np.ndarray, target: Labels, C: float, n_threads: int | None
 ) -> dict[str, Any]:
     """Return the fields of a model that the squared hinge loss changes, if it is clearly better.
 
@@ -30,7 +30,7 @@ def better_by_hinge(
     ----------
     Z : ndarray, shape (n, R)
         Scaled features, which may take much of the memory: their rows are reordered in place.
-    target : Target
+    target : Labels
         Labels of a classification.
     C : float
         Of the squared loss.
@@ -43,7 +43,7 @@ def better_by_hinge(
         Attributes of the D2KEModel; accuracy, confusion and calibration are those of the objects
         held out, by the model without them. Empty where the hinge loss is not better.
     """
-    y, n_classes = target.values, len(target.classes)
+    y, classes = target.values, target.task.classes
     held = np.arange(len(y)) % _FOLDS == 0
     if len(np.unique(y[~held])) < len(np.unique(y)):
         return {}
@@ -68,13 +68,13 @@ def better_by_hinge(
     if correct.sum() - plain.sum() <= np.sqrt((correct != plain).sum()):
         return {}
     model = train_classifier(y, Z, loss="squared_hinge", C=value, **options)
-    confusion = np.zeros((n_classes, n_classes), np.int64)
+    confusion = np.zeros((len(classes),) * 2, np.int64)
     np.add.at(confusion, (true, labels), 1)
     share = float(correct.mean())
     error = float(np.sqrt(share * (1 - share) / len(true)))
-    model = replace(model, classes=target.classes)
+    model = replace(model, classes=classes)
     rows = rows_to_keep(len(true), decisions.shape[1], 0)
-    calibration = Calibration.fit(decisions[rows], true[rows], n_classes)
+    calibration = Calibration.fit(decisions[rows], true[rows], len(classes))
     return {
         "linear": model, "C": value, "accuracy": 100.0 * share, "accuracy_error": 100.0 * error,
         "confusion": confusion, "calibration": calibration,

@@ -3,35 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
-from d2ke._base.progress import stages
+from d2ke._base.errors import ArgumentTypeError
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import AnyFitted, FittedBlock, block_features, feature_names
-from d2ke.models.calibration import Calibration
+from d2ke.models.blocks import AnyFitted, feature_names
+from d2ke.models.calibration import Calibration, LabelCalibration
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
-from d2ke.models.several_labels import LabelCalibration, f1
+from d2ke.models.tasks import Task
 from d2ke.objects.column_names import Columns
-from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLOCK = 1 << 26  # bytes that the features of some rows take
-_PER_FEATURE = 24  # bytes of distances, features and scaled features together
-_LEAST_ROWS = 16
 _ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
-_FAR = 10  # times the median distance to a random object
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +45,8 @@ class D2KEModel:
         Standard deviations of the scaled features of the training objects.
     linear : LinearModel
         On the scaled features.
+    task : Task
+        What is predicted: `Classes`, `Values` or `LabelSets`.
     kind : {"series", "sets", "strings", "any", "records"}
         What the objects are; "any" for Python functions as distances.
     channels : int
@@ -100,6 +98,7 @@ class D2KEModel:
     scaling: Scaling = field(repr=False)
     deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
+    task: Task = field(repr=False)
     kind: str
     channels: int
     alphabet: np.ndarray | None
@@ -122,7 +121,7 @@ class D2KEModel:
     @property
     def classes(self) -> np.ndarray | None:
         """The classes in sorted order, or the names of several labels; None for a regression."""
-        return self.linear.classes
+        return self.task.classes
 
     @property
     def multilabel(self) -> bool:
@@ -168,25 +167,7 @@ class D2KEModel:
             lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
             lines.append(f"  without a share: {', '.join(self.left_out)}")
-        if self.classes is None:
-            lines.append(
-                f"trained on {self.n_train} objects; cross-validated R^2 {self.accuracy / 100:.3f}"
-            )
-        elif self.multilabel:
-            assert self.confusion is not None
-            micro, macro = f1(self.confusion)
-            lines.append(
-                f"trained on {self.n_train} objects with {len(self.classes)} labels; "
-                f"cross-validated F1 {micro:.3f} (micro), {macro:.3f} (macro); all labels right "
-                f"{self.accuracy:.1f} +- {self.accuracy_error:.1f} %, most frequent set of labels "
-                f"{self.largest_class:.1f} %"
-            )
-        else:
-            lines.append(
-                f"trained on {self.n_train} objects of {len(self.classes)} classes; cross-validated"
-                f" accuracy {self.accuracy:.1f} +- {self.accuracy_error:.1f} %, largest class "
-                f"{self.largest_class:.1f} %"
-            )
+        lines.append(self.task.report(self))
         if self.columns:
             lines.append(f"read: {Columns.of_dict(self.columns)}")
         lines.append(str(self.calibration))
@@ -256,53 +237,21 @@ class D2KEModel:
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
         if self.inputs:
             uses = self.columns.get("uses", {})
-            return check_records(X, self.inputs, self.blocks, refuse, uses)
+            return check_records(X, self.inputs, self._compared, refuse, uses)
         kind = InputKind(self.kind, self.channels, self.alphabet, self.letters)
-        return kind.check("X", as_objects("X", X), X, self.blocks, refuse)
+        return kind.check("X", as_objects("X", X), X, self._compared, refuse)
 
-    def block_rows(self, objects: Any) -> int:
-        """Return how many rows of features are computed at a time."""
-        per_row = _PER_FEATURE * self.R + 64
-        columns = [c.values for c in objects.columns.values()] if self.inputs else [objects]
-        for values in columns:
-            if isinstance(values, Objects) and len(values):
-                longest = int(values.lengths.max()) * max(1, values.dim)
-                per_row += 32 + 24 * longest * len(self.blocks)
-        return max(_LEAST_ROWS, _BLOCK // per_row)
+    @cached_property
+    def _compared(self) -> list[AnyFitted]:
+        """One block for each distance of each column: what checks of objects depend on."""
+        return list({(block.column, block.distance): block for block in self.blocks}.values())
 
-    def feature_blocks(
-        self,
-        objects: Any,
-        n_threads: int | None,
-        progress: bool = False,
-        supervised: bool = True,
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of checked objects and their scaled features; see `block_rows`.
+    def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return scaled features of checked objects, float32 of shape (n, R).
 
-        `supervised` is that of `blocks_and_scaling`. In the end, warn of objects that are far from
-        all random objects.
+        `rows` are those of X among the training objects, which are treated as in training.
         """
-        step, n = self.block_rows(objects), len(objects)
-        blocks, scaling = self.blocks_and_scaling(supervised)
-        columns = _columns_of_distances(blocks)
-        n_far = dict.fromkeys(columns, 0)
-        # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
-        largest = max((block.R for block in blocks if isinstance(block, FittedBlock)), default=1)
-        smallest = np.exp(-_FAR) / np.sqrt(largest)
-        for first in stages(range(0, n, step), "objects", progress):
-            rows = slice(first, min(first + step, n))
-            Z = block_features(blocks, span_of(objects, rows.start, rows.stop), n_threads)
-            for name, of_column in columns.items():
-                n_far[name] += np.count_nonzero(Z[:, of_column].max(axis=1) < smallest)
-            yield rows, scaling.scale(Z, Z)
-        for name, count in n_far.items():
-            if count:
-                where = f" of column {name!r}" if name else ""
-                warn(
-                    f"{count} of {n} objects{where} are more than {_FAR} times as far from every "
-                    "random object as training objects usually are, so that all of them get nearly "
-                    "the same prediction. Are their values in the units of the training objects?"
-                )
+        return self.feature_map.features(X, n_threads, rows)
 
     def of_features(
         self,
@@ -312,47 +261,44 @@ class D2KEModel:
         progress: bool = False,
     ) -> list[np.ndarray]:
         """Return what functions of scaled features give for checked objects, in one pass."""
-        # The results of no rows fix the shapes and types.
-        collected = [[function(np.empty((0, self.R), np.float32))] for function in functions]
-        for _, Z in self.feature_blocks(objects, n_threads, progress):
-            for results, function in zip(collected, functions, strict=True):
-                results.append(function(Z))
-        return [np.concatenate(results) for results in collected]
+        chunks = [
+            [function(Z) for function in functions]
+            for _, Z in self.feature_map.by_blocks(objects, n_threads, progress)
+        ]
+        if len(chunks) == 1:
+            return chunks[0]
+        if not chunks:
+            return [function(np.empty((0, self.R), np.float32)) for function in functions]
+        return [np.concatenate(results) for results in zip(*chunks, strict=True)]
 
     def p_values(self, Z: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return the p-values of `novelty` of objects with these scaled features."""
         return self.known.p_values(self.scaling.undo(Z)[:, self.unsupervised], n_threads)
 
-    def features(
-        self,
-        X: Any,
-        n_threads: int | None,
-        rows: np.ndarray | None = None,
-        supervised: bool = True,
-    ) -> np.ndarray:
-        """Return scaled features of checked objects, float32.
+    @cached_property
+    def feature_map(self) -> FeatureMap:
+        """The scaled features of all blocks."""
+        return FeatureMap(self.blocks, self.scaling)
 
-        `rows` are those of X among the training objects, which are treated as in training;
-        `supervised` is that of `blocks_and_scaling`.
-        """
-        blocks, scaling = self.blocks_and_scaling(supervised)
-        Z = block_features(blocks, X, n_threads, rows)
-        return scaling.scale(Z, Z)
+    @cached_property
+    def unsupervised_map(self) -> FeatureMap:
+        """The features that `d2ke_transform` returns: of the blocks computed without labels.
 
-    def blocks_and_scaling(self, supervised: bool) -> tuple[tuple[AnyFitted, ...], Scaling]:
-        """Return blocks and the scaling of their features: all, or those without labels.
-
-        The shares of the families of the latter keep their ratios and sum to 1.
+        The shares of their families keep their ratios and sum to 1.
         """
         columns = self.unsupervised
-        if supervised or columns.all():
-            return self.blocks, self.scaling
-        blocks = tuple(block for block in self.blocks if not block.supervised)
+        if columns.all():
+            return self.feature_map
+        blocks = [block for block in self.blocks if not block.supervised]
         share = sum({block.family: block.share for block in blocks}.values())
         unit = self.scaling.sd[columns] * np.sqrt(
             share * self.R / max(1, np.count_nonzero(columns))
         )
-        return blocks, Scaling(self.scaling.mean[columns], unit)
+        return FeatureMap(blocks, Scaling(self.scaling.mean[columns], unit))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, without what is prepared from them."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 def check_model(model: Any, function: str = "") -> None:
@@ -361,19 +307,5 @@ def check_model(model: Any, function: str = "") -> None:
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
-    if function and model.multilabel:
-        raise ArgumentError(
-            "model", f"has several labels an object, and {function} is for models of one"
-        )
-
-
-def _columns_of_distances(blocks: Sequence[AnyFitted]) -> dict[str, np.ndarray]:
-    """Return, by column of records, the features that are of distances."""
-    sizes = [block.R for block in blocks]
-    names = [block.column if isinstance(block, FittedBlock) else None for block in blocks]
-    of_features = np.repeat(np.array(names, object), sizes)
-    return {
-        name: np.flatnonzero(of_features == name)
-        for name in dict.fromkeys(names)
-        if name is not None
-    }
+    if function:
+        model.task.check_single_label(function)

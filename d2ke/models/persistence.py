@@ -34,13 +34,13 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.blocks import FittedBlock
-from d2ke.models.calibration import Calibration
+from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.inputs import InputKind
 from d2ke.models.known import KnownObjects
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import PieceScores
 from d2ke.models.plain_blocks import PlainBlock
-from d2ke.models.several_labels import LabelCalibration
+from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, of_kind
@@ -50,8 +50,9 @@ _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Calibration, D2KEModel, FittedBlock, InputKind, KnownObjects, LabelCalibration,
-        LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Windows,
+        Calibration, Classes, D2KEModel, FittedBlock, InputKind, KnownObjects, LabelCalibration,
+        LabelSets, LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Values,
+        Windows,
     )
 }  # fmt: skip
 _SPARSE = ("data", "indices", "indptr", "shape")

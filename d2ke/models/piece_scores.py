@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from d2ke.models.targets import Target
+from d2ke.models.labels import Labels
 from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects
 from d2ke.objects.letter_pieces import counted_pieces, select_pieces
@@ -115,7 +115,7 @@ class PieceScores:
         return _levels(self.omega)
 
 
-def fit_scores(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> PieceScores | None:
+def fit_scores(X: Objects, target: Labels, rows: np.ndarray, entropy: Any) -> PieceScores | None:
     """Fit scores to training strings; None if all pieces occur in every string."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
     if X.lengths.sum() > _LETTERS:
@@ -151,11 +151,9 @@ def fit_scores(X: Objects, target: Target, rows: np.ndarray, entropy: Any) -> Pi
 class _SparseRidge:
     """A ridge on centred sparse rows, by conjugate gradients, for several subsets of the rows."""
 
-    def __init__(self, S: Any, centre: np.ndarray, target: Target, rng: np.random.Generator):
+    def __init__(self, S: Any, centre: np.ndarray, target: Labels, rng: np.random.Generator):
         self.S, self.centre = S, centre
-        columns = target.columns(np.float64)
-        self.T = columns.toarray() if sparse.issparse(columns) else columns.astype(np.float64)
-        self.weights = np.ones(len(self.T)) if target.weights is None else target.weights
+        self.T, self.weights = target.dense_columns(), target.row_weights
         self.mean = self.weights @ self.T / self.weights.sum()
         codes = np.arange(len(self.T)) if target.groups is None else target.groups
         distinct, codes = np.unique(codes, return_inverse=True)

@@ -28,9 +28,10 @@ from d2ke.models.blocks import (
     sample_rows,
 )  # fmt: skip
 from d2ke.models.known import KnownObjects
+from d2ke.models.labels import Labels
 from d2ke.models.piece_scores import PieceScores
+from d2ke.models.scores import LeftOutScores
 from d2ke.models.shares import COSTS, choose_shares, parts_of
-from d2ke.models.targets import LeftOutScores, Target
 from d2ke.objects.container import span_of
 
 _BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
@@ -88,7 +89,7 @@ class TrainingPlan:
         cls,
         blocks: Sequence[AnyBlock],
         sample: Any,
-        target: Target,
+        target: Labels,
         rows: np.ndarray,
         n: int,
         entropy: Any,
@@ -129,7 +130,7 @@ class TrainingPlan:
             of_family = names == name
             trace = variances[of_family].sum() or len(names) * shares[name]
             stretch[of_family] *= np.sqrt(trace / (len(names) * shares[name]))
-        centre = target.values.mean(keepdims=True) if target.classes is None else np.zeros(target.k)
+        centre = target.task.target_centre(target.values)
         dtype = product_type(n, Z.shape[1])
         kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy, None)]
         unsupervised = [block for block in fitted if not block.supervised]
@@ -176,7 +177,7 @@ class TrainingPlan:
             chunk = span_of(X, rows.start, rows.stop)
             yield rows, block_features(self.blocks, chunk, n_threads, numbers)
 
-    def sums(self, chunks: Any, target: Target, n_threads: int | None) -> RidgeSums:
+    def sums(self, chunks: Any, target: Labels, n_threads: int | None) -> RidgeSums:
         """Return the sums of products over blocks of features, with the labels of all rows."""
         sums = RidgeSums.empty(self.centre, self.unit, self.target_centre, self.dtype)
         for rows, Z in chunks:
@@ -188,7 +189,7 @@ class TrainingPlan:
         self,
         sums: RidgeSums | None,
         Z: np.ndarray,
-        target: Target,
+        target: Labels,
         n: int,
         entropy: Any,
         n_threads: int | None,
@@ -219,7 +220,7 @@ class Solved(NamedTuple):
 def _fit_shares(
     blocks: Sequence[AnyBlock],
     sample: Any,
-    target: Target,
+    target: Labels,
     rows: np.ndarray,
     entropy: Any,
     n_threads: int | None,
@@ -255,7 +256,7 @@ def _within(blocks: Sequence[AnyBlock], shares: Mapping[str, float], limit: int)
 def scores(
     ridge: Ridge,
     chunks: Any,
-    target: Target,
+    target: Labels,
     costs: Sequence[float],
     n_threads: int | None,
     keep: np.ndarray | None = None,
@@ -274,13 +275,13 @@ def scores(
 
 
 def _costs_to_try(
-    ridge: Ridge, Z: np.ndarray, target: Target, entropy: Any, n_threads: int | None
+    ridge: Ridge, Z: np.ndarray, target: Labels, entropy: Any, n_threads: int | None
 ) -> Sequence[float]:
     """Return the C that all rows are scored for: all, or with many classes the sample's best.
 
     With many classes, scores of all C would take longer than the products of features.
     """
-    if len(COSTS) * target.k <= ridge.basis.shape[0] or target.groups is not None:
+    if len(COSTS) * target.task.k <= ridge.basis.shape[0] or target.groups is not None:
         return COSTS
     rows = np.arange(len(Z))
     if len(Z) > _CHOOSING:

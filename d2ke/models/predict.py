@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
-from d2ke.learners.linear_model import winners
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.targets import known_labels
 
 
 def d2ke_predict(
@@ -94,7 +92,7 @@ def d2ke_predict(
     ([0, 1], [1.0, 1.0])
     """
     objects = checked(X, model, unseen_letters, n_threads, progress)
-    check_probability(probability, model)
+    model.task.check_probability(flag("probability", probability))
     predicted, accuracy, decisions, _ = predict_objects(y, objects, model, n_threads, progress)
     if probability:
         decisions = model.calibration.probabilities(decisions)
@@ -113,33 +111,14 @@ def predict_objects(
 
     All of them come from one pass over the features.
     """
-    classes = model.linear.classes
-    true = None if y is None else known_labels(y, model, len(objects))
+    true = None if y is None else model.task.truth(y, len(objects))
     functions: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
     if p_values:
         functions.append(partial(model.p_values, n_threads=n_threads))
     decisions, *p = model.of_features(objects, functions, n_threads, progress)
-    if classes is None:
-        predicted = decisions[:, 0].copy()
-    elif model.multilabel:
-        predicted = (decisions > 0).astype(np.int64)
-    else:
-        predicted = classes[winners(decisions)]
-    accuracy = float("nan")
-    if true is not None and len(true) and classes is not None:
-        right = (true == predicted).reshape(len(true), -1).all(axis=1)
-        accuracy = 100.0 * float(np.mean(right))
-    elif true is not None and len(true):
-        spread = np.mean((true - true.mean()) ** 2)
-        if spread:
-            accuracy = 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
+    predicted = model.task.predict(decisions)
+    accuracy = float("nan") if true is None else model.task.score(true, predicted)
     return predicted, accuracy, decisions, p[0] if p else None
-
-
-def check_probability(probability: bool, model: D2KEModel) -> None:
-    """Refuse probabilities of a regression."""
-    if flag("probability", probability) and model.classes is None:
-        raise ArgumentError("probability", "is for classes, but the model is a regression")
 
 
 def d2ke_transform(
@@ -203,7 +182,7 @@ def d2ke_transform(
     Z = output_array(out, (len(objects), model.n_unsupervised), np.dtype(np.float32))
     if Z.dtype != np.float32:
         raise ArgumentTypeError("out", f"must be an ndarray of float32, got {Z.dtype}")
-    for rows, features in model.feature_blocks(objects, n_threads, progress, supervised=False):
+    for rows, features in model.unsupervised_map.by_blocks(objects, n_threads, progress):
         Z[rows] = features
     return Z
 

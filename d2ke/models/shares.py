@@ -21,7 +21,7 @@ from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import AnyFitted, FittedBlock
-from d2ke.models.targets import Target
+from d2ke.models.labels import Labels
 from d2ke.models.windows import Windows
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
@@ -51,7 +51,7 @@ def choose_shares(
     families: Mapping[str, np.ndarray],
     powers: np.ndarray,
     groups: np.ndarray,
-    target: Target,
+    target: Labels,
     entropy: Any,
     n_threads: int | None = None,
 ) -> dict[str, float]:
@@ -71,7 +71,7 @@ def choose_shares(
         Each feature is divided by its deviation to this power.
     groups : ndarray of int64, shape (R,)
         The group of each feature, see `parts_of`.
-    target : Target
+    target : Labels
         Labels of the n objects.
     entropy : int
         Seed of the sample of at most 1,024 objects that choose; fewer for more than four families.
@@ -93,8 +93,7 @@ def choose_shares(
         Z, target = Z[rows], target[rows]
     if target.groups is not None and (target.groups == target.groups[0]).all():
         target = replace(target, groups=None)
-    T = target.columns(np.float64)
-    T = T if target.classes is None else T.toarray()
+    T = target.dense_columns()
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
     columns = list(families.values())
@@ -133,7 +132,7 @@ def _of_columns(
     mean: np.ndarray,
     unit: np.ndarray,
     T: np.ndarray,
-    target: Target,
+    target: Labels,
     n_threads: int | None,
 ) -> Callable[[np.ndarray], tuple[Ridge, np.ndarray]]:
     """Return a function that decomposes the kernel of shares, for fewer features than rows."""
@@ -157,10 +156,10 @@ def _gram(values: np.ndarray, weights: np.ndarray | None, n_threads: int | None)
     return square(values.T.__getitem__, len(values), n_threads)
 
 
-def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, target: Target) -> float:
+def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, target: Labels) -> float:
     """Return the least mean squared error of left-out predictions over all C."""
     errors = np.empty((len(T), len(COSTS)))
-    for rows in target.left_out_parts():
+    for rows in target.left_out_chunks():
         decision = target[rows].left_out(ridge, P[rows], T[rows], COSTS)
         errors[rows] = ((decision - T[rows, None]) ** 2).sum(axis=2)
     means = np.average(errors, axis=0, weights=target.weights)

@@ -15,21 +15,19 @@ import numpy as np
 from d2ke._base import labels
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
-from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.losses import hinge_can_pay
-from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import Block, entropy_of, sample_rows, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
+from d2ke.models.label_matrices import label_matrix
+from d2ke.models.labels import Labels, read_labels, sample_weights
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import ROWS, fit_scores
 from d2ke.models.plan import Solved, TrainingPlan, scores
 from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
 from d2ke.models.record_blocks import record_blocks
-from d2ke.models.result_warnings import warn_of_result
-from d2ke.models.several_labels import indicators
-from d2ke.models.targets import LeftOutScores, Target, sample_weights
+from d2ke.models.scores import LeftOutScores
 from d2ke.models.training_inputs import (
     check_choices,
     check_size,
@@ -194,13 +192,13 @@ def d2ke_train(
         objects = packed_objects(X, distances)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
-    target = Target.of(y, task)
+    target = read_labels(y, task)
     labels.same_length("y", target.values, "X", len(objects))
-    target = target.weighted(class_weight, sample_weight).relative()
+    target = target.weighted(class_weight, sample_weight)
     target = target if groups is None else target.grouped(groups)
-    target.check_rows(len(objects))
+    target.task.check_rows(len(objects))
     n, entropy = len(objects), entropy_of(seed)
-    check = partial(check_size, n, k=target.k, keep_sums=keep_sums)
+    check = partial(check_size, n, k=target.task.k, keep_sums=keep_sums)
     check(R or sum(map(attrgetter("R"), blocks or ())))  # before any work
     rows = sample_rows(n, entropy, R if blocks is None else blocks)
     whole = len(rows) == n and not isinstance(objects, StoredObjects)
@@ -210,9 +208,9 @@ def d2ke_train(
         chosen = record_blocks(sample, by_column, blocks, R, n)
     else:
         chosen = blocks or default_blocks(sample, distance, params, R, n)
-    has_scores = not by_column and blocks is None and scores_pieces(chosen, n, target.k)
+    has_scores = not by_column and blocks is None and scores_pieces(chosen, n, target.task.k)
     chosen = beside_scores(chosen, R) if has_scores else chosen
-    size = sum(map(attrgetter("R"), chosen)) + has_scores * target.k
+    size = sum(map(attrgetter("R"), chosen)) + has_scores * target.task.k
     check(min(size, limit or size))
     started = time.perf_counter()
     if has_scores:
@@ -221,9 +219,8 @@ def d2ke_train(
         chosen = (*chosen, *([] if piece_scores is None else [piece_scores]))
     plan, Z = TrainingPlan.of(chosen, sample, truth, rows, n, entropy, n_threads, progress, limit)
     seconds = {"sample": time.perf_counter() - started}
-    one_class = target.classes is not None and not target.multilabel
     tries_hinge = (
-        one_class and target.weights is None and groups is None and not keep_sums
+        target.task.can_use_hinge() and target.weights is None and groups is None and not keep_sums
         and hinge_can_pay(n, plan.R) and 4 * n * plan.R <= _WHOLE
     )  # fmt: skip
     kept = Z if len(Z) == n else None
@@ -243,7 +240,7 @@ def d2ke_train(
         sums = plan.sums(chunks, target, n_threads)
         seconds["sums"] = time.perf_counter() - started - seconds["sample"]
     solved = plan.solve(sums, Z, truth, n, entropy, n_threads)
-    keep = rows_to_keep(n, len(solved.costs) * target.k, entropy)
+    keep = rows_to_keep(n, len(solved.costs) * target.task.k, entropy)
     if solved.P is not None:
         left_out = LeftOutScores.of(solved.ridge, solved.P, target, solved.costs, keep)
     else:
@@ -251,14 +248,14 @@ def d2ke_train(
         # Groups may be anywhere, so they are scored together.
         chunks = chunks if kept is None or groups is None else iter([(slice(0, n), kept)])
         left_out = scores(solved.ridge, chunks, target, solved.costs, n_threads, keep)
-    model = trained_model(plan, solved, left_out, objects, target, target.n_largest)
+    n_largest = max(target.task.counts(target.values, target.weights).values(), default=np.nan)
+    model = trained_model(plan, solved, left_out, objects, target, n_largest)
     if tries_hinge and kept is not None:
         Z = solved.scaling.scale(kept, kept)
         model = replace(model, **better_by_hinge(Z, target, model.C, n_threads))
     seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    sums = sums.with_targets(target.unit, target.centre) if keep_sums and sums is not None else None
-    model = replace(model, seconds=seconds, sums=sums)
-    warn_of_result(model)
+    model = replace(model, seconds=seconds, sums=sums if keep_sums else None)
+    target.task.warn_of_result(model)
     return model
 
 
@@ -273,7 +270,7 @@ def _with_weight(
     if isinstance(objects, StoredObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
-    true = y if indicators(y) is not None else labels.label_array("y", y)
+    true = y if label_matrix(y) is not None else labels.label_array("y", y)
     labels.same_length("y", true, "X", len(objects))
     if groups is not None:
         groups = labels.label_array("groups", groups)
@@ -288,7 +285,7 @@ def trained_model(
     solved: Solved,
     left_out: LeftOutScores,
     objects: Any,
-    target: Target,
+    target: Labels,
     n_largest: float,
 ) -> D2KEModel:
     """Return the model of the best C, of objects and targets like these.
@@ -298,21 +295,19 @@ def trained_model(
     best = left_out.best()
     C = float(solved.costs[best])
     accuracy, error = left_out.accuracy(best)
-    linear = linear_model(solved.ridge, C, target.classes, target.multilabel)
-    bias = target.unit * linear.bias + target.centre
-    linear = replace(linear, weights=target.unit * linear.weights, bias=bias)
     return D2KEModel(
         **vars(InputKind.of(objects, plan.blocks)),
         blocks=plan.blocks,
         scaling=solved.scaling,
         deviation=plan.deviation / (plan.unit * plan.stretch * np.sqrt(plan.R)),
-        linear=linear,
+        linear=target.task.linear_model(solved.ridge, C),
+        task=target.task,
         C=C,
         accuracy=accuracy,
         accuracy_error=error,
-        largest_class=float("nan") if target.classes is None else 100.0 * n_largest / left_out.n,
+        largest_class=100.0 * n_largest / left_out.n,
         confusion=None if left_out.confusion is None else left_out.confusion[best],
-        calibration=left_out.calibration(best, target),
+        calibration=left_out.calibration(best),
         known=plan.known,
         left_out=plan.left_out,
         n_train=left_out.n,
@@ -320,14 +315,3 @@ def trained_model(
         inputs=input_kinds(objects, plan.blocks),
         columns=columns_of_records(objects),
     )
-
-
-def linear_model(
-    ridge: Ridge, C: float, classes: np.ndarray | None, multilabel: bool = False
-) -> LinearModel:
-    """Return the ridge's model for one C; that of a classification decides by signs."""
-    weights, offsets = ridge.weights(C)
-    if classes is not None:
-        weights, offsets = 2 * weights, 2 * offsets - 1
-    options = f"-s 11 -p 0 -c {C!r} -B 1"
-    return LinearModel(np.ascontiguousarray(weights), offsets, classes, 11, options, multilabel)

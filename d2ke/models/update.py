@@ -15,8 +15,6 @@ from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import checked
-from d2ke.models.targets import Target, known_labels
-from d2ke.models.train import linear_model
 from d2ke.objects.container import span_of
 
 
@@ -92,37 +90,19 @@ def d2ke_update(
         raise ArgumentError(
             "model", "has no sums of products: train it with d2ke_train(..., keep_sums=True)"
         )
-    target = _target(y, model, len(objects))
+    values = model.task.encode(y, len(objects))
     sums = model.sums.copy()
-    step = model.block_rows(objects)
+    step = model.feature_map.rows_at_once(objects)
     for first in stages(range(0, len(objects), step), "objects", progress):
         rows = slice(first, min(first + step, len(objects)))
         Z = block_features(model.blocks, span_of(objects, rows.start, rows.stop), n_threads)
-        sums.add(Z, target[rows].columns(sums.dtype), n_threads)
+        sums.add(Z, model.task.columns(values[rows], sums.dtype), n_threads)
     scaling = model.scaling
     unit = scaling.sd * np.sqrt(model.R)
     ridge = Ridge.of(sums, unit)
-    linear = linear_model(ridge, model.C, model.classes, model.multilabel)
+    linear = model.task.linear_model(ridge, model.C)
     # The ridge's features have the mean of all objects, the model's that of the first ones.
     linear = replace(
         linear, bias=linear.bias + linear.weights @ ((scaling.mean - ridge.mean) / unit)
     )
     return replace(model, linear=linear, sums=sums, n_added=model.n_added + len(objects))
-
-
-def _target(y: Any, model: D2KEModel, n: int) -> Target:
-    """Return the labels of n objects as codes of the model's classes, or as real targets."""
-    classes = model.classes
-    truth = known_labels(y, model, n)
-    if classes is None or model.multilabel:
-        return Target(truth, classes)
-    codes = np.minimum(np.searchsorted(classes, truth), len(classes) - 1)
-    new = np.flatnonzero(classes[codes] != truth)
-    if new.size:
-        raise ArgumentError(
-            "y",
-            f"is {truth[new[0]].item()!r}, which is not one of the model's {len(classes)} classes: "
-            "train anew with d2ke_train on all objects, of old and new classes",
-            new[0],
-        )
-    return Target(codes, classes)

@@ -134,14 +134,26 @@ class Windows:
             float(self.places[number]), float(self.thresholds[number]), self.normalize,
         )  # fmt: skip
 
-    def distances(self, X: Objects, n_threads: int | None) -> np.ndarray:
-        """Return the distances of series to all windows, float32, shape (len(X), len(self))."""
-        D = kernel.window_distances(
-            np.ascontiguousarray(X.values.T, np.float32), X.offsets,
-            np.repeat(self.limits[:, None], len(X), axis=1), self.values, self.first, self.lengths,
-            self.dilations, self.channel_offsets, self.channels, self.places,
-            _RADIUS, self.thresholds, self.normalize, team_size(n_threads),
+    def compiled(self) -> kernel.Windows:
+        """Return the windows in the form of the kernel, for any number of calls of `distances`."""
+        n_channels = len(self.limits)
+        return kernel.Windows(
+            np.zeros((n_channels, 1), np.float32), np.array([0, 1]), self.limits[:, None],
+            self.values, self.first, self.lengths, self.dilations, self.channel_offsets,
+            self.channels, self.normalize,
         )  # fmt: skip
+
+    def distances(
+        self, X: Objects, n_threads: int | None, compiled: kernel.Windows | None = None
+    ) -> np.ndarray:
+        """Return the distances of series to all windows, float32, shape (len(X), len(self)).
+
+        `compiled` is what the method of that name returned.
+        """
+        series = np.ascontiguousarray(X.values.T, np.float32)
+        limits = np.repeat(self.limits[:, None], len(X), axis=1)
+        compiled = (compiled or self.compiled()).of_series(series, X.offsets, limits)
+        D = compiled.rows(self.places, self.thresholds, _RADIUS, team_size(n_threads))
         if self.kinds == KINDS:
             return D
         by_kind = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]

@@ -187,3 +187,14 @@ def test_only_the_nearest_place_is_near_without_a_radius():
     np.testing.assert_allclose(
         problem.distances()[0, 8:16], np.sqrt(profile[np.arange(8), nearest]), rtol=1e-6
     )
+
+
+def test_windows_are_prepared_once_for_several_collections_of_series():
+    rng = np.random.default_rng(8)
+    problem = Problem(rng, [30, 90], [9, 11], [8, 5], 2)
+    other = Problem(rng, [300, 4, 50], [9, 11], [8, 5], 2)
+    rest = problem.places, problem.thresholds, problem.radius, 1
+    windows = Windows(*problem.arguments, True)
+    for series in (other.arguments[:3], problem.arguments[:3]):
+        wanted = Windows(*series, *problem.arguments[3:], True).rows(*rest)
+        reference.same(windows.of_series(*series).rows(*rest), wanted)

@@ -43,8 +43,7 @@ def test_strangers(model):
 
 def test_of_the_definition(model):
     X = [*strings(40, 4), "ab" * 20, "b" * 30, "a" * 30, "ba" * 15]
-    blocks, _ = model.blocks_and_scaling(supervised=False)
-    F = block_features(blocks, d2ke.pack(X), 1)
+    F = block_features(model.unsupervised_map.blocks, d2ke.pack(X), 1)
     kept, new = model.known.rows.astype(np.float64), model.known.sums(F).astype(np.float64)
     near = cdist(kept, kept)
     np.fill_diagonal(near, np.inf)

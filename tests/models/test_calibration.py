@@ -9,7 +9,8 @@ from scipy.special import softmax
 import d2ke
 from d2ke.models.calibration import Calibration, calibration_error, rows_to_keep
 from d2ke.models.hinge import better_by_hinge
-from d2ke.models.targets import Target
+from d2ke.models.labels import Labels
+from d2ke.models.tasks import Classes
 
 
 def decisions_of(n, k, seed=0, scale=2.0):
@@ -158,7 +159,7 @@ def test_held_out_decisions_calibrate_the_squared_hinge_loss():
     # far points on the right side cost the squared loss, not the hinge
     y = (z > 0.5).astype(np.int64)
     z[y == 1] += rng.exponential(20, (y == 1).sum())
-    found = better_by_hinge(z[:, None], Target(y, np.arange(2)), 10.0, 1)
+    found = better_by_hinge(z[:, None], Labels(Classes(np.arange(2)), y), 10.0, 1)
     calibration = found["calibration"]
     assert (calibration.values == y[::5]).all()
     assert calibration.decisions.shape == (800, 1)

@@ -7,9 +7,11 @@ import pytest
 
 import d2ke
 from d2ke.learners.ridge import Ridge
-from d2ke.models import blocks, plan, targets, train
+from d2ke.models import blocks, plan, tasks, train
+from d2ke.models.labels import Labels, read_labels
 from d2ke.models.plan import TrainingPlan, scores
-from d2ke.models.targets import LeftOutScores, Target
+from d2ke.models.scores import LeftOutScores
+from d2ke.models.tasks import Classes
 
 N = 300
 
@@ -138,7 +140,7 @@ def test_left_out_scores_are_those_of_models_without_the_row(data):
 
 def test_parts_of_scores_are_added(data):
     y, X = data
-    target, rows = Target.of(y, None), np.arange(N)
+    target, rows = read_labels(y, None), np.arange(N)
     blocks = d2ke.d2ke_train(y, X, R=40).blocks[:-1]  # without the scores of pieces
     made = [d2ke.Block(b.name, b.distance, lambda R, X, seed: X[:R], b.R, b.views) for b in blocks]
     ready, Z = TrainingPlan.of(made, d2ke.pack(X), target, rows, N, 0, 1)
@@ -163,7 +165,7 @@ def test_with_many_classes_the_sample_chooses_C(data, monkeypatch):
     all_C = d2ke.d2ke_train(y, X, R=200)  # 15 * 60 columns are more than R
     assert all_C.confusion.sum() == N
     assert all_C.accuracy > 80
-    monkeypatch.setattr(targets, "_MAX_CONFUSION", 50)
+    monkeypatch.setattr(tasks, "_MAX_CONFUSION", 50)
     assert d2ke.d2ke_train(y, X, R=200).confusion is None
 
 
@@ -222,7 +224,7 @@ def test_what_does_not_fit_is_refused_before_any_work(data, monkeypatch):
 
 def test_ties_go_to_the_first_class():
     Z, codes = np.zeros((4, 1)), np.array([0, 1, 0, 1])
-    target = Target(codes, np.array(["a", "b"]))
+    target = Labels(Classes(np.array(["a", "b"])), codes)
     nothing = np.zeros((0, 1))
     ridge = Ridge(
         np.zeros(1), np.ones(1), np.zeros(0), nothing.T, nothing, np.array([0.5]), 4, Z.dtype

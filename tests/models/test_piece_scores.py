@@ -11,8 +11,8 @@ from test_pieces import words
 
 import d2ke
 from d2ke.models import piece_scores, plan, recipes
+from d2ke.models.labels import read_labels
 from d2ke.models.piece_scores import PieceScores, fit_scores
-from d2ke.models.targets import Target
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -24,7 +24,7 @@ def of_few_strings():
 
 
 def fit(y, X, **options):
-    target = Target.of(y, None).weighted(None, options.pop("weights", None))
+    target = read_labels(y, None).weighted(None, options.pop("weights", None))
     if "groups" in options:
         target = target.grouped(options["groups"])
     return fit_scores(d2ke.pack(X), target, np.arange(len(X)), 0), target

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke import samplers
+from d2ke.objects.samplers import of_blocks
 from d2ke.samplers import pieces
 
 
@@ -49,7 +49,7 @@ def test_the_seed_chooses_among_equals():
 
 
 def test_of_many_letters_a_sample_is_counted(monkeypatch):
-    monkeypatch.setattr(samplers, "_LETTERS", 40)
+    monkeypatch.setattr(of_blocks, "_LETTERS", 40)
     X = d2ke.pack(["ab", "ba", "aa"] * 1000)
     assert set(pieces(9, X, seed=0)) <= {"a", "b", "ab", "ba", "aa"}
 

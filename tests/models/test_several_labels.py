@@ -11,8 +11,8 @@ import d2ke
 import d2ke.dask
 from d2ke.estimators import D2KEClassifier
 from d2ke.learners.ridge import decompose
-from d2ke.models import several_labels
-from d2ke.models.targets import Target
+from d2ke.models import tasks
+from d2ke.models.labels import read_labels
 
 N = 120
 BLOCKS = [d2ke.Block("words", "levenshtein", d2ke.samplers.training_objects, 40)]
@@ -67,7 +67,7 @@ def test_left_out_scores_are_those_of_scikit_learn(model):
     Y, _ = words()
     left_out = (model.calibration.decisions > 0).astype(int)
     np.testing.assert_array_equal(model.confusion, metrics.multilabel_confusion_matrix(Y, left_out))
-    micro, macro = several_labels.f1(model.confusion)
+    micro, macro = tasks.f1(model.confusion)
     assert micro == pytest.approx(metrics.f1_score(Y, left_out, average="micro"))
     assert macro == pytest.approx(metrics.f1_score(Y, left_out, average="macro"))
     assert model.accuracy == pytest.approx(100 * metrics.accuracy_score(Y, left_out))
@@ -222,6 +222,6 @@ def test_functions_of_one_label_refuse(model):
 
 def test_targets_know_rows_and_sizes():
     Y, _ = words()
-    target = Target.of(Y, None)
-    assert target.k == 3
+    target = read_labels(Y, None)
+    assert target.task.k == 3
     np.testing.assert_array_equal(target[[1, 4]].columns(np.float64).toarray(), Y[[1, 4]])

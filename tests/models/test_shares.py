@@ -8,8 +8,9 @@ import pytest
 
 import d2ke
 from d2ke.models.blocks import block_features
+from d2ke.models.labels import Labels
 from d2ke.models.shares import SHARES, choose_shares
-from d2ke.models.targets import Target
+from d2ke.models.tasks import Classes
 from d2ke.samplers import segments, training_objects
 
 
@@ -45,7 +46,7 @@ def test_the_choice_is_that_of_the_definition(n_classes, R):
     y = np.arange(24) % n_classes
     Z = np.hstack([features(y, 2.0, rng, R), features(y, 1.0, rng, R)])
     families = {"first": np.arange(R), "second": np.arange(R, 2 * R)}
-    target = Target(y, np.arange(n_classes))
+    target = Labels(Classes(np.arange(n_classes)), y)
     powers = np.repeat([1.0, 0.5], R)
     found = choose_shares(Z, families, powers, np.zeros(2 * R, int), target, 0)
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
@@ -64,7 +65,7 @@ def test_a_family_that_says_nothing_has_no_share():
     y = np.arange(300) % 3
     told, noise = features(y, 0.5, rng), features(y, 1e3, rng)
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    target, ones, parts = Target(y, np.arange(3)), np.ones(40), np.zeros(40, int)
+    target, ones, parts = Labels(Classes(np.arange(3)), y), np.ones(40), np.zeros(40, int)
     assert (
         choose_shares(np.hstack([told, noise]), families, ones, parts, target, 0)["second"] == 0.0
     )
@@ -80,7 +81,7 @@ def test_columns_that_do_not_vary_change_no_choice(weights):
     y = np.arange(60) % 3
     Z = np.hstack([features(y, 4.0, rng, 9), features(y, 3.0, rng, 9)])
     families = {"first": np.arange(9), "second": np.arange(9, 18)}
-    target = Target(y, np.arange(3), weights)
+    target = Labels(Classes(np.arange(3)), y, weights)
     found = choose_shares(Z, families, np.ones(18), np.zeros(18, int), target, 0)
     wide = np.hstack([Z, np.ones((60, 60), np.float32)])  # so that objects are fewer
     families["second"] = np.arange(9, 78)
@@ -96,9 +97,9 @@ def test_few_objects_keep_the_first_family():
     Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
     families = {"first": np.arange(20), "second": np.arange(20, 40)}
     assert (
-        choose_shares(Z, families, np.ones(40), np.zeros(40, int), Target(y, np.arange(2)), 0)[
-            "first"
-        ]
+        choose_shares(
+            Z, families, np.ones(40), np.zeros(40, int), Labels(Classes(np.arange(2)), y), 0
+        )["first"]
         == 1.0
     )
 

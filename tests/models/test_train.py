@@ -11,8 +11,9 @@ import pytest
 import d2ke
 from d2ke.models.blocks import block_features
 from d2ke.models.hinge import better_by_hinge
+from d2ke.models.labels import Labels
 from d2ke.models.shares import parts_of
-from d2ke.models.targets import Target
+from d2ke.models.tasks import Classes
 from d2ke.samplers import noise, resampled, segments, training_objects
 
 
@@ -188,7 +189,7 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     level = np.concatenate([rng.uniform(-1, 1, 1200), rng.uniform(8, 9, 400)])
     codes = (level > 0.2).astype(np.int64)
     Z = rng.permutation(np.column_stack([level, codes]))
-    target = Target(Z[:, 1].astype(np.int64), np.arange(2))
+    target = Labels(Classes(np.arange(2)), Z[:, 1].astype(np.int64))
     better = better_by_hinge(Z[:, :1], target, 10.0, 1)
     linear, confusion = better["linear"], better["confusion"]
     assert linear.solver == 2
@@ -197,7 +198,7 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     assert better["accuracy"] == 100 * np.trace(confusion) / 320 > 95
     assert 0 <= better["accuracy_error"] < 2
     # Where both are as good it is not taken.
-    assert better_by_hinge(codes[:, None] - 0.5, Target(codes, np.arange(2)), 10.0, 1) == {}
+    assert better_by_hinge(codes[:, None] - 0.5, replace(target, values=codes), 10.0, 1) == {}
     # A model with it goes to a file and back.
     block = d2ke.Block("points", "dtw", training_objects, 1)
     X = [[float(value)] for value in level[:1200]]

@@ -12,7 +12,7 @@ import d2ke
 from d2ke.learners import ridge
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import block_features
-from d2ke.models.targets import Target
+from d2ke.models.labels import read_labels
 
 OLD = 60
 
@@ -45,11 +45,10 @@ def reference(y, X, model, n_old):
         ]
     ).astype(np.float64)
     unit = model.scaling.sd * np.sqrt(model.R)
-    T = Target.of(y, None).columns(np.float64)
-    found, _ = decompose(Z, T, unit)
-    weights, offsets = found.weights(model.C)
-    offsets = offsets + weights @ ((model.scaling.mean - found.mean) / unit)
-    return (weights, offsets) if model.classes is None else (2 * weights, 2 * offsets - 1)
+    labels = read_labels(y, None)
+    found, _ = decompose(Z, labels.columns(), unit)
+    linear = labels.task.linear_model(found, model.C)
+    return linear.weights, linear.bias + linear.weights @ ((model.scaling.mean - found.mean) / unit)
 
 
 def same(model, weights, offsets, tolerance):

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several labels an object: matrices of 0 and 1, their probabilities and F1."""
+"""Labels as matrices of 0 and 1: several labels for each object."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import labels
 from d2ke._base.errors import ArgumentError
-from d2ke.models.calibration import Calibration
 
 _NUMBERS = bool, int, float, np.generic
 
 
-def indicators(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
+def label_matrix(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
     """Return a matrix of labels as int64, and the names of its columns if it is a data frame.
 
     None if y holds one label for each object.
@@ -73,7 +71,7 @@ def names_of_labels(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
 
 def true_labels(y: Any, names: np.ndarray, n: int) -> np.ndarray:
     """Return the labels of n objects, which must be a matrix like that of the training objects."""
-    matrix = indicators(y)
+    matrix = label_matrix(y)
     if matrix is None or matrix[0].shape[1] != len(names):
         raise ArgumentError(
             "y", f"must be a matrix of {len(names)} columns of 0 and 1, one for each label"
@@ -85,53 +83,3 @@ def true_labels(y: Any, names: np.ndarray, n: int) -> np.ndarray:
             "y", f"has columns {columns.tolist()}, but the model's labels are {names.tolist()}"
         )
     return values
-
-
-def f1(confusion: np.ndarray) -> tuple[float, float]:
-    """Return micro and macro F1 of matrices of true and predicted values, shape (k, 2, 2)."""
-    correct = confusion[:, 1, 1]
-    either = 2 * correct + confusion[:, 0, 1] + confusion[:, 1, 0]
-    return float(2 * correct.sum() / either.sum()), float((2 * correct / either).mean())
-
-
-@dataclass(frozen=True, eq=False)
-class LabelCalibration:
-    """The calibrations of several labels: of each as that of two classes, without and with it.
-
-    Attributes
-    ----------
-    labels : tuple of Calibration
-        One for each label.
-    """
-
-    labels: tuple[Calibration, ...] = field(repr=False)
-
-    @classmethod
-    def fit(
-        cls, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None
-    ) -> LabelCalibration:
-        """Fit a logistic curve for each column of left-out decisions."""
-        fits = [
-            Calibration.fit(decisions[:, [j]], values[:, j], 2, weights)
-            for j in range(values.shape[1])
-        ]
-        return cls(tuple(fits))
-
-    @property
-    def decisions(self) -> np.ndarray:
-        """Left-out decisions, float32 of shape (m, k)."""
-        return np.hstack([c.decisions for c in self.labels])
-
-    def probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Return the probability of each label, shape (n, k)."""
-        columns = [c.probabilities(decisions[:, [j]])[:, 1] for j, c in enumerate(self.labels)]
-        return np.stack(columns, axis=1)
-
-    def __str__(self) -> str:
-        loss, brier, error, area = np.mean(
-            [(c.log_loss, c.brier, c.error, c.auc) for c in self.labels], axis=0
-        )
-        return (
-            f"left-out probabilities, mean of labels: log-loss {loss:.3f}, Brier score {brier:.3f},"
-            f" calibration error {100 * error:.1f} %, AUC {area:.3f}"
-        )

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A distance to fixed columns, which are prepared once for rows that come in many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from d2ke._ext import elastic, strings
+from d2ke._ext.pairwise import PairwiseKernel
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import DISTANCES
+from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.distances.string_rows import not_empty
+from d2ke.objects.container import Objects
+
+_SMALL = 10_000_000  # pairs of elements that take less than a millisecond: one thread computes them
+
+
+class Columns:
+    """A distance of rows to the same columns, call after call.
+
+    For few rows, preparing the columns takes longer than their distances. Levenshtein's distance
+    and DTW keep what they prepare; the others prepare it again. Results are those of
+    `distance_matrix`, bit for bit.
+
+    Parameters
+    ----------
+    y : Objects or list
+        The columns.
+    distance, parameters
+        As for `distance_matrix`.
+    """
+
+    def __init__(self, y: Any, distance: Any, parameters: Mapping[str, Any]):
+        self.y, self.distance, self.parameters = y, distance, parameters
+        self._shortest = 0
+        self._kernel: PairwiseKernel | None = None
+        if not (isinstance(y, Objects) and len(y) and isinstance(distance, str)):
+            return
+        row = find_distance(distance)
+        checked = check_parameters(row, parameters)
+        self._shortest = row.shortest
+        if y.kind != row.kind:
+            return
+        if row.name == "levenshtein" and set(checked) <= {"mode"}:
+            codes = not_empty(y.values.astype(np.uint32))
+            # One letter more, for those of rows that no column has.
+            sides = codes, y.offsets, codes, y.offsets, len(y.alphabet) + 1
+            self._kernel = strings.levenshtein(*sides, False, **checked)
+        elif row.name == "dtw" and set(checked) <= {"window"} and not y.missing and y.values.size:
+            window = checked.get("window", elastic.NO_WINDOW)
+            sides = y.values, y.offsets, y.values, y.offsets
+            self._kernel = elastic.dtw(*sides, window, False, False)
+
+    def fill(self, x: Any, out: np.ndarray, n_threads: int, report: Any = None) -> None:
+        """Compute the distances of x to the columns.
+
+        Parameters
+        ----------
+        x : Objects or list
+            The rows.
+        out : ndarray of float32 or float64, shape (len(x), len(y))
+            C-contiguous array to fill.
+        n_threads : int
+            The result of `team_size`.
+        report : callable, optional
+            As for `PairwiseProblem.fill`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `distance_matrix`.
+        """
+        kernel = self._of_rows(x)
+        if kernel is not None:
+            if x.values.size * self.y.values.size < _SMALL:
+                n_threads = 1
+            kernel.run(out, n_threads, False, report)
+        else:
+            problem = check_pairs(x, self.y, self.distance, self.parameters)
+            problem.fill(out, n_threads, report, DISTANCES)
+
+    def _of_rows(self, x: Any) -> PairwiseKernel | None:
+        """Return the kernel for rows like the columns; None for any that need all the checks."""
+        y = self.y
+        if self._kernel is None or not isinstance(x, Objects) or not x.values.size:
+            return None
+        same = x.kind == y.kind and x.letters == y.letters and x.dim == y.dim
+        if not same or x.lengths.min() < self._shortest:
+            return None
+        if x.kind == "strings":
+            codes = _codes_of(y.alphabet, x.alphabet)[x.values]
+            return strings.with_rows(self._kernel, codes, x.offsets)
+        if x.dtype != y.dtype or x.missing:
+            return None
+        return elastic.with_rows(self._kernel, x.values, x.offsets)
+
+
+def _codes_of(alphabet: np.ndarray, letters: np.ndarray) -> np.ndarray:
+    """Return the places of letters in an alphabet, its length for those that it does not have."""
+    n = len(alphabet)
+    if not n:
+        return np.zeros(len(letters), np.uint32)
+    places = alphabet.searchsorted(letters)
+    places[places == n] = 0
+    return np.where(alphabet[places] == letters, places, n).astype(np.uint32)

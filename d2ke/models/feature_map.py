@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The features of new objects by a trained model: its blocks, prepared once, and their scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import warn
+from d2ke._base.progress import stages
+from d2ke._base.threads import team_size
+from d2ke._ext.pairwise import exp_features
+from d2ke.distances.columns import Columns
+from d2ke.embedding.scaling import Scaling
+from d2ke.models.blocks import AnyFitted, FittedBlock, block_features, spread
+from d2ke.models.views import View, apply_views
+from d2ke.models.windows import Windows
+from d2ke.objects.container import Objects, span_of
+
+_BLOCK = 1 << 26  # bytes that the features of a block of rows take
+_PER_FEATURE = 24  # bytes of distances, features and scaled features together
+_LEAST_ROWS = 16
+_FAR = 10  # times the median distance to a random object
+
+
+class FeatureMap:
+    """Scaled features of objects: those of all blocks side by side.
+
+    What depends on the blocks alone is prepared when the map is made, so that a call with one
+    object takes little longer than its distances.
+
+    Attributes
+    ----------
+    blocks : tuple of fitted blocks
+        The features of one follow those of another.
+    scaling : Scaling
+        Of all of them.
+    """
+
+    def __init__(self, blocks: Sequence[AnyFitted], scaling: Scaling):
+        self.blocks, self.scaling = tuple(blocks), scaling
+        edges = np.cumsum([0, *(block.R for block in blocks)]).tolist()
+        self._R: int = edges[-1]
+        self._plain: list[tuple[AnyFitted, slice]] = []
+        by_column: dict[str, list[tuple[FittedBlock, slice]]] = {}
+        for block, first in zip(blocks, edges[:-1], strict=True):
+            columns = slice(first, first + block.R)
+            if isinstance(block, FittedBlock):
+                by_column.setdefault(block.column, []).append((block, columns))
+            else:
+                self._plain.append((block, columns))
+        self._groups = {name: _Group(members) for name, members in by_column.items()}
+        # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
+        sizes = [block.R for members in by_column.values() for block, _ in members]
+        self._smallest = np.exp(-_FAR) / np.sqrt(max(sizes, default=1))
+
+    def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return scaled features of checked objects, float32 of shape (len(X), R).
+
+        `rows` are those of X among the training objects, which are treated as in training.
+        """
+        if rows is None:
+            Z = self.unscaled(X, n_threads)
+        else:
+            Z = block_features(self.blocks, X, n_threads, rows)
+        return self.scaling.scale(Z, Z)
+
+    def by_blocks(
+        self, X: Any, n_threads: int | None, progress: bool = False
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of checked objects and their scaled features, in bounded memory.
+
+        In the end, warn of objects that are far from all random objects.
+        """
+        step, n = self.rows_at_once(X), len(X)
+        n_far = dict.fromkeys(self._groups, 0)
+        for first in stages(range(0, n, step), "objects", progress):
+            rows = slice(first, min(first + step, n))
+            Z = self.unscaled(X if step >= n else span_of(X, rows.start, rows.stop), n_threads)
+            for name, group in self._groups.items():
+                nearest = Z[:, group.columns].max(axis=1)
+                n_far[name] += np.count_nonzero(nearest < self._smallest)
+            yield rows, self.scaling.scale(Z, Z)
+        for name, count in n_far.items():
+            if count:
+                where = f" of column {name!r}" if name else ""
+                warn(
+                    f"{count} of {n} objects{where} are more than {_FAR} times as far from every "
+                    "random object as training objects usually are, so that all of them get nearly "
+                    "the same prediction. Are their values in the units of the training objects?"
+                )
+
+    def unscaled(self, X: Any, n_threads: int | None) -> np.ndarray:
+        """Return features of checked objects before the scaling."""
+        Z = np.empty((len(X), self._R), np.float32)
+        for block, columns in self._plain:
+            Z[:, columns] = block.features_of(X, n_threads)
+        for name, group in self._groups.items():
+            if not name:
+                group.fill(X, Z, n_threads)
+                continue
+            column = X[name]
+            entries = np.empty((len(column.rows), self._R), np.float32)
+            if len(entries):
+                group.fill(column.values, entries, n_threads)
+            for block, columns in group.members:
+                Z[:, columns] = spread(entries[:, columns], column, block.fill)
+        return Z
+
+    def rows_at_once(self, X: Any) -> int:
+        """Return how many rows of features are computed at a time."""
+        per_row = _PER_FEATURE * self._R + 64
+        columns = [X] if isinstance(X, (Objects, list)) else [c.values for c in X.columns.values()]
+        for values in columns:
+            if isinstance(values, Objects) and len(values):
+                longest = int(values.lengths.max()) * max(1, values.dim)
+                per_row += 32 + 24 * longest * len(self.blocks)
+        return max(_LEAST_ROWS, _BLOCK // per_row)
+
+
+class _Group:
+    """The blocks of distances that see the same objects.
+
+    Blocks whose first views are the same share what these return.
+    """
+
+    def __init__(self, members: list[tuple[FittedBlock, slice]]):
+        self.members = members
+        adjacent = all(a.stop == b.start for (_, a), (_, b) in pairwise(members))
+        places = [np.arange(columns.start, columns.stop) for _, columns in members]
+        self.columns: Any = np.concatenate(places)
+        if adjacent:
+            self.columns = slice(members[0][1].start, members[-1][1].stop)
+        self.gamma = np.concatenate([block.gamma for block, _ in members])
+        self.views: list[tuple[int, View]] = []  # applied to the result of an earlier one, or to X
+        numbers: dict[Any, int] = {}
+        self.steps: list[tuple[FittedBlock, slice, int, Columns | partial[np.ndarray] | None]] = []
+        for block, columns in members:
+            seen = 0
+            for view in block.views:
+                key = seen, _view_key(view)
+                if key not in numbers:
+                    self.views.append((seen, view))
+                    numbers[key] = len(self.views)
+                seen = numbers[key]
+            self.steps.append((block, columns, seen, _prepared(block)))
+
+    def fill(self, X: Any, Z: np.ndarray, n_threads: int | None) -> None:
+        """Compute the features of objects in their columns of Z."""
+        threads, viewed = team_size(n_threads), [X]
+        for seen, view in self.views:
+            viewed.append(apply_views((view,), viewed[seen]))
+        with np.errstate(over="ignore"):
+            for block, columns, seen, prepared in self.steps:
+                objects = viewed[seen]
+                if isinstance(prepared, Columns):
+                    # One row of Z is contiguous.
+                    D = Z[:, columns] if len(Z) == 1 else np.empty((len(Z), block.R), np.float32)
+                    prepared.fill(objects, D, threads)
+                elif prepared is not None:
+                    D = prepared(objects, n_threads)
+                else:
+                    D = block.distances(objects, n_threads)
+                if len(Z) > 1 or not isinstance(prepared, Columns):
+                    Z[:, columns] = D
+        D = Z[:, self.columns]
+        if not np.isfinite(D).all():
+            for block, _, seen, _ in self.steps:
+                block.distances(viewed[seen], n_threads)  # names the block
+        np.multiply(D, self.gamma, out=D, casting="same_kind")
+        if not isinstance(self.columns, slice):
+            Z[:, self.columns] = D
+        for block, columns in self.members:
+            features = Z[:, columns]
+            exp_features(features, features, 1.0, 1 / np.sqrt(block.R), threads)
+
+
+def _prepared(block: FittedBlock) -> Columns | partial[np.ndarray] | None:
+    """Return the distances of a block with its random objects prepared, if they can be."""
+    if isinstance(block.omega, Windows):
+        return partial(block.omega.distances, compiled=block.omega.compiled())
+    if block.from_omega:
+        return None
+    return Columns(block.omega, block.distance, block.parameters)
+
+
+def _view_key(view: View) -> Any:
+    """Return a key that equal views share: the function, and its arguments by their bytes."""
+    if not isinstance(view, partial) or view.args:
+        return id(view)
+    arguments = []
+    for name, value in sorted(view.keywords.items()):
+        if isinstance(value, np.ndarray):
+            value = value.dtype.str, value.shape, value.tobytes()
+        elif not isinstance(value, (int, float, str, bytes, type(None))):
+            return id(view)
+        arguments.append((name, type(value), value))
+    return view.func, tuple(arguments)

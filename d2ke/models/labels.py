@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The labels of training objects, with their weights and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from d2ke._base import labels as plain
+from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke.learners.ridge import Ridge
+from d2ke.models.label_matrices import label_matrix, names_of_labels
+from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
+from d2ke.objects.fields import in_mixed_forms
+
+_LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
+_LEAST_DEVIATION = 1e-140  # of the targets of a regression
+_ROWS = 1024  # of decision values that are held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of some training objects.
+
+    Attributes
+    ----------
+    task : Task
+        What they are.
+    values : ndarray
+        The labels as `Task.encode` returns them.
+    weights : ndarray of float64 or None
+        What the squared errors of the objects count, above 0, with the mean 1 over all training
+        objects; None if all count the same.
+    groups : ndarray of int64 or None
+        Codes of groups, whose objects are left out together; None if each is left out alone.
+    """
+
+    task: Task
+    values: np.ndarray
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Labels:
+        weights = None if self.weights is None else self.weights[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, values=self.values[rows], weights=weights, groups=groups)
+
+    @property
+    def row_weights(self) -> np.ndarray:
+        """Weight of each row, 1 without weights."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def columns(self, dtype: Any = np.float64) -> Any:
+        """Return what the ridge fits, shape (n, k)."""
+        return self.task.columns(self.values, dtype)
+
+    def dense_columns(self) -> np.ndarray:
+        """Return `columns` as an ndarray of float64."""
+        return self.task.dense_columns(self.values)
+
+    def weighted(self, class_weight: Any, sample_weight: np.ndarray | None) -> Labels:
+        """Return the labels with weights: those of the objects times those of their classes."""
+        if class_weight is None and sample_weight is None:
+            return self
+        weights = np.ones(len(self)) if sample_weight is None else sample_weight
+        if class_weight is not None:
+            factors = self.task.class_factors(class_weight, self.task.counts(self.values))
+            weights = weights * factors[self.values]
+        weights = np.maximum(weights / weights.max(), _LEAST_WEIGHT)
+        return replace(self, weights=weights / weights.mean())
+
+    def grouped(self, groups: Any) -> Labels:
+        """Return the labels with groups of objects that are left out together."""
+        given = plain.label_array("groups", groups)
+        plain.same_length("groups", given, "X", len(self))
+        names, codes = np.unique(given, return_inverse=True)
+        if len(names) < 2:
+            raise ArgumentError(
+                "groups",
+                f"has one group only, {names[0].item()!r}: without it nothing is left to train",
+            )
+        return replace(self, groups=codes.astype(np.int64))
+
+    def left_out_chunks(self) -> Iterator[np.ndarray]:
+        """Yield the rows of each group, or of consecutive rows where there are no groups."""
+        if self.groups is None:
+            yield from np.split(np.arange(len(self)), range(_ROWS, len(self), _ROWS))
+        else:
+            order = np.argsort(self.groups, kind="stable")
+            yield from np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
+
+    def left_out(self, ridge: Ridge, P: np.ndarray, T: Any, costs: Sequence[float]) -> np.ndarray:
+        """Return decisions of these rows, a chunk, by models without each or without the group."""
+        predict = ridge.left_out if self.groups is None else ridge.left_out_together
+        return predict(P, T, costs, self.weights)
+
+
+def read_labels(y: Any, task: str | None) -> Labels:
+    """Check labels; real ones are those of a regression, unless `task` says otherwise."""
+    if y is None:
+        raise ArgumentTypeError("y", "must be the labels of X, got None")
+    if task is not None:
+        choice("task", task, ("classification", "regression"))
+    matrix = label_matrix(y)
+    if matrix is not None:
+        if task == "regression":
+            raise ArgumentError("y", "has several columns; a regression has one target")
+        return Labels(LabelSets(names_of_labels(*matrix)), matrix[0])
+    given = plain.label_array("y", y)
+    if task == "regression" or (task is None and has_fractions(given)):
+        return _real(plain.targets("y", as_numbers(given)))
+    classes, codes = plain.encode_classes("y", given)
+    if task is None and classes.dtype.kind == "U" and in_mixed_forms(classes.tolist()):
+        first = ", ".join(map(repr, classes[:4].tolist()))
+        warn(
+            f"y holds numbers that are written in several forms ({first}): each text is a class "
+            "of its own. If they are numbers to predict, say task='regression'; if not, "
+            "task='classification'"
+        )
+    return Labels(Classes(classes), codes)
+
+
+def has_fractions(values: np.ndarray) -> bool:
+    """Return whether values are floats that are not all whole numbers."""
+    return bool(values.dtype.kind == "f" and (values != np.round(values)).any())
+
+
+def _real(values: np.ndarray) -> Labels:
+    if len(values) < 2 or (values == values[0]).all():
+        raise ArgumentError("y", "holds one value only; a regression needs at least two")
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.std(values)
+    if not _LEAST_DEVIATION < deviation < 1 / _LEAST_DEVIATION:
+        raise ArgumentError(
+            "y",
+            f"has values from {values.min()} to {values.max()}; float64 does not hold "
+            "the squares of their differences: multiply y by a number",
+        )
+    task = Values.of(values)
+    return Labels(task, (values - task.centre) / task.unit)
+
+
+def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Check the weights of n objects; those below 1e-12 of the largest become 0."""
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError("sample_weight", f"must hold numbers; {error}") from None
+    if weights.shape != (n,):
+        raise ArgumentError(
+            "sample_weight", f"has the shape {weights.shape}; X has {n} objects: ({n},) is needed"
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        i = int(wrong[0])
+        raise ArgumentError(
+            "sample_weight", f"must be finite and not negative, got {weights[i]}", i
+        )
+    largest = weights.max()
+    if not largest:
+        raise ArgumentError("sample_weight", "is zero for all objects")
+    weights = weights / largest
+    return np.where(weights < _LEAST_WEIGHT, 0.0, weights)

@@ -1,0 +1,554 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model predicts: classes, real values, or sets of labels.
+
+A `Task` is the only place that asks which of the three it is. It encodes labels, gives the columns
+that a ridge fits, turns decisions into predictions, scores and calibrates them, and writes its
+lines of reports and warnings.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from d2ke._base import labels
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke.distances.registry import BY_NAME
+from d2ke.learners.linear_model import LinearModel, winners
+from d2ke.learners.ridge import Ridge, class_indicators
+from d2ke.models.calibration import Calibration, LabelCalibration
+from d2ke.models.label_matrices import true_labels
+from d2ke.objects.fields import finite_numbers
+
+_MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
+_FEW, _SHARE = 10, 0.9  # rows, and the largest share of classes in them
+_MANY = 20  # classes, and errors in which an order can be seen
+
+
+class Task(ABC):
+    """What a model predicts.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        The classes in sorted order, or the names of the labels; None for real values.
+    measure : str
+        Name of the score, for reports: ``"accuracy"`` or ``"100 R^2"``.
+    kept_type : dtype
+        Type of the left-out predictions that calibration keeps.
+    """
+
+    classes: Any = None
+    measure: ClassVar[str] = "accuracy"
+    kept_type: ClassVar[Any] = np.float32
+
+    @property
+    @abstractmethod
+    def k(self) -> int:
+        """Number of columns that the ridge fits, and of decision values."""
+
+    @property
+    def n_probabilities(self) -> int:
+        """Number of columns of probabilities."""
+        return len(self.classes)
+
+    # ------------------------------------------------------------ labels
+
+    @abstractmethod
+    def truth(self, y: Any, n: int) -> np.ndarray:
+        """Return the labels of n objects, checked, in the type of predictions.
+
+        Labels that the model does not have are allowed.
+        """
+
+    @abstractmethod
+    def encode(self, y: Any, n: int) -> np.ndarray:
+        """Return the labels of n objects as training has them; refuse labels that are new."""
+
+    @abstractmethod
+    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+        """Return what the ridge fits to encoded labels, shape (n, k), sparse or dense."""
+
+    def dense_columns(self, values: np.ndarray) -> np.ndarray:
+        """Return `columns` as an ndarray of float64."""
+        columns = self.columns(values)
+        return columns.toarray() if sparse.issparse(columns) else columns
+
+    def to_decisions(self, columns: np.ndarray) -> np.ndarray:
+        """Return decision values for what a ridge predicts of `columns`: above 0 for a class."""
+        return 2 * columns - 1
+
+    def target_centre(self, values: np.ndarray) -> np.ndarray:
+        """Return what the columns are shifted by in sums, shape (k,); 0 if they are sparse."""
+        return np.zeros(self.k)
+
+    @abstractmethod
+    def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
+        """Return the weight of each class for `class_weight`; `counts` are those of `counts`."""
+
+    def counts(self, values: np.ndarray, weights: np.ndarray | None = None) -> Counter[Any]:
+        """Return the number of objects, or their weight, by class or set of labels."""
+        return Counter()
+
+    def check_rows(self, n: int) -> None:  # noqa: B027
+        """Refuse labels that n objects cannot be enough for."""
+
+    def can_use_hinge(self) -> bool:
+        """Return whether the squared hinge loss may replace the squared loss."""
+        return False
+
+    # ------------------------------------------------------------ predictions
+
+    def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
+        """Return the ridge's model for one C, whose decisions above 0 speak for a class."""
+        weights, offsets = ridge.weights(C)
+        return self._linear(2 * weights, 2 * offsets - 1, C)
+
+    def _linear(
+        self, weights: np.ndarray, bias: np.ndarray, C: float, multilabel: bool = False
+    ) -> LinearModel:
+        options = f"-s 11 -p 0 -c {C!r} -B 1"
+        weights = np.ascontiguousarray(weights)
+        return LinearModel(weights, bias, self.classes, 11, options, multilabel)
+
+    @abstractmethod
+    def predict(self, decisions: np.ndarray) -> np.ndarray:
+        """Return predictions by decision values, in the type of `classes` or of the values."""
+
+    def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
+        """Return the percent of correct predictions, or 100 R^2; nan without objects."""
+        if not len(true):
+            return float("nan")
+        return 100.0 * float(np.mean((true == predicted).reshape(len(true), -1).all(axis=1)))
+
+    @abstractmethod
+    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
+        """Return the loss of each object, whose mean is 1 minus `score` over 100."""
+
+    def check_probability(self, probability: bool) -> None:  # noqa: B027
+        """Refuse `probability` for a task without probabilities."""
+
+    def check_single_label(self, function: str) -> None:  # noqa: B027
+        """Refuse sets of labels, in a function that is for one label."""
+
+    # ------------------------------------------------------------ left-out scores
+
+    def confusion(self, n_costs: int) -> np.ndarray | None:
+        """Return confusion matrices of no objects, one for each C; None if there are none."""
+        return None
+
+    def judge(
+        self, decision: np.ndarray, values: np.ndarray, digits: int
+    ) -> tuple[np.ndarray, Any] | None:
+        """Return which left-out predictions are correct, and their cells of the confusions.
+
+        `decision` has the shape (n, n_costs, k), in units of `columns`, and is rounded to `digits`,
+        so that ties up to rounding go to the first class. None for real values.
+        """
+        return None
+
+    def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
+        """Return the percent of correct rows of `LeftOutScores`, or 100 R^2, and its error."""
+        n = scores.total
+        effective = n * n / scores.squared_weights  # rows of one weight with as much chance
+        share = min(1.0, float(scores.n_correct[i] / n))  # sums of weights are rounded
+        return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / effective))
+
+    @abstractmethod
+    def calibration(
+        self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
+    ) -> Calibration | LabelCalibration:
+        """Return the calibration by left-out predictions of encoded labels."""
+
+    # ------------------------------------------------------------ reports
+
+    @abstractmethod
+    def report(self, model: Any) -> str:
+        """Return the line about the training of a model."""
+
+    @abstractmethod
+    def warn_of_result(self, model: Any) -> None:
+        """Warn of a model that learned nothing, or whose labels seem to be of another task."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Task):
+    """One of several classes.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The classes in sorted order. Encoded labels are their positions.
+    """
+
+    classes: np.ndarray
+
+    @property
+    def k(self) -> int:
+        """One column for each class, but one for two classes."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def truth(self, y: Any, n: int) -> np.ndarray:
+        """Return the labels of n objects, of the kind of the classes."""
+        return np.asarray(labels.truth(labels.label_array("y", y), self.classes, "X", n))
+
+    def codes(self, true: np.ndarray) -> np.ndarray:
+        """Return the positions of labels among the classes, -1 for others."""
+        places = np.searchsorted(self.classes[:-1], true)
+        return np.where(self.classes[places] == true, places, -1)
+
+    def encode(self, y: Any, n: int) -> np.ndarray:
+        """Return the positions of labels among the classes; refuse others."""
+        true = self.truth(y, n)
+        codes = self.codes(true)
+        new = np.flatnonzero(codes < 0)
+        if new.size:
+            raise ArgumentError(
+                "y",
+                f"is {true[new[0]].item()!r}, which is not one of the model's {len(self.classes)} "
+                "classes: train anew with d2ke_train on all objects, of old and new classes",
+                new[0],
+            )
+        return codes
+
+    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+        """Return 1 in the column of each row's class, sparse."""
+        return class_indicators(values, len(self.classes), dtype)
+
+    def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
+        """Return the weight of each class."""
+        if not isinstance(class_weight, str):
+            return labels.class_weights(self.classes, None, class_weight)
+        if class_weight != "balanced":
+            raise ArgumentError(
+                "class_weight",
+                f"must be 'balanced' or a dict {{label: weight}}, got {class_weight!r}",
+            )
+        return 1 / np.array([counts[code] for code in range(len(self.classes))])
+
+    def counts(self, values: np.ndarray, weights: np.ndarray | None = None) -> Counter[Any]:
+        """Return the number of objects, or their weight, by class."""
+        return Counter(dict(enumerate(np.bincount(values, weights).tolist())))
+
+    def check_rows(self, n: int) -> None:
+        """Refuse nearly as many classes as the n objects there are in all."""
+        if n >= _FEW and len(self.classes) > _SHARE * n:
+            raise ArgumentError(
+                "y",
+                f"has {len(self.classes)} different values in {n} rows: nothing can be learned of "
+                "classes of one object each. Are y and X swapped, or is it a regression "
+                "(task='regression')?",
+            )
+
+    def can_use_hinge(self) -> bool:
+        """Return True: it is a loss of two classes, one against the rest."""
+        return True
+
+    def predict(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the class of the largest decision value."""
+        return self.classes[winners(decisions)]
+
+    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
+        """Return 1 for each wrong prediction; `true` are labels."""
+        return (self.predict(decisions) != true).astype(np.float64)
+
+    def confusion(self, n_costs: int) -> np.ndarray | None:
+        """Return matrices of true and predicted classes, of up to 1,000 classes."""
+        k = len(self.classes)
+        return np.zeros((n_costs, k, k), np.int64) if k <= _MAX_CONFUSION else None
+
+    def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
+        """Return which predictions are correct, and (C, true class, predicted class)."""
+        signs = np.round(self.to_decisions(decision), digits)
+        predicted = winners(signs.reshape(-1, self.k)).reshape(decision.shape[:2])
+        true = values[:, None]
+        return predicted == true, (np.arange(decision.shape[1]), true, predicted)
+
+    def calibration(
+        self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
+    ) -> Calibration:
+        """Return Platt's curve for two classes, a softmax for more."""
+        return Calibration.fit(self.to_decisions(decisions), values, len(self.classes), weights)
+
+    def report(self, model: Any) -> str:
+        """Return the cross-validated accuracy beside the share of the largest class."""
+        return (
+            f"trained on {model.n_train} objects of {len(self.classes)} classes; cross-validated"
+            f" accuracy {model.accuracy:.1f} +- {model.accuracy_error:.1f} %, largest class "
+            f"{model.largest_class:.1f} %"
+        )
+
+    def warn_of_result(self, model: Any) -> None:
+        """Warn if accuracy is not above the largest class, and of classes that seem numbers."""
+        numbers = self.classes.dtype.kind in "iuf" and len(self.classes) > _MANY
+        if model.accuracy <= model.largest_class + 2 * model.accuracy_error:
+            advice = " If the labels are numbers to predict, say task='regression'."
+            reached = (
+                f"accuracy is {model.accuracy:.1f} %, and the largest class has "
+                f"{model.largest_class:.1f} %"
+            )
+            _warn_of_nothing(f"the cross-validated {reached}", model, advice * numbers)
+        elif numbers and _errors_are_near(model.confusion):
+            warn(
+                f"y has {len(model.linear.weights)} different whole numbers, taken as classes, "
+                "and wrong predictions are near the true numbers. If they are numbers to predict, "
+                "say task='regression'"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Task):
+    """Real values, a regression.
+
+    Attributes
+    ----------
+    centre, unit : float
+        Encoded values are relative to the mean of the training values, in a power of two near
+        their deviation, so that neither level nor scale costs digits.
+    """
+
+    centre: float = 0.0
+    unit: float = 1.0
+
+    measure: ClassVar[str] = "100 R^2"
+    kept_type: ClassVar[Any] = np.float64
+
+    @property
+    def k(self) -> int:
+        """One column."""
+        return 1
+
+    @property
+    def n_probabilities(self) -> int:
+        """Real values have no probabilities."""
+        return 0
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Values:
+        """Return the task of training values, by their mean and deviation."""
+        centre = float(values.mean())
+        return cls(centre, 2.0 ** int(np.frexp((values - centre).std())[1]))
+
+    def truth(self, y: Any, n: int) -> np.ndarray:
+        """Return the values of n objects; text must hold numbers."""
+        return np.asarray(labels.truth(as_numbers(labels.label_array("y", y)), None, "X", n))
+
+    def encode(self, y: Any, n: int) -> np.ndarray:
+        """Return the values of n objects, relative to `centre` and in `unit`."""
+        return (self.truth(y, n) - self.centre) / self.unit
+
+    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+        """Return the values as a column."""
+        return values[:, None]
+
+    def to_decisions(self, columns: np.ndarray) -> np.ndarray:
+        """Return predictions in the units of y."""
+        return self.unit * columns + self.centre
+
+    def target_centre(self, values: np.ndarray) -> np.ndarray:
+        """Return the mean."""
+        return values.mean(keepdims=True)
+
+    def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
+        """Refuse weights of classes."""
+        raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
+
+    def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
+        """Return the ridge's model for one C, in the units of y."""
+        weights, offsets = ridge.weights(C)
+        return self._linear(self.unit * weights, self.unit * offsets + self.centre, C)
+
+    def predict(self, decisions: np.ndarray) -> np.ndarray:
+        """Return the decision values."""
+        return decisions[:, 0].copy()
+
+    def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
+        """Return 100 R^2; nan if the true values are all the same, or there are none."""
+        spread = np.mean((true - true.mean()) ** 2) if len(true) else 0.0
+        if not spread:
+            return float("nan")
+        return 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
+
+    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
+        """Return squared errors in variances of the true values."""
+        return (decisions[:, 0] - true) ** 2 / (np.var(true) or 1.0)
+
+    def check_probability(self, probability: bool) -> None:
+        """Refuse probabilities."""
+        if probability:
+            raise ArgumentError("probability", "is for classes, but the model is a regression")
+
+    def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
+        """Return 100 R^2 and its standard error."""
+        n = scores.total
+        effective = n * n / scores.squared_weights
+        spread, mean = scores.spread / n, float(scores.squared[i] / n)
+        deviation = np.sqrt(max(scores.fourth[i] / n - mean**2, 0.0))
+        return 100.0 * (1 - mean / spread), 100.0 * float(deviation / spread / np.sqrt(effective))
+
+    def calibration(
+        self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
+    ) -> Calibration:
+        """Return left-out predictions and values, in the units of y."""
+        return Calibration.fit(self.to_decisions(decisions), self.to_decisions(values), 0)
+
+    def report(self, model: Any) -> str:
+        """Return the cross-validated R^2."""
+        r2 = model.accuracy / 100
+        return f"trained on {model.n_train} objects; cross-validated R^2 {r2:.3f}"
+
+    def warn_of_result(self, model: Any) -> None:
+        """Warn if R^2 is not above 0."""
+        if model.accuracy <= 2 * model.accuracy_error:
+            _warn_of_nothing(f"the cross-validated R^2 is {model.accuracy / 100:.2f}", model)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets(Task):
+    """Several labels for each object, or none.
+
+    Attributes
+    ----------
+    classes : ndarray
+        Names of the labels. Encoded labels are rows of 0 and 1, one column for each name.
+    """
+
+    classes: np.ndarray
+
+    @property
+    def k(self) -> int:
+        """One column for each label."""
+        return len(self.classes)
+
+    def truth(self, y: Any, n: int) -> np.ndarray:
+        """Return the labels of n objects, a matrix with the columns of the training labels."""
+        return true_labels(y, self.classes, n)
+
+    def encode(self, y: Any, n: int) -> np.ndarray:
+        """Return the same matrix."""
+        return self.truth(y, n)
+
+    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+        """Return the matrix, sparse."""
+        return sparse.csr_array(values.astype(dtype))
+
+    def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
+        """Refuse weights of classes."""
+        raise ArgumentError(
+            "class_weight", "is for one label an object; y has several: give sample_weight"
+        )
+
+    def counts(self, values: np.ndarray, weights: np.ndarray | None = None) -> Counter[Any]:
+        """Return the number of objects, or their weight, by set of labels."""
+        distinct, codes = np.unique(values, axis=0, return_inverse=True)
+        sizes = np.bincount(codes.ravel(), weights, len(distinct))
+        return Counter(dict(zip(map(bytes, distinct.astype(bool)), sizes.tolist(), strict=True)))
+
+    def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
+        """Return the ridge's model for one C; each label is decided by a sign."""
+        weights, offsets = ridge.weights(C)
+        return self._linear(2 * weights, 2 * offsets - 1, C, multilabel=True)
+
+    def predict(self, decisions: np.ndarray) -> np.ndarray:
+        """Return 1 for each label with a positive decision value, int64 of shape (n, k)."""
+        return (decisions > 0).astype(np.int64)
+
+    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
+        """Return 1 for each object with a wrong label."""
+        return (self.predict(decisions) != true).any(axis=1).astype(np.float64)
+
+    def check_single_label(self, function: str) -> None:
+        """Refuse sets of labels."""
+        raise ArgumentError(
+            "model", f"has several labels an object, and {function} is for models of one"
+        )
+
+    def confusion(self, n_costs: int) -> np.ndarray:
+        """Return matrices of true and predicted values of each label."""
+        return np.zeros((n_costs, self.k, 2, 2), np.int64)
+
+    def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
+        """Return which rows are right in all labels, and (C, label, true, predicted)."""
+        predicted = (np.round(self.to_decisions(decision), digits) > 0).astype(np.int64)
+        true, chosen = values[:, None], np.arange(decision.shape[1])
+        cells = chosen[:, None], np.arange(self.k), true, predicted
+        return (predicted == true).all(axis=2), cells
+
+    def calibration(
+        self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
+    ) -> LabelCalibration:
+        """Return Platt's curve for each label."""
+        return LabelCalibration.fit(self.to_decisions(decisions), values, weights)
+
+    def report(self, model: Any) -> str:
+        """Return the cross-validated F1, and the share of objects with all labels right."""
+        micro, macro = f1(model.confusion)
+        return (
+            f"trained on {model.n_train} objects with {self.k} labels; "
+            f"cross-validated F1 {micro:.3f} (micro), {macro:.3f} (macro); all labels right "
+            f"{model.accuracy:.1f} +- {model.accuracy_error:.1f} %, most frequent set of labels "
+            f"{model.largest_class:.1f} %"
+        )
+
+    def warn_of_result(self, model: Any) -> None:
+        """Warn if as many labels would be right with the more frequent value of each."""
+        n = model.confusion.sum()
+        share = np.trace(model.confusion, axis1=1, axis2=2).sum() / n
+        floor = model.confusion.sum(axis=2).max(axis=1).sum() / n
+        if share <= floor + 2 * np.sqrt(share * (1 - share) / n):
+            warn(
+                f"little or nothing was learned: of the cross-validated labels {100 * share:.1f} % "
+                f"are right, with the more frequent value of each {100 * floor:.1f} %. Does the "
+                "distance see what the labels are about? Try another distance=, blocks= of your "
+                "own, or a larger R."
+            )
+
+
+def as_numbers(y: np.ndarray) -> np.ndarray:
+    """Return values that are text as numbers; others as they are."""
+    if y.dtype.kind != "U":
+        return y
+    try:
+        return np.array(finite_numbers("y[{}]".format, y.tolist()))
+    except ValueError as error:
+        raise ArgumentTypeError("y", f"must hold numbers for a regression; {error}") from None
+
+
+def f1(confusion: np.ndarray) -> tuple[float, float]:
+    """Return micro and macro F1 of matrices of true and predicted values, shape (k, 2, 2)."""
+    correct = confusion[:, 1, 1]
+    either = 2 * correct + confusion[:, 0, 1] + confusion[:, 1, 0]
+    return float(2 * correct.sum() / either.sum()), float((2 * correct / either).mean())
+
+
+def _warn_of_nothing(reached: str, model: Any, last: str = "") -> None:
+    advice = "Try another distance=, blocks= of your own, or a larger R."
+    distances = (getattr(block, "distance", None) for block in model.blocks)
+    names = {name for name in distances if isinstance(name, str)}
+    rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
+    if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
+        advice += f" Is {', '.join(scales)} in the units of the values?"
+    warn(
+        f"little or nothing was learned: {reached}. Does the distance see what the labels are "
+        f"about? {advice}{last}"
+    )
+
+
+def _errors_are_near(confusion: np.ndarray | None) -> bool:
+    """Return whether classes are taken for others of nearby rank, as numbers are, not names."""
+    if confusion is None:
+        return False
+    wrong = confusion - np.diag(np.diag(confusion))
+    n = wrong.sum()
+    if n < _MANY:
+        return False
+    rank = np.arange(len(wrong))
+    gaps = np.abs(rank[:, None] - rank)
+    by_chance = wrong.sum(axis=1) @ gaps @ wrong.sum(axis=0) / n**2
+    return bool((wrong * gaps).sum() / n < by_chance / 2)

@@ -1,0 +1,78 @@
+"""Distances to columns that are prepared once: those of `distance_matrix`, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import d2ke
+from d2ke.distances.columns import Columns
+
+WORDS = st.lists(st.text("abcé", max_size=40), min_size=1, max_size=12)
+
+
+def same_in_every_call(y, calls, distance, dtype=np.float64, **parameters):
+    y = d2ke.pack(y) if not isinstance(y, d2ke.Objects) else y
+    columns = Columns(y, distance, parameters)
+    for x in calls:
+        x = d2ke.pack(x) if not isinstance(x, d2ke.Objects) else x
+        wanted = d2ke.distance_matrix(x, y, distance=distance, **parameters)
+        out = np.empty(wanted.shape, dtype)
+        columns.fill(x, out, 1)
+        np.testing.assert_array_equal(out, wanted.astype(dtype))
+
+
+@settings(max_examples=60)
+@given(
+    WORDS, st.lists(WORDS, min_size=1, max_size=3), st.sampled_from(["global", "prefix", "infix"])
+)
+def test_words(y, calls, mode):
+    same_in_every_call(y, calls, "levenshtein", mode=mode)
+
+
+@pytest.mark.parametrize("distance", ["levenshtein", "indel", "osa", "jaccard"])
+def test_letters_that_no_column_has(distance):
+    same_in_every_call(
+        ["ab", "abba", "b" * 90], [["xyz"], ["ab", "xb", "a\U0001f600b" * 30]], distance
+    )
+
+
+def test_parameters_that_are_prepared_again():
+    same_in_every_call(["ab", "abba"], [["ab"], ["bb", "a"]], "levenshtein", normalize=True)
+
+
+def test_tokens_and_integers():
+    words = [["the", "cat"], ["sat"]], [["the", "longest of all", "cat"]]
+    same_in_every_call(words[0], words, "levenshtein")
+    numbers = [
+        d2ke.pack([np.array(x) for x in X], kind="strings") for X in ([[1, 5], [2]], [[7, 5]])
+    ]
+    same_in_every_call(numbers[0], numbers, "levenshtein")
+
+
+@pytest.mark.parametrize("window", [None, 3])
+@pytest.mark.parametrize("types", [("f4", "f4"), ("f8", "f8"), ("f4", "f8"), ("f8", "f4")])
+def test_series(types, window):
+    rng = np.random.default_rng(0)
+    y, *calls = [
+        [rng.normal(size=(n, 2)).astype(kind) for n in rng.integers(1, 60, 23)]
+        for kind in (types[0], types[1], types[1])
+    ]
+    # Squares of these leave the range, which asks for the careful kernel.
+    calls.append([1e25 * calls[0][0], calls[0][1]])
+    same_in_every_call(y, calls, "dtw", np.float64, window=window)
+
+
+def test_sets_and_functions_are_compared_as_ever():
+    rng = np.random.default_rng(1)
+    y, *calls = [[rng.normal(size=(n, 2)) for n in (3, 1, 7)] for _ in range(3)]
+    same_in_every_call(y, calls, "hausdorff")
+    same_in_every_call(y, calls, lambda a, b: abs(len(a) - len(b)))
+
+
+def test_rows_are_checked():
+    columns = Columns(d2ke.pack([[1.0, 2.0], [3.0]]), "dtw", {})
+    with pytest.raises(ValueError, match="dimensions"):
+        columns.fill(d2ke.pack([np.ones((3, 2))]), np.empty((1, 2)), 1)
+    with pytest.raises(TypeError, match="strings"):
+        columns.fill(d2ke.pack(["ab"]), np.empty((1, 2)), 1)
