@@ -22,7 +22,8 @@ from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import add_seed, number, positive, session_of, threads_parser
 from d2ke.cli.session import SILENT, Session
-from d2ke.objects.container import Objects, from_owned, offsets_of
+from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.packed import offsets_of
 from papers.cells import digest
 from papers.datasets import Dataset, load
 from papers.estimate import duration

@@ -12,7 +12,8 @@ import numpy as np
 from d2ke._base.checks import choice, not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._ext import edits, pairwise, strings
-from d2ke.objects.container import Objects, common_alphabet
+from d2ke.objects.container import Objects
+from d2ke.objects.joining import common_alphabet
 from d2ke.objects.packing import pack
 
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}

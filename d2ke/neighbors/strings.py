@@ -16,7 +16,8 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
-from d2ke.objects.container import Objects, offsets_of
+from d2ke.objects.container import Objects
+from d2ke.objects.packed import offsets_of
 
 # Pairs for each string; of fewer, the index and the samples take too much of the time. Fewer pairs
 # within a radius are searched by cut-offs alone, where these cost less than all distances in full.

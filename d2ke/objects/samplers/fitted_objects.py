@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
-from d2ke.objects.container import Objects, from_owned, refuse_weights
+from d2ke.objects.compatibility import refuse_weights
+from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.packing import as_objects
 from d2ke.objects.samplers.random_objects import check_overflow, draw_offsets
 

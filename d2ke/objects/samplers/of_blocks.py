@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.objects.container import Objects, from_owned, offsets_of, refuse_weights
+from d2ke.objects.compatibility import refuse_weights
+from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.letter_pieces import counted_pieces, select_pieces
+from d2ke.objects.packed import offsets_of
 from d2ke.objects.samplers.fitted_objects import cut_segments
 
 # Ranges of lengths, as parts of the median length of the training objects.
