@@ -53,8 +53,8 @@ class Objects:
     weights : ndarray of float64, shape (total,), or None
         One weight for each vector, read-only; None for vectors of equal weight.
         Slices and `concatenate` keep them. A single object ``X[i]`` has them as
-        ``X[i].weights``, and `pack` reads them there; what is computed from it
-        has none.
+        ``X[i].weights``, and `pack` reads them there; arrays computed from it
+        have none.
     missing : bool
         Whether there is NaN among the values, which stands for what is missing; see `pack`. Only
         ``distance="dtw"`` with ``missing="arow"`` takes such objects.
@@ -90,12 +90,9 @@ class Objects:
     ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
-        copies: list[Any] = []
-        for array in (values, offsets, alphabet, weights):
-            contiguous = None if array is None else np.ascontiguousarray(array)
-            copied = contiguous is None or is_frozen(contiguous)
-            copies.append(contiguous if copied else contiguous.copy())  # type: ignore[union-attr]
-        packed = Packed(kind, *copies[:3], letters, copies[3], bool(missing))
+        packed = Packed(
+            kind, _copy(values), _copy(offsets), _copy(alphabet), letters, _copy(weights), missing
+        )
         _check(packed)
         self._keep(packed)
 
@@ -105,8 +102,7 @@ class Objects:
         keep = object.__setattr__
         keep(self, "kind", kind)
         keep(self, "letters", letters)
-        missing = missing and kind != "strings" and bool(np.isnan(values).any())
-        keep(self, "missing", missing)
+        keep(self, "missing", bool(missing) and kind != "strings" and bool(np.isnan(values).any()))
         keep(self, "values", values if is_frozen(values) else freeze(values))
         keep(self, "offsets", offsets if is_frozen(offsets) else freeze(offsets))
         for name, array in (("alphabet", alphabet), ("weights", weights)):
@@ -313,12 +309,26 @@ def from_owned(
 
     `missing`: whether there may be NaN, for missing entries.
     """
-    values, offsets = np.ascontiguousarray(values), np.ascontiguousarray(offsets)
-    packed = Packed(kind, values, offsets, alphabet, letters, weights, bool(missing))
+    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing))
+
+
+def objects_of(packed: Packed) -> Objects:
+    """Return Objects over the arrays of a reader; see `from_owned`."""
+    values, offsets = np.ascontiguousarray(packed.values), np.ascontiguousarray(packed.offsets)
+    if values is not packed.values or offsets is not packed.offsets:
+        packed = packed._replace(values=values, offsets=offsets)
     _check(packed)
     objects = object.__new__(Objects)
     objects._keep(packed)
     return objects
+
+
+def _copy(array: Any) -> Any:
+    """Return a copy of an array, or an array of Objects as it is; None for None."""
+    if array is None:
+        return None
+    array = np.ascontiguousarray(array)
+    return array if is_frozen(array) else array.copy()
 
 
 def _check(packed: Packed) -> None:

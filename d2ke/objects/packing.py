@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
 from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
-from d2ke.objects.container import OBJECT_KINDS, Objects, fields_of, from_owned, of_kind
+from d2ke.objects.container import OBJECT_KINDS, Objects, fields_of, objects_of, of_kind
 from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.packed import Packed
@@ -178,10 +178,10 @@ def pack_items(
 ) -> Objects:
     """Pack what `pack` takes; its other arguments are checked and in the layout."""
     if weights is not None:
-        return from_owned(*_weighted(items, layout, name, kind, weights))
+        return objects_of(_weighted(items, layout, name, kind, weights))
     if isinstance(items, Objects):
         return _packed_already(items, layout, name, kind)
-    return from_owned(*_reader(items)(items, layout, name, kind))
+    return objects_of(_reader(items)(items, layout, name, kind))
 
 
 def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None) -> Objects:
@@ -197,8 +197,7 @@ def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None)
 
 def _weighted(items: Any, layout: Layout, name: str, kind: str | None, weights: Any) -> Packed:
     """Read items that are given with weights, as sets."""
-    if kind == "series":
-        raise ArgumentTypeError(name, "has weights, which go with sets, but series are needed")
+    _refuse_series(kind, name)
     column = read_column(weights, "weights")
     if column is not None:
         weights = [masses.ravel() for masses in as_objects("weights", column, "sets")]
@@ -233,13 +232,15 @@ def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Pa
     if WeightedVectors in types and not layout.weighted:
         weights = weights_of_items(items, name)
     if weights is not None:
-        return _weighted(items, layout, name, kind, weights)
+        _refuse_series(kind, name)
+        layout = layout._replace(explicit=True)
     if kind is None:
         filled = next((x for x in items if not isinstance(x, (list, tuple)) or x), items[0])
         text = isinstance(items[0], (str, bytes)) or is_token_list(filled)
         kind = "strings" if text else "series"
     if kind != "strings":
-        return read_vectors(items, layout, name, kind)
+        packed = read_vectors(items, layout, name, kind)
+        return packed if weights is None else with_weights(packed, weights, name)
     if layout.channels_first:
         raise TypeError(f"channels_first does not apply to strings, which {name} holds")
     return read_strings(items, name)
@@ -280,9 +281,9 @@ def read_iterable(items: Any, layout: Layout, name: str, kind: str | None) -> Pa
     return read_sequence(list_of(name, items), layout, name, kind)
 
 
-Reader = Callable[[Any, Layout, str, "str | None"], Packed]
+Reader: TypeAlias = Callable[[Any, Layout, str, str | None], Packed]
 
-# The first row whose test is true has the reader. A container is a row and its reader.
+# The first row whose test is true gives the reader; a new container is a row and its reader.
 READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
     (lambda items: isinstance(items, (list, tuple)), read_sequence),
     (lambda items: isinstance(items, np.ndarray), read_array),
@@ -299,6 +300,11 @@ def _reader(items: Any) -> Reader:
 def _refuse_lengths(layout: Layout, name: str) -> None:
     if layout.lengths is not None:
         raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
+
+
+def _refuse_series(kind: str | None, name: str) -> None:
+    if kind == "series":
+        raise ArgumentTypeError(name, "has weights, which go with sets, but series are needed")
 
 
 def _uncell(item: Any) -> Any:

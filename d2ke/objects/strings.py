@@ -39,13 +39,13 @@ def read_strings(items: Sequence[Any], name: str) -> Packed:
 
 def read_texts(items: Sequence[Any], letters: str) -> Packed:
     """Read strings that are all `str`, or all `bytes`; ASCII text is read as bytes."""
-    join = "".join if letters == "str" else b"".join
+    join: Any = "".join if letters == "str" else b"".join
     lengths: list[int] = []
     runs: list[Any] = []
     for low in range(0, len(items), _RUN):
         run = items[low : low + _RUN] if len(items) > _RUN else items
         lengths += map(len, run)
-        runs.append(join(run))  # type: ignore[operator]
+        runs.append(join(run))
     offsets = offsets_of(lengths)
     if letters == "bytes" or all(map(str.isascii, runs)):
         data = [run.encode() for run in runs] if letters == "str" else runs
