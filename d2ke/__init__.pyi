@@ -85,7 +85,7 @@ from .neighbors.search import nearest as nearest
 from .neighbors.search import within as within
 from .neighbors.windows import nearest_windows as nearest_windows
 from .objects.container import Objects as Objects
-from .objects.container import concatenate as concatenate
+from .objects.joining import concatenate as concatenate
 from .objects.packing import pack as pack
 from .objects.record_packing import categories as categories
 from .objects.record_packing import pack_records as pack_records

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke import Objects, distance_matrix, pack
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.objects.container import check_compatible
+from d2ke.objects.compatibility import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 from matlab_compat._outputs import Outputs
 

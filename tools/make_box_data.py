@@ -21,7 +21,8 @@ import numpy as np
 from d2ke import pack
 from d2ke.datasets import read_ts
 from d2ke.io import save_mat
-from d2ke.objects.container import Objects, concatenate
+from d2ke.objects.container import Objects
+from d2ke.objects.joining import concatenate
 
 BOX = Path(__file__).resolve().parent.parent / "data"
 

@@ -18,7 +18,8 @@ from dask.utils import parse_bytes
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.workers import later, shared, thread_count
-from d2ke.objects.container import Objects, offsets_of, span_of
+from d2ke.objects.container import Objects, span_of
+from d2ke.objects.packed import offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_records
 from d2ke.objects.values import list_of

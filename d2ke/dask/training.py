@@ -30,7 +30,8 @@ from d2ke.models.plan import Solved, TrainingPlan, scores
 from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
 from d2ke.models.scores import LeftOutScores
 from d2ke.models.tasks import Classes, Task
-from d2ke.objects.container import Objects, concatenate
+from d2ke.objects.container import Objects
+from d2ke.objects.joining import concatenate
 from d2ke.objects.tables import is_table
 
 

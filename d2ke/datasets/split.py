@@ -13,7 +13,8 @@ from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.rounding import plain_deviations
 from d2ke.embedding.scaling import moments
-from d2ke.objects.container import Objects, from_owned, refuse_missing
+from d2ke.objects.compatibility import refuse_missing
+from d2ke.objects.container import Objects, from_owned
 
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:

@@ -11,8 +11,7 @@ import numpy as np
 from d2ke._ext import elastic, strings
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import DISTANCES
-from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.distances.registry import DISTANCES, check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects
 
@@ -81,7 +80,7 @@ class Columns:
             kernel.run(out, n_threads, False, report)
         else:
             problem = check_pairs(x, self.y, self.distance, self.parameters)
-            problem.fill(out, n_threads, report, DISTANCES)
+            problem.fill(out, n_threads, report)
 
     def _of_rows(self, x: Any) -> PairwiseKernel | None:
         """Return the kernel for rows like the columns; None for any that need all the checks."""

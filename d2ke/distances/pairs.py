@@ -30,7 +30,8 @@ from d2ke.distances.problem import (
 )
 from d2ke.distances.registry import BY_NAME, check_kind, check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
-from d2ke.objects.container import Objects, check_compatible, refuse_weights
+from d2ke.objects.compatibility import check_compatible, refuse_weights
+from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
 

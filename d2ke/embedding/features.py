@@ -18,8 +18,8 @@ from d2ke._ext import pairwise
 from d2ke.distances.matrix import fill_array, output_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem, Transform
+from d2ke.objects.compatibility import warn_of_letters
 from d2ke.objects.container import Objects
-from d2ke.objects.readings import warn_of_letters
 
 
 def d2ke_embed(

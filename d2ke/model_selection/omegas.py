@@ -32,9 +32,9 @@ from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FEATURE_VALUES
 from d2ke.model_selection.result import Search, printable
-from d2ke.objects.container import Objects, check_compatible
+from d2ke.objects.compatibility import check_compatible, warn_of_letters
+from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
-from d2ke.objects.readings import warn_of_letters
 from d2ke.objects.samplers import training
 
 

@@ -20,9 +20,10 @@ from d2ke._ext import elastic
 from d2ke.distances.registry import BY_NAME
 from d2ke.distances.window_rows import constant_limits
 from d2ke.neighbors.window_bounds import Query
-from d2ke.objects.container import Objects, check_compatible, refuse_weights
+from d2ke.objects.compatibility import check_compatible, refuse_weights
+from d2ke.objects.container import Objects
+from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import as_objects, pack_items
-from d2ke.objects.readings import Layout
 
 _MOST = 1e300  # of values, so that differences are finite
 _RUN = 1 << 12  # bounds with one minimum

@@ -15,6 +15,14 @@ _ROWS = 1 << 20  # of a column that are decoded in one go
 _SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
+def _has_pyarrow() -> bool:
+    try:
+        pyarrow("")
+    except ImportError:
+        return False
+    return True
+
+
 def pyarrow(reason: str) -> Any:
     """Return the module, or say how to install it."""
     try:
@@ -23,28 +31,32 @@ def pyarrow(reason: str) -> Any:
         raise ImportError(f"{reason} needs pyarrow: pip install 'd2ke[arrow]'") from None
 
 
-def read_column(items: Any, name: str) -> Any:
-    """Return a column as a chunked array of pyarrow; None for anything that is no Arrow column.
+def is_column(items: Any) -> bool:
+    """Return whether pyarrow reads items as a column, and not as Python objects.
 
-    Columns of pandas and polars that hold Python objects are none. Without pyarrow, columns that
-    can be listed (polars, awkward, pandas) are none either, the others are refused.
+    Without pyarrow, columns that can be listed (polars, awkward, pandas) are not read as columns.
     """
     if isinstance(items, (list, tuple, np.ndarray)) or hasattr(items, "columns"):
-        return None
-    if _module(items) == "pandas":
-        items = getattr(items, "array", None)
+        return False
+    items = _array_of(items)
     if _module(items) == "polars" and str(getattr(items, "dtype", "")) == "Object":
-        return None  # Arrow sees addresses of Python objects there
+        return False  # Arrow sees addresses of Python objects there
     if not (any(hasattr(items, sign) for sign in _SIGNS) or _is_old(items)):
-        return None
-    try:
-        pa = pyarrow(f"{name}, an Arrow column,")
-    except ImportError:
-        if hasattr(items, "to_list") or hasattr(items, "tolist"):
-            return None
-        raise
-    column = _imported(pa, items, name)
+        return False
+    listed = hasattr(items, "to_list") or hasattr(items, "tolist")
+    return not listed or _has_pyarrow()
+
+
+def chunks_of(items: Any, name: str) -> Any:
+    """Return a column as a chunked array of pyarrow."""
+    pa = pyarrow(f"{name}, an Arrow column,")
+    column = _imported(pa, _array_of(items), name)
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+
+
+def read_column(items: Any, name: str) -> Any:
+    """Return a column as a chunked array of pyarrow; None for anything else."""
+    return chunks_of(items, name) if is_column(items) else None
 
 
 def _imported(pa: Any, items: Any, name: str) -> Any:
@@ -67,14 +79,19 @@ def _imported(pa: Any, items: Any, name: str) -> Any:
         ) from None
 
 
+def _array_of(items: Any) -> Any:
+    """Return the array of a column of pandas; anything else as it is."""
+    return getattr(items, "array", None) if _module(items) == "pandas" else items
+
+
 def _module(items: Any) -> str:
     return type(items).__module__.partition(".")[0]
 
 
 def _is_old(items: Any) -> bool:
-    """Tell a column of a polars or a pyarrow that has no Arrow stream yet."""
-    known = {"polars": "to_arrow", "pyarrow": "chunks"}.get(_module(items))
-    return known is not None and hasattr(items, known) and not hasattr(items, "__arrow_c_stream__")
+    """Return whether items are a column of a polars or a pyarrow without Arrow streams."""
+    method = {"polars": "to_arrow", "pyarrow": "chunks"}.get(_module(items), "")
+    return hasattr(items, method) and not hasattr(items, "__arrow_c_stream__")
 
 
 def plain(array: Any) -> Any:
@@ -102,7 +119,7 @@ def plain_type(column: Any) -> Any:
 
 
 def pieces(column: Any, name: str) -> Iterator[tuple[int, Any]]:
-    """Yield parts of a column, plain and without nulls, and the number of their first row."""
+    """Yield runs of rows of a column, plain and without nulls, and the number of the first row."""
     row = 0
     for chunk in column.chunks:
         step = _ROWS if plain(chunk[:0]).type != chunk.type else max(len(chunk), 1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentTypeError
 from d2ke.objects.arrow_columns import plain, pyarrow, read_column
-from d2ke.objects.arrow_import import holds_objects
+from d2ke.objects.arrow_lists import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.fields import GAPS, NANO, counts_of_fields, is_naive, use_of_fields
 from d2ke.objects.records import Column
@@ -28,9 +28,9 @@ _MISSING = ("NAType", "NaTType")  # of what pandas has in the place of a missing
 
 
 def type_column(
-    items: Any, name: str, wanted: str = "", where: Callable[[int], str] | None = None
+    items: Any, name: str, needed: str = "", where: Callable[[int], str] | None = None
 ) -> Typed:
-    """Say what a column holds; `wanted` is the use or the kind that it has in a model.
+    """Return what a column holds; `needed` is the use or the kind that it has in a model.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def type_column(
         What errors call it.
     where : function, optional
         Returns what errors call a row.
-    wanted : str
+    needed : str
         A use of `Typed`, or a kind of `Column`. Text is read as that. A column that is of another
         type keeps its use, unless it can be had without a guess: labels of categories are made of
         all, times of dates, and strings of categories.
@@ -53,9 +53,9 @@ def type_column(
     Raises
     ------
     TypeError, ValueError
-        No column, or text that is not what is wanted.
+        No column, or text that is not what is needed.
     """
-    typed = _type_fields(items, wanted) if isinstance(items, Fields) else _type(items, name)
+    typed = _type_fields(items, needed) if isinstance(items, Fields) else _type(items, name)
     typed = replace(typed, name=name, where=where)
     if typed.fields is not None and typed.use in (*CLOCKS, "booleans", "durations"):
         counts, wrong = counts_of_fields(typed.fields, typed.use.removeprefix("naive "))
@@ -64,13 +64,13 @@ def type_column(
                 f"is {typed.fields[wrong]!r} in a column of {typed.use}", typed.rows[wrong]
             )
         typed = replace(typed, values=np.array(counts))
-    if wanted == "categories" and typed.use == "other" and typed.row is not None:
+    if needed == "categories" and typed.use == "other" and typed.row is not None:
         return replace(typed, use="categories")  # of several types
-    if wanted == "categories" and typed.use not in ("categories", "missing", "other"):
+    if needed == "categories" and typed.use not in ("categories", "missing", "other"):
         return replace(typed, use="categories", values=typed.categories(), fields=None)
-    if wanted in ("times", "naive times") and typed.use == "dates":
+    if needed in ("times", "naive times") and typed.use == "dates":
         return replace(typed, use="naive times", values=np.asarray(typed.values) * 86400)
-    if wanted == "strings" and typed.use == "categories":
+    if needed == "strings" and typed.use == "categories":
         return replace(typed, use="objects")
     return typed
 
@@ -100,15 +100,15 @@ def _type_packed(column: Column) -> Typed:
     return Typed(use, values, column.missing)
 
 
-def _type_fields(items: Fields, wanted: str) -> Typed:
-    """Type a column of text: by its fields, or as is wanted."""
-    use = wanted.removeprefix("naive ")
+def _type_fields(items: Fields, needed: str) -> Typed:
+    """Type a column of text: by its fields, or as is needed."""
+    use = needed.removeprefix("naive ")
     if use not in (*NUMERIC, *CLOCKS):
         as_text = use in ("strings", "objects")
         use = "strings" if as_text else use_of_fields([x for x in items if x is not None])
     elif use in ("numbers", "booleans"):  # 0 and 1 are both
-        found = use_of_fields([x for x in items if x is not None])
-        use = "booleans" if found == "booleans" else "numbers"
+        held = use_of_fields([x for x in items if x is not None])
+        use = "booleans" if held == "booleans" else "numbers"
     absent = () if use == "strings" else GAPS
     gaps = [x is None or x.lower() in absent for x in items]
     missing = np.array(gaps, bool)
@@ -267,7 +267,7 @@ def _with_gaps(typed: Typed, missing: np.ndarray) -> Typed:
 
 
 def _type_list(items: list[Any], name: str) -> Typed:
-    """Type Python objects; the first that is there says what the others must be."""
+    """Type Python objects; the first entry sets the type of the others."""
     missing = np.array([_is_missing(item) for item in items], bool)
     entries = [item for item, gap in zip(items, missing.tolist(), strict=True) if not gap]
     if not entries:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import Any, Literal, NoReturn, TypeAlias, overload
 
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from d2ke._base.checks import choice
-from d2ke._base.errors import ArgumentError
 from d2ke._ext.frozen import freeze, is_frozen
 from d2ke.objects.arrow_export import arrow_array
+from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.tokens import letters_of
-from d2ke.objects.weighted_vectors import WeightedVectors
+from d2ke.objects.weights import WeightedVectors
 
 OBJECT_KINDS = ("series", "sets", "strings")
 LETTER_TYPES = ("str", "bytes", "int", "token")
@@ -53,8 +53,8 @@ class Objects:
     weights : ndarray of float64, shape (total,), or None
         One weight for each vector, read-only; None for vectors of equal weight.
         Slices and `concatenate` keep them. A single object ``X[i]`` has them as
-        ``X[i].weights``, and `pack` reads them there; what is computed from it
-        has none.
+        ``X[i].weights``, and `pack` reads them there; arrays computed from it
+        have none.
     missing : bool
         Whether there is NaN among the values, which stands for what is missing; see `pack`. Only
         ``distance="dtw"`` with ``missing="arow"`` takes such objects.
@@ -90,82 +90,32 @@ class Objects:
     ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
-        own = [None if a is None else _own(a) for a in (values, offsets, alphabet, weights)]
-        self._set(kind, letters, missing, *own)
+        packed = Packed(
+            kind, _copy(values), _copy(offsets), _copy(alphabet), letters, _copy(weights), missing
+        )
+        _check(packed)
+        self._keep(packed)
 
-    def _set(
-        self,
-        kind: str,
-        letters: str | None,
-        missing: bool,
-        values: NDArray[Any] | Any,  # None is refused
-        offsets: NDArray[Any] | Any,
-        alphabet: NDArray[Any] | None,
-        weights: NDArray[Any] | None,
-    ) -> None:
-        """Check arrays that nobody else holds, and keep them where nobody can write to them.
+    def _keep(self, packed: Packed) -> None:
+        """Keep checked arrays where nobody can write to them."""
+        kind, values, offsets, alphabet, letters, weights, missing = packed
+        keep = object.__setattr__
+        keep(self, "kind", kind)
+        keep(self, "letters", letters)
+        keep(self, "missing", bool(missing) and kind != "strings" and bool(np.isnan(values).any()))
+        keep(self, "values", values if is_frozen(values) else freeze(values))
+        keep(self, "offsets", offsets if is_frozen(offsets) else freeze(offsets))
+        for name, array in (("alphabet", alphabet), ("weights", weights)):
+            keep(self, name, array if array is None or is_frozen(array) else freeze(array))
 
-        `missing`: whether there may be NaN, after which it is looked for.
-        """
-        arrays = {"values": values, "offsets": offsets, "alphabet": alphabet, "weights": weights}
-        for name, array in (arrays | {"letters": letters, "kind": kind}).items():
-            object.__setattr__(self, name, array)
-        self._check()
-        missing = bool(missing) and kind != "strings" and bool(np.isnan(values).any())
-        object.__setattr__(self, "missing", missing)
-        for name, array in arrays.items():
-            if array is not None and not is_frozen(array):
-                object.__setattr__(self, name, freeze(array))
-
-    def _check(self) -> None:
-        """Refuse parts that do not fit each other: the kernels go where the offsets say.
-
-        Whether the values are finite is checked by `pack` and by readers of files.
-        """
-        if self.kind not in OBJECT_KINDS:
-            choice("kind", self.kind, OBJECT_KINDS)
-        values, offsets = self.values, self.offsets
-        alphabet, weights = self.alphabet, self.weights
-        if values is None or offsets is None:
-            raise TypeError("values and offsets must be arrays, got None")
-        vectors = self.kind != "strings"
-        dtypes = (np.float32, np.float64) if vectors else (np.uint8, np.uint16, np.uint32)
-        if values.dtype not in dtypes or values.ndim != (2 if vectors else 1):
-            raise TypeError(
-                f"values of {self.kind} must not be {values.dtype} of shape {values.shape}"
-            )
-        if vectors and values.shape[1] == 0:
-            raise ValueError(f"values must have a dimension of at least 1, got {values.shape}")
-        if offsets.dtype != np.int64 or offsets.ndim != 1 or offsets.size == 0:
-            raise TypeError(
-                f"offsets must be int64 of shape (n + 1,), got {offsets.dtype} of shape "
-                f"{offsets.shape}"
-            )
-        if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
-            raise ValueError(f"offsets must ascend from 0 to {len(values)}, the number of values")
-        if weights is not None and (
-            self.kind != "sets" or weights.dtype != np.float64 or weights.shape != (len(values),)
-        ):
-            raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
-        if vectors:
-            if alphabet is not None or self.letters is not None:
-                raise ValueError("alphabet and letters must be None for vectors")
-            return
-        if self.letters not in LETTER_TYPES:
-            choice("letters", self.letters, LETTER_TYPES)
-        tokens = self.letters == "token"
-        if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iuS":
-            raise TypeError("alphabet must be a one-dimensional array of integers or of tokens")
-        if tokens != (alphabet.dtype.kind == "S"):
-            raise TypeError(f"alphabet of {self.letters} must not hold {alphabet.dtype}")
-        if (alphabet[1:] <= alphabet[:-1]).any():
-            raise ValueError("alphabet must ascend")
-        if self.letters in ("str", "bytes") and alphabet.size:
-            limit = 0x10FFFF if self.letters == "str" else 255
-            if alphabet[0] < 0 or alphabet[-1] > limit:
-                raise ValueError(f"alphabet of {self.letters} must lie between 0 and {limit}")
-        if values.size and values.max() >= alphabet.size:
-            raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
+    def _cut(
+        self, values: NDArray[Any], offsets: NDArray[np.int64], weights: NDArray[np.float64] | None
+    ) -> Objects:
+        """Return Objects over arrays cut out of these, which need no check."""
+        packed = Packed(self.kind, values, offsets, self.alphabet, self.letters, weights)
+        objects = object.__new__(Objects)
+        objects._keep(packed._replace(missing=self.missing))
+        return objects
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"Objects are immutable; cannot set {name!r}")
@@ -174,8 +124,8 @@ class Objects:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = self.kind, self.values, self.offsets, self.alphabet, self.letters, self.weights
-        return Objects, (*parts, self.missing) if self.missing else parts
+        fields = tuple(fields_of(self))
+        return Objects, fields if self.missing else fields[:-1]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -214,8 +164,7 @@ class Objects:
         if self.kind != "strings":
             if self.weights is None:
                 return values
-            own = self.weights[self.offsets[i] : self.offsets[i + 1]]
-            return WeightedVectors.of(values, own)
+            return WeightedVectors.of(values, self.weights[self.offsets[i] : self.offsets[i + 1]])
         symbols = self.alphabet[values]
         if self.letters == "str":
             return symbols.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -256,14 +205,13 @@ class Objects:
         picked = np.arange(len(self))[index if isinstance(index, slice) else self._places(index)]
         lengths = self.lengths[picked]
         offsets = offsets_of(lengths)
-        # Position t of the result comes from offsets[item] + (t - its own start).
+        # Position t of the result comes from offsets[item] + (t - the start of the item there).
         source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
-        values, own = self.values[source], (self.alphabet, self.letters, weights)
-        return from_owned(self.kind, values, offsets, *own, missing=self.missing)
+        return self._cut(self.values[source], offsets, weights)
 
-    def _places(self, index: Any) -> np.ndarray:
+    def _places(self, index: Any) -> NDArray[Any]:
         """Return a checked array of integers or booleans."""
         picked = np.asarray(index)
         if picked.dtype == bool and picked.shape != (len(self),):
@@ -280,15 +228,8 @@ class Objects:
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
         first, last = self.offsets[start], self.offsets[stop]
-        return from_owned(
-            self.kind,
-            self.values[first:last],
-            self.offsets[start : stop + 1] - first,
-            self.alphabet,
-            self.letters,
-            None if self.weights is None else self.weights[first:last],
-            self.missing,
-        )
+        weights = None if self.weights is None else self.weights[first:last]
+        return self._cut(self.values[first:last], self.offsets[start : stop + 1] - first, weights)
 
     def to_arrow(self) -> Any:
         """Return the objects as an Arrow array, which `pack` reads back.
@@ -357,174 +298,107 @@ class Objects:
 
 def from_owned(
     kind: str,
-    values: np.ndarray,
-    offsets: np.ndarray,
-    alphabet: np.ndarray | None = None,
+    values: NDArray[Any],
+    offsets: NDArray[np.int64],
+    alphabet: NDArray[Any] | None = None,
     letters: str | None = None,
-    weights: np.ndarray | None = None,
+    weights: NDArray[np.float64] | None = None,
     missing: bool = False,
 ) -> Objects:
     """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
 
-    `missing`: whether there may be NaN, for what is missing.
+    `missing`: whether there may be NaN, for missing entries.
     """
+    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing))
+
+
+def objects_of(packed: Packed) -> Objects:
+    """Return Objects over the arrays of a reader; see `from_owned`."""
+    values, offsets = np.ascontiguousarray(packed.values), np.ascontiguousarray(packed.offsets)
+    if values is not packed.values or offsets is not packed.offsets:
+        packed = packed._replace(values=values, offsets=offsets)
+    _check(packed)
     objects = object.__new__(Objects)
-    values, offsets = np.ascontiguousarray(values), np.ascontiguousarray(offsets)
-    objects._set(kind, letters, missing, values, offsets, alphabet, weights)
+    objects._keep(packed)
     return objects
 
 
-def _own(array: Any) -> np.ndarray:
-    """Return a copy of an array, or an array of Objects as it is."""
+def _copy(array: Any) -> Any:
+    """Return a copy of an array, or an array of Objects as it is; None for None."""
+    if array is None:
+        return None
     array = np.ascontiguousarray(array)
     return array if is_frozen(array) else array.copy()
 
 
-def concatenate(collections: Iterable[Objects]) -> Objects:
-    """Join collections of one kind into one.
+def _check(packed: Packed) -> None:
+    """Refuse arrays that do not fit each other: the kernels go where the offsets point.
 
-    Parameters
-    ----------
-    collections : iterable of Objects
-        At least one; all vectors of one dimension, or all strings of one type
-        of letters.
-
-    Returns
-    -------
-    Objects
-        The objects in order. float32 only if all are; the alphabets are merged.
-        If some have weights, the vectors of an object without have 1 / its length.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Nothing to join, or collections that do not mix.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> list(d2ke.concatenate([d2ke.pack(["AC"]), d2ke.pack(["GT", "A"])]))
-    ['AC', 'GT', 'A']
+    Whether the values are finite is checked by `pack` and by readers of files.
     """
-    parts = list(collections)
-    if not parts:
-        raise ValueError("collections is empty: at least one is needed")
-    for i, part in enumerate(parts):
-        if not isinstance(part, Objects):
-            raise TypeError(f"collections[{i}] is {type(part).__name__}; pack it first")
-        check_compatible(parts[0], part, "collections[0]", f"collections[{i}]")
-    offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
-    first = parts[0]
-    if first.kind != "strings":
-        weights = None
-        if any(part.weights is not None for part in parts):
-            weights = np.concatenate([_weights_or_equal(part) for part in parts])
-        values = np.concatenate([part.values for part in parts])
-        missing = any(part.missing for part in parts)
-        kind = "sets" if any(part.kind == "sets" for part in parts) else "series"
-        return from_owned(kind, values, offsets, weights=weights, missing=missing)
-    alphabet, recoded = common_alphabet(parts)
-    values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
-    return from_owned("strings", values, offsets, alphabet, first.letters)
+    kind, values, offsets, alphabet, letters, weights, _ = packed
+    if kind not in OBJECT_KINDS:
+        choice("kind", kind, OBJECT_KINDS)
+    if values is None or offsets is None:
+        raise TypeError("values and offsets must be arrays, got None")
+    vectors = kind != "strings"
+    types = ("f4", "f8") if vectors else ("u1", "u2", "u4")
+    native = values.dtype.isnative and values.dtype.str[1:] in types
+    if not native or values.ndim != 1 + vectors:
+        raise TypeError(f"values of {kind} must not be {values.dtype} of shape {values.shape}")
+    if vectors and values.shape[1] == 0:
+        raise ValueError(f"values must have a dimension of at least 1, got {values.shape}")
+    if offsets.dtype != np.int64 or offsets.ndim != 1 or offsets.size == 0:
+        raise TypeError(
+            f"offsets must be int64 of shape (n + 1,), got {offsets.dtype} of shape {offsets.shape}"
+        )
+    if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
+        raise ValueError(f"offsets must ascend from 0 to {len(values)}, the number of values")
+    if weights is not None and (
+        kind != "sets" or weights.dtype != np.float64 or weights.shape != (len(values),)
+    ):
+        raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
+    if vectors:
+        if alphabet is not None or letters is not None:
+            raise ValueError("alphabet and letters must be None for vectors")
+        return
+    if letters not in LETTER_TYPES:
+        choice("letters", letters, LETTER_TYPES)
+    if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iuS":
+        raise TypeError("alphabet must be a one-dimensional array of integers or of tokens")
+    if (letters == "token") != (alphabet.dtype.kind == "S"):
+        raise TypeError(f"alphabet of {letters} must not hold {alphabet.dtype}")
+    if (alphabet[1:] <= alphabet[:-1]).any():
+        raise ValueError("alphabet must ascend")
+    if letters in ("str", "bytes") and alphabet.size:
+        limit = 0x10FFFF if letters == "str" else 255
+        if alphabet[0] < 0 or alphabet[-1] > limit:
+            raise ValueError(f"alphabet of {letters} must lie between 0 and {limit}")
+    if values.size and values.max() >= alphabet.size:
+        raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
 
 
-def common_alphabet(collections: Sequence[Objects]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the merged alphabet of strings, and each collection's letters as indices into it."""
-    alphabets, codes = [], []
-    for part in collections:
-        alphabets.append(part.alphabet)
-        codes.append(part.values)
-    merged = np.concatenate(alphabets)
-    merged.sort()
-    merged = merged[np.concatenate(([True], merged[1:] != merged[:-1]))[: len(merged)]]
-    for k, alphabet in enumerate(alphabets):
-        if len(alphabet) < len(merged):
-            codes[k] = merged.searchsorted(alphabet)[codes[k]]
-    return merged, codes
+def fields_of(objects: Objects) -> Packed:
+    """Return the fields from which `Objects` are made."""
+    return Packed(*[getattr(objects, name) for name in Packed._fields])
 
 
 def of_kind(objects: Objects, kind: str) -> Objects | None:
-    """Return the objects as those of a kind, without a copy; None if they are of another."""
+    """Return the objects as those of a kind, without a copy; None if they are of another kind."""
     if (objects.kind, kind) == ("series", "sets"):
         return from_owned(kind, objects.values, objects.offsets, missing=objects.missing)
     return objects if objects.kind == kind else None
 
 
-def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:
-    """Raise unless objects of x and of y can be compared with each other."""
-    if (x.kind == "strings") != (y.kind == "strings"):
-        raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
-    if x.letters != y.letters and len(x.values) and len(y.values):
-        raise TypeError(
-            f"{x_name} holds strings of {x.letters} but {y_name} holds strings of {y.letters}"
-        )
-    if x.kind != "strings" and x.dim != y.dim:
-        raise ValueError(
-            f"{x_name} has vectors of {x.dim} dimensions (channels) but {y_name} has {y.dim}"
-        )
-
-
-def refuse_weights(objects: Objects, name: str, user: str) -> None:
-    """Raise if the objects have weights, which `user` would not look at."""
-    if objects.weights is not None:
-        raise TypeError(
-            f"{user} does not use weights, but {name} has them; pack the vectors without weights"
-        )
-
-
-def refuse_missing(objects: Objects, name: str) -> None:
-    """Raise if values of the objects are missing."""
-    if objects.missing:
-        refuse_value(objects.values, objects.offsets, np.isnan(objects.values), name)
-
-
-def refuse_value(values: np.ndarray, offsets: np.ndarray, wrong: np.ndarray, name: str) -> None:
-    """Raise if a value is wrong, with its object and position."""
-    if not wrong.any():
-        return
-    at, channel = np.argwhere(wrong)[0]
-    i = np.searchsorted(offsets, at, side="right") - 1
-    value, hint = values[at, channel], ""
-    if np.isnan(value):
-        hint = (
-            "; distance_matrix, d2ke_embed and nearest take missing values with distance='dtw', "
-            "missing='arow'; models and files do not"
-        )
-    raise ArgumentError(
-        name,
-        f"has {value} at position ({at - offsets[i]}, {channel}); every value must be finite{hint}",
-        i,
-    )
-
-
-def _weights_or_equal(objects: Objects) -> np.ndarray:
-    if objects.weights is not None:
-        return objects.weights
-    lengths = objects.lengths
-    return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
-
-
 def span_of(items: Any, start: int, stop: int) -> Any:
-    """Return some of the objects of a collection, packed or a list, in the same memory."""
+    """Return consecutive objects of a collection, packed or a list, in the same memory."""
     return items.span(start, stop) if hasattr(items, "span") else items[start:stop]
 
 
-def take(items: Any, which: np.ndarray) -> Any:
+def take(items: Any, which: NDArray[np.integer[Any]]) -> Any:
     """Return the objects of a collection, packed or a list, at these places."""
     return [items[i] for i in which.tolist()] if isinstance(items, list) else items[which]
 
 
-def offsets_of(lengths: Sequence[int] | np.ndarray) -> NDArray[np.int64]:
-    """Return where items of these lengths begin and end in one buffer, int64."""
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
-
-
-def _symbols(objects: Objects) -> np.ndarray:
+def _symbols(objects: Objects) -> NDArray[Any]:
     return objects.values if objects.kind != "strings" else objects.alphabet[objects.values]
-
-
-def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type of indices of so many letters."""
-    return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32

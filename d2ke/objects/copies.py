@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke.objects.container import Objects, offsets_of
+from d2ke.objects.container import Objects
+from d2ke.objects.packed import offsets_of
 from d2ke.objects.records import Column, Records
 
 _DIGEST_BYTES = 32  # longer objects are compared by their SHA-256
@@ -70,16 +71,16 @@ def _copies(numbers: np.ndarray) -> Copies:
 
 def _numbered(keys: Iterable[Hashable]) -> np.ndarray:
     """Return the number of each key, by its first occurrence."""
-    seen: dict[Hashable, int] = {}
-    return np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
 def _contents(objects: Objects) -> Iterator[bytes]:
     """Yield the bytes of each object, or their digest, which is longer than all that are not."""
-    parts = [objects.values] if objects.weights is None else [objects.values, objects.weights]
-    flat = [(memoryview(part.reshape(-1).view(np.uint8)), part[:1].nbytes) for part in parts]
+    arrays = [objects.values] if objects.weights is None else [objects.values, objects.weights]
+    flat = [(memoryview(array.reshape(-1).view(np.uint8)), array[:1].nbytes) for array in arrays]
     for start, stop in pairwise(objects.offsets.tolist()):
-        content = b"".join([part[start * size : stop * size] for part, size in flat])
+        content = b"".join([memory[start * size : stop * size] for memory, size in flat])
         yield content if len(content) < _DIGEST_BYTES else hashlib.sha256(content).digest()
 
 

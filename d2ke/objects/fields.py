@@ -165,14 +165,14 @@ def _span(field: str) -> int | None:
     match = _SPAN.fullmatch(field)
     if match is not None:  # "-1 days +23:00:00" is -1 day and 23 hours
         whole = int(match[1] or 0) * 86400 * NANO
-        sign, *parts, rest = match.groups()[1:]
+        sign, *clock, rest = match.groups()[1:]
     else:
         match, whole = _ISO_SPAN.fullmatch(field), 0
         if match is None:
             return None
-        sign, weeks, days, *parts, rest = match.groups()
-        parts[0] = str(24 * (7 * int(weeks or 0) + int(days or 0)) + int(parts[0] or 0))
-    hours, minutes, seconds = (int(part or 0) for part in parts)
+        sign, weeks, days, *clock, rest = match.groups()
+        clock[0] = str(24 * (7 * int(weeks or 0) + int(days or 0)) + int(clock[0] or 0))
+    hours, minutes, seconds = (int(count or 0) for count in clock)
     count = ((hours * 60 + minutes) * 60 + seconds) * NANO + int((rest or "").ljust(9, "0"))
     return whole + (-count if sign == "-" else count)
 
@@ -186,8 +186,8 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
     """Return labels as int64 or float64 if all are numbers in one canonical form, else as text.
 
     Canonical are whole numbers without a leading zero or plus, and floats as programs print them
-    without trailing zeros, or all with as many decimals. Two texts are never one number. What is
-    missing or infinite among numbers, and a decimal comma, are refused; `where` names the place of
+    without trailing zeros, or all with as many decimals. Two texts are never one number. Missing
+    or infinite entries among numbers, and a decimal comma, are refused; `where` names the place of
     a label. True and False, written in one way, are bool; dates, times and durations are days
     (int64) or seconds (float64), if no two texts are one.
     """

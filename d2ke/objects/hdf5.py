@@ -97,24 +97,24 @@ class _Stream(FileIO):
 def put_objects(group: h5py.Group, objects: Objects) -> None:
     """Write the arrays of `objects` as datasets of a group, and the rest as its attributes."""
     for name in Objects.__slots__:
-        part = getattr(objects, name)
-        if isinstance(part, np.ndarray):
-            group[name] = part
-        elif part:
-            group.attrs[name] = part
+        field = getattr(objects, name)
+        if isinstance(field, np.ndarray):
+            group[name] = field
+        elif field:
+            group.attrs[name] = field
 
 
 def get_objects(group: h5py.Group) -> Objects:
     """Return the objects that `put_objects` wrote."""
-    parts = {name: group[name][()] for name in ("offsets", "values", "weights") if name in group}
-    for name in set(parts) - {"offsets"}:
+    arrays = {name: group[name][()] for name in ("offsets", "values", "weights") if name in group}
+    for name in set(arrays) - {"offsets"}:
         may_miss = name == "values" and group.attrs.get("missing", False)
-        if (np.isinf(parts[name]) if may_miss else ~np.isfinite(parts[name])).any():
+        if (np.isinf(arrays[name]) if may_miss else ~np.isfinite(arrays[name])).any():
             raise ValueError(f"{group.name} has {name} that are not finite")
-    if "weights" in parts and parts["weights"].min(initial=0) < 0:
+    if "weights" in arrays and arrays["weights"].min(initial=0) < 0:
         raise ValueError(f"{group.name} has negative weights")
     alphabet = group["alphabet"][()] if "alphabet" in group else None
-    return from_owned(alphabet=alphabet, **parts, **group.attrs)
+    return from_owned(alphabet=alphabet, **arrays, **group.attrs)
 
 
 def put_text(group: h5py.Group, name: str, text: np.ndarray) -> h5py.Dataset:

@@ -1,18 +1,68 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Series in the layouts of other libraries: aeon, tslearn, xarray."""
+"""Layouts of series: which axis holds the channels, and the layouts of aeon, tslearn and xarray."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 
 LAYOUTS = ("aeon", "tslearn")
 
 
-def from_layout(items: Any, layout: str, name: str) -> tuple[Any, np.ndarray | None, bool]:
+class Layout(NamedTuple):
+    """How items are read: the axis of the channels, padding and missing values.
+
+    Attributes
+    ----------
+    channels_first : bool
+        Whether 2-D items are (dim, length).
+    explicit : bool
+        Whether the user chose that; if not, items that may be meant otherwise bring a warning.
+    advice : str
+        The code that chooses it, for the warning; ``{}`` stands for True or False.
+    missing : bool
+        Whether NaN stands for values that are missing; if not, it is refused.
+    lengths : array_like or None
+        How much of each row of a padded array counts.
+    weighted : bool
+        Whether weights are given beside the items, whose weights are then ignored.
+    """
+
+    channels_first: bool = False
+    explicit: bool = False
+    advice: str = "channels_first={}"
+    missing: bool = False
+    lengths: Any = None
+    weighted: bool = False
+
+    def hint(self) -> str:
+        """Return the end of an error about items whose numbers of channels differ."""
+        shape = "(length, dim)" if self.channels_first else "(dim, length)"
+        return f" (for items of shape {shape}: {self.advice.format(not self.channels_first)})"
+
+    def warn(self, name: str, steps: int, channels: int) -> None:
+        """Warn of items that all have more channels than steps, unless a reading was chosen."""
+        if self.explicit or not 0 < steps < channels:
+            return
+        shape = (channels, steps) if self.channels_first else (steps, channels)
+        warn(
+            f"every item of {name} has shape {shape} and is read as "
+            f"{_counted(steps, 'vector')} of {_counted(channels, 'channel')}; for "
+            f"{_counted(channels, 'vector')} of {_counted(steps, 'channel')}: "
+            f"{self.advice.format(not self.channels_first)}; to keep this reading without a "
+            f"warning: {self.advice.format(self.channels_first)}"
+        )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' if n > 1 else ''}"
+
+
+def from_layout(items: Any, layout: str, name: str) -> tuple[Any, NDArray[Any] | None, bool]:
     """Return series of aeon or tslearn, the lengths of padded ones, and if channels come first."""
     return _from_aeon(items, name) if layout == "aeon" else _from_tslearn(items, name)
 
@@ -41,7 +91,7 @@ def _from_aeon(items: Any, name: str) -> tuple[Any, None, bool]:
     return items, None, True
 
 
-def _from_tslearn(items: Any, name: str) -> tuple[Any, np.ndarray, bool]:
+def _from_tslearn(items: Any, name: str) -> tuple[Any, NDArray[Any], bool]:
     """Read (n, length, channels), where the rest of shorter series is NaN."""
     if not isinstance(items, np.ndarray):
         raise ArgumentTypeError(
@@ -55,20 +105,20 @@ def _from_tslearn(items: Any, name: str) -> tuple[Any, np.ndarray, bool]:
         )
     if np.ma.is_masked(items):
         raise ArgumentTypeError(name, "has masked elements; layout='tslearn' has NaN for the rest")
-    there: np.ndarray = np.any(~np.isnan(items), axis=2)
-    missing = np.flatnonzero(~there.any(axis=1))
+    present: NDArray[np.bool_] = np.any(~np.isnan(items), axis=2)
+    missing = np.flatnonzero(~present.any(axis=1))
     if missing.size:
         raise ArgumentError(name, "is NaN throughout; leave this series out", missing[0])
-    return items, items.shape[1] - there[:, ::-1].argmax(axis=1), False
+    return items, items.shape[1] - present[:, ::-1].argmax(axis=1), False
+
+
+def is_xarray(items: Any) -> bool:
+    """Return whether items are an array or a data set of xarray."""
+    return type(items).__module__.partition(".")[0] == "xarray"
 
 
 def from_xarray(items: Any, name: str) -> Any:
-    """Return an array of xarray as (n, length[, dim]), by the name of its dimension `time`.
-
-    Anything else is returned as it is.
-    """
-    if type(items).__module__.partition(".")[0] != "xarray":
-        return items
+    """Return an array of xarray as (n, length[, dim]), by the name of its dimension `time`."""
     if not hasattr(items, "to_numpy"):
         raise ArgumentTypeError(
             name,
@@ -84,5 +134,5 @@ def from_xarray(items: Any, name: str) -> Any:
             "are (objects, time) or (objects, time, channels) with one called time: rename(...) "
             "it, or pack(X.to_numpy()) as an array",
         )
-    others = [one for one in items.dims if one != "time"]
+    others = [dim for dim in items.dims if dim != "time"]
     return items.transpose(others[0], "time", *others[1:]).to_numpy()

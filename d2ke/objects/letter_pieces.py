@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from d2ke.objects.container import Objects, from_owned, offsets_of
+from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.packed import offsets_of
 
 
 def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

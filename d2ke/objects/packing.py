@@ -1,28 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists, arrays and cells packed into Objects."""
+"""`pack`: one reader for the container of the items, and `Objects` of its result."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.arrow_columns import read_column
-from d2ke.objects.arrow_import import is_tensor, pack_column, tensors
-from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind, refuse_missing
-from d2ke.objects.layouts import LAYOUTS, from_layout, from_xarray
+from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
+from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
+from d2ke.objects.compatibility import refuse_missing
+from d2ke.objects.container import OBJECT_KINDS, Objects, fields_of, objects_of, of_kind
+from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
-from d2ke.objects.readings import Layout
-from d2ke.objects.string_packing import pack_strings, pack_texts
+from d2ke.objects.packed import Packed
+from d2ke.objects.strings import read_strings, read_texts
 from d2ke.objects.tokens import is_token_list
 from d2ke.objects.values import list_of, refuse_table
-from d2ke.objects.vector_packing import pack_vectors, with_weights
-from d2ke.objects.weighted_vectors import WeightedVectors, weights_of_items
-
-_TEXTS = ({str}, {bytes})
+from d2ke.objects.vectors import is_padded, read_padded, read_vectors, rows_of, trimmed
+from d2ke.objects.weights import WeightedVectors, weights_of_items, with_weights
 
 
 def pack(
@@ -71,14 +70,14 @@ def pack(
     channels_first : bool, optional
         True: 2-D items are (dim, length), as in the authors' MATLAB cells. False:
         they are (length, dim). None, the default: as False, with a warning where
-        every item has the same shape of more channels than vectors, which is what
-        series of equal length look like with channels first.
+        every item has the same shape of more channels than vectors, as series of
+        equal length have with channels first.
     weights : sequence of array_like, optional
         For sets of vectors: one 1-D array for each object, or a cell of rows or
         columns, with a weight for each vector; finite, >= 0, and of a sum > 0.
-        Of a numeric array that goes with padded items and `lengths`, as much of
-        each row counts. Only some distances use weights, the others refuse
-        them.
+        In a numeric array that goes with padded items and `lengths`, as much of
+        each row counts as of the items. Only some distances use weights, the others
+        refuse them.
     missing : bool
         Whether NaN stands for values that are missing, and is kept; so do nulls in lists of
         numbers of Arrow columns. Such objects are for ``distance="dtw"`` with
@@ -88,8 +87,8 @@ def pack(
         (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
         (n, length, channels), in which NaN fills the end of shorter series.
     ids, time : str, optional
-        For a data frame with a vector of a series on each row: the columns that say of which
-        series, and in which order (default: that of the rows). All other columns are channels.
+        For a data frame with a vector of a series on each row: the columns of the name of the
+        series and of its order (default: that of the rows). All other columns are channels.
         Series are in the order in which they first appear.
     name : str
         What errors call the argument.
@@ -152,8 +151,8 @@ def pack(
     elif time is not None:
         raise ArgumentError("time", "is for the series of a data frame, with ids")
     first = explicit and flag("channels_first", channels_first)
-    reading = Layout(first, explicit, missing=flag("missing", missing))
-    return pack_items(items, reading, name, kind, lengths, weights)
+    reading = Layout(first, explicit, missing=flag("missing", missing), lengths=lengths)
+    return pack_items(items, reading, name, kind, weights)
 
 
 def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = False) -> Objects:
@@ -170,106 +169,142 @@ def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = F
     missing : bool
         Whether NaN stands for values that are missing.
     """
-    advice = f"pack({name}, channels_first={{}})"
-    return pack_items(items, Layout(advice=advice, missing=missing), name, kind)
+    layout = Layout(advice=f"pack({name}, channels_first={{}})", missing=missing)
+    return pack_items(items, layout, name, kind)
 
 
 def pack_items(
-    items: Any,
-    layout: Layout,
-    name: str,
-    kind: str | None = None,
-    lengths: Any = None,
-    weights: Any = None,
+    items: Any, layout: Layout, name: str, kind: str | None = None, weights: Any = None
 ) -> Objects:
-    """Find the layout of items, and call its packer; the arguments are those of `pack`, checked."""
-    types = set(map(type, items)) if type(items) in (list, tuple) else set()
-    plain = weights is lengths is None and not layout.channels_first
-    if plain and types in _TEXTS and kind in (None, "strings"):
-        return pack_texts(items, types.pop().__name__)
-    if weights is None and (WeightedVectors in types if types else not isinstance(items, Objects)):
-        weights = weights_of_items(items, name)
-    if weights is None:
-        return _unweighted(items, layout, name, kind, lengths)
-    if kind == "series":
-        raise ArgumentTypeError(name, "has weights, which go with sets, but series are needed")
+    """Pack what `pack` takes; its other arguments are checked and in the layout."""
+    if weights is not None:
+        return objects_of(_weighted(items, layout, name, kind, weights))
+    if isinstance(items, Objects):
+        return _packed_already(items, layout, name, kind)
+    return objects_of(_reader(items)(items, layout, name, kind))
+
+
+def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None) -> Objects:
+    if layout.lengths is not None or layout.channels_first:
+        raise ArgumentTypeError(name, "is packed already: lengths and channels_first do not apply")
+    objects = items if kind is None else of_kind(items, kind)
+    if objects is None:
+        raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
+    if items.missing and not layout.missing:
+        refuse_missing(items, name)
+    return objects
+
+
+def _weighted(items: Any, layout: Layout, name: str, kind: str | None, weights: Any) -> Packed:
+    """Read items that are given with weights, as sets."""
+    _refuse_series(kind, name)
     column = read_column(weights, "weights")
     if column is not None:
         weights = [masses.ravel() for masses in as_objects("weights", column, "sets")]
     elif hasattr(weights, "to_list"):  # a column of Python objects
         weights = weights.to_list()
-    if lengths is not None and _is_padded(weights):
-        weights = _trim(weights, lengths, False, "weights")
+    if layout.lengths is not None and is_padded(weights):
+        weights = trimmed(weights, layout.lengths, False, "weights")
     else:
-        layout = replace(layout, explicit=True)  # weights fit one reading only
-    return with_weights(_unweighted(items, layout, name, kind, lengths), weights, name)
-
-
-def _unweighted(items: Any, layout: Layout, name: str, kind: str | None, lengths: Any) -> Objects:
-    """Pack items as they are."""
+        layout = layout._replace(explicit=True)  # weights fit one reading only
     if isinstance(items, Objects):
-        if lengths is not None or layout.channels_first:
-            raise ArgumentTypeError(
-                name, "is packed already: lengths and channels_first do not apply"
-            )
-        objects = items if kind is None else of_kind(items, kind)
-        if objects is None:
-            raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
-        if items.missing and not layout.missing:
-            refuse_missing(items, name)
-        return objects
-    if not isinstance(items, (list, tuple, np.ndarray)):
-        items = from_xarray(items, name)
-        column = read_column(items, name)
-        if column is None:
-            pass
-        elif is_tensor(column.type):
-            items = tensors(column, name)
-        elif layout.channels_first or lengths is not None:
-            items = column.to_pylist()
-        else:
-            objects, weights = pack_column(column, layout, name, kind)
-            return objects if weights is None else with_weights(objects, weights, name)
-    padded = items.shape[1:] if _is_padded(items) else None
-    items = _as_list(items, lengths, layout.channels_first, name)
+        packed = fields_of(_packed_already(items, layout, name, kind))
+    else:
+        packed = _reader(items)(items, layout._replace(weighted=True), name, kind)
+    return with_weights(packed, weights, name)
+
+
+# ------------------------------------------------------------------------------ readers
+
+
+def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+    """Read a list or a tuple of strings, tokens, arrays, or single objects with weights."""
+    _refuse_lengths(layout, name)
+    if not items:
+        raise ArgumentError(name, "is empty: at least one object is needed")
+    types = set(map(type, items))
+    if len(types) == 1 and kind in (None, "strings") and not layout.channels_first:
+        if str in types:
+            return read_texts(items, "str")
+        if bytes in types:
+            return read_texts(items, "bytes")
+    weights = None
+    if WeightedVectors in types and not layout.weighted:
+        weights = weights_of_items(items, name)
+    if weights is not None:
+        _refuse_series(kind, name)
+        layout = layout._replace(explicit=True)
     if kind is None:
-        first = next((one for one in items if not isinstance(one, (list, tuple)) or one), items[0])
-        text = isinstance(items[0], (str, bytes))
-        text = text or (not _is_padded(first) and is_token_list(first))
+        filled = next((x for x in items if not isinstance(x, (list, tuple)) or x), items[0])
+        text = isinstance(items[0], (str, bytes)) or is_token_list(filled)
         kind = "strings" if text else "series"
     if kind != "strings":
-        return pack_vectors(items, layout, name, kind, padded)
+        packed = read_vectors(items, layout, name, kind)
+        return packed if weights is None else with_weights(packed, weights, name)
     if layout.channels_first:
         raise TypeError(f"channels_first does not apply to strings, which {name} holds")
-    return pack_strings(items, name)
+    return read_strings(items, name)
 
 
-def _as_list(items: Any, lengths: Any, channels_first: bool, name: str) -> list[Any]:
-    """Return any collection that `pack` takes as a list of items."""
+def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+    """Read an array: a padded one of numbers, or a row or a column of objects."""
+    if is_padded(items):
+        if kind != "strings":
+            return read_padded(items, layout, name, kind or "series")
+        rows = rows_of(items, layout, name)
+        return read_sequence(rows, layout._replace(lengths=None), name, kind)
+    _refuse_lengths(layout, name)
+    if items.size > max(items.shape, default=1):
+        raise ArgumentError(name, f"must be a row or a column of objects, got shape {items.shape}")
+    return read_sequence([_uncell(item) for item in items.ravel()], layout, name, kind)
+
+
+def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+    """Read a DataArray of xarray."""
+    return read_array(from_xarray(items, name), layout, name, kind)
+
+
+def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+    """Read a column of pyarrow, pandas or polars, or of any library with Arrow's interface."""
+    column = chunks_of(items, name)
+    if is_tensor(column.type):
+        return read_array(tensors(column, name), layout, name, kind)
+    if layout.channels_first or layout.lengths is not None:
+        return read_sequence(column.to_pylist(), layout, name, kind)
+    return read_chunks(column, layout, name, kind)
+
+
+def read_iterable(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+    """Read anything that can be listed; tables and sets are refused."""
     refuse_table(name, items)
-    padded = _is_padded(items)
-    if lengths is not None and not padded:
+    _refuse_lengths(layout, name)
+    return read_sequence(list_of(name, items), layout, name, kind)
+
+
+Reader: TypeAlias = Callable[[Any, Layout, str, str | None], Packed]
+
+# The first row whose test is true gives the reader; a new container is a row and its reader.
+READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
+    (lambda items: isinstance(items, (list, tuple)), read_sequence),
+    (lambda items: isinstance(items, np.ndarray), read_array),
+    (is_xarray, read_xarray),
+    (is_column, read_arrow),
+    (lambda items: True, read_iterable),
+)
+
+
+def _reader(items: Any) -> Reader:
+    return next(read for holds, read in READERS if holds(items))
+
+
+def _refuse_lengths(layout: Layout, name: str) -> None:
+    if layout.lengths is not None:
         raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
-    if padded:
-        if items.ndim not in (2, 3):
-            raise ArgumentError(
-                name,
-                f"must be a sequence of objects or an (n, length[, dim]) array, got an "
-                f"array of shape {items.shape}",
-            )
-        if lengths is not None:
-            items = _trim(items, lengths, channels_first and items.ndim == 3, name)
-    elif isinstance(items, np.ndarray):
-        if items.size > max(items.shape, default=1):
-            raise ArgumentError(
-                name, f"must be a row or a column of objects, got shape {items.shape}"
-            )
-        items = [_uncell(item) for item in items.ravel()]
-    return list_of(name, items)
 
 
-def _is_padded(items: Any) -> bool:
-    return isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
+def _refuse_series(kind: str | None, name: str) -> None:
+    if kind == "series":
+        raise ArgumentTypeError(name, "has weights, which go with sets, but series are needed")
 
 
 def _uncell(item: Any) -> Any:
@@ -279,22 +314,3 @@ def _uncell(item: Any) -> Any:
             raise ValueError(f"a cell holds {item.size} rows of characters; one was expected")
         return str(item.item()) if item.size else ""
     return item
-
-
-def _trim(array: np.ndarray, lengths: Any, channels_first: bool, name: str) -> list[np.ndarray]:
-    lengths = np.asarray(lengths)
-    if lengths.shape != (len(array),) or lengths.dtype.kind not in "iu":
-        raise ValueError(
-            f"lengths must be {len(array)} integers, one for each row of {name}; got "
-            f"{lengths.dtype} of shape {lengths.shape}"
-        )
-    if array.ndim < 2:
-        raise ArgumentError(name, f"must be padded, one row for each object; got {array.shape}")
-    longest = array.shape[2] if channels_first else array.shape[1]
-    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
-    if wrong.size:
-        i = wrong[0]
-        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
-    return [
-        row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
-    ]

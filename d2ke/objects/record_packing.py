@@ -28,10 +28,10 @@ def pack_records(columns: Any, *, name: str = "columns") -> Records:
     Parameters
     ----------
     columns : mapping of str to sequence, data frame of pandas or polars, or table of pyarrow
-        The columns, of one length. What a column is, its entries say:
+        The columns, of one length. Their entries decide what a column is:
 
         - columns of a categorical type (pandas category, polars Categorical and Enum, Arrow
-          dictionaries) are categories, and so is what `categories` returns;
+          dictionaries) are categories, and so are the columns that `categories` returns;
         - numbers, decimals and booleans are numbers, also of one array of shape (n,);
         - dates are days since 1970-01-01, times seconds since 1970-01-01 UTC (those without a
           zone count as UTC), durations and times of a day seconds;
@@ -124,7 +124,7 @@ def pack_table(columns: Any, name: str, kinds: Mapping[str, str]) -> Records:
 
 
 def as_categories(column: Column, name: str) -> Column:
-    """Return a column of text or numbers as one of categories, where a model knows that it is."""
+    """Return a column of text or numbers as one of categories, as a model needs it."""
     if column.kind in ("missing", "categories"):
         return column
     if column.kind == "strings" or not isinstance(column.values, Objects):

@@ -83,7 +83,7 @@ class Column:
 class Records:
     """n rows of several objects each: named columns of objects, numbers or categories.
 
-    Made by `pack_records`. A column holds the entries that are there and says which rows have none.
+    Made by `pack_records`. A column holds its entries and the rows that have none.
 
     Attributes
     ----------
@@ -147,12 +147,12 @@ class Records:
         return Records({name: column.span(start, stop) for name, column in self.columns.items()})
 
     def __repr__(self) -> str:
-        parts = []
+        columns = []
         for name, column in self.columns.items():
             n = int(column.missing.sum())
             held = NOTES.get(column.use, column.kind).partition(", in ")[0]
-            parts.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
-        return f"<{len(self)} records: {', '.join(parts)}>"
+            columns.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
+        return f"<{len(self)} records: {', '.join(columns)}>"
 
 
 def check_use(name: str, use: str, needed: str, other: str) -> None:

@@ -56,21 +56,21 @@ class Table:
             return type_column(self._heads[name], name)
         return self.typed(name)
 
-    def _typed(self, name: str, wanted: str = "") -> Typed:
-        """Return a typed column, see `type_column`; numbers are refused where clocks are wanted."""
+    def _typed(self, name: str, needed: str = "") -> Typed:
+        """Return a typed column, see `type_column`; numbers are refused where clocks are needed."""
         if self._argument:
-            return type_column(self.source[name], f"{self.path}[{name!r}]", wanted)
+            return type_column(self.source[name], f"{self.path}[{name!r}]", needed)
         title = f"{self.path}, column {name!r}"
-        typed = type_column(self.source[name], title, wanted, lambda row: self.where(row, name))
-        if wanted in (*CLOCKS, "durations") and typed.use in ("numbers", "booleans"):
+        typed = type_column(self.source[name], title, needed, lambda row: self.where(row, name))
+        if needed in (*CLOCKS, "durations") and typed.use in ("numbers", "booleans"):
             raise ArgumentTypeError(
-                title, f"holds {typed.use}; {wanted} are needed, as in training"
+                title, f"holds {typed.use}; {needed} are needed, as in training"
             )
         return typed
 
 
 def is_table(X: Any) -> bool:
-    """Tell records, and what `pack_records` makes them of, from a sequence of objects."""
+    """Return whether X is records or what `pack_records` takes, not a sequence of objects."""
     return isinstance(X, (Records, Mapping)) or hasattr(type(X), "columns")
 
 

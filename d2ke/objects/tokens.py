@@ -49,7 +49,7 @@ def _plain(token: Any, name: str) -> Any:
         token = token.item()
     kind = type(token)
     if kind is tuple:
-        return tuple(_plain(part, f"{name}[{i}]") for i, part in enumerate(token))
+        return tuple(_plain(item, f"{name}[{i}]") for i, item in enumerate(token))
     if kind in _PLAIN:
         return token
     if isinstance(token, float):
@@ -79,7 +79,7 @@ def decode(text: bytes) -> Any:
 
 def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the alphabet of all tokens of the items, and their indices in it."""
-    known: dict[str | bytes, int] = {}
+    numbers: dict[str | bytes, int] = {}
     codes = np.empty(total, dtype=np.int64)
     at = 0
     for i, item in enumerate(items):
@@ -87,13 +87,13 @@ def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarra
             # Text is its own key, which is fast; 1 and True would be one key.
             token = token.item() if isinstance(token, np.generic) else token
             key = token if type(token) is str else encode(token, f"{name}[{i}][{j}]")
-            code = known.get(key)
+            code = numbers.get(key)
             if code is None:
                 encode(token, f"{name}[{i}][{j}]")
-                code = known[key] = len(known)
+                code = numbers[key] = len(numbers)
             codes[at] = code
             at += 1
-    tokens: list[Any] = [encode(key, name) if type(key) is str else key for key in known]
+    tokens: list[Any] = [encode(key, name) if type(key) is str else key for key in numbers]
     alphabet, rank = sorted_alphabet(tokens)
     return alphabet, rank[codes]
 
@@ -111,12 +111,12 @@ def letters_of(symbols: np.ndarray, letters: str) -> list[Any]:
     """Return entries of an alphabet as users write them."""
     if letters == "token":
         return [decode(symbol) for symbol in symbols.tolist()]
-    return [chr(one) for one in symbols.tolist()] if letters == "str" else symbols.tolist()
+    return [chr(point) for point in symbols.tolist()] if letters == "str" else symbols.tolist()
 
 
 def symbols_of(letters: Sequence[Any], kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Return entries of alphabets of this kind for users' letters, and which of the letters."""
-    found: dict[Any, int] = {}
+    numbers: dict[Any, int] = {}
     symbol: bytes | int
     for number, letter in enumerate(letters):
         if kind == "token":
@@ -127,7 +127,7 @@ def symbols_of(letters: Sequence[Any], kind: str) -> tuple[np.ndarray, np.ndarra
             symbol = int(letter)
         else:
             continue
-        found.setdefault(symbol, number)
+        numbers.setdefault(symbol, number)
     dtype = np.bytes_ if kind == "token" else np.int64
-    symbols = np.array(list(found), dtype=dtype) if found else np.empty(0, "S1")
-    return symbols, np.array(list(found.values()), dtype=np.int64)
+    symbols = np.array(list(numbers), dtype=dtype) if numbers else np.empty(0, "S1")
+    return symbols, np.array(list(numbers.values()), dtype=np.int64)

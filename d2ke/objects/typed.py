@@ -41,7 +41,7 @@ class Typed:
     ----------
     use : str
         "objects"; "numbers", "booleans", "dates", "times", "naive times" or "durations";
-        "categories"; "missing" if there is no entry; "other" for a type that has no use.
+        "categories"; "missing" without any entry; "other" for a type that has no use.
     values : Any
         The entries that are there: what `pack` takes, numbers, labels, or counts of days (of dates)
         or of `unit` parts of a second.
@@ -73,7 +73,7 @@ class Typed:
 
     @property
     def note(self) -> str:
-        """What a report says of the column beside its name; nothing for the usual uses."""
+        """The note on the column in a report, beside its name; nothing for the usual uses."""
         return self.type if self.use == "other" else self.use if self.use in NOTES else ""
 
     @property

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.container import refuse_value
 
 LARGEST_EXACT_INTEGER = 2**53
 INEXACT = (
@@ -19,7 +19,7 @@ INEXACT = (
 _RUN = 1 << 22  # numbers that are looked at in one go
 
 
-def array_of(item: Any, name: str) -> np.ndarray:
+def array_of(item: Any, name: str) -> NDArray[Any]:
     """Return an item of unknown type as an array; `name` is what errors call it."""
     if isinstance(item, bytearray):
         raise ArgumentTypeError(name, "is a bytearray; bytes(...) of it is a string")
@@ -32,8 +32,9 @@ def array_of(item: Any, name: str) -> np.ndarray:
     large = not isinstance(item, np.ndarray) and array.dtype == np.float64
     if large and (np.abs(array) > LARGEST_EXACT_INTEGER).any():
         # Integers beside floats, in a list or in a data frame.
-        parts = [np.asarray(item[own]) for own in column_names(item)]
-        for value in np.concatenate(parts or [np.ravel(np.asarray(item, object))], dtype=object):
+        columns = [np.asarray(item[column]) for column in column_names(item)]
+        columns = columns or [np.ravel(np.asarray(item, object))]
+        for value in np.concatenate(columns, dtype=object):
             if isinstance(value, (int, np.integer)) and int(float(value)) != value:
                 raise ArgumentError(name, f"has {value}, which float64 cannot hold")
     return array
@@ -77,21 +78,44 @@ def column_names(item: Any) -> list[Any]:
     return list(getattr(item, "column_names", getattr(item, "columns", ())))
 
 
-def is_exact(array: np.ndarray) -> bool:
+def is_exact(array: NDArray[Any]) -> bool:
     """Return whether float64 holds all of these integers."""
     if array.dtype.itemsize < 8 or not array.size:
         return True
     return int(array.min()) >= -LARGEST_EXACT_INTEGER and int(array.max()) <= LARGEST_EXACT_INTEGER
 
 
-def as_floats(array: np.ndarray) -> np.ndarray:
+def as_floats(array: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as float32 or float64; these two types are not copied."""
     if array.dtype.char in "fd" and array.dtype.isnative:
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def check_values(values: np.ndarray, offsets: np.ndarray, missing: bool, name: str) -> np.ndarray:
+def refuse_value(
+    values: NDArray[Any], offsets: NDArray[Any], wrong: NDArray[Any], name: str
+) -> None:
+    """Raise if a value is wrong, with its object and position."""
+    if not wrong.any():
+        return
+    at, channel = np.argwhere(wrong)[0]
+    i = np.searchsorted(offsets, at, side="right") - 1
+    value, hint = values[at, channel], ""
+    if np.isnan(value):
+        hint = (
+            "; distance_matrix, d2ke_embed and nearest take missing values with distance='dtw', "
+            "missing='arow'; models and files do not"
+        )
+    raise ArgumentError(
+        name,
+        f"has {value} at position ({at - offsets[i]}, {channel}); every value must be finite{hint}",
+        i,
+    )
+
+
+def check_values(
+    values: NDArray[Any], offsets: NDArray[Any], missing: bool, name: str
+) -> NDArray[Any]:
     """Return packed vectors of finite numbers, and, if values may be `missing`, of one NaN."""
     wrong = np.isinf if missing else _not_finite
     step = max(1, _RUN // values.shape[1])
@@ -104,5 +128,5 @@ def check_values(values: np.ndarray, offsets: np.ndarray, missing: bool, name: s
     return values
 
 
-def _not_finite(values: np.ndarray) -> np.ndarray:
+def _not_finite(values: NDArray[Any]) -> NDArray[Any]:
     return ~np.isfinite(values)

@@ -10,7 +10,8 @@ import numpy as np
 
 from d2ke.io.ts import read_ts
 from d2ke.io.ucr import read_ucr
-from d2ke.objects.container import Objects, concatenate
+from d2ke.objects.container import Objects
+from d2ke.objects.joining import concatenate
 from papers.datasets.source import SERIES, Source, published
 
 

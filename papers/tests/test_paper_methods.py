@@ -10,7 +10,7 @@ from experiment_cases import SMALL, division_of, signs, subset
 import d2ke
 from d2ke.datasets import Dataset
 from d2ke.learners.losses import train_classifier
-from d2ke.objects.container import concatenate
+from d2ke.objects.joining import concatenate
 from d2ke.objects.packing import pack
 from papers import methods
 from papers.methods import METHODS, Division, evaluate

@@ -24,8 +24,8 @@ from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.objects.container import Objects
+from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import pack_items
-from d2ke.objects.readings import Layout
 
 ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet")
 

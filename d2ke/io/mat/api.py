@@ -49,8 +49,8 @@ from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
 from d2ke.objects.container import OBJECT_KINDS, Objects
+from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import pack, pack_items
-from d2ke.objects.readings import Layout
 
 VERSIONS = ("5", "7.3")
 

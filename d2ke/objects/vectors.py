@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Readers of series and sets of vectors: sequences of arrays, and one padded array of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.objects.layouts import Layout
+from d2ke.objects.packed import Packed, offsets_of
+from d2ke.objects.values import array_of, as_floats, check_values, column_names, is_exact, list_of
+
+
+def is_padded(items: Any) -> bool:
+    """Return whether items are one array of numbers, not of objects or text."""
+    return isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
+
+
+def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Packed:
+    """Read an (n, length[, dim]) array: rows of one length, or of those of the layout."""
+    shape = items.shape[:0:-1] if layout.channels_first else items.shape[1:]
+    native = type(items) is np.ndarray and items.dtype.char in "?efd" and items.dtype.isnative
+    if not native or layout.lengths is not None or items.ndim not in (2, 3) or not items.size:
+        return read_vectors(rows_of(items, layout, name), layout, name, kind, shape)
+    if layout.channels_first and items.ndim == 3:
+        items = items.swapaxes(1, 2)
+    n, length = items.shape[:2]
+    values = np.array(items, as_floats(items[:0]).dtype, order="C").reshape(n * length, -1)
+    offsets = np.arange(0, n * length + 1, length)
+    values = check_values(values, offsets, layout.missing, name)
+    if len(shape) == 2:
+        layout.warn(name, *shape)
+    return Packed(kind, values, offsets, missing=layout.missing)
+
+
+def rows_of(items: Any, layout: Layout, name: str) -> list[Any]:
+    """Return the rows of a padded array, as much of each as counts."""
+    if items.ndim not in (2, 3):
+        raise ArgumentError(
+            name,
+            f"must be a sequence of objects or an (n, length[, dim]) array, got an "
+            f"array of shape {items.shape}",
+        )
+    if layout.lengths is not None:
+        items = trimmed(items, layout.lengths, layout.channels_first and items.ndim == 3, name)
+    return list_of(name, items)
+
+
+def read_vectors(
+    items: Sequence[Any],
+    layout: Layout,
+    name: str,
+    kind: str,
+    padded: tuple[int, ...] | None = None,
+) -> Packed:
+    """Read arrays of vectors; `padded` is the (length[, dim]) of the items of one array of all."""
+    first = column_names(items[0])
+    arrays: list[NDArray[Any]] = []
+    for i, item in enumerate(items):
+        arrays.append(_vectors(item, i, layout.channels_first, name))
+        columns = first and column_names(item)
+        if columns and columns != first:
+            raise ArgumentError(
+                name, f"has the columns {columns}, {name}[0] has {first}; use one order", i
+            )
+    shapes = {array.shape for array in arrays}
+    if len({dim for _, dim in shapes}) > 1:
+        dim = arrays[0].shape[1]
+        i = next(i for i, array in enumerate(arrays) if array.shape[1] != dim)
+        hint = layout.hint() if len({length for length, _ in shapes}) == 1 else ""
+        raise ArgumentError(
+            name,
+            f"has {arrays[i].shape[1]} channels, {name}[0] has {dim}; all must have the same{hint}",
+            i,
+        )
+    if len({array.dtype for array in arrays}) > 1:
+        arrays = list(map(as_floats, arrays))
+    values = as_floats(np.concatenate(arrays))
+    offsets = offsets_of(list(map(len, arrays)))
+    values = check_values(values, offsets, layout.missing, name)
+    # Items of different sizes can be read in one way only.
+    size = padded if padded is not None else shapes.pop()
+    if len(size) == 2 and (padded is not None or not shapes):
+        layout.warn(name, *size)
+    return Packed(kind, values, offsets, missing=layout.missing)
+
+
+def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]:
+    """Return one item as a (length, dim) array of numbers that float64 holds."""
+    if isinstance(item, (str, bytes)):
+        raise ArgumentTypeError(name, f"is {type(item).__name__}; arrays of numbers are needed", i)
+    if item is None:
+        raise ArgumentTypeError(
+            name,
+            "is None; it must be a string or a sequence of numbers: remove missing objects first",
+            i,
+        )
+    array = item if type(item) is np.ndarray else array_of(item, f"{name}[{i}]")
+    if array.dtype.kind in "iuf" and not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "iu":
+        if not is_exact(array):
+            raise ArgumentError(name, "has integers beyond 2**53, which float64 cannot hold", i)
+    elif array.dtype.char not in "?efd":
+        if not array.ndim:
+            raise ArgumentTypeError(name, f"is {item!r}; an array of numbers is needed", i)
+        raise ArgumentTypeError(
+            name, f"has element type {array.dtype}; float64, float32 or integers are needed", i
+        )
+    if array.ndim == 1:
+        array = array[:, None]
+    elif array.ndim != 2:
+        raise ArgumentError(
+            name, f"has shape {array.shape}; (length, dim) or (length,) is needed", i
+        )
+    elif channels_first:
+        array = array.T
+    if array.shape[1] == 0:
+        raise ArgumentError(name, f"has shape {array.shape}: its vectors have no elements", i)
+    return array
+
+
+def trimmed(array: NDArray[Any], lengths: Any, channels_first: bool, name: str) -> list[Any]:
+    """Return the rows of a padded array, cut to their lengths."""
+    lengths = np.asarray(lengths)
+    if lengths.shape != (len(array),) or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            f"lengths must be {len(array)} integers, one for each row of {name}; got "
+            f"{lengths.dtype} of shape {lengths.shape}"
+        )
+    if array.ndim < 2:
+        raise ArgumentError(name, f"must be padded, one row for each object; got {array.shape}")
+    longest = array.shape[2] if channels_first else array.shape[1]
+    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
+    return [
+        row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
+    ]
