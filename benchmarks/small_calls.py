@@ -37,6 +37,14 @@ def predictions() -> dict[str, Callable[[], object]]:
     }
 
 
+def matrices() -> dict[str, Callable[[], object]]:
+    """Return calls of `distance_matrix` with two lists of three words."""
+    X, Y = ["kitten", "sitting", "a"], ["mitten", "fitting", ""]
+    return {
+        "distance_matrix of 3 x 3 words": lambda: d2ke.distance_matrix(X, Y, "levenshtein"),
+    }
+
+
 def least(call: Callable[[], object], n_calls: int) -> float:
     """Return the shortest time of a call in milliseconds."""
     times = []
@@ -51,8 +59,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=300)
     options = parser.parse_args()
-    for name, call in predictions().items():
-        print(f"{name:45} {least(call, options.calls):7.2f} ms")
+    for name, call in (predictions() | matrices()).items():
+        print(f"{name:45} {least(call, options.calls):7.3f} ms")
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def d2ke_embed(
     names = ArgumentNames("d2ke.dask.d2ke_embed", "X", "omega")
     if omega is None:
         raise ArgumentTypeError("omega", "is None; draw random objects first")
-    features.d2ke_features(np.zeros((1, 1)), gamma, link)  # checks both
+    features.check_link(gamma, link)
     x, y, default = open_collections(X, omega, distance, params, names, chunks)
     assert y is not None
     if y.whole is None:

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._ext import elastic, strings
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.registry import DISTANCES, check_parameters, find_distance
+from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects
 

@@ -92,19 +92,19 @@ def check_sphere(name: str, objects: Objects, **parameters: Any) -> None:
 # ---- inputs of the kernels
 
 
-def dtw_euclidean(x: Objects, y: Objects, same: bool, window: int) -> PairwiseKernel:
-    """Prepare DTW by Euclidean distances in float64, of which the way back is known."""
-    return _prepared("dtw_euclidean", (), window, x, y, same)
-
-
-def dtw_manhattan(x: Objects, y: Objects, same: bool, window: int) -> PairwiseKernel:
-    """Prepare DTW by sums of differences."""
-    return _prepared("dtw_manhattan", (), window, x, y, same)
-
-
-def dtw_haversine(x: Objects, y: Objects, same: bool, window: int, radius: float) -> PairwiseKernel:
-    """Prepare DTW by distances on a sphere."""
-    return _prepared("dtw_haversine", (radius,), window, x, y, same, _cosines)
+def prepared(
+    kind: str,
+    parameters: Iterable[float],
+    window: int,
+    x: Objects,
+    y: Objects,
+    same: bool,
+    extra: Extra | None = None,
+) -> PairwiseKernel:
+    """Return the compiled form of x and y, with another channel if `extra` computes one."""
+    sides = [_rows(objects, extra) for objects in ((x,) if y is x else (x, y))]
+    numbers_ = np.array([*parameters, 0.0])
+    return elastic.elastic(kind, *sides[0], *sides[-1], x.dim, numbers_, window, same)
 
 
 def msm(
@@ -117,15 +117,15 @@ def msm(
 ) -> PairwiseKernel:
     """Prepare move-split-merge."""
     if independent:
-        return _prepared("msm", (c,), window, x, y, same)
-    return _prepared("msm_dependent", (c,), window, x, y, same, _squared_steps)
+        return prepared("msm", (c,), window, x, y, same)
+    return prepared("msm_dependent", (c,), window, x, y, same, _squared_steps)
 
 
 def erp(
     x: Objects, y: Objects, same: bool, g: Sequence[float] = (0.0,), window: int = elastic.NO_WINDOW
 ) -> PairwiseKernel:
     """Prepare the edit distance with real penalty."""
-    return _prepared("erp", (), window, x, y, same, partial(_distances_to, np.array(g)))
+    return prepared("erp", (), window, x, y, same, partial(_distances_to, np.array(g)))
 
 
 def twe(
@@ -137,7 +137,7 @@ def twe(
     window: int = elastic.NO_WINDOW,
 ) -> PairwiseKernel:
     """Prepare the time warp edit distance."""
-    return _prepared("twe", (nu, nu + lmbda), window, x, y, same, _steps)
+    return prepared("twe", (nu, nu + lmbda), window, x, y, same, _steps)
 
 
 def edr(
@@ -149,21 +149,21 @@ def edr(
     window: int = elastic.NO_WINDOW,
 ) -> PairwiseKernel:
     """Prepare the edit distance on real sequences."""
-    return _prepared("edr", (epsilon, float(normalize)), window, x, y, same)
+    return prepared("edr", (epsilon, float(normalize)), window, x, y, same)
 
 
 def lcss(
     x: Objects, y: Objects, same: bool, epsilon: float = 1.0, window: int = elastic.NO_WINDOW
 ) -> PairwiseKernel:
     """Prepare the longest common subsequence."""
-    return _prepared("lcss", (epsilon,), window, x, y, same)
+    return prepared("lcss", (epsilon,), window, x, y, same)
 
 
 def adtw(
     x: Objects, y: Objects, same: bool, penalty: float = 1.0, window: int = elastic.NO_WINDOW
 ) -> PairwiseKernel:
     """Prepare amerced dynamic time warping."""
-    return _prepared("adtw", (penalty,), window, x, y, same)
+    return prepared("adtw", (penalty,), window, x, y, same)
 
 
 def wdtw(
@@ -176,7 +176,7 @@ def wdtw(
     longest = int(max(x.lengths.max(), y.lengths.max()))
     with np.errstate(over="ignore"):
         table = 1 / (1 + np.exp(-g * (np.arange(-longest, 2 * longest + 20) / 2)))
-    return _prepared("wdtw", (longest, *table), window, x, y, same)
+    return prepared("wdtw", (longest, *table), window, x, y, same)
 
 
 def ddtw(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
@@ -190,22 +190,7 @@ def ddtw(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) ->
 
 def frechet(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
     """Prepare the discrete Frechet distance."""
-    return _prepared("frechet", (), window, x, y, same)
-
-
-def _prepared(
-    kind: str,
-    parameters: Iterable[float],
-    window: int,
-    x: Objects,
-    y: Objects,
-    same: bool,
-    extra: Extra | None = None,
-) -> PairwiseKernel:
-    """Return the compiled form of x and y, with another channel if `extra` computes one."""
-    sides = [_rows(objects, extra) for objects in ((x,) if y is x else (x, y))]
-    numbers_ = np.array([*parameters, 0.0])
-    return elastic.elastic(kind, *sides[0], *sides[-1], x.dim, numbers_, window, same)
+    return prepared("frechet", (), window, x, y, same)
 
 
 def _rows(objects: Objects, extra: Extra | None) -> tuple[np.ndarray, np.ndarray]:
@@ -231,7 +216,7 @@ def _steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return _norms(rows[1:], rows[:-1])[inside[1:]]
 
 
-def _cosines(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+def cosines(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Cosines of the latitudes."""
     return np.cos(np.radians(rows[inside, 0]))
 

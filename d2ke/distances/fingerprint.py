@@ -136,10 +136,10 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
     names = {"X": pairs.x}
     if pairs.y is not pairs.x:
         names[pairs.names.y] = pairs.y
-    inputs = {name: digest(name, part) for name, part in names.items()}
+    inputs = {name: digest(name, items) for name, items in names.items()}
     distance = pairs.distance
     if isinstance(distance, RecordDistance):
-        columns = {name: description(part) for name, part in distance.columns.items()}
+        columns = {name: description(pairs) for name, pairs in distance.columns.items()}
         for name, (_, record) in columns.items():
             if "version of distance" in record:
                 inputs[f"version of distance of {name}"] = record["version of distance"]

@@ -232,7 +232,7 @@ def fill_array(
                 f"{pairs.names.function}: {n} x {m} values of {dtype}",
                 f"d2ke.write_{transform.name} writes them to a file by blocks of rows",
             )
-        out = np.empty(pairs.shape, dtype)
+        out = np.empty((n, m), dtype)
     elif dtype is not None and isinstance(out, np.ndarray) and out.dtype != dtype:
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
     else:

@@ -165,8 +165,8 @@ class _PythonPairs(CompiledPairs):
             i, start = first + r, r if same else 0
             for c, item in enumerate(y[start:], start):
                 j = first_column + c
-                turned = distance.y_is_x and j < i
-                row[c] = distance.value(*((item, x, j, i) if turned else (x, item, i, j)))
+                swap = distance.y_is_x and j < i
+                row[c] = distance.value(*((item, x, j, i) if swap else (x, item, i, j)))
             values = row[start:].astype(out.dtype).astype(np.float64)
             if transform.gamma is None:
                 values *= transform.scale

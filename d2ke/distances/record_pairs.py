@@ -228,9 +228,9 @@ class _RecordPairs(CompiledPairs):
         block = self._block
 
         def values(row: int, columns: list[int]) -> list[float]:
-            some = PairBlock(span_of(block.x, row, row + 1), block.y[columns])
+            batch = PairBlock(span_of(block.x, row, row + 1), block.y[columns])
             out = np.empty((1, len(columns)))
-            self._add(some, out, 1)
+            self._add(batch, out, 1)
             return out[0].tolist()
 
         return user.python(values, len(block.x), len(block.y), _BATCH)

@@ -43,9 +43,10 @@ def _prepare_dtw(
     missing: bool = False,
 ) -> PairwiseKernel:
     if ground == "manhattan":
-        return rows.dtw_manhattan(x, y, same, window)
+        return rows.prepared("dtw_manhattan", (), window, x, y, same)
     if ground == "haversine":
-        return rows.dtw_haversine(x, y, same, window, sphere_radius)
+        radius = (sphere_radius,)
+        return rows.prepared("dtw_haversine", radius, window, x, y, same, rows.cosines)
     x_values, y_values = same_precision(x, y)
     squared = ground == "sqeuclidean"
     observed: tuple[np.ndarray, ...] = ()

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,22 +76,17 @@ def prepare_levenshtein(
     return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
-def prepare_osa(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
-    """Compile the distance of optimal string alignment."""
-    pairs = strings.osa(*common_letters(x, y), same)
-    return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
-
-
-def prepare_indel(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
-    """Compile the distance of insertions and deletions."""
-    pairs = strings.indel(*common_letters(x, y), same)
-    return pairwise.divide_by_lengths(pairs, True) if normalize else pairs
-
-
-def prepare_damerau(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
-    """Compile the unrestricted Damerau-Levenshtein distance."""
-    pairs = edits.damerau(*common_letters(x, y), same)
-    return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
+def prepare_edits(
+    compile_: Callable[..., Any],
+    both: bool,
+    x: Objects,
+    y: Objects,
+    same: bool,
+    normalize: bool = False,
+) -> Any:
+    """Compile an edit distance; `both`: normalization is by the sum of the lengths."""
+    pairs = compile_(*common_letters(x, y), same)
+    return pairwise.divide_by_lengths(pairs, both) if normalize else pairs
 
 
 def prefix_weight(name: str, value: Any) -> float:
@@ -101,13 +98,8 @@ def prefix_weight(name: str, value: Any) -> float:
 
 
 def prepare_jaro(x: Objects, y: Objects, same: bool, prefix_weight: float = 0.0) -> Any:
-    """Compile Jaro's distance."""
+    """Compile Jaro's distance, or Winkler's with a weight of the common beginning."""
     return strings.jaro(*common_letters(x, y), same, prefix_weight)
-
-
-def prepare_jaro_winkler(x: Objects, y: Objects, same: bool, prefix_weight: float = 0.1) -> Any:
-    """Compile Winkler's distance."""
-    return prepare_jaro(x, y, same, prefix_weight)
 
 
 def prepare_hamming(x: Objects, y: Objects, same: bool, normalize: bool = False) -> Any:
@@ -196,7 +188,7 @@ STRINGS = (
         aliases=("optimal_string_alignment",),
         kind="strings",
         shortest=0,
-        prepare=prepare_osa,
+        prepare=partial(prepare_edits, strings.osa, False),
         parameters={"normalize": flag},
         summary="Levenshtein's edits and transpositions of neighbouring letters, none edited twice",
         source="Boytsov 2011; bit-vectors of Hyyro 2003",
@@ -207,7 +199,7 @@ STRINGS = (
         kind="strings",
         metric=True,
         shortest=0,
-        prepare=prepare_damerau,
+        prepare=partial(prepare_edits, edits.damerau, False),
         parameters={"normalize": flag},
         nonmetric=normalized,
         summary="Levenshtein's edits and transpositions, with edits between the letters too",
@@ -230,7 +222,7 @@ STRINGS = (
         kind="strings",
         metric=True,
         shortest=0,
-        prepare=prepare_indel,
+        prepare=partial(prepare_edits, strings.indel, True),
         parameters={"normalize": flag},
         nonmetric=normalized,
         summary="least number of insertions and deletions: the lengths less twice that of the "
@@ -259,7 +251,7 @@ STRINGS = (
         name="jaro_winkler",
         kind="strings",
         shortest=0,
-        prepare=prepare_jaro_winkler,
+        prepare=partial(prepare_jaro, prefix_weight=0.1),
         parameters={"prefix_weight": prefix_weight},
         summary="Jaro's distance, less for strings that begin with the same letters",
         source="Winkler 1990",

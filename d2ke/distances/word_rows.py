@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._ext import strings
 from d2ke.distances.distance import Distance
-from d2ke.distances.string_rows import not_empty, prepare_indel
+from d2ke.distances.string_rows import not_empty, prepare_edits
 from d2ke.objects.container import Objects
 from d2ke.objects.joining import common_alphabet
 from d2ke.objects.packing import pack
@@ -31,7 +31,7 @@ def check_text(name: str, objects: Objects) -> None:
 def prepare_token_sort(x: Objects, y: Objects, same: bool) -> Any:
     """Compile the distance of insertions and deletions of strings whose words are sorted."""
     joined = [_joined(map(sorted, _words(side))) for side in ((x,) if y is x else (x, y))]
-    return prepare_indel(joined[0], joined[-1], same, normalize=True)
+    return prepare_edits(strings.indel, True, joined[0], joined[-1], same, normalize=True)
 
 
 def prepare_token_set(x: Objects, y: Objects, same: bool) -> Any:

@@ -91,10 +91,9 @@ def d2ke_embed(
     >>> Z.shape, bool((Z @ Z.T > 0).all())
     ((2, 256), True)
     """
-    return _embed(
-        X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"), gamma, link,
-        n_threads=n_threads, out=out, dtype=dtype, progress=progress,
-    )  # fmt: skip
+    gamma = check_link(gamma, link)
+    pairs = check_embedding(X, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))
+    return _embed(pairs, gamma, n_threads, out, dtype, progress)
 
 
 def check_embedding(
@@ -118,26 +117,17 @@ def feature_transform(gamma: float | None, R: int) -> Transform:
 
 
 def _embed(
-    X: Any,
-    omega: Any,
-    distance: Any,
-    params: Mapping[str, Any],
-    names: ArgumentNames,
+    pairs: PairwiseProblem,
     gamma: float | None,
-    link: str,
-    *,
     n_threads: int | None,
     out: Any,
     dtype: Any,
     progress: bool,
 ) -> np.ndarray:
-    """Compute features, for both public functions."""
-    gamma = check_link(gamma, link)
-    n_threads = team_size(n_threads)
+    """Compute features of checked objects."""
     dtype = None if dtype is None else element_type("dtype", dtype)
-    pairs = check_embedding(X, omega, distance, params, names)
     transform = feature_transform(gamma, pairs.shape[1])
-    return fill_array(pairs, out, dtype, n_threads, progress, transform)
+    return fill_array(pairs, out, dtype, team_size(n_threads), progress, transform)
 
 
 def d2ke_features(
@@ -204,16 +194,22 @@ def d2ke_features(
         out = np.empty(D.shape, dtype=D.dtype)
     elif output_array(out, D.shape, D.dtype).dtype != D.dtype:
         raise ArgumentTypeError("out", f"must have D's element type {D.dtype}, got {out.dtype}")
-    scale = 1 / np.sqrt(D.shape[1])
-    threads = team_size(n_threads)
     in_place = out.ctypes.data == D.ctypes.data and out.strides == D.strides
     if not in_place and np.may_share_memory(D, out):
         D = D.copy()
+    return transformed(D, gamma, out, team_size(n_threads))
+
+
+def transformed(
+    D: np.ndarray, gamma: float | None, out: np.ndarray, n_threads: int
+) -> NDArray[np.floating[Any]]:
+    """Compute features of checked distances into `out`, which is D or does not overlap it."""
+    scale = 1 / np.sqrt(D.shape[1])
     if gamma is None:
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
     source = D if D.strides[1] == D.itemsize else np.ascontiguousarray(D)
     whole = (1, -1) if source.flags.c_contiguous else D.shape
-    pairwise.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, threads)
+    pairwise.exp_features(source.reshape(whole), out.reshape(whole), gamma, scale, n_threads)
     return out
 
 
@@ -269,10 +265,9 @@ def rsm_embed(
     >>> d2ke.rsm_embed(X, reps, distance="levenshtein", gamma=1.0).shape
     (3, 2)
     """
-    return _embed(
-        X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"), gamma, link,
-        n_threads=n_threads, out=out, dtype=dtype, progress=progress,
-    )  # fmt: skip
+    gamma = check_link(gamma, link)
+    pairs = check_embedding(X, reps, distance, params, ArgumentNames("rsm_embed", "X", "reps"))
+    return _embed(pairs, gamma, n_threads, out, dtype, progress)
 
 
 def check_link(gamma: float | None, link: str) -> float | None:

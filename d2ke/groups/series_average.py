@@ -75,5 +75,5 @@ class SeriesAverage:
         if self._distance == "dtw" and ground not in ELASTIC_GROUNDS:
             if ground == "sqeuclidean":
                 return rows.adtw(x, y, False, 0.0, window)
-            return rows.dtw_euclidean(x, y, False, window)
+            return rows.prepared("dtw_euclidean", (), window, x, y, False)
         return find_distance(self._distance).prepare(x, y, False, **self._parameters)

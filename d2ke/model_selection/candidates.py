@@ -17,7 +17,7 @@ import numpy as np
 from d2ke._base.blas import limit_blas_of_thread
 from d2ke._base.checks import integer
 from d2ke._base.threads import worker_pool
-from d2ke.embedding.features import d2ke_features
+from d2ke.embedding.features import transformed
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.losses import hinge_can_pay
 from d2ke.model_selection.cross_validation import cross_validate, cross_validate_hinge
@@ -123,7 +123,8 @@ def _by_cost(
 
 def _scaled(D: np.ndarray, setting: Mapping[str, Any]) -> np.ndarray:
     """Return the features of a setting."""
-    Z = d2ke_features(D[:, : setting["R"]], setting["gamma"], n_threads=1)
+    D = D[:, : setting["R"]]
+    Z = transformed(D, setting["gamma"], np.empty(D.shape, D.dtype), 1)
     return Scaling.fit(Z, setting["scaling"]).scale(Z, Z)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.checkpoint import Checkpoint, made_with
-from d2ke._base.checks import generator, integer
+from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
@@ -110,16 +110,14 @@ def _sampler_for(call: SearchCall) -> str:
     if call.X.kind != "strings":
         row = BY_NAME.get(call.distance) if isinstance(call.distance, str) else None
         sampler = "resampled, X=X" if row and row.kind == "sets" else "random_series, X=X"
-    return f"functools.partial(d2ke.{sampler})"
+    return f"functools.partial(d2ke.samplers.{sampler})"
 
 
 def training_objects(call: SearchCall) -> list[Omega]:
     """Return the one p(omega) that draws among the training objects."""
-    X, R, seed = call.X, max(call.grid["R"]), call.problem.seed
-    if isinstance(X, Objects):
-        return [Omega({}, lambda: training.training_objects(R, X, seed=seed)[0])]
-    chosen = generator(seed).permutation(len(X))[: integer("R", R, 1, len(X))].tolist()
-    return [Omega({}, lambda: [X[i] for i in chosen])]
+    X, seed = call.X, call.problem.seed
+    R = integer("R", max(call.grid["R"]), 1, len(X))
+    return [Omega({}, lambda: training.training_objects(R, X, seed=seed)[0])]
 
 
 def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:

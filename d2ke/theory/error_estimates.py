@@ -290,11 +290,11 @@ def _less_means(Z: np.ndarray) -> np.ndarray:
     return Z - Z.mean(axis=0, dtype=np.float64)
 
 
-def _ratio(squares: np.ndarray, known: float, n: int) -> np.ndarray:
+def _ratio(squares: np.ndarray, norm: float, n: int) -> np.ndarray:
     """Return roots of sums of squares relative to another; nan where that is rounding error."""
-    if known <= (n * n * np.finfo(np.float64).eps) ** 2:
+    if norm <= (n * n * np.finfo(np.float64).eps) ** 2:
         return np.full(len(squares), np.nan)
-    return np.sqrt(squares / known)
+    return np.sqrt(squares / norm)
 
 
 def _sizes(sizes: Sequence[int] | None, R: int) -> np.ndarray:

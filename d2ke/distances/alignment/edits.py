@@ -63,10 +63,10 @@ class LetterTable:
         rows, dtype = self._state
         return np.empty((rows, self._place[1] + 1), dtype)
 
-    def _compute(self, state: np.ndarray, begin: int, end: int, ways: Any = None) -> np.ndarray:
+    def _compute(self, state: np.ndarray, begin: int, end: int, moves: Any = None) -> np.ndarray:
         columns = self._place[1] + 1
         state = state[:, :columns].copy()
-        self.value, self.nearest = self.cells.fill(0, begin, end, columns, state, ways)
+        self.value, self.nearest = self.cells.fill(0, begin, end, columns, state, moves)
         return state
 
     def advance(self, state: np.ndarray, begin: int, end: int) -> np.ndarray:
@@ -84,21 +84,21 @@ class LetterTable:
         """Follow the operations through some rows."""
         end = min(end, self._place[0])
         if begin < end:
-            ways = np.empty((end - begin, self._place[1] // 2 + 1), np.uint8)
-            self._compute(state, begin, end, ways)
-            self._follow(ways, begin)
+            moves = np.empty((end - begin, self._place[1] // 2 + 1), np.uint8)
+            self._compute(state, begin, end, moves)
+            self._follow(moves, begin)
 
-    def _follow_crossed(self, ways: np.ndarray, begin: int) -> None:
+    def _follow_crossed(self, moves: np.ndarray, begin: int) -> None:
         x, y, *_ = self.letters
         i, j, self._at = alignment.crossed_path(
-            ways, begin, *self._place, x, y, self._codes, self._at
+            moves, begin, *self._place, x, y, self._codes, self._at
         )
         self._place = i, j
 
-    def _follow_runs(self, ways: np.ndarray, begin: int, free: bool) -> None:
+    def _follow_runs(self, moves: np.ndarray, begin: int, free: bool) -> None:
         x, y, *_ = self.letters
         i, j, self._run, self._at = alignment.weighted_path(
-            ways, begin, *self._place, self._run, free, x, y, self._codes, self._at
+            moves, begin, *self._place, self._run, free, x, y, self._codes, self._at
         )
         self._place = i, j
         self.done = free and j == 0

@@ -62,7 +62,7 @@ def _draw_lines(ax: Any, starts: np.ndarray, ends: np.ndarray, widths: Any) -> N
 
 
 def _draw_series(alignment: Any, ax: Axes) -> None:
-    x, y = (np.asarray(one)[:, 0] for one in (alignment.x, alignment.y))
+    x, y = (np.asarray(series)[:, 0] for series in (alignment.x, alignment.y))
     above = 1.1 * (max(y.max() - x.min(), 0) or 1)
     i, j = alignment.pairs[_links(alignment)].T
     _draw_lines(ax, np.stack([i, x[i] + above], axis=1), np.stack([j, y[j]], axis=1), 0.6)
@@ -72,7 +72,7 @@ def _draw_series(alignment: Any, ax: Axes) -> None:
         if len(alone):
             ax.plot(alone, line[alone], "o", color=colour, fillstyle="none", zorder=3)
     ax.set(xlabel="place", yticks=[])
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    _whole_places(ax.xaxis)
     ax.legend(frameon=False)
 
 
@@ -99,8 +99,12 @@ def _draw_points(alignment: Any, ax: Axes, ordered: bool) -> None:
 
 def _name_places(ax: Axes) -> None:
     ax.set(xlabel="place in x", ylabel="place in y")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.get_major_locator().set_params(integer=True)
+    _whole_places(ax.xaxis)
+    _whole_places(ax.yaxis)
+
+
+def _whole_places(axis: Any) -> None:
+    axis.get_major_locator().set_params(integer=True)
 
 
 def _draw_places(alignment: Any, ax: Axes) -> None:

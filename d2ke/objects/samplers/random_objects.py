@@ -295,8 +295,8 @@ def _draw(
     sequence = one_sequence(seed)
     if sequence is not None:
         low, high = lengths
-        parts = [draw_values(sequence, sequence.integers(low, high + 1)) for _ in range(R)]
-        return offsets_of([len(part) for part in parts]), np.concatenate(parts)
+        objects = [draw_values(sequence, sequence.integers(low, high + 1)) for _ in range(R)]
+        return offsets_of(list(map(len, objects))), np.concatenate(objects)
     for_lengths, for_values = generator(seed).spawn(2)
     offsets = draw_offsets(for_lengths, R, lengths)
     return offsets, draw_values(for_values, offsets[-1])
@@ -309,6 +309,6 @@ def draw_offsets(rng: np.random.Generator, R: int, lengths: tuple[int, int]) -> 
 
 
 def check_overflow(values: np.ndarray, message: str) -> None:
-    """Refuse what is not finite."""
+    """Refuse values that are not finite."""
     if not np.isfinite(values).all():
         raise ValueError(message)

@@ -135,10 +135,10 @@ def segments(
             return objects[:0]
         draws = _draw_lengths(R, objects, lengths, seed, longest)
     else:
-        span, most = length_range("length", length), objects.lengths.max(initial=0)
-        if most < span[1]:
+        span, available = length_range("length", length), objects.lengths.max(initial=0)
+        if available < span[1]:
             raise ValueError(
-                f"length goes up to {span[1]}, but the longest object of X has {most} elements"
+                f"length goes up to {span[1]}, but the longest object of X has {available} elements"
             )
         draws = _draw_range(R, span, seed)
     drawn = [
