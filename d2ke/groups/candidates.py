@@ -19,7 +19,7 @@ from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import DISTANCES, ArgumentNames, PairBlock, PairwiseProblem
+from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import usual_distance
 from d2ke.groups.cleaning import check_cleaning, clean_column
 from d2ke.neighbors.copies import search_neighbors
@@ -92,9 +92,8 @@ class ComparedColumn:
             (top, row), (left, column) = (
                 np.unique(side[chunk], return_inverse=True) for side in (rows, columns)
             )
-            D = np.empty((len(top), len(left)), self.pairs.dtype)
             block = PairBlock(take(x, top), take(y, left))
-            self.pairs.compile(block).run(D, 1 if cheap else n_threads, None, DISTANCES)
+            D = self.pairs.distances(block, 1 if cheap else n_threads)
             result[there[chunk]] = D[row, column] / self.radius
         return result
 
