@@ -20,7 +20,7 @@ from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import check_parameters, find_distance
-from d2ke.embedding import features
+from d2ke.embedding.features import check_embedding, check_link, feature_transform
 
 _SQUARE = 4096  # rows and columns of a block of 128 MB
 
@@ -153,15 +153,15 @@ def d2ke_embed(
     names = ArgumentNames("d2ke.dask.d2ke_embed", "X", "omega")
     if omega is None:
         raise ArgumentTypeError("omega", "is None; draw random objects first")
-    features.check_link(gamma, link)
+    gamma = check_link(gamma, link)
     x, y, default = open_collections(X, omega, distance, params, names, chunks)
     assert y is not None
     if y.whole is None:
         raise ArgumentTypeError("omega", "must be in memory, not a dask collection")
     dtype = default if dtype is None else element_type("dtype", dtype)
     embed = partial(
-        features.d2ke_embed, distance=distance, gamma=gamma, link=link, dtype=dtype,
-        n_threads=integer("n_threads", n_threads, 1), **params,
+        _embed, distance=distance, params=params, gamma=gamma, dtype=dtype,
+        n_threads=integer("n_threads", n_threads, 1),
     )  # fmt: skip
     empty = np.empty((0, len(y.whole)), dtype)
     return row_array(x.map(embed, y.parts[0], empty=empty), x.lengths, empty)
@@ -231,3 +231,13 @@ def _distances(
         return np.empty((len(x), len(columns)), dtype)
     pairs = check_pairs(x, y, distance, params)
     return fill_array(pairs, None, dtype, team_size(n_threads), False)
+
+
+def _embed(
+    x: Any, omega: Any, *, distance: Any, params: Any, gamma: float | None, dtype: Any,
+    n_threads: int,
+) -> np.ndarray:  # fmt: skip
+    """Compute the features of a part."""
+    pairs = check_embedding(x, omega, distance, params, ArgumentNames("d2ke_embed", "X", "omega"))
+    transform = feature_transform(gamma, len(omega))
+    return fill_array(pairs, None, dtype, team_size(n_threads), False, transform)

@@ -92,11 +92,11 @@ def nearest(
     lists: list[Any] = []
     for i, rows in enumerate(x.parts):
         candidates = [
-            later(partial(task.search, j), rows, other, starts, where=x.where(i))
+            later(partial(task.nearest_of, j), rows, other, starts, where=x.where(i))
             for j, other in enumerate(columns.parts)
         ]
         best = tree(candidates, partial(_best, k + same))
-        lists.append(later(partial(task.finish, i), best, row_starts, rows))
+        lists.append(later(partial(task.finish_nearest, i), best, row_starts, rows))
     indices, distances = task.empty()
     return (
         row_array([pair[0] for pair in lists], x.lengths, indices),
@@ -188,7 +188,9 @@ class _NearestTask(NamedTuple):
         width = self.k + (self.same and self.include_self)
         return np.empty((0, width), np.int64), np.empty((0, width), self.dtype)
 
-    def search(self, j: int, x: Any, y: Any, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_of(
+        self, j: int, x: Any, y: Any, starts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest of part number j, or all if it is small, for each object of x."""
         if not (len(x) and len(y)):
             return np.empty((len(x), 0), np.int64), np.empty((len(x), 0))
@@ -197,7 +199,7 @@ class _NearestTask(NamedTuple):
         indices, distances, _ = find_nearest(pairs, False, k, self.radius, self.options)
         return np.where(indices < 0, _NONE, indices + starts[j]), distances
 
-    def finish(
+    def finish_nearest(
         self, i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, x: Any
     ) -> tuple[np.ndarray, np.ndarray]:
         """Drop each object from its list, or put it before others at the same distance."""

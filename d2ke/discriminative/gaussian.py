@@ -53,6 +53,14 @@ def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[n
     return gaussian("X", X, Y, h)
 
 
+def gaussian_of_distances(D: np.ndarray, h: float) -> np.ndarray:
+    """Return exp(-d^2 / (2 h^2)) of distances d."""
+    K = D / h
+    K *= K
+    K *= -0.5
+    return np.exp(K, out=K)
+
+
 def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     """Compute `gaussian_gram`; `name` is the name of X in errors."""
     X = point_matrix(name, X)

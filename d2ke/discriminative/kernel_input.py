@@ -15,7 +15,7 @@ from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.memory import check_fits
 from d2ke.discriminative.canonical import equivalence_ranks, sparse_equivalence_ranks
-from d2ke.discriminative.gaussian import gaussian, point_matrix
+from d2ke.discriminative.gaussian import gaussian, gaussian_of_distances, point_matrix
 from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood
 from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
 from d2ke.discriminative.sparse_kernel import SparseKernel
@@ -165,10 +165,7 @@ class KernelInput:
             D = symmetric_matrix("distances", self.distances)
             arrays.check_distances("distances", D)
             check_kernel_fits(len(D))
-            K = D / positive_number("h", self.h)
-            K *= K
-            K *= -0.5
-            np.exp(K, out=K)
+            K = gaussian_of_distances(D, positive_number("h", self.h))
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         return DenseKernel(K, np.sqrt(K) if self.risk == "ise" else None)
 

@@ -12,9 +12,10 @@ from scipy.sparse import csr_array, issparse
 
 from d2ke._base import arrays
 from d2ke._base.arrays import row_blocks
+from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.discriminative.automatic import Widths
-from d2ke.discriminative.gaussian import gaussian
+from d2ke.discriminative.gaussian import gaussian, gaussian_of_distances
 from d2ke.discriminative.kernel_input import KernelInput
 
 _NEW = {"K": "K_new"}
@@ -66,10 +67,7 @@ class Trained:
         if self.form == "points":
             return gaussian("points", rows, np.asarray(self.source.points), self.source.h)
         if self.form == "distances":
-            K = rows / self.source.h
-            K *= K
-            K *= -0.5
-            return np.exp(K, out=K)
+            return gaussian_of_distances(rows, positive_number("h", self.source.h))
         return rows @ np.asarray(self.source.features, dtype=np.float64).T
 
     def same(self, rows: np.ndarray | csr_array) -> np.ndarray:

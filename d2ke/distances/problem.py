@@ -153,6 +153,14 @@ class PairwiseProblem:
         self.compiled().run(out, n_threads, report, transform)
         return out
 
+    def distances(
+        self, block: PairBlock, n_threads: int, dtype: type[np.floating[Any]] | None = None
+    ) -> np.ndarray:
+        """Return the distances of a block, by default in the dtype of the result."""
+        out = np.empty((len(block.x), len(block.y)), dtype or self.dtype)
+        self.compile(block).run(out, n_threads, None, DISTANCES)
+        return out
+
     def compiled(self) -> CompiledPairs:
         """Compile all pairs."""
         return self.compile(PairBlock(self.x, self.y, self.same, self.first))

@@ -19,7 +19,7 @@ from d2ke._base.threads import team_size
 from d2ke._ext import alignment, elastic
 from d2ke.distances.alignment.align import ELASTIC, one_object
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem, Transform
+from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.groups.median_string import EDITS, edited_strings
 from d2ke.groups.series_average import SeriesAverage
@@ -213,8 +213,7 @@ def _medoid(
     n = len(pairs.x)
     sample = np.arange(n) if n <= _SAMPLE else np.sort(rng.choice(n, _SAMPLE, replace=False))
     x = take(pairs.x, sample)
-    D = np.empty((len(x), len(x)))
-    pairs.compile(PairBlock(x, x, True)).run(D, n_threads, None, Transform())
+    D = pairs.distances(PairBlock(x, x, True), n_threads, np.float64)
     return x[[int((D * weights[sample]).sum(axis=1).argmin())]]
 
 
@@ -252,7 +251,6 @@ def _descend(
 def _distances(pairs: PairwiseProblem, candidates: Objects, n_threads: int) -> np.ndarray:
     """Return the distances of the candidates (rows) to all objects."""
     few = len(candidates) < len(pairs.x)  # columns share the kernels' lanes
-    x, y = (candidates, pairs.x) if few else (pairs.x, candidates)
-    out = np.empty((len(x), len(y)))
-    pairs.compile(PairBlock(x, y)).run(out, n_threads, None, Transform())
-    return out if few else out.T
+    block = PairBlock(candidates, pairs.x) if few else PairBlock(pairs.x, candidates)
+    D = pairs.distances(block, n_threads, np.float64)
+    return D if few else D.T

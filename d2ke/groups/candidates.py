@@ -92,9 +92,8 @@ class ComparedColumn:
             (top, row), (left, column) = (
                 np.unique(side[chunk], return_inverse=True) for side in (rows, columns)
             )
-            D = np.empty((len(top), len(left)), self.pairs.dtype)
             block = PairBlock(take(x, top), take(y, left))
-            self.pairs.compile(block).run(D, 1 if cheap else n_threads)
+            D = self.pairs.distances(block, 1 if cheap else n_threads)
             result[there[chunk]] = D[row, column] / self.radius
         return result
 

@@ -201,9 +201,7 @@ def dense_find(search: NeighborSearch, cores: np.ndarray | None) -> Find:
             x, several = pairs.x[chunk], np.flatnonzero(~single)
             for left in range(0, n, width):
                 right = min(left + width, n)
-                tile = np.empty((len(chunk), right - left), pairs.dtype)
-                block = PairBlock(x, span_of(pairs.x, left, right))
-                pairs.compile(block).run(tile, n_threads, None, Transform())
+                tile = pairs.distances(PairBlock(x, span_of(pairs.x, left, right)), n_threads)
                 if cores is not None:
                     tile = np.maximum(tile, np.maximum.outer(cores[chunk], cores[left:right]))
                 here = np.flatnonzero(single & (left <= chunk) & (chunk < right))
@@ -235,10 +233,8 @@ def grow_by_rows(search: NeighborSearch, forest: Forest, cores: np.ndarray | Non
         step = max(1, _BLOCK // len(left))
         for first in range(0, len(members), step):
             chunk = members[first : first + step]
-            tile = np.empty((len(chunk), len(left)), pairs.dtype)
-            block = PairBlock(take(pairs.x, chunk), columns)
             try:
-                pairs.compile(block).run(tile, search.n_threads, None, Transform())
+                tile = pairs.distances(PairBlock(take(pairs.x, chunk), columns), search.n_threads)
             except ValueError:  # a user's function returned no distance; with the objects' numbers:
                 for i in chunk.tolist():
                     row = pairs.rows(slice(i, i + 1))

@@ -16,7 +16,7 @@ from d2ke._base.errors import warn
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke.distances.pairs import numbered
-from d2ke.distances.problem import PairBlock, Transform
+from d2ke.distances.problem import PairBlock
 from d2ke.groups.faster_pam import faster_pam
 from d2ke.groups.spanning_tree import tree_search
 from d2ke.neighbors.copies import distinct_objects
@@ -156,8 +156,7 @@ def _medoids(
     n_bytes = n * (n + 3 * len(first)) * pairs.dtype.itemsize
     check_fits(n_bytes, f"the distances of {n} objects", "choose a smaller sample_size")
     x = take(pairs.x, sample)
-    D = np.empty((n, n), pairs.dtype)
-    pairs.compile(PairBlock(x, x, True)).run(D, search.n_threads, None, Transform())
+    D = pairs.distances(PairBlock(x, x, True), search.n_threads)
     weights = copies.counts[sample].astype(np.float64)
     return sample[faster_pam(D, np.searchsorted(sample, first), weights)]
 

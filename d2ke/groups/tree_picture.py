@@ -16,7 +16,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
-from d2ke.distances.problem import ArgumentNames, PairBlock, Transform
+from d2ke.distances.problem import ArgumentNames, PairBlock
 from d2ke.objects.container import take
 from d2ke.objects.values import list_of
 
@@ -104,8 +104,8 @@ def plot_tree(
     )
     if isinstance(pairs.x, list):
         pairs = numbered(pairs)
-    x, D = take(pairs.x, leaves), np.empty((len(leaves), len(leaves)))
-    pairs.compile(PairBlock(x, x, True)).run(D, team_size(n_threads), None, Transform())
+    x = take(pairs.x, leaves)
+    D = pairs.distances(PairBlock(x, x, True), team_size(n_threads), np.float64)
     return draw_tree(D, [str(names[i]) for i in leaves], n, method)
 
 

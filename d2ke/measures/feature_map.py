@@ -15,8 +15,8 @@ from d2ke._base.checks import choice, flag, integer
 from d2ke._base.memory import check_fits
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
-from d2ke.measures.measure import as_measures
-from d2ke.objects.packed import offsets_of
+from d2ke.measures.measure import Measure, as_measures
+from d2ke.objects.container import offsets_of
 
 _MAX_VALUES = 2**31  # of a feature matrix
 
@@ -125,6 +125,71 @@ class KernelFeatureMap:
         return Z.reshape(len(measures), -1)
 
 
+@dataclass(frozen=True)
+class MapOptions:
+    """The arguments of `kernel_feature_map` beside the sets, as the user gave them."""
+
+    sigma: float | str | None
+    kernel: str
+    method: str
+    n_features: int | None
+    eps: float | None
+    delta: float | None
+    seed: Any
+    uniform: bool = False
+
+    def make(self, measures: list[Measure]) -> KernelFeatureMap:
+        """Check the arguments, and return the map."""
+        uniform, n_features = flag("uniform", self.uniform), self.n_features
+        checked = Kernel.checked(self.kernel, self.sigma, measures, SCALED_KERNELS)
+        method = choice("method", self.method, ("auto", "rff", "ifgt"))
+        accuracy = Accuracy.checked(self.eps, self.delta, self.seed)
+        eps = accuracy.eps
+        if (n_features is None) == (eps is None):
+            raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
+        # What Taylor features and balls need:
+        bounded = checked.name == "gaussian" and eps is not None
+        if method == "ifgt" and not bounded:
+            raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
+        if uniform and not bounded:
+            raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
+        points = np.concatenate([m.points for m in measures])
+        centre, radius = fast_gauss.ball(points)
+        dim, channels = points.shape[1], measures[0].vectors.shape[1]
+        if eps is None:
+            count = _frequencies_of(n_features, channels)
+        else:
+            # Each pair's error is eps times the square of half its total.
+            each = eps / 4
+            n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
+            count = (
+                random_fourier.needed_uniformly(each, accuracy.risk, dim, 2 * radius, checked.sigma)
+                if uniform
+                else random_fourier.needed(each, accuracy.risk / n_pairs)
+            )
+        new_map = partial(
+            KernelFeatureMap, kernel=checked.name, sigma=checked.sigma, centre=centre,
+            kind=measures[0].kind, channels=channels, eps=eps,
+        )  # fmt: skip
+        if bounded and method != "rff":
+            try:
+                reach = radius / (math.sqrt(2) * checked.sigma)
+                degree, terms = fast_gauss.check_terms(dim, reach, each)
+            except ValueError:
+                if method == "ifgt":
+                    raise
+            else:
+                if method == "ifgt" or terms <= 2 * count:
+                    return new_map("ifgt", omega=None, degree=degree, radius=radius)
+        if dim * count > _MAX_VALUES // 8:
+            raise ValueError(
+                f"eps={eps} for {len(measures)} sets would need {2 * channels * count} random "
+                'features; use a larger eps, n_features, or method="exact"'
+            )
+        omega = random_fourier.frequencies(accuracy.rng, dim, count, checked)
+        return new_map("rff", omega=omega, degree=0, radius=radius if uniform else None)
+
+
 def kernel_feature_map(
     sets: Any,
     *,
@@ -196,52 +261,8 @@ def kernel_feature_map(
     ('ifgt', 36, (3, 36))
     """
     measures = as_measures("sets", sets, "weights", weights)
-    uniform = flag("uniform", uniform)
-    checked = Kernel.checked(kernel, sigma, measures, SCALED_KERNELS)
-    choice("method", method, ("auto", "rff", "ifgt"))
-    accuracy = Accuracy.checked(eps, delta, seed)
-    if (n_features is None) == (eps is None):
-        raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
-    bounded = kernel == "gaussian" and eps is not None  # what Taylor features and balls need
-    if method == "ifgt" and not bounded:
-        raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
-    if uniform and not bounded:
-        raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
-    points = np.concatenate([m.points for m in measures])
-    centre, radius = fast_gauss.ball(points)
-    dim, channels = points.shape[1], measures[0].vectors.shape[1]
-    if eps is None:
-        count = _frequencies_of(n_features, channels)
-    else:
-        # Each pair's error is eps times the square of half its total.
-        each = accuracy.eps / 4
-        n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
-        count = (
-            random_fourier.needed_uniformly(each, accuracy.risk, dim, 2 * radius, checked.sigma)
-            if uniform
-            else random_fourier.needed(each, accuracy.risk / n_pairs)
-        )
-    new_map = partial(
-        KernelFeatureMap, kernel=kernel, sigma=checked.sigma, centre=centre,
-        kind=measures[0].kind, channels=channels, eps=accuracy.eps,
-    )  # fmt: skip
-    if bounded and method != "rff":
-        try:
-            reach = radius / (math.sqrt(2) * checked.sigma)
-            degree, terms = fast_gauss.check_terms(dim, reach, each)
-        except ValueError:
-            if method == "ifgt":
-                raise
-        else:
-            if method == "ifgt" or terms <= 2 * count:
-                return new_map("ifgt", omega=None, degree=degree, radius=radius)
-    if dim * count > _MAX_VALUES // 8:
-        raise ValueError(
-            f"eps={eps} for {len(measures)} sets would need {2 * channels * count} random "
-            'features; use a larger eps, n_features, or method="exact"'
-        )
-    omega = random_fourier.frequencies(accuracy.rng, dim, count, checked)
-    return new_map("rff", omega=omega, degree=0, radius=radius if uniform else None)
+    options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed, uniform)
+    return options.make(measures)
 
 
 def kernel_features(
@@ -296,11 +317,8 @@ def kernel_features(
     True
     """
     measures = as_measures("sets", sets, "weights", weights)
-    phi = kernel_feature_map(
-        measures, sigma=sigma, kernel=kernel, method=method, n_features=n_features, eps=eps,
-        delta=delta, seed=seed,
-    )  # fmt: skip
-    return phi(measures, n_threads=n_threads)
+    options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed)
+    return options.make(measures)(measures, n_threads=n_threads)
 
 
 def _frequencies_of(n_features: Any, channels: int) -> int:

@@ -17,7 +17,7 @@ from d2ke._base.checks import choice, integer
 from d2ke._base.memory import check_fits
 from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums
-from d2ke.measures.feature_map import KernelFeatureMap, kernel_feature_map
+from d2ke.measures.feature_map import KernelFeatureMap, MapOptions
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, as_measures, check_comparable, merged
 
@@ -94,9 +94,8 @@ def kernel_distance_matrix(
         raise TypeError("weights_y is given, but Y is not")
     if y is not None:
         check_comparable("X[0]", x[0], "Y[0]", y[0])
-    options = {"sigma": sigma, "kernel": kernel, "n_features": n_features, "eps": eps}
-    options |= {"delta": delta, "seed": seed}
-    by = _comparison(x if y is None else x + y, method, options)
+    options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed)
+    by = _comparison(x if y is None else x + y, options)
     return _distances(x, y, by, n_threads)
 
 
@@ -164,9 +163,8 @@ def kernel_neighbors(
     s = as_measures("sets", sets, "weights", weights)
     check_comparable("queries[0]", q[0], "sets[0]", s[0])
     k = integer("k", k, 1, len(s))
-    options = {"sigma": sigma, "kernel": kernel, "n_features": n_features, "eps": eps}
-    options |= {"delta": delta, "seed": seed}
-    by = _comparison(q + s, method, options)
+    options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed)
+    by = _comparison(q + s, options)
     if isinstance(by, KernelFeatureMap) and by.n_features <= _TREE_FEATURES:
         Z = by(q, n_threads=n_threads)
         return _nearest_rows(KDTree(by(s, n_threads=n_threads)), Z, k)
@@ -189,16 +187,15 @@ def _nearest_rows(
     return indices, np.take_along_axis(distances, order, axis=1)
 
 
-def _comparison(
-    measures: list[Measure], method: str, options: dict[str, Any]
-) -> Kernel | KernelFeatureMap:
+def _comparison(measures: list[Measure], options: MapOptions) -> Kernel | KernelFeatureMap:
     """Return the kernel of exact distances, or the map whose features are compared."""
-    if choice("method", method, MATRIX_METHODS) != "exact":
-        return kernel_feature_map(measures, method=method, **options)
+    if choice("method", options.method, MATRIX_METHODS) != "exact":
+        return options.make(measures)
     for name in ("n_features", "eps", "delta"):
-        if options[name] is not None:
-            raise TypeError(f'{name} has no meaning for method="exact"; got {options[name]!r}')
-    return Kernel.checked(options["kernel"], options["sigma"], measures)
+        value = getattr(options, name)
+        if value is not None:
+            raise TypeError(f'{name} has no meaning for method="exact"; got {value!r}')
+    return Kernel.checked(options.kernel, options.sigma, measures)
 
 
 def _distances(

@@ -37,7 +37,6 @@ def self_distances(pairs: PairwiseProblem, rows: np.ndarray) -> np.ndarray:
     for at in range(0, len(rows), step):
         chunk = rows[at : at + step]
         x, first = take(pairs.x, chunk), pairs.first + int(chunk[0])
-        block = np.empty((len(chunk), len(chunk)), pairs.dtype)
-        pairs.compile(PairBlock(x, x, False, first, first)).run(block, 1)
-        result[at : at + step] = np.diagonal(block)
+        block = PairBlock(x, x, False, first, first)
+        result[at : at + step] = np.diagonal(pairs.distances(block, 1))
     return result

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._ext import pivots as compiled
-from d2ke.distances.problem import PairBlock, PairwiseProblem, Transform
+from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.record_pairs import PLAIN, RecordDistance
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.neighbors import bounded, elastic
@@ -172,11 +172,10 @@ def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> Pivo
     pivots, to_y = chosen
     if pairs.y is pairs.x:
         return PivotTable(pivots, to_y, to_y)
-    n = pairs.shape[0]
-    to_x = np.empty((len(pivots), n))
+    to_x = np.empty((len(pivots), pairs.shape[0]))
     for i, pivot in enumerate(pivots.tolist()):
         block = PairBlock(pairs.x, span_of(pairs.y, pivot, pivot + 1), False, pairs.first, pivot)
-        to_x[i] = _run(pairs, block, (n, 1), n_threads)
+        to_x[i] = pairs.distances(block, n_threads).ravel()
     return PivotTable(pivots, to_x, to_y)
 
 
@@ -191,7 +190,7 @@ def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
     for i in range(count):
         pivots[i] = pivot
         block = PairBlock(span_of(pairs.y, pivot, pivot + 1), pairs.y, False, pivot, 0)
-        to_y[i] = _run(columns, block, (1, m), n_threads)
+        to_y[i] = columns.distances(block, n_threads).ravel()
         nearest = np.minimum(nearest, to_y[i])
         nearest[pivots[: i + 1]] = -1
         pivot = int(sample[nearest[sample].argmax()])
@@ -207,14 +206,6 @@ def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
     if callable(pairs.distance):
         compile_ = replace(compile_, names=names, y_is_x=True)
     return replace(pairs, x=pairs.y, compile=compile_, names=names, first=0)
-
-
-def _run(
-    pairs: PairwiseProblem, block: PairBlock, shape: tuple[int, int], n_threads: int
-) -> np.ndarray:
-    out = np.empty(shape, pairs.dtype)
-    pairs.compile(block).run(out, n_threads, None, Transform())
-    return out.ravel()
 
 
 def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._ext import isa, near_strings
-from d2ke.distances.problem import PairBlock, Transform
+from d2ke.distances.problem import PairBlock
 from d2ke.neighbors import string_costs
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
@@ -250,11 +250,8 @@ class StringFinder:
         """Return the distances of the k-th neighbour of some objects, sorted."""
         search, pairs = self.search, self.search.pairs
         k, rows = search.k + search.skip, _spread(pairs.shape[0])
-        block = np.empty((len(rows), pairs.shape[1]), pairs.dtype)
-        pairs.compile(PairBlock(pairs.x[rows], pairs.y)).run(
-            block, search.n_threads, None, Transform()
-        )
-        values = np.partition(block, k - 1, axis=1)[:, k - 1]
+        block = PairBlock(pairs.x[rows], pairs.y)
+        values = np.partition(pairs.distances(block, search.n_threads), k - 1, axis=1)[:, k - 1]
         if self.share == near_strings.WHOLE:
             return np.sort(values)
         # A string as near as that may be longer.

@@ -96,27 +96,27 @@ class Query:
             dot = fft.irfft(spectrum, self.block)[: n - m + 1]
             norm = np.sqrt((self._away[c] ** 2).sum() * (y**2).sum())
             error = _TRANSFORM * np.log2(self.block) * _EPS * norm
-            of = _moments(x[:, c], y, m, limits[c] * scale)
-            constant = of.deviation == 0
+            moments = _moments(x[:, c], y, m, limits[c] * scale)
+            constant = moments.deviation == 0
             if self.normalize:
                 if not self._away[c].any():
-                    total += np.where(constant | (of.ratio == np.inf), 0, m)
+                    total += np.where(constant | (moments.ratio == np.inf), 0, m)
                     continue
-                dot /= m * of.deviation
-                lost = (error / m + self._rest[c] * np.abs(of.mean)) / of.deviation
-                lost += np.abs(dot) * of.ratio
+                dot /= m * moments.deviation
+                lost = (error / m + self._rest[c] * np.abs(moments.mean)) / moments.deviation
+                lost += np.abs(dot) * moments.ratio
                 bound = 2 * m * (1 - dot - lost)
-                bound[of.ratio > _UNSURE] = 0
+                bound[moments.ratio > _UNSURE] = 0
                 total += np.where(constant, m, np.maximum(bound, 0))
                 continue
             away = (self._away[c] ** 2).mean() * scale**2
-            variance, level = of.deviation**2, (self._means[c] - shift) * scale - of.mean
+            variance, level = moments.deviation**2, (self._means[c] - shift) * scale - moments.mean
             bound = away + variance - 2 * dot * (scale / m) + level**2
-            lost = 2 * error * scale / m + variance * of.ratio + 8 * _EPS * (away + level**2)
-            off = of.error + scale * (self._rest[c] + 8 * _EPS * abs(shift))
-            lost += 2 * (np.abs(level) + np.abs(of.mean)) * off + off**2
+            lost = 2 * error * scale / m + variance * moments.ratio + 8 * _EPS * (away + level**2)
+            off = moments.error + scale * (self._rest[c] + 8 * _EPS * abs(shift))
+            lost += 2 * (np.abs(level) + np.abs(moments.mean)) * off + off**2
             bound = np.maximum(bound - lost, 0) * (m / scale**2)
-            bound[of.ratio > _UNSURE] = 0
+            bound[moments.ratio > _UNSURE] = 0
             total += bound
         return total
 
@@ -126,11 +126,13 @@ class Query:
         by_channel = []
         for c in range(self.dim):
             y, shift, scale = _scaled(x[:, c])
-            of = _moments(x[:, c], y, m, limits[c] * scale)
-            sure = (of.ratio <= _UNSURE) | (of.deviation == 0)
-            inverse = np.where(of.deviation > 0, 1 / of.deviation, 0)
-            slack = np.sqrt(m) * of.ratio + of.error * inverse + 1e-12
-            by_channel.append((y, of.mean, inverse, np.where(sure, slack, np.inf), shift, scale))
+            moments = _moments(x[:, c], y, m, limits[c] * scale)
+            sure = (moments.ratio <= _UNSURE) | (moments.deviation == 0)
+            inverse = np.where(moments.deviation > 0, 1 / moments.deviation, 0)
+            slack = np.sqrt(m) * moments.ratio + moments.error * inverse + 1e-12
+            by_channel.append(
+                (y, moments.mean, inverse, np.where(sure, slack, np.inf), shift, scale)
+            )
         total = np.zeros(count)
         for j in self._order[: max(_FIRST, m // 2)]:
             square = np.zeros(count)

@@ -13,7 +13,8 @@ from test_hdbscan import mutual
 from tree_cases import equal, kruskal, large_search
 
 import d2ke
-from d2ke.groups import candidates, linking
+from d2ke.groups import candidates
+from d2ke.groups.record_groups import linked_one_to_one, linked_pairs
 from d2ke.objects.copies import find_copies, no_copies
 
 SETS = [[[0.0, 1]], [[0.0, 1], [2, 2]], [[2.0, 2], [0, 1]], [[5.0, 5]], [[-0.0, 1]]]
@@ -221,8 +222,8 @@ def test_one_to_one_links_the_likeliest_free_rows(data):
     pairs = np.array([[a, b] for a in range(n) for b in range(m) if data.draw(st.booleans())])
     pairs = pairs.reshape(-1, 2).astype(np.int64)
     odds = np.array([data.draw(st.sampled_from([1.0, 2.0, 3.0])) for _ in pairs])
-    places, found = linking._one_to_one(pairs, odds, x, y)
-    every, rows = linking._all_pairs(pairs, odds, x, y)
+    places, found = linked_one_to_one(pairs, odds, x, y)
+    every, rows = linked_pairs(pairs, odds, x, y)
     wanted, used = [], (set(), set())
     for place in np.argsort(-odds[every], kind="stable"):
         i, j = rows[place].tolist()

@@ -10,8 +10,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import d2ke
-from d2ke.groups.linking import _groups
 from d2ke.groups.pair_weights import _calibrate, _commonness, _evidence
+from d2ke.groups.record_groups import grouped
 
 PEOPLE = {
     "name": ["Anna Lee", "ANA LEE", "Jon Smith", "John Smith", "Bo Ek", None],
@@ -64,7 +64,7 @@ def test_average_linkage_is_scipy_s(seed):
     i, j = np.triu_indices(n, 1)
     given = rng.random(len(odds)) < 0.8
     cut = rng.uniform(-2, 2)
-    labels = _groups(np.ones(n, int), i[given], j[given], odds[given], cut, "average")
+    labels = grouped(np.ones(n, int), i[given], j[given], odds[given], cut, "average")
     strong = np.clip(np.where(given, odds, -9), -5, 5)
     strong[strong == 5] -= rng.random((strong == 5).sum()) * 1e-9
     expected = fcluster(linkage(-strong + 5, "average"), 5 - cut, "distance")
@@ -228,14 +228,14 @@ def test_complete_linkage_is_scipy_s(seed):
     i, j = np.triu_indices(n, 1)
     odds = rng.uniform(-4.9, 4.9, len(i))
     given, cut = rng.random(len(odds)) < 0.9, rng.uniform(-2, 2)
-    labels = _groups(np.ones(n, int), i[given], j[given], odds[given], cut, "complete")
+    labels = grouped(np.ones(n, int), i[given], j[given], odds[given], cut, "complete")
     Z = linkage(5 - np.where(given, odds, -5), "complete")
     assert same_groups(labels, fcluster(Z, 5 - cut, "distance"))
 
 
 def test_a_strict_threshold_keeps_what_is_certain():
     for linkage_name in ("average", "complete", "single"):
-        labels = _groups(
+        labels = grouped(
             np.ones(3, int),
             np.array([0, 0]),
             np.array([1, 2]),
