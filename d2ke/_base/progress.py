@@ -23,9 +23,9 @@ def bars() -> Any:
 
 
 @contextmanager
-def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(shown: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
     """Yield a function ``report(done, total)``, or None if nothing is shown."""
-    if not (wanted and sys.stderr.isatty()):
+    if not (shown and sys.stderr.isatty()):
         yield None
         return
     with bars()(desc=description, unit="pair", unit_scale=True, leave=False, delay=0.5) as bar:
@@ -37,8 +37,8 @@ def progress_bar(wanted: bool, description: str) -> Iterator[Callable[[int, int]
         yield report
 
 
-def stages(items: Iterable[T], description: str, wanted: bool) -> Iterable[T]:
+def stages(items: Iterable[T], description: str, shown: bool) -> Iterable[T]:
     """Iterate over the stages of a longer piece of work behind a progress bar."""
-    if not (wanted and sys.stderr.isatty()):
+    if not (shown and sys.stderr.isatty()):
         return items
     return bars()(items, desc=description, leave=False)

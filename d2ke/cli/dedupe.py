@@ -160,7 +160,7 @@ def _read(
     kinds = dict.fromkeys(names, "strings")
     try:
         with reported_warnings(session):
-            held = read_file(options.file, wanted, records=True, kinds=kinds)
+            held = read_file(options.file, wanted, kinds=kinds)
     except ArgumentError as error:
         if error.argument != "objects":
             raise

@@ -73,7 +73,7 @@ def _read_records(
 ) -> LabelledObjects:
     wanted = Columns(tuple(names), options.labels)
     with reported_warnings(session):
-        held = read_file(options.file, wanted, earlier=earlier, records=True, kinds=kinds)
+        held = read_file(options.file, wanted, earlier=earlier, kinds=kinds)
     session.report(f"{Path(options.file).name}: {str(held)[1:-1]}")
     return held
 
