@@ -118,11 +118,11 @@ def column(values: Any) -> np.ndarray:
 
 
 def feature_tables(
-    distance: str, started: float, parts: Iterable[tuple[np.ndarray, np.ndarray, float]]
+    distance: str, started: float, tables_of: Iterable[tuple[np.ndarray, np.ndarray, float]]
 ) -> tuple[np.ndarray, np.ndarray, Struct]:
     """Return Train, Test and Runtime from labels, features and seconds of both parts."""
     tables, seconds = [], []
-    for y, F, elapsed in parts:
+    for y, F, elapsed in tables_of:
         tables.append(np.hstack([column(y).astype(np.float64), F]))
         seconds.append(elapsed)
     runtime = {

@@ -11,7 +11,7 @@ class Outputs(tuple[Any, ...]):
 
     In MATLAB ``K = f(x)`` takes the first output. In Python K would be the tuple of all, which
     numpy would make an array of. Arithmetic with it, numpy's functions, comparisons and the
-    attributes of arrays raise a TypeError that says what to write.
+    attributes of arrays raise a TypeError with the code to write instead.
 
     Examples
     --------

@@ -19,7 +19,6 @@ from d2ke.learners.solvers import liblinear, libsvm, option_strings
 from d2ke.learners.solvers import nodes as solver_nodes
 from d2ke.learners.solvers.option_strings import Option
 
-_SEED = 1
 _LEAST_PROBABILITY = 1e-7  # of one class against another, as in LIBSVM
 _FOLDS = {"-v": Option(option_strings.integer(low=2), "cross-validate with that number of folds")}
 LINEAR_OPTIONS = {
@@ -207,5 +206,5 @@ def _cross_validation(folds: int, lib: Any, problem: Any, param: Any, n: int) ->
 
 def _quiet(set_hook: Callable[..., Any], call: Callable[[], Any]) -> Any:
     set_hook(solver_calls.PRINT_HOOK)
-    [(result, _)] = solver_calls.run([call], seed=_SEED)
+    [(result, _)] = solver_calls.run([call], seed=1)
     return result

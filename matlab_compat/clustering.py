@@ -32,7 +32,7 @@ def linkage(
     method : str
         "average", "centroid", "complete", "median", "single", "ward" or "weighted".
     metric, **params
-        As ``Distance`` and parameters of `pdist`. Of objects, "single" needs no matrix.
+        As ``Distance`` and parameters of `pdist`. For objects, "single" needs no matrix.
 
     Returns
     -------
@@ -131,14 +131,14 @@ def cluster(
     tree = _tree(Z)
     choice("Criterion", Criterion, ("inconsistent", "distance"))
     limit = not_negative("Cutoff", 0 if Cutoff is None else scalar(Cutoff))
-    most = 1 if MaxClust is None else whole("MaxClust", MaxClust, 1)
+    n_clusters = 1 if MaxClust is None else whole("MaxClust", MaxClust, 1)
     Depth = whole("Depth", Depth, 1)
     if not len(tree):
         return column([1])
     if MaxClust is not None:
         # Rows in place of heights: equal heights are cut apart, as in MATLAB.
         tree[:, 2] = np.arange(len(tree))
-        T = hierarchy.fcluster(tree, len(tree) + 0.5 - most, "distance")
+        T = hierarchy.fcluster(tree, len(tree) + 0.5 - n_clusters, "distance")
     else:
         T = hierarchy.fcluster(tree, limit, Criterion, depth=Depth)
     return column(T)
@@ -287,15 +287,15 @@ def kmedoids(
         Distance = "sqeuclidean"
     C: Any
     items, options, matrix = _problem(X, Distance, params)
-    found = d2ke.kmedoids(items, whole("k", k, 1), seed=seed, **options)
-    medoids, labels = found.medoids, found.labels
+    clustering = d2ke.kmedoids(items, whole("k", k, 1), seed=seed, **options)
+    medoids, labels = clustering.medoids, clustering.labels
     if matrix is None:
         C = [items[i] for i in medoids]
         chosen = items[medoids] if isinstance(items, d2ke.Objects) else C
         D = d2ke.distance_matrix(items, chosen, **options)
     else:
         C, D = np.asarray(X)[medoids], matrix[:, medoids]
-    sumd = np.bincount(labels, found.distances, len(medoids))
+    sumd = np.bincount(labels, clustering.distances, len(medoids))
     return Outputs(
         "kmedoids",
         idx=column(labels + 1),
@@ -351,6 +351,6 @@ def dbscan(
         items, options = list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}
     else:
         items, options, _ = _problem(X, Distance, params)
-    found = d2ke.dbscan(items, epsilon, whole("minpts", minpts, 1), **options)
-    idx = np.where(found.labels < 0, -1, found.labels + 1)
-    return Outputs("dbscan", idx=column(idx), corepts=column(found.core))
+    clustering = d2ke.dbscan(items, epsilon, whole("minpts", minpts, 1), **options)
+    idx = np.where(clustering.labels < 0, -1, clustering.labels + 1)
+    return Outputs("dbscan", idx=column(idx), corepts=column(clustering.core))

@@ -51,12 +51,6 @@ def zscore(X: Any, flag: int = 0, dim: int | None = None) -> np.ndarray:
     return (X - X.mean(axis=axis, keepdims=True)) / np.where(sd == 0, 1, sd)
 
 
-def _by_appearance(values: np.ndarray) -> np.ndarray:
-    """Return the distinct numbers sorted, or the distinct texts as they first appear."""
-    order, first = np.unique(values, return_index=True)
-    return order if values.dtype.kind in "biuf" else values[np.sort(first)]
-
-
 def confusionmat(group: Any, grouphat: Any, *, Order: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Count the pairs of true and predicted classes.
 
@@ -93,10 +87,15 @@ def confusionmat(group: Any, grouphat: Any, *, Order: Any = None) -> tuple[np.nd
     if len(of_numbers) > 1:
         raise ArgumentTypeError("grouphat", "must hold numbers or texts, whichever group holds")
     both = np.concatenate([true, predicted])
-    known = both == both  # not NaN
-    order = _by_appearance(both[known]) if Order is None else vector("Order", Order)
+    labelled = both == both  # not NaN
+    if Order is None:
+        order, first = np.unique(both[labelled], return_index=True)
+        if both.dtype.kind not in "biuf":  # texts as they first appear
+            order = both[labelled][np.sort(first)]
+    else:
+        order = vector("Order", Order)
     code = {label: i for i, label in enumerate(order.tolist())}
-    lacking = set(both[known].tolist()) - set(code)
+    lacking = set(both[labelled].tolist()) - set(code)
     if lacking:
         raise ArgumentError("Order", f"lacks the class {min(lacking)!r}")
     C = np.zeros((len(order), len(order)), int)
@@ -239,7 +238,7 @@ def perfcurve(
     labels : array_like, n x 1
         True classes.
     scores : array_like, n x 1
-        High ones speak for `posclass`.
+        High ones are evidence for `posclass`.
     posclass : int, float or str
         The positive class; all others are negative.
 
@@ -263,18 +262,18 @@ def perfcurve(
     >>> X.ravel(), Y.ravel(), AUC
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]), 0.75)
     """
-    wanted = vector("labels", labels) == posclass
+    in_class = vector("labels", labels) == posclass
     values = numbers("scores", vector("scores", scores))
-    if len(values) != len(wanted):
-        raise ArgumentError("scores", f"has {len(values)} entries, labels {len(wanted)}")
+    if len(values) != len(in_class):
+        raise ArgumentError("scores", f"has {len(values)} entries, labels {len(in_class)}")
     if np.isnan(values).any():
         raise ArgumentError("scores", "must not be NaN")
-    if wanted.all() or not wanted.any():
+    if in_class.all() or not in_class.any():
         raise ArgumentError("posclass", "must be the class of some labels, but not of all")
     thresholds, code = np.unique(-values, return_inverse=True)
     rates = [
-        np.append(0, np.bincount(code[part], minlength=len(thresholds)).cumsum()) / part.sum()
-        for part in (~wanted, wanted)
+        np.append(0, np.bincount(code[side], minlength=len(thresholds)).cumsum()) / side.sum()
+        for side in (~in_class, in_class)
     ]
     X, Y = rates
     T = -np.append(thresholds[0], thresholds)

@@ -376,8 +376,8 @@ def _recoded(labels: np.ndarray, order: np.ndarray | None, options: str) -> tupl
         return labels, options
     position = {label: str(code) for code, label in enumerate(order.tolist())}
 
-    def weight(found: re.Match[str]) -> str:
-        label = float(found[1])
+    def weight(match: re.Match[str]) -> str:
+        label = float(match[1])
         if label not in position:
             raise ArgumentError("options", f"weigh the label {label:g}, which is not in y")
         return f"-w{position[label]}"

@@ -106,15 +106,15 @@ def rangesearch(
         Y = numbers("Y", Y)
         rows = [
             (row[near], near)
-            for part in row_blocks((len(Y), len(X)))
-            for row in between(X, Y[part], Distance, None, params).T
+            for block in row_blocks((len(Y), len(X)))
+            for row in between(X, Y[block], Distance, None, params).T
             for near in [np.flatnonzero(row <= row.dtype.type(r))]
         ]
     else:
         new, base = objects("Y", Y, Distance), objects("X", X, Distance)
-        found = d2ke.within(new, base, radius=r, distance=Distance, **params)
-        cuts = found.indptr[1:-1]
-        rows = list(zip(np.split(found.data, cuts), np.split(found.indices, cuts), strict=True))
+        pairs = d2ke.within(new, base, radius=r, distance=Distance, **params)
+        cuts = pairs.indptr[1:-1]
+        rows = list(zip(np.split(pairs.data, cuts), np.split(pairs.indices, cuts), strict=True))
     Idx, D = (np.empty((len(rows), 1), dtype=object) for _ in range(2))
     for i, (values, places) in enumerate(rows):
         order = np.argsort(values, kind="stable")
@@ -140,7 +140,7 @@ class ClassificationKNN:
     def predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the label (m x 1) of each object, and the classes' shares of votes (m x classes).
 
-        Of classes with equally many votes, the first in ``ClassNames`` wins.
+        The first in ``ClassNames`` wins a tie of votes.
         """
         Idx, _ = knnsearch(self.X, X, K=self.NumNeighbors, Distance=self.Distance, **self._params)
         votes = self._codes[Idx - 1]

@@ -113,8 +113,9 @@ def between(
         return np.vstack([_jaccard(x, Y) for x in X])
     options: dict[str, Any] = {}
     if name == "seuclidean":
-        given = parameter is not None
-        options["V"] = _deviations(X, parameter) ** 2 if given else _variances(X)
+        # The variances of one row are 0, as in MATLAB.
+        variances = X.var(axis=0, ddof=min(1, len(X) - 1))
+        options["V"] = variances if parameter is None else _deviations(X, parameter) ** 2
     elif name == "mahalanobis":
         options["VI"] = _inverse_covariance(X, parameter)
     elif name == "minkowski":
@@ -140,16 +141,11 @@ def _deviations(X: np.ndarray, parameter: Any) -> np.ndarray:
     return sd
 
 
-def _variances(X: np.ndarray) -> np.ndarray:
-    """Return the variances of columns; those of one row are 0, as in MATLAB."""
-    return X.var(axis=0, ddof=min(1, len(X) - 1))
-
-
 def _inverse_covariance(X: np.ndarray, parameter: Any) -> np.ndarray:
     name, d = ("X", "DistParameter")[parameter is not None], X.shape[1]
     ddof = min(1, len(X) - 1)
-    given = np.cov(X.T, ddof=ddof) if parameter is None else numbers(name, parameter)
-    cov = np.atleast_2d(given)
+    cov = np.cov(X.T, ddof=ddof) if parameter is None else numbers(name, parameter)
+    cov = np.atleast_2d(cov)
     if cov.shape != (d, d):
         raise ArgumentError(name, f"must be a {d} x {d} covariance, got shape {cov.shape}")
     try:
@@ -179,9 +175,9 @@ def pdist(
     X : array_like, n x d; cell or list of n objects; Objects
         Observations in rows; or strings, or series as d x L matrices with channels in rows.
     Distance : str or callable, optional
-        Of a matrix MATLAB's "euclidean" (the default), "squaredeuclidean", "seuclidean",
+        For a matrix MATLAB's "euclidean" (the default), "squaredeuclidean", "seuclidean",
         "mahalanobis", "cityblock", "minkowski", "chebychev", "cosine", "correlation", "spearman",
-        "hamming", "jaccard", or a function of a row (1 x d) and a matrix (m x d). Of objects a
+        "hamming", "jaccard", or a function of a row (1 x d) and a matrix (m x d). For objects a
         distance of `d2ke.distance_matrix`; it takes the rows of a matrix as series.
     DistParameter : float or array_like, optional
         The exponent of "minkowski" (2), deviations of "seuclidean" (those of X), covariance of
@@ -193,7 +189,7 @@ def pdist(
     Returns
     -------
     ndarray, 1 x n (n - 1) / 2
-        Of pairs (2,1), (3,1), ..., (n,1), (3,2), ..., (n,n-1); 1 x 0 for one row.
+        Distances of the pairs (2,1), (3,1), ..., (n,1), (3,2), ..., (n,n-1); 1 x 0 for one row.
 
     Raises
     ------
@@ -312,7 +308,7 @@ def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     Y : ndarray, n x p
         The points. The largest entry of each column is positive.
     e : ndarray, n x 1
-        All eigenvalues, falling; negative ones say that D is not Euclidean.
+        All eigenvalues, falling; D is not Euclidean if there are negative ones.
 
     Raises
     ------

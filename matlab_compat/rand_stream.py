@@ -222,8 +222,8 @@ class RandStream:
     def _uniforms(self, n: int) -> np.ndarray:
         out = np.empty(n)
         for start in range(0, n, _CHUNK):
-            part = out[start : start + _CHUNK]
-            part[:] = _uniform(*self._pairs(len(part)))
+            chunk = out[start : start + _CHUNK]
+            chunk[:] = _uniform(*self._pairs(len(chunk)))
         while not out.all():  # 0 is drawn again, and what follows it moves up
             out = out[out > 0]
             out = np.append(out, _uniform(*self._pairs(n - len(out))))
@@ -234,9 +234,9 @@ class RandStream:
         done = 0
         while done < n:
             # No more pairs than numbers are missing: none is taken that is not used.
-            some = self._some_normals(min(n - done, _CHUNK))
-            out[done : done + len(some)] = some
-            done += len(some)
+            drawn = self._some_normals(min(n - done, _CHUNK))
+            out[done : done + len(drawn)] = drawn
+            done += len(drawn)
         return out
 
     def _some_normals(self, n: int) -> np.ndarray:
@@ -255,14 +255,14 @@ class RandStream:
         if len(doubtful) == 0:
             return z
 
-        own = np.ones(n, dtype=bool)  # pairs that are numbers
+        is_number = np.ones(n, dtype=bool)  # pairs that are numbers
 
         def uniform(i: int) -> tuple[float, int]:
             """Return the uniform number of pair i, or of a later one if it is 0; and the next i."""
             u = 0.0
             while u == 0:
                 if i < n:
-                    own[i] = False
+                    is_number[i] = False
                     u = float(_uniform(first[i], second[i]))
                 else:
                     u = float(_uniform(*self._pairs(1))[0])
@@ -283,13 +283,13 @@ class RandStream:
             if i < free:
                 continue
             if plain:
-                own[i] = accepted
-                own[i + 1] = False
+                is_number[i] = accepted
+                is_number[i + 1] = False
                 free = i + 2
             elif level[i] < _LEVELS - 1:
                 u_i, free = uniform(i + 1)
                 low, high = Y[level[i] + 1], Y[level[i]]
-                own[i] = low + u_i * (high - low) < math.exp(-z[i] * z[i] / 2)
+                is_number[i] = low + u_i * (high - low) < math.exp(-z[i] * z[i] / 2)
             else:
                 x, y, free = 1.0, 0.0, i + 1
                 while 2 * y <= x * x:
@@ -298,7 +298,7 @@ class RandStream:
                     u_i, free = uniform(free)
                     y = -math.log(u_i)
                 z[i] = math.copysign(_TAIL + x, z[i])
-        return z[own]
+        return z[is_number]
 
 
 @one_sequence.register(RandStream)

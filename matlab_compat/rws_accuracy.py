@@ -151,9 +151,9 @@ def _varying_R(
     rows, train = [], trainer(solver)
     R_list = [whole(name, R, 1) for name, R in entries("R_list", R_list)]
     lambda_inverse = positive("lambda_inverse", lambda_inverse)
-    parts = source.read_both()
+    both = source.read_both()
     for R in R_list:
-        *tables, runtime = features_of(*parts, source, series, R)
+        *tables, runtime = features_of(*both, source, series, R)
         started = time.perf_counter()
         classes = np.unique(tables[0][:, 0])
         y, y_test = (uniform_labels(table[:, 0], classes) for table in tables)

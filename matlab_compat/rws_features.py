@@ -77,8 +77,8 @@ def rws_GenFea(
     ((2, 5), array([1., 2.]))
     """
     source = Univariate(file_dir, filename, n_threads)
-    parts = source.read_both()
-    Train, Test, Runtime = features_of(*parts, source, RandomSeries(sigma, DMin, DMax), R)
+    both = source.read_both()
+    Train, Test, Runtime = features_of(*both, source, RandomSeries(sigma, DMin, DMax), R)
     return Outputs("rws_GenFea", Train=Train, Test=Test, Runtime=Runtime)
 
 
@@ -133,8 +133,8 @@ def rws_GenFea_mulvar(
     ((2, 5), True)
     """
     source = Multivariate(file_dir, filename, n_threads)
-    parts = source.read_both()
-    Train, Test, Runtime = features_of(*parts, source, RandomSeries(sigma, DMin, DMax), R)
+    both = source.read_both()
+    Train, Test, Runtime = features_of(*both, source, RandomSeries(sigma, DMin, DMax), R)
     return Outputs("rws_GenFea_mulvar", Train=Train, Test=Test, Runtime=Runtime)
 
 
@@ -148,9 +148,10 @@ class Univariate:
 
     similarity = staticmethod(dtw_similarity_cell)
 
-    def read(self, part: str) -> tuple[Objects, np.ndarray]:
-        """Return the series and labels of the part "train" or "test"."""
-        return read_ucr(Path(self.file_dir, self.filename, f"{self.filename}_{part.upper()}"))[:2]
+    def read(self, division: str) -> tuple[Objects, np.ndarray]:
+        """Return the series and labels of the division "train" or "test"."""
+        name = f"{self.filename}_{division.upper()}"
+        return read_ucr(Path(self.file_dir, self.filename, name))[:2]
 
     def read_both(self) -> tuple[tuple[Objects, np.ndarray], tuple[Objects, np.ndarray]]:
         """Return the series and labels of both parts."""
@@ -167,9 +168,9 @@ class Multivariate(Univariate):
 
     similarity = staticmethod(dtw_similarity_cell_mulvar)
 
-    def read(self, part: str) -> tuple[Objects, np.ndarray]:
-        """Return the series and labels of the part "train" or "test"."""
-        names = [f"{part}_X", f"{part}_Y"]
+    def read(self, division: str) -> tuple[Objects, np.ndarray]:
+        """Return the series and labels of the division "train" or "test"."""
+        names = [f"{division}_X", f"{division}_Y"]
         data = load_mat(Path(self.file_dir, self.filename, f"{self.filename}.mat"), names)
         X, y = series_cell(names[0], data[names[0]]), vector(names[1], data[names[1]])
         if y.dtype.kind not in "biuf" or len(y) != len(X):
@@ -209,5 +210,5 @@ def features_of(
     """Return the tables of `rws_GenFea`: labels and features of both parts, and the times."""
     started = time.perf_counter()
     base = series.draw(R, train[0].dim)
-    parts = ((y, *source.features(X, base)) for X, y in (train, test))
-    return feature_tables("dtw", started, parts)
+    tables = ((y, *source.features(X, base)) for X, y in (train, test))
+    return feature_tables("dtw", started, tables)

@@ -42,7 +42,7 @@ def mdscale(
     -------
     Y : ndarray, n x p
         The points, with mean 0 and their principal axes along the columns. Non-metric criteria
-        know no scale: the mean square of their distances is that of D.
+        have no scale: the mean square of their distances is that of D.
     stress : float
         The criterion.
     disparities : ndarray, shape of D
@@ -68,7 +68,7 @@ def mdscale(
     D = numbers("D", D)
     classical, _ = cmdscale(D)  # checks D
     condensed = D.ndim < 2 or len(D) == 1
-    n, given = len(classical), np.ravel(D) if condensed else square(D, checks=False)
+    n, values = len(classical), np.ravel(D) if condensed else square(D, checks=False)
     p = whole("p", p, 1, n)
     if isinstance(Start, str):
         choice("Start", Start, ("cmdscale",))
@@ -79,13 +79,13 @@ def mdscale(
         Y = np.array(Start, float)
         if Y.shape != (n, p) or not np.isfinite(Y).all():
             raise ArgumentError("Start", f"must be {n} x {p} and finite, got shape {Y.shape}")
-    scale = float(np.sqrt(np.mean(given**2))) if given.any() else 1.0
+    scale = float(np.sqrt(np.mean(values**2))) if values.any() else 1.0
     if Criterion == "strain":
-        stress, disparities = _strain(Y, D if not condensed else squareform(D)), given
+        stress, disparities = _strain(Y, D if not condensed else squareform(D)), values
     else:
         # Points of a plane would stay in it.
         Y = Y / scale + 1e-4 * np.random.default_rng(0).standard_normal(Y.shape)
-        Y, stress, disparities = _minimum(Y, given / scale, Criterion)
+        Y, stress, disparities = _minimum(Y, values / scale, Criterion)
         disparities *= scale
         Y *= scale
     Y = Y - Y.mean(axis=0)
@@ -125,11 +125,11 @@ def _minimum(Y: np.ndarray, D: np.ndarray, criterion: str) -> tuple[np.ndarray, 
         by_step = square(2 * slope if power == 2 else slope / np.maximum(d, tiny), checks=False)
         return squared, (by_step.sum(axis=1)[:, None] * Y - by_step @ Y).ravel()
 
-    found = minimize(
+    solution = minimize(
         value, Y.ravel(), jac=True, method="L-BFGS-B",
         options={"maxiter": _MAX_ITERATIONS, "ftol": 1e-12, "gtol": 1e-9},
     )  # fmt: skip
-    Y = found.x.reshape(shape)
+    Y = solution.x.reshape(shape)
     d = distances(Y)
     if not metric and d.any():
         factor = float(np.sqrt(np.mean(D**2) / np.mean(d**2)))

@@ -75,8 +75,8 @@ def libsvmread(filename: str | os.PathLike[str]) -> tuple[np.ndarray, sparse.csr
         indices.extend(columns)
         starts.append(len(indices))
     width = max(indices, default=-1) + 1
-    parts = (np.array(values), np.array(indices), np.array(starts))
-    matrix = sparse.csr_array(parts, shape=(len(labels), width))
+    arrays = (np.array(values), np.array(indices), np.array(starts))
+    matrix = sparse.csr_array(arrays, shape=(len(labels), width))
     return Outputs("libsvmread", label_vector=column(np.array(labels)), instance_matrix=matrix)
 
 

@@ -148,7 +148,7 @@ def dtw_similarity_cell(
     Returns
     -------
     KMat : ndarray, shape (m, n)
-        The distances (no similarities, whatever the name says).
+        The distances (not similarities, in spite of the name).
     t : float
         Seconds that it took.
 

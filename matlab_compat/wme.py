@@ -79,7 +79,7 @@ def wmd_dist(
 def wme_GenFea_preproc(
     Data: Mapping[str, Any],
 ) -> tuple[float, float, int, list[Any], list[Any], list[Any]]:
-    """Collect what `wme_GenFea` needs to know about all documents.
+    """Collect the inputs of `wme_GenFea` from all documents.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def wme_GenFea_preproc(
     X = [np.atleast_2d(x) for x in cell_items("Data.X", _field(Data, "X"))]
     counts = [vector("Data.BOW_X", bow) for bow in cell_items("Data.BOW_X", _field(Data, "BOW_X"))]
     words = [
-        cell_items("Data.words", some) for some in cell_items("Data.words", _field(Data, "words"))
+        cell_items("Data.words", cell) for cell in cell_items("Data.words", _field(Data, "words"))
     ]
     if not len(X) == len(counts) == len(words):
         raise ValueError(
@@ -124,7 +124,7 @@ def wme_GenFea_preproc(
     if not full:
         raise ArgumentError("Data", "holds no document with words")
     used = {i: [_word(word) for word in words[i][: X[i].shape[1]]] for i in full}
-    frequency = Counter(word for some in used.values() for word in some)
+    frequency = Counter(word for text in used.values() for word in text)
     nbow, idf = [np.empty(0)] * len(X), [np.empty(0)] * len(X)
     for i in full:
         bow = counts[i][: X[i].shape[1]].astype(np.float64)

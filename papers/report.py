@@ -232,10 +232,6 @@ def _and(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
-
-
 def _seconds_table(records: Sequence[Record]) -> str:
     lines = []
     for name, row in _rows(records).items():
@@ -243,7 +239,9 @@ def _seconds_table(records: Sequence[Record]) -> str:
             stages = record["seconds_by_stage"]
             known = paper.SECONDS.get((name, method))
             times = (*(stages.get(stage) for stage in _STAGES), record["seconds"])
-            texts = [_NONE if time is None else _seconds(time) for time in times]
+            texts = [
+                _NONE if time is None else f"{time:.{2 if time < 100 else 0}f}" for time in times
+            ]
             texts.append(_NONE if known is None else f"{known:g}")
             lines.append([name, METHOD_NAMES[method], *texts])
     return table(["data", "method", *_STAGES, "total", "paper"], lines)

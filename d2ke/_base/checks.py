@@ -97,16 +97,16 @@ def element_type(name: str, value: Any) -> np.dtype:
     return dtype
 
 
-def length_range(name: str, value: Any, low: int = 1) -> tuple[int, int]:
+def length_range(name: str, value: Any) -> tuple[int, int]:
     """Return an inclusive range of lengths (lo, hi); a single integer L stands for (L, L)."""
     if isinstance(value, (tuple, list, np.ndarray)):
         if len(value) != 2:
             raise ArgumentError(name, f"must be (lo, hi) or one integer, got {value!r}")
-        lo, hi = (integer(f"{name}[{i}]", v, low) for i, v in enumerate(value))
+        lo, hi = (integer(f"{name}[{i}]", v, 1) for i, v in enumerate(value))
         if lo > hi:
             raise ArgumentError(name, f"must be (lo, hi) with lo <= hi, got ({lo}, {hi})")
         return lo, hi
-    length = integer(name, value, low)
+    length = integer(name, value, 1)
     return length, length
 
 

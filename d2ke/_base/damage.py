@@ -11,7 +11,7 @@ from d2ke._base.errors import ArgumentError
 
 
 class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
-    """What is damaged, raised where the file's name is not available."""
+    """An error of a file's content, raised where the file's name is not available."""
 
 
 @contextmanager

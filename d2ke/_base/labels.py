@@ -13,7 +13,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 _MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
-_NUMERIC = "biuf"
 _FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
@@ -179,7 +178,7 @@ def same_length(name: str, y: np.ndarray, other: str, rows: int) -> None:
 
 def label_family(labels: np.ndarray) -> str:
     """Return the kind of labels that these can be compared with: "number", "U" or "S"."""
-    return "number" if labels.dtype.kind in _NUMERIC else labels.dtype.kind
+    return "number" if labels.dtype.kind in "biuf" else labels.dtype.kind
 
 
 def class_weights(
@@ -203,17 +202,12 @@ def class_weights(
     codes = {label: position for position, label in enumerate(classes.tolist())}
     for label, weight in (option or class_weight or {}).items():
         if label not in codes:
+            names = ", ".join(map(repr, list(codes)[:20])) + ", ..." * (len(codes) > 20)
             raise ArgumentError(
-                "class_weight",
-                f"names {label!r}, which is not in y; classes are {_listed(classes)}",
+                "class_weight", f"names {label!r}, which is not in y; classes are {names}"
             )
         weights[codes[label]] = positive_number(f"class_weight[{label!r}]", weight)
     return weights
-
-
-def _listed(classes: np.ndarray) -> str:
-    labels = [repr(label) for label in classes[:20].tolist()]
-    return ", ".join(labels) + (", ..." if len(classes) > 20 else "")
 
 
 def truth(y: Any, classes: np.ndarray | None, other: str, rows: int) -> np.ndarray | None:

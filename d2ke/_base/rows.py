@@ -37,7 +37,7 @@ class RowSource(Protocol):
 class StoredRows:
     """Rows of a `RowSource`, read on access, if needed transformed by a function.
 
-    All of them are checked once: what is not finite is refused.
+    All of them are checked once: values that are not finite are refused.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ def read_records(
 ) -> LabelledObjects:
     """Read the records of the named columns, and report what they are."""
     with reported_warnings(session):
-        held = read_file(file, columns, earlier=earlier, records=True, kinds=kinds)
+        held = read_file(file, columns, earlier=earlier, kinds=kinds)
     return _reported(file, held, session)
 
 

@@ -15,7 +15,6 @@ from d2ke.objects.packing import pack
 
 # Grey levels are 0 to 16; a pixel that is at least half black is ink.
 _THRESHOLD = 8.0
-_FACTOR = 4
 
 
 def load_digit_strings(*, directions: int = 8) -> tuple[Objects, np.ndarray]:
@@ -48,7 +47,7 @@ def load_digit_strings(*, directions: int = 8) -> tuple[Objects, np.ndarray]:
        Transactions on Acoustics, Speech, and Signal Processing 29(6), 1981, pp. 1153-1160.
     """
     images, labels = _images()
-    enlarge = _cubic_convolution(images.shape[1], _FACTOR)
+    enlarge = _cubic_convolution(images.shape[1], 4)
     # All numbers are multiples of 2**-20 below 2**5, hence exact, and so is the comparison.
     inked = enlarge @ images @ enlarge.T >= _THRESHOLD
     return pack([chain_code(image, directions) for image in inked]), labels

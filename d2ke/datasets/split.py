@@ -164,9 +164,12 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
         raise ValueError("train has no elements; at least one is needed")
     mean, deviation, largest = moments(train.values)
     deviation = plain_deviations(deviation, largest, train.dtype)
-    return tuple(_scaled(objects, mean, deviation) for objects in (train, *others))
-
-
-def _scaled(objects: Objects, mean: np.ndarray, deviation: np.ndarray) -> Objects:
-    values = ((objects.values - mean) / deviation).astype(objects.dtype)
-    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
+    return tuple(
+        from_owned(
+            objects.kind,
+            ((objects.values - mean) / deviation).astype(objects.dtype),
+            objects.offsets,
+            weights=objects.weights,
+        )
+        for objects in (train, *others)
+    )

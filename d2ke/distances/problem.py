@@ -158,7 +158,7 @@ class PairwiseProblem:
     ) -> np.ndarray:
         """Return the distances of a block, by default in the dtype of the result."""
         out = np.empty((len(block.x), len(block.y)), dtype or self.dtype)
-        self.compile(block).run(out, n_threads, None, DISTANCES)
+        self.compile(block).run(out, n_threads)
         return out
 
     def compiled(self) -> CompiledPairs:

@@ -33,7 +33,6 @@ from d2ke.objects.typed import CLOCKS
 
 _CELLS = "OUST"  # dtypes of arrays whose elements may be objects
 _NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns
-_FLOATS = (np.float64, np.float32)
 
 
 def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool) -> Any:
@@ -71,7 +70,7 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
             return None
     records = pack_records(X, name="X")
     held = records.columns.values()
-    if all(one.kind in ("numbers", "missing") and one.use not in CLOCKS for one in held):
+    if all(c.kind in ("numbers", "missing") and c.use not in CLOCKS for c in held):
         return None
     estimator.n_features_in_ = len(records.columns)
     estimator.feature_names_in_ = np.array(list(records.columns), dtype=object)
@@ -81,9 +80,9 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     """Return a matrix of finite numbers."""
     _refuse_mask("X", X)
-    minimum = least_samples(estimator) if reset else 1
+    least, floats = least_samples(estimator) if reset else 1, (np.float64, np.float32)
     return validate_data(
-        estimator, X, dtype=_FLOATS, order="C", reset=reset, ensure_min_samples=minimum
+        estimator, X, dtype=floats, order="C", reset=reset, ensure_min_samples=least
     )
 
 
@@ -155,7 +154,10 @@ def _column(X: Any, anything: bool, kind: str | None) -> Any:
     if hasattr(X, "columns"):
         if len(X.columns) != 1:
             return X
-        column = _only_column(X)
+        if hasattr(X, "iloc"):
+            column = X.iloc[:, 0]
+        else:
+            column = X.to_series(0) if hasattr(X, "to_series") else X.column(0)
     arrow = None if anything else read_column(column, "X")
     if arrow is not None and len(arrow) and holds_objects(arrow):
         return as_objects("X", column, kind)
@@ -173,12 +175,6 @@ def _column(X: Any, anything: bool, kind: str | None) -> Any:
         if not anything and _is_number(item) and not _is_number(items[0]):
             raise ArgumentTypeError("X", f"is {item!r}; it must be an object, as X[0] is", i)
     return items
-
-
-def _only_column(frame: Any) -> Any:
-    if hasattr(frame, "iloc"):
-        return frame.iloc[:, 0]
-    return frame.to_series(0) if hasattr(frame, "to_series") else frame.column(0)
 
 
 def _is_table(X: Any, anything: bool) -> bool:
@@ -203,12 +199,6 @@ def _keep_columns(estimator: BaseEstimator, X: Any) -> None:
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(estimator, name):
             delattr(estimator, name)
-    if _is_nested(X) and all(len(item) == len(X[0]) for item in X):
+    nested = isinstance(X, list) and all(isinstance(item, list) for item in X)
+    if nested and X[0] and _is_number(X[0][0]) and len({len(item) for item in X}) == 1:
         estimator.n_features_in_ = len(X[0])
-
-
-def _is_nested(X: Any) -> bool:
-    """Tell whether X is a list of lists of numbers."""
-    if not (isinstance(X, list) and all(isinstance(item, list) for item in X)):
-        return False
-    return bool(X[0]) and _is_number(X[0][0])

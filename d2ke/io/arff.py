@@ -46,8 +46,8 @@ def read_arff(
 ) -> LabelledObjects:
     """Read a relational attribute with numbers, a string attribute, or all numeric ones.
 
-    The rows of a relational attribute are channels (the UEA archive of series) or vectors
-    (multi-instance data), as `channels_first` says. If all attributes are numeric, a row is a
+    With `channels_first` the rows of a relational attribute are channels (the UEA archive of
+    series), else vectors (multi-instance data). If all attributes are numeric, a row is a
     series of one channel. Without a name of labels, the `earlier` one is tried. A sparse row,
     ``{0 1.5, 2 y}``, leaves out numbers that are 0 and the first value of a nominal attribute.
     """
@@ -61,7 +61,7 @@ def read_arff(
     if kinds != {"numeric"} and not (len(objects) == 1 and kinds <= {"string", "relational"}):
         raise ValueError(
             f"{path}: beside the labels there must be one relational attribute, one string, or "
-            f"numbers only; it has {_listed([f'{one.name} ({one.kind})' for one in objects])}"
+            f"numbers only; it has {_listed([f'{c.name} ({c.kind})' for c in objects])}"
         )
     relational = kinds == {"relational"}
     if relational != (channels_first is not None):
@@ -97,14 +97,14 @@ def read_arff(
     packed = pack(items, channels_first=channels_first, name=str(path))
     if label is None:
         return LabelledObjects(packed, None)
-    found, written = np.array(classes, dtype=str), None
+    labels, written = np.array(classes, dtype=str), None
     if label.kind == "string":
-        found, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
+        labels, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
     elif label.kind == "numeric":
-        found = np.array(list(map(float, classes)))
-        if not (found % 1).any() and np.abs(found).max() < LARGEST_EXACT_INTEGER:
-            found = found.astype(np.int64)
-    return LabelledObjects(packed, found, None, Columns(labels=label.name), written)
+        labels = np.array(list(map(float, classes)))
+        if not (labels % 1).any() and np.abs(labels).max() < LARGEST_EXACT_INTEGER:
+            labels = labels.astype(np.int64)
+    return LabelledObjects(packed, labels, None, Columns(labels=label.name), written)
 
 
 def _places(where: str, columns: Sequence[_Attribute]) -> Callable[[int], str]:
@@ -128,7 +128,7 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
             return columns
         match = _ATTRIBUTE.fullmatch(line)
         if match is None:
-            raise ValueError(f"{where}: {line[:40]!r} is no line of a header")
+            raise ValueError(f"{where}: {line[:40]!r} is not a line of a header")
         name, kind = _unquoted(match[1]), match[2].strip()
         attribute = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
         if attribute.kind == "nominal":

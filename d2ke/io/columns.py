@@ -18,14 +18,14 @@ TIMES = ("time", "t", "step", "timestamp")
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
-    """Find the column with a usual name; y beside z is an axis, not labels."""
+    """Return the place of the column with a usual name; y beside z is an axis, not labels."""
     lower = [name.lower() for name in names]
-    known = (one for one in usual if one in lower and not (one == "y" and "z" in lower))
-    return next(map(lower.index, known), None)
+    present = (name for name in usual if name in lower and not (name == "y" and "z" in lower))
+    return next(map(lower.index, present), None)
 
 
 class LabelledObjects(tuple[Objects, np.ndarray | None]):
-    r"""Objects and labels of a file: a pair that knows the columns they were read from.
+    r"""Objects and labels of a file: a pair, with the columns they were read from.
 
     ``print`` shows which columns or variables were read, and which were not.
 
@@ -96,8 +96,8 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
 
     def __repr__(self) -> str:
         rows = f", in {self.objects.lengths.sum()} rows" if self.columns.ids else ""
-        known = "no labels"
+        labels = "no labels"
         if self.labels is not None:
-            known = f"labels of {len(np.unique(self.labels))} different values"
-        parts = str(self.objects).strip("<>") + rows, known, str(self.columns), self.note
-        return f"<{'; '.join(filter(None, parts))}>"
+            labels = f"labels of {len(np.unique(self.labels))} different values"
+        texts = str(self.objects).strip("<>") + rows, labels, str(self.columns), self.note
+        return f"<{'; '.join(filter(None, texts))}>"

@@ -24,12 +24,12 @@ def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
     pattern = None if labels is None else _label_pattern(labels)
     wheres: list[str] = []
     headers: list[str] = []
-    parts: list[list[str]] = []
+    fields: list[list[str]] = []
     for where, line in lines_of(path):
         if line.startswith(">"):
             wheres.append(where)
             headers.append(line[1:].strip())
-            parts.append([])
+            fields.append([])
         elif line:
             if not headers:
                 raise ValueError(f"{where}: {line[:40]!r} comes before the first header (>)")
@@ -38,10 +38,10 @@ def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
                 raise ValueError(
                     f"{where}: {bad[0]!r} at position {bad.start()} is no letter of a sequence"
                 )
-            parts[-1].append(line)
+            fields[-1].append(line)
     if not headers:
         raise ValueError(f"{path} holds no sequences")
-    sequences = list(map("".join, parts))
+    sequences = list(map("".join, fields))
     if "" in sequences:
         i = sequences.index("")
         raise ValueError(f"{wheres[i]}: the sequence {headers[i][:40]!r} has no letters")

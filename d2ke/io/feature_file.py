@@ -143,7 +143,7 @@ class FeatureFile:
             yield rows, self[rows]
 
     def labels(self, rows: slice | None = None) -> np.ndarray | None:
-        """Read the labels of some rows; None where none were saved."""
+        """Read the labels of some rows; None if the file has none."""
         rows = as_slice("rows", rows)
         if "labels" not in self._file:
             return None
@@ -157,21 +157,21 @@ class FeatureFile:
             return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
     def omega(self, columns: slice | None = None) -> Objects | None:
-        """Read the random objects of some columns; None where none were saved."""
+        """Read the random objects of some columns; None if the file has none."""
         columns = as_slice("columns", columns)
         with damage_of(self.path):
             return get_objects(self._file["omega"])[columns] if "omega" in self._file else None
 
 
-def as_slice(name: str, part: slice | None) -> slice:
-    """Return the slice, as other indices would change the shape."""
-    if part is None:
+def as_slice(name: str, value: slice | None) -> slice:
+    """Return a slice, as other indices would change the shape; None for all."""
+    if value is None:
         return slice(None)
-    if not isinstance(part, slice):
-        raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {part!r}")
-    if slice(*part.indices(0)).step < 1:
-        raise ArgumentError(name, f"must have a step of at least 1, got {part!r}")
-    return part
+    if not isinstance(value, slice):
+        raise ArgumentTypeError(name, f"must be a slice, such as slice(100), got {value!r}")
+    if slice(*value.indices(0)).step < 1:
+        raise ArgumentError(name, f"must have a step of at least 1, got {value!r}")
+    return value
 
 
 def features_seal(path: Path) -> Seal | None:

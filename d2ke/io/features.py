@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -216,9 +217,9 @@ def chunk_places(Z: h5py.Dataset) -> np.ndarray:
     """Return where the bytes of each chunk begin and end in the file, in the order of rows."""
     infos: list[Any] = []
     Z.id.chunk_iter(infos.append)  # in one pass, as a question for one chunk goes through all
-    infos.sort(key=lambda one: one.chunk_offset)
-    places = np.array([(one.byte_offset, one.byte_offset + one.size) for one in infos], np.int64)
-    return places + _left_out()
+    infos.sort(key=attrgetter("chunk_offset"))
+    places = [(info.byte_offset, info.byte_offset + info.size) for info in infos]
+    return np.array(places, np.int64) + _left_out()
 
 
 @cache
@@ -306,10 +307,8 @@ def load_features(
 
     Notes
     -----
-    `d2ke_embed` divides by sqrt(R). So the first R' of R columns times sqrt(R / R') are what the
-    first R' random objects give.
-
-    Only what is asked for is read.
+    `d2ke_embed` divides by sqrt(R). So the first R' of R columns times sqrt(R / R') are the
+    features of the first R' random objects. Other rows and columns are not read.
 
     Examples
     --------

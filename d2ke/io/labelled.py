@@ -63,9 +63,9 @@ def read_objects(
     .arff             one relational attribute with numbers, one string attribute, or all numeric
                       attributes as a series; and a nominal attribute
     .csv, .tsv        a table with a header: a string, or a record, on each row; or, where a column
-                      says which series a row is of, a vector of a series; also .csv.gz, .tsv.gz
-    .tsv, .txt        of the UCR archive: on each line a class, then the values of a series, without
-                      a header; NaN at the end of a line makes a shorter series
+                      has the id of each row's series, a vector of a series; also .csv.gz, .tsv.gz
+    .tsv, .txt        files of the UCR archive: on each line a class, then the values of a series,
+                      without a header; NaN at the end of a line makes a shorter series
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
@@ -83,8 +83,8 @@ def read_objects(
     count, but for those in quotes. An empty field is missing, also in quotes.
 
     A column means the same in each format, and in data frames and dicts. Dates are days since
-    1970-01-01, times seconds since 1970-01-01 UTC (those without a zone count as UTC, and the
-    result says so), durations and times of a day seconds, decimals and booleans numbers. In text
+    1970-01-01, times seconds since 1970-01-01 UTC (those without a zone count as UTC, which the
+    result notes), durations and times of a day seconds, decimals and booleans numbers. In text
     all fields of a column must have the form: 2024-02-29; 2024-02-29 10:00:00.5 or
     2024-02-29T10:00+02:00; 1 days 02:00:00, 26:00:00 or P1DT2H; True or false. Columns of other
     types are named in a warning if they are not asked for.
@@ -115,19 +115,19 @@ def read_objects(
         axis); for .arff also the only nominal one.
         For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
-        The column of a long table that says which series a row is of. Default: one called id,
+        The column of a long table with the id of each row's series. Default: one called id,
         series or series_id, if its values repeat.
     time : str, optional
         The column by which the rows of a series are put in order: numbers, dates, times or
         durations. Default: one called time, t, step or timestamp; without one, the order of the
         file.
     channels_first : bool, optional
-        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. Of relational
+        As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. For relational
         attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
         if it is a vector (multi-instance data).
     kind : {"series", "sets", "strings"}, optional
-        What the objects are. Vectors are series, whose order counts, unless the file is one of
-        d2ke's that says otherwise, or ``kind="sets"``.
+        The kind of the objects. Vectors are series, whose order counts, unless d2ke wrote the file
+        as another kind, or ``kind="sets"``.
     categories : str or sequence of str, optional
         Columns among `objects` that hold labels of categories; the rows are records then. Columns
         of a categorical type are categories without that.
@@ -137,14 +137,14 @@ def read_objects(
     LabelledObjects
         The pair of the n objects and their labels. Objects are packed; several columns of which
         one holds strings or lists, or without a column of ids, are `Records`; series of a long
-        table are in the order in which they first appear. Labels are an ndarray of int64 (where all
-        are whole numbers), float64, bool or str, or None if the file has none. Printed, or by its
-        attribute `columns`, it says which columns or variables were read.
+        table are in the order in which they first appear. Labels are an ndarray of int64 (if all
+        are whole numbers), float64, bool or str, or None if the file has none. Its printed form and
+        its attribute `columns` list the columns or variables that were read.
 
     Raises
     ------
     FileNotFoundError
-        There is no such file.
+        If the file does not exist.
     TypeError
         An argument that has no meaning for this format.
     ValueError
@@ -170,13 +170,13 @@ def read_objects(
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
     of_categories = [categories] if isinstance(categories, str) else categories
     check_categories(names or (), of_categories)
-    kinds = dict.fromkeys(of_categories, "categories")
-    wanted = Columns(names, labels, ids, time)
-    return read_file(file, wanted, channels_first, kind=kind, records=bool(kinds), kinds=kinds)
+    columns = Columns(names, labels, ids, time)
+    kinds = dict.fromkeys(of_categories, "categories") or None
+    return read_file(file, columns, channels_first, kind=kind, kinds=kinds)
 
 
 def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None:
-    """Refuse categories that are no columns of records."""
+    """Refuse categories that are not among the columns of records."""
     for name in of_categories:
         if name not in names:
             raise ArgumentError("categories", f"names {name!r}, which is not among the columns")
@@ -190,21 +190,20 @@ def read_file(
     *,
     kind: str | None = None,
     streamed: bool = False,
-    records: bool = False,
     kinds: Mapping[str, str] | None = None,
     unlabelled: bool = False,
 ) -> LabelledObjects:
-    """Read what `read_objects` reads, with ids and with the names of what was read.
+    """Read labelled objects as `read_objects` does, with ids and the names of their columns.
 
-    Where `columns` names nothing, the `earlier` names are used as far as the file has them.
-    With `streamed`, objects of a Parquet file stay there. With `records`, the named columns are
-    records, also if there is one; `kinds` are those of a model's columns. With `unlabelled`, rows
-    of a table may have an empty label: all its labels are text then, and theirs is empty.
+    Where `columns` names nothing, the `earlier` names that the file has are used. With `streamed`,
+    objects of a Parquet file stay there. With `kinds`, those of a model's columns, the named
+    columns are records, even a single one. With `unlabelled`, rows of a table may have an empty
+    label: all its labels are text then, and theirs is empty.
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    ways = {"streamed": streamed, "records": records, "unlabelled": unlabelled}
-    held = _read_file(file, columns, channels_first, earlier, kind, kinds or {}, ways)
+    ways = {"streamed": streamed, "unlabelled": unlabelled}
+    held = _read_file(file, columns, channels_first, earlier, kind, kinds, ways)
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
@@ -219,7 +218,7 @@ def _read_file(
     channels_first: bool | None,
     earlier: Columns,
     kind: str | None,
-    kinds: Mapping[str, str],
+    kinds: Mapping[str, str] | None,
     ways: Mapping[str, bool],
 ) -> LabelledObjects:
     if is_table(file):
@@ -238,7 +237,7 @@ def _read_file(
             raise FileNotFoundError(f"there is no file {path}")
         _check(columns, channels_first, suffix)
         if suffix not in _TABLES:
-            if ways["records"]:
+            if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
             return _READERS[suffix](path, columns, channels_first, earlier)
         first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
@@ -248,12 +247,13 @@ def _read_file(
             table = open_arrow(path, suffix)
         else:
             table = open_table(path, columns, earlier)
-    roles = find_roles(table, columns, earlier, ways["records"])
+    roles = find_roles(table, columns, earlier, records=kinds is not None)
     if ways["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
         opened = ParquetObjects(path, objects=column, labels=roles.columns.labels, kind=kind)
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
-    return read_roles(table, roles, {**kinds, **earlier.uses}, kind, unlabelled=ways["unlabelled"])
+    uses = {**(kinds or {}), **earlier.uses}
+    return read_roles(table, roles, uses, kind, unlabelled=ways["unlabelled"])
 
 
 def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:
@@ -261,7 +261,7 @@ def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:
 
 
 def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
-    """Refuse arguments that have no meaning for a format, and names that are no strings."""
+    """Refuse arguments that have no meaning for a format, and names that are not strings."""
     what = f"a {suffix} file" if suffix else "a table in memory"
     for name, value in (*columns.explicit, ("channels_first", channels_first)):
         if value is not None and name not in _ARGUMENTS[suffix]:

@@ -37,8 +37,8 @@ class ParquetObjects(StoredObjects):
     file : path
         The file.
     objects : str, optional
-        The column of strings or lists. Default: the only one of the kind; where there are several,
-        one called sequence, string, text, objects or x.
+        The column of strings or lists. Default: the only one of the kind; of several, one
+        called sequence, string, text, objects or x.
     labels : str, optional
         The column of labels. Default: one called label, labels, class, y or target, if any.
 
@@ -90,8 +90,7 @@ class ParquetObjects(StoredObjects):
         self.path, self._kind = file_path("file", file), kind
         self._file = _opened(self.path)
         table = _table(self.path, self._file)
-        wanted = Columns(None if objects is None else (objects,), labels)
-        roles = find_roles(table, wanted)
+        roles = find_roles(table, Columns(None if objects is None else (objects,), labels))
         if roles.form != "objects":
             raise ArgumentError(
                 "objects",
@@ -105,16 +104,16 @@ class ParquetObjects(StoredObjects):
         self._read = lru_cache(1)(self._read_group)
         if not len(self):
             raise ValueError(f"{self.path} has no rows")
-        groups = [i for i, count in enumerate(counts) if count]
-        parts = [self._pack(self._read(i), self._starts[i]) for i in groups]
-        described = {(one.kind, one.dim, one.letters) for one in parts}
+        filled = np.flatnonzero(counts).tolist()
+        groups = [self._pack(self._read(i), self._starts[i]) for i in filled]
+        described = {(group.kind, group.dim, group.letters) for group in groups}
         if len(described) > 1:
             raise ValueError(f"{self.path} has objects of several kinds in column {column!r}")
         self.kind, self.dim, self.letters = described.pop()
         self.alphabet = None
         if self.kind == "strings":
-            self.alphabet = reduce(np.union1d, [one.alphabet for one in parts])
-        self.lengths = np.concatenate([one.lengths for one in parts])
+            self.alphabet = reduce(np.union1d, [group.alphabet for group in groups])
+        self.lengths = np.concatenate([group.lengths for group in groups])
         self.labels = None if label is None else table.typed(label, "strings").labels()
 
     @property

@@ -41,13 +41,13 @@ class TableRoles:
 
 
 def find_roles(
-    table: Table, wanted: Columns, earlier: Columns = NOTHING, records: bool = False
+    table: Table, named_columns: Columns, earlier: Columns = NOTHING, records: bool = False
 ) -> TableRoles:
     """Find which columns are the objects, labels, ids and the time; `earlier` ones are a model's.
 
     Columns of types that have no use are named in a warning.
     """
-    columns = wanted.or_earlier(table.names, earlier)
+    columns = named_columns.or_earlier(table.names, earlier)
     columns.check(table.path, table.names, "column")
     label = columns.labels
     if label is None and records and earlier.labels in table.names:

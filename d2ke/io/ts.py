@@ -14,9 +14,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.fields import finite_numbers
 from d2ke.objects.packing import pack
 
-_FLAGS = ("missing", "univariate", "equallength")
 _NOT_READ = {"timestamps": "series with time stamps", "targetlabel": "targets of a regression"}
-_COUNTS = ("dimensions", "serieslength")
 
 
 def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
@@ -37,7 +35,7 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     objects : Objects
         The series, float64, each of shape (length, dimensions), in the order of the file.
     labels : ndarray of str, shape (n,), or None
-        The classes as they are written; None if the header says ``@classLabel false``.
+        The classes as they are written; None with ``@classLabel false``.
     header : dict
         The header's entries, with names in lower case: bool for ``timestamps``,
         ``missing``, ``univariate`` and ``equallength``, int for ``dimensions`` and
@@ -95,18 +93,18 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     length = header.get("serieslength") if header.get("equallength") else None
     series, labels = [], []
     for where, line in lines:
-        parts = line.split(":")
+        dimensions = line.split(":")
         if classes:
-            labels.append(parts.pop().strip())
+            labels.append(dimensions.pop().strip())
             if labels[-1] not in classes:
                 raise ValueError(
                     f"{where}: the class is {labels[-1][:40]!r}, not one of those that "
                     f"@classLabel names: {', '.join(classes)}"
                 )
-        n_dimensions = n_dimensions or len(parts)
-        if len(parts) != n_dimensions:
-            raise ValueError(f"{where}: {len(parts)} dimensions instead of {n_dimensions}")
-        series.append(_series(where, parts))
+        n_dimensions = n_dimensions or len(dimensions)
+        if len(dimensions) != n_dimensions:
+            raise ValueError(f"{where}: {len(dimensions)} dimensions instead of {n_dimensions}")
+        series.append(_series(where, dimensions))
         if header.get("equallength"):
             length = length or len(series[0])
             if len(series[-1]) != length:
@@ -116,8 +114,8 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
                 )
     if not series:
         raise ValueError(f"{path} holds no series")
-    known = np.array(labels, dtype=str) if classes else None
-    return pack(series, channels_first=False), known, header
+    written = np.array(labels, dtype=str) if classes else None
+    return pack(series, channels_first=False), written, header
 
 
 def _header(path: Path, lines: Any) -> dict[str, Any]:
@@ -150,28 +148,28 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
 
 def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
     text = " ".join(words)
-    if name in _COUNTS:
+    if name in ("dimensions", "serieslength"):
         if not text.isdecimal() or not int(text):
             raise ValueError(f"{where}: @{tag} must have a positive integer, got {text!r}")
         return int(text)
-    if name not in (*_FLAGS, *_NOT_READ, "classlabel"):
+    if name not in ("missing", "univariate", "equallength", "classlabel", *_NOT_READ):
         return text
     first, rest = (words or [""])[0].lower(), tuple(words[1:])
     if first == "true" and name in _NOT_READ:
         raise ValueError(f"{where}: {_NOT_READ[name]} (@{tag} true) are not read")
     classes = name == "classlabel"
     if first not in ("true", "false") or bool(rest) != (classes and first == "true"):
-        wanted = "true and name the classes," if classes else "true"
-        raise ValueError(f"{where}: @{tag} must be {wanted} or false, got {text!r}")
+        expected = "true and name the classes," if classes else "true"
+        raise ValueError(f"{where}: @{tag} must be {expected} or false, got {text!r}")
     return rest if classes else first == "true"
 
 
-def _series(where: str, parts: list[str]) -> np.ndarray:
+def _series(where: str, dimensions: list[str]) -> np.ndarray:
     """Return the dimensions of one line as an array of shape (length, dimensions)."""
     columns: list[list[float]] = []
-    for dimension, part in enumerate(parts):
-        place = f"{where}, dimension {dimension}"
-        columns.append(finite_numbers(place, part.split(",")))
+    for number, values in enumerate(dimensions):
+        place = f"{where}, dimension {number}"
+        columns.append(finite_numbers(place, values.split(",")))
         if len(columns[-1]) != len(columns[0]):
             raise ValueError(
                 f"{place}: {len(columns[-1])} values, but dimension 0 has {len(columns[0])}; "

@@ -134,8 +134,8 @@ def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
             f"{path}: offsets must be integers from 0 to {len(values)}, the rows of values, in "
             f"ascending order; got {offsets.dtype} of shape {offsets.shape}"
         )
-    parts = [values[start:stop] for start, stop in pairwise(offsets)]
-    return pack(parts, channels_first=False, name=f"{path}: values")
+    items = [values[start:stop] for start, stop in pairwise(offsets)]
+    return pack(items, channels_first=False, name=f"{path}: values")
 
 
 def _chosen(
@@ -154,17 +154,20 @@ def _chosen(
     if objects is None:
         objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
     result = loaded(objects)
-    known = None if labels is None else _label_values(path, labels, values[labels], len(result))
     unused = tuple(name for name in values if name not in (objects, labels))
-    return LabelledObjects(result, known, None, Columns((objects,), labels, unused=unused))
+    columns = Columns((objects,), labels, unused=unused)
+    if labels is None:
+        return LabelledObjects(result, None, columns=columns)
+    classes = _label_values(path, labels, values[labels], len(result))
+    return LabelledObjects(result, classes, columns=columns)
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     """Return the name of the variable that holds the objects."""
     arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     ragged = [name for name, value in values.items() if isinstance(value, Objects)]
-    ragged += [k for k, one in arrays.items() if one.dtype.kind in "OU" and one.size > 1]
-    series = {k: one for k, one in arrays.items() if one.dtype.kind in "iuf" and one.ndim in (2, 3)}
+    ragged += [k for k, v in arrays.items() if v.dtype.kind in "OU" and v.size > 1]
+    series = {k: v for k, v in arrays.items() if v.dtype.kind in "iuf" and v.ndim in (2, 3)}
     rectangular = [name for name, value in series.items() if min(value.shape) > 1]
     for names in (ragged, rectangular):
         usual = [name for name in names if name.lower() in _OBJECTS]
@@ -187,7 +190,7 @@ def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
         raise ValueError(f"{place} has {value.size} labels, but there are {n} objects")
     items: Any = value.ravel()
     if value.dtype.kind == "O":
-        items = [one.item() if getattr(one, "size", 0) == 1 else one for one in items]
+        items = [item.item() if getattr(item, "size", 0) == 1 else item for item in items]
     array = label_array(place, items)
     if array.dtype.kind == "U":
         return labels_of_text(array.tolist(), f"{place}[{{}}]".format)

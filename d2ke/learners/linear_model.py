@@ -22,7 +22,6 @@ from d2ke._base.rows import feature_rows
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
 CRAMMER_SINGER = 4
 REGRESSIONS = (11, 12, 13)
-_LOGISTIC = (0, 6, 7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +149,7 @@ def predict(
     """
     if not isinstance(model, LinearModel):
         raise ArgumentTypeError("model", f"must be a LinearModel, got {type(model).__name__}")
-    if flag("probability", probability) and model.solver not in _LOGISTIC:
+    if flag("probability", probability) and model.solver not in (0, 6, 7):
         raise ArgumentError(
             "probability", f"needs a logistic solver, -s 0, 6 or 7, not {model.solver}"
         )

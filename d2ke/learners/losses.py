@@ -14,15 +14,15 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.solvers.liblinear import train
 
 LOSSES = ("squared", "squared_hinge")
-HINGE_FROM = 4  # objects for each feature
 
 
 def hinge_can_pay(n: int, R: int) -> bool:
     """Return whether to try the squared hinge loss for n objects and R features.
 
-    With fewer objects it takes many times as long as the squared loss, and is not better.
+    With fewer than 4 objects for each feature it takes many times as long as the squared loss, and
+    is not better.
     """
-    return n >= HINGE_FROM * R
+    return n >= 4 * R
 
 
 def train_classifier(

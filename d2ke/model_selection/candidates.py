@@ -135,12 +135,12 @@ def _best_by_both_losses(
     kept: MutableMapping[tuple[Any, ...], Any],
 ) -> Search:
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
-    tried: list[tuple[dict[str, Any], float]] = []
+    scores: list[tuple[dict[str, Any], float]] = []
     costs, losses, leader = values["C"], values["loss"], None
     for setting, by_cost, features, R in scored:
         if leader is None or max(by_cost) > max(leader[1]):
             leader = setting, by_cost, features, R
-        tried += with_costs(setting, costs, by_cost, loss="squared")
+        scores += with_costs(setting, costs, by_cost, loss="squared")
         del features  # and the distances with them, unless they lead
     if leader is not None and "squared_hinge" in losses:
         setting, by_cost, features, R = leader
@@ -152,10 +152,10 @@ def _best_by_both_losses(
                 kept[key] = cross_validate_hinge(
                     features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
                 )
-            tried += with_costs(setting, nearby, kept[key], loss="squared_hinge")
+            scores += with_costs(setting, nearby, kept[key], loss="squared_hinge")
     # The model has a loss of the grid; all settings that were tried are reported.
-    best = Search.best_of([setting for setting in tried if setting[0]["loss"] in losses])
-    return replace(best, tried=tuple(tried))
+    best = Search.best_of([setting for setting in scores if setting[0]["loss"] in losses])
+    return replace(best, tried=tuple(scores))
 
 
 def search_vectors(

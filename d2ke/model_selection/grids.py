@@ -62,7 +62,8 @@ def merged_grid(
                 "grid", f"has {name!r}, unknown for method {method!r}; known: {', '.join(names)}"
             )
         two_integers = len(values) == 2 and all(type(value) is int for value in values)
-        if name in _RANGES and isinstance(values, tuple) and two_integers:
+        # Single values of these may be ranges (low, high).
+        if name in ("length", "size") and isinstance(values, tuple) and two_integers:
             raise ArgumentError(
                 f"grid[{name!r}]",
                 f"is {values!r}: one range, or two values? Write [{values!r}] for the range, "
@@ -70,9 +71,6 @@ def merged_grid(
             )
         merged[name] = tuple(tuple(v) if isinstance(v, list) else v for v in values)
     return merged
-
-
-_RANGES = ("length", "size")  # whose single values may be ranges (low, high)
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {

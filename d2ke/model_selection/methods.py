@@ -69,14 +69,14 @@ def search_gram(
         model = svmtrain(codes[kept], K[np.ix_(kept, kept)], f"-t 4 -c {C} -q")
         return int((svmpredict(None, K[np.ix_(out, kept)], model)[0] == codes[out]).sum())
 
-    tried = []
+    scores = []
     with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
         for parameters, K in candidates:
             jobs = [(C, *split) for C in costs for split in splits]
             counts = list(pool.map(partial(count_correct, K), *zip(*jobs, strict=True)))
             by_cost = np.reshape(counts, (len(costs), len(splits))).sum(axis=1)
-            tried += with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
-    return Search.best_of(tried)
+            scores += with_costs(parameters, costs, (100.0 * by_cost / len(codes)).tolist())
+    return Search.best_of(scores)
 
 
 def search_neighbors(D: np.ndarray, problem: SearchProblem, ks: Sequence[int]) -> Search:
@@ -143,12 +143,12 @@ def _dsk(kind: str, call: SearchCall) -> Search:
         kernels = [({"gamma": gamma / median**2}, 1.0) for gamma in either(grid, "gamma")]
     else:
         kernels = [({"beta": beta}, median**beta) for beta in grid["beta"]]
-    tried: list[tuple[dict[str, Any], float]] = []
+    scores: list[tuple[dict[str, Any], float]] = []
     for kernel, unit in kernels:
         K = dsk_gram(D, kind=kind, gamma=kernel.get("gamma"), beta=kernel.get("beta", 2.0))
         costs = [C / unit for C in either(grid, "C")]
-        tried += search_gram([(kernel, K)], call.problem, costs).tried
-    return Search.best_of(tried)
+        scores += search_gram([(kernel, K)], call.problem, costs).tried
+    return Search.best_of(scores)
 
 
 class SearchMethod(NamedTuple):

@@ -161,8 +161,8 @@ S = HEAD + "@attribute s string\n@attribute y {p,q}\n@data\n"
 BAD = [
     ("", "has no line @data"),
     (A, "has no line @data"),
-    ("@data\n1\n", "line 1: '@data' is no line of a header"),
-    (A + "1,2\n", "line 5: '1,2' is no line of a header"),
+    ("@data\n1\n", "line 1: '@data' is not a line of a header"),
+    (A + "1,2\n", "line 5: '1,2' is not a line of a header"),
     (A + "@attribute a real\n", "line 5: the attribute 'a' is declared twice"),
     (A + "@attribute b date yyyy\n", "line 5: the attribute 'b' is 'date yyyy'; numeric, real"),
     (A + "@attribute b {p,,q}\n", "line 5: the value at position 1 is empty"),
@@ -199,7 +199,7 @@ BAD = [
     (S + "ab\n", "line 7: 1 values, but there are 2 attributes"),
     (S.replace("@data", "@attribute z {1}\n@data"), "labels must name one of the attributes y, z"),
     (RELATIONAL + "'1,2',up\n", "channels_first must say what a row of the relational attribute"),
-    (HEAD + "@attribute r relational\n@end r\n", "line 5: '@end r' is no line of a header"),
+    (HEAD + "@attribute r relational\n@end r\n", "line 5: '@end r' is not a line of a header"),
 ]
 
 

@@ -86,20 +86,19 @@ def load_mat(
         - sparse: `scipy.sparse.csc_array`;
         - string, datetime, duration, categorical, table, timetable, containers.Map,
           dictionary and enumerations: str, arrays and dicts, see `docs/mat_io.md`;
-        - what only MATLAB can read, and variables that are damaged while others of those
-          that are read are not: `Unreadable`.
+        - objects that only MATLAB can read, and damaged variables beside whole ones: `Unreadable`.
 
     Raises
     ------
     MatFileError
-        The file is truncated, damaged or no MAT-file, so that its variables are not known or
+        The file is truncated, damaged or not a MAT-file, so that its variables are not known or
         none of those that are read is whole.
     ValueError
         `names` has a variable that the file does not.
     TypeError
         `names` is neither a str nor a sequence of them.
     FileNotFoundError
-        There is no such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -115,7 +114,7 @@ def load_mat(
     {'y': array([0, 1, 2])}
     """
     path = file_path("file", file)
-    return values_and_nodes(path, _wanted(names), flag("squeeze", squeeze))[0]
+    return values_and_nodes(path, _chosen(names), flag("squeeze", squeeze))[0]
 
 
 def values_and_nodes(
@@ -142,15 +141,15 @@ def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], s
     list of (name, shape, class)
         In the order of the file: MATLAB's shape and class, such as ``"double"``, ``"logical"``,
         ``"cell"`` or ``"datetime"``; ``"sparse"`` for sparse matrices of numbers. The
-        shape is () where the beginning of a variable does not tell it, as of enumerations; a
+        shape is () if the beginning of a variable does not have it, as of enumerations; a
         string array is one object of 1 x 1.
 
     Raises
     ------
     MatFileError
-        The file is truncated, damaged or no MAT-file.
+        The file is truncated, damaged or not a MAT-file.
     FileNotFoundError
-        There is no such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -209,13 +208,13 @@ def load_objects(
     Raises
     ------
     MatFileError
-        The file is truncated, damaged or no MAT-file.
+        The file is truncated, damaged or not a MAT-file.
     ValueError
-        There is no such variable; it or an item is of another form, or has NaN.
+        The file has no such variable; it or an item is of another form, or has NaN.
     TypeError
         Items that do not mix, or are not what `kind` says.
     FileNotFoundError
-        There is no such file.
+        If the file does not exist.
 
     Warns
     -----
@@ -363,7 +362,7 @@ def _named(path: Path) -> Iterator[None]:
         raise MatFileError(f"{path} cannot be read: {error}") from None
 
 
-def _wanted(names: Any) -> list[str] | None:
+def _chosen(names: Any) -> list[str] | None:
     if names is None:
         return None
     if not isinstance(names, Iterable):
@@ -375,8 +374,8 @@ def _wanted(names: Any) -> list[str] | None:
     return list(dict.fromkeys(names))
 
 
-def _check_present(path: Path, wanted: list[str] | None, present: list[str]) -> None:
-    for name in wanted or []:
+def _check_present(path: Path, chosen: list[str] | None, present: list[str]) -> None:
+    for name in chosen or []:
         if name not in present:
             held = ", ".join(sorted(present)) or "no variable"
             raise ValueError(f"{path} has no variable {name!r}; it has {held}")
@@ -400,17 +399,17 @@ def _format(path: Path, head: bytes) -> str:
 
 
 def _nodes(
-    path: Path, wanted: list[str] | None
+    path: Path, chosen: list[str] | None
 ) -> tuple[list[str], dict[str, tuple[Any, ...]], Subsystem]:
-    """Return the names of all variables (as far as read), the wanted nodes, and the objects."""
+    """Return the names of all variables (as far as read), the chosen nodes, and the objects."""
     with BufferedReader(open_file(path)) as file:
         form = _format(path, file.read(128))
         if form != "7.3":
             codec = v4 if form == "4" else v5
-            found = _old_nodes(file, path.stat().st_size, codec, wanted)
+            read = _old_nodes(file, path.stat().st_size, codec, chosen)
             order = v5.byte_order(file) if form == "5" else "<"
-            return *found, Subsystem(partial(_old_objects, path, form), order, to_python)
-    present, nodes, objects = v73.read(path, wanted)
+            return *read, Subsystem(partial(_old_objects, path, form), order, to_python)
+    present, nodes, objects = v73.read(path, chosen)
     return present, nodes, Subsystem(lambda: objects, "<", to_python)
 
 
@@ -423,20 +422,20 @@ def _old_objects(path: Path, form: str) -> list[tuple[Any, ...]] | None:
 
 
 def _old_nodes(
-    file: BinaryIO, size: int, codec: ModuleType, wanted: list[str] | None
+    file: BinaryIO, size: int, codec: ModuleType, chosen: list[str] | None
 ) -> tuple[list[str], dict[str, tuple[Any, ...]]]:
-    """Read versions 4 to 7; the search ends with the last variable that is wanted."""
+    """Read versions 4 to 7; the search ends with the last chosen variable."""
     places: dict[str, tuple[Any, ...]] = {}
     for name, place in codec.variables(file, size):
         if name in places:
             raise Damaged(f"it has two variables {name}")
         places[name] = place
         here = file.tell()
-        if wanted is not None and all(w in places for w in wanted):
+        if chosen is not None and all(w in places for w in chosen):
             break
         file.seek(here)
     nodes = {}
-    for name in places if wanted is None else wanted:
+    for name in places if chosen is None else chosen:
         if name in places:
             try:
                 with damage():
@@ -468,7 +467,7 @@ def _letters(values: np.ndarray, where: str, path: Path) -> np.ndarray:
     if values.dtype.kind == "f":
         whole = np.abs(values) <= 2**53
         if not (whole.all() and (values % 1 == 0).all()):
-            raise ValueError(f"{path}: {where} has numbers that are no integers")
+            raise ValueError(f"{path}: {where} has numbers that are not integers")
         values = values.astype(np.int64)
     return values
 

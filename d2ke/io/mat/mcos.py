@@ -3,12 +3,12 @@
 
 A variable of such a class holds numbers only: 0xDD000000, a shape, and the numbers of objects and
 of a class. Their properties are elsewhere in the file, in one cell, the "FileWrapper__" of the
-subsystem. Its first item is a table of 32-bit integers in regions, which has the names and says
-which item of the cell is which property of which object; the last one has the defaults of each
+subsystem. Its first item is a table of 32-bit integers in regions, which has the names and the
+item of the cell for each property of each object; the last one has the defaults of each
 class. MathWorks does not document this; the layout is that of the format notes of the project
 mat-io (matio).
 
-An object that cannot be read is Unreadable, and says why.
+An object that cannot be read is Unreadable, with the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from d2ke._base.damage import Damaged, damage
 from d2ke.io.mat.errors import Unreadable
 
-REFERENCE = 0xDD000000
+REFERENCE = 0xDD000000  # first number of a reference to an object
 _HEADER = 40  # bytes before the names
 _TAIL = {2: 1, 3: 2, 4: 3}  # items behind the properties, by version
 _MISSING = 2**64 - 1  # the length of a missing string
@@ -87,10 +87,6 @@ class Subsystem:
         """Return a name; they are numbered from 1."""
         return self._names[number - 1]
 
-    def _class_name(self, number: int) -> str:
-        space, name = (int(x) for x in self._classes[number][:2])
-        return (f"{self._text(space)}." if space else "") + self._text(name)
-
     def _fields(self, number: int) -> dict[str, tuple[Any, ...]]:
         """Return the nodes of an object's properties, by name."""
         class_number, _, _, saved, normal, _ = (int(x) for x in self._objects[number])
@@ -112,7 +108,8 @@ class Subsystem:
         n = numbers[1]
         shape = tuple(numbers[2 : 2 + n])
         ids = numbers[2 + n : -1]
-        matlab_class = self._class_name(numbers[-1])
+        namespace, class_name = self._classes[numbers[-1]][:2].tolist()
+        matlab_class = (f"{self._text(namespace)}." if namespace else "") + self._text(class_name)
         if matlab_class not in _CONVERTERS:
             raise _Unknown("an object of a class", matlab_class)
         values = [self._object(i, matlab_class, name, squeeze) for i in ids]
@@ -185,7 +182,7 @@ class _Properties:
 
 
 def _string(p: _Properties) -> Any:
-    """Return a str for 1 x 1, else an array of str; None where a string is missing."""
+    """Return a str for 1 x 1, else an array of str; None for a missing string."""
     data = p.numbers("any").ravel(order="F")
     if data.size == 0:
         return _boxed([], (0, 0), p.squeeze)
@@ -223,8 +220,8 @@ def _duration(p: _Properties) -> np.ndarray:
 
 def _calendar_duration(p: _Properties) -> dict[str, np.ndarray]:
     """Return a dict of months and days, which have no fixed length, and the time."""
-    parts = p.within("components")
-    months, days, millis = (parts.numbers(x) for x in ("months", "days", "millis"))
+    components = p.within("components")
+    months, days, millis = (components.numbers(x) for x in ("months", "days", "millis"))
     months, days, millis = np.broadcast_arrays(months, days, millis)
     time = _microseconds(millis, 0.0).astype("timedelta64[us]")
     values = {"months": months.copy(), "days": days.copy(), "time": time}
@@ -378,7 +375,7 @@ def _key(value: Any) -> Any:
 
 
 def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
-    """Return whole microseconds, NaT for NaN; of MATLAB's two parts the second is small."""
+    """Return whole microseconds, NaT for NaN; of MATLAB's two components the second is small."""
     whole = np.floor(millis)
     missing = np.isnan(millis)
     with np.errstate(invalid="ignore", over="ignore"):

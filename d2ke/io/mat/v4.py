@@ -66,16 +66,16 @@ def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
     start, dtype, shape, is_complex, kind = place
     file.seek(start)
     count = shape[0] * shape[1]
-    parts = []
+    halves = []
     for _ in range(2 if is_complex else 1):
         raw = np.frombuffer(file.read(count * dtype.itemsize), dtype=dtype)
-        parts.append(raw.astype(np.float64).reshape(shape, order="F"))
+        halves.append(raw.astype(np.float64).reshape(shape, order="F"))
     if kind == 2:
-        return _sparse(parts[0])
-    values = parts[0]
+        return _sparse(halves[0])
+    values = halves[0]
     if is_complex:
         values = values.astype(np.complex128)
-        values.imag = parts[1]
+        values.imag = halves[1]
     return ("char", values.astype(np.uint16)) if kind == 1 else ("array", values)
 
 

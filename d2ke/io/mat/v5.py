@@ -17,18 +17,18 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from d2ke._base.damage import Damaged, damage
-from d2ke.io.mat.v5_plain import CLASSES, STORED, plain_matrix
+from d2ke.io.mat.mcos import REFERENCE
+from d2ke.io.mat.v5_plain import CHAR, CLASSES, MATRIX, STORED, UINT16, plain_matrix
 from d2ke.io.mat.values import CLASSES as CLASS_NAMES
 
 _HEADER = 128
-_INT8, _UINT16, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 4, 5, 6, 14, 15
+_INT8, _INT32, _UINT32, _COMPRESSED = 1, 5, 6, 15
 _UTF8, _UTF32 = 16, 18
-_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
+_CELL, _STRUCT, _OBJECT, _SPARSE = 1, 2, 3, 5
 _FUNCTION, _OPAQUE = 16, 17
-_NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
+_NAMES = {_CELL: "cell", _STRUCT: "struct", CHAR: "char", _SPARSE: "sparse",
           _FUNCTION: "function_handle"}  # fmt: skip
 _UNNAMED = (_UINT32, 8, _INT32, 8, _INT8, 0)  # tags of flags, of two axes and of no name
-_REFERENCE = 0xDD000000  # first number of a reference to an object
 _CODE_OF_CLASS = {np.dtype(code): number for number, code in CLASSES.items()}
 _CODE_OF_STORED = {np.dtype(code): number for number, code in STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
@@ -51,7 +51,7 @@ def variables(file: BufferedIOBase, size: int) -> Iterator[tuple[str, tuple[Any,
     while at < size:
         file.seek(at)
         kind, nbytes = (int(x) for x in np.frombuffer(file.read(8), f"{order}u4"))
-        if kind not in (_MATRIX, _COMPRESSED):
+        if kind not in (MATRIX, _COMPRESSED):
             raise Damaged(f"at byte {at}, where a variable begins, is an element of type {kind}")
         if at + 8 + nbytes > size:
             raise Damaged(
@@ -177,7 +177,7 @@ class _Reader:
             raise Damaged(f"an element of {size} bytes has only {end - at - 8}")
         after = at + 8 + size
         # Only a matrix is not padded to a multiple of 8 bytes; the last one may not be either.
-        return kind, at + 8, size, min(end, after if kind == _MATRIX else after + -size % 8)
+        return kind, at + 8, size, min(end, after if kind == MATRIX else after + -size % 8)
 
     def numbers(self, at: int, end: int) -> tuple[np.ndarray, int, int]:
         """Return the stored numbers of an element (a view), its type, and where the next begins."""
@@ -205,7 +205,7 @@ class _Reader:
         return flags, flags & 0xFF, shape, name, at
 
     def object_shape(self, system: str, at: int, end: int) -> tuple[int, ...]:
-        """Return the shape of an object of MATLAB's, as far as its beginning tells."""
+        """Return the shape of an object of MATLAB's, if its beginning has it."""
         try:
             with damage():
                 _, at, _, _ = self.element(at, end)
@@ -214,7 +214,7 @@ class _Reader:
         except Damaged:
             return ()  # behind the first bytes, or an enumeration
         numbers = np.frombuffer(self.buffer, f"{self.order}u4", size // 4, start).tolist()
-        if system != "MCOS" or kind != _UINT32 or numbers[:1] != [_REFERENCE]:
+        if system != "MCOS" or kind != _UINT32 or numbers[:1] != [REFERENCE]:
             return ()
         n = numbers[1] if len(numbers) > 1 else 0
         return tuple(numbers[2 : 2 + n]) if 2 <= n <= len(numbers) - 2 else ()
@@ -232,14 +232,14 @@ class _Reader:
                 return plain
         kind, at, size, after = self.element(at, end)
         end = at + size
-        if kind != _MATRIX:
+        if kind != MATRIX:
             raise Damaged(f"an element of type {kind} is in the place of a matrix")
         if size == 0:
             return ("array", np.empty((0, 0))), after
         flags, matlab_class, shape, _, at = self.header(at, end)
         if matlab_class in CLASSES:
             return self.full(at, end, flags, shape), after
-        if matlab_class == _CHAR:
+        if matlab_class == CHAR:
             return ("char", self.text(at, end, shape)), after
         if matlab_class == _CELL:
             return self.cell(at, end, shape), after
@@ -291,7 +291,7 @@ class _Reader:
         count = math.prod(shape)
         if len(stored) == 0 and 0 < count <= _BLANKS:
             return np.full(shape, ord(" "), dtype=np.uint16)
-        if self.narrow and kind == _UINT16 and len(stored) == count and shape[0] == 1:
+        if self.narrow and kind == UINT16 and len(stored) == count and shape[0] == 1:
             stored = _of_bytes(stored)
             shape = (1, len(stored))
             count = len(stored)
@@ -367,11 +367,11 @@ def _decoded(raw: bytes) -> str:
 
 def _distinct(names: list[str]) -> list[str]:
     """Make names distinct by numbers; some writers repeat them, which MATLAB cannot."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     result = []
     for name in names:
-        repeated = seen.get(name, 0)
-        seen[name] = repeated + 1
+        repeated = counts.get(name, 0)
+        counts[name] = repeated + 1
         result.append(f"_{repeated}_{name}" if repeated else name)
     return result
 
@@ -390,12 +390,12 @@ def write(file: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> 
     text = b"MATLAB 5.0 MAT-file, written by d2ke"
     file.write(text.ljust(116) + bytes(8) + np.array([0x0100, 0x4D49], dtype="<u2").tobytes())
     for name, node in nodes.items():
-        parts = _matrix(node, name)
+        pieces = _matrix(node, name)
         if not compress:
-            file.writelines(parts)
+            file.writelines(pieces)
             continue
         stream = zlib.compressobj(6)
-        packed = [stream.compress(part) for part in parts]
+        packed = [stream.compress(piece) for piece in pieces]
         packed.append(stream.flush())
         file.write(np.array([_COMPRESSED, sum(map(len, packed))], dtype="<u4").tobytes())
         file.writelines(packed)
@@ -436,11 +436,11 @@ def _matrix(node: tuple[Any, ...], name: str = "") -> list[bytes]:
     if kind in ("array", "char"):
         values = node[1]
         shape = values.shape
-        flags = _CHAR if kind == "char" else _class_flags(values.dtype)
+        flags = CHAR if kind == "char" else _class_flags(values.dtype)
         body = _parts(values.view(np.uint8) if values.dtype == bool else values)
     elif kind == "cell":
         flags = _CELL
-        body = [part for item in node[2] for part in _matrix(item)]
+        body = [piece for item in node[2] for piece in _matrix(item)]
     elif kind == "struct":
         flags = _STRUCT
         body = _fields(node[2])
@@ -455,9 +455,9 @@ def _matrix(node: tuple[Any, ...], name: str = "") -> list[bytes]:
     head = _element(_UINT32, np.array([flags, extra], dtype="<u4").tobytes())
     head += _element(_INT32, np.array(shape, dtype="<i4").tobytes())
     head += _element(_INT8, name.encode("ascii"))
-    parts = head + body
-    tag = np.array([_MATRIX, sum(map(len, parts))], dtype="<u4").tobytes()
-    return [tag, *parts]
+    pieces = head + body
+    tag = np.array([MATRIX, sum(map(len, pieces))], dtype="<u4").tobytes()
+    return [tag, *pieces]
 
 
 def _class_flags(dtype: np.dtype) -> int:
@@ -471,8 +471,8 @@ def _class_flags(dtype: np.dtype) -> int:
 def _fields(columns: dict[str, list[tuple[Any, ...]]]) -> list[bytes]:
     width = max((len(name) for name in columns), default=0) + 1
     names = b"".join(name.encode("ascii").ljust(width, b"\0") for name in columns)
-    parts = _element(_INT32, np.array([width], dtype="<i4").tobytes()) + _element(_INT8, names)
+    pieces = _element(_INT32, np.array([width], dtype="<i4").tobytes()) + _element(_INT8, names)
     for values in zip(*columns.values(), strict=True):
         for value in values:
-            parts += _matrix(value)
-    return parts
+            pieces += _matrix(value)
+    return pieces

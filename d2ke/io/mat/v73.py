@@ -33,13 +33,13 @@ def described(path: Path) -> list[tuple[str, tuple[int, ...], str]]:
 
 
 def read(
-    path: Path, wanted: list[str] | None
+    path: Path, chosen: list[str] | None
 ) -> tuple[list[str], dict[str, tuple[Any, ...]], list[tuple[Any, ...]] | None]:
-    """Return the names of all variables, the nodes of those wanted, and MATLAB's objects."""
+    """Return the names of all variables, the nodes of those chosen, and MATLAB's objects."""
     nodes: dict[str, tuple[Any, ...]] = {}
     with _opened(path) as reader:
         names = reader.names()
-        for name in names if wanted is None else wanted:
+        for name in names if chosen is None else chosen:
             if name in names:
                 kind = None
                 try:
@@ -127,8 +127,8 @@ class _Writer:
         if values.dtype == bool:
             values = values.view(np.uint8)
         if values.dtype.kind == "c":
-            part = values.real.dtype
-            values = np.ascontiguousarray(values.T).view([("real", part), ("imag", part)])
+            real = values.real.dtype
+            values = np.ascontiguousarray(values.T).view([("real", real), ("imag", real)])
         else:
             values = values.T
         if values.nbytes < _COMPRESSED_FROM or not self.compress:

@@ -10,10 +10,10 @@ import h5py
 import numpy as np
 
 from d2ke._base.damage import Damaged
+from d2ke.io.mat.mcos import REFERENCE
 from d2ke.io.mat.v5 import complex_numbers
 
 _MAX_DEPTH = 100  # HDF5 calls Python, and loses errors where its stack ends
-_REFERENCE = 0xDD000000  # first number of a reference to an object
 
 _DTYPES = {
     "double": "f8",
@@ -126,7 +126,7 @@ class Reader:
             return "array", values.astype(dtype)
 
     def complex_of(self, data: Any) -> Any:
-        """Return complex numbers of their two parts."""
+        """Return complex numbers of their two vectors."""
         values = self.array(data)
         return complex_numbers(values["real"], values["imag"])
 
@@ -252,7 +252,7 @@ class Reader:
             shape = tuple(item.shape or ())[::-1]
             if self.number(item, "MATLAB_object_decode"):
                 numbers = self.array(item).ravel().tolist()
-                n = int(numbers[1]) if len(numbers) > 1 and numbers[0] == _REFERENCE else 0
+                n = int(numbers[1]) if len(numbers) > 1 and numbers[0] == REFERENCE else 0
                 return tuple(map(int, numbers[2 : 2 + n])), kind or ""
             if kind is None:
                 kind = "cell" if h5py.check_ref_dtype(item.dtype) else item.dtype.name
@@ -286,18 +286,18 @@ class Reader:
     def sparse(self, group: Any, kind: str | None) -> tuple[Any, ...]:
         """Return a sparse matrix by its three vectors."""
         rows = self.number(group, "MATLAB_sparse")
-        parts = {}
+        vectors = {}
         for name in ("jc", "ir", "data"):
             if name not in group:  # MATLAB writes no empty arrays
                 dtype = np.int64 if name == "ir" else self.empty_dtype(group, kind)
-                parts[name] = np.zeros(0, dtype)
+                vectors[name] = np.zeros(0, dtype)
                 continue
             compound = group[name].dtype.names is not None
             read = self.complex_of if compound else self.array
-            parts[name] = read(group[name]).ravel()
-        data = parts["data"]
+            vectors[name] = read(group[name]).ravel()
+        data = vectors["data"]
         data = data != 0 if kind == "logical" else data.astype(np.result_type(data, np.float64))
-        return "sparse", (rows, len(parts["jc"]) - 1), data, parts["ir"], parts["jc"]
+        return "sparse", (rows, len(vectors["jc"]) - 1), data, vectors["ir"], vectors["jc"]
 
     def unreadable(self, item: Any, kind: str | None) -> tuple[Any, ...]:
         """Return the node of an item whose class cannot be read."""

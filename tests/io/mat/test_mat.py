@@ -415,7 +415,7 @@ def test_load_objects_names_what_it_cannot_use(file, version):
             load_objects(file, name)
     with pytest.raises(TypeError, match=r"mixed\[1\] is ndarray"):
         load_objects(file, "mixed")
-    with pytest.raises(ValueError, match=r"half\{1\} has numbers that are no integers"):
+    with pytest.raises(ValueError, match=r"half\{1\} has numbers that are not integers"):
         load_objects(file, "half", kind="strings")
     with pytest.raises(TypeError, match="name must be the name of one variable"):
         load_objects(file, None)
