@@ -26,17 +26,17 @@ def write_cluster_report(
     labels: np.ndarray,
     names: Sequence[str],
     colours: Sequence[str],
-    known: tuple[np.ndarray, np.ndarray],
+    truth: tuple[np.ndarray, np.ndarray],
     seed: int,
 ) -> None:
     """Write the page.
 
-    `names` are of objects, `colours` of clusters, and `known` the classes and each object's code,
+    `names` are of objects, `colours` of clusters, and `truth` the classes and each object's code,
     or -1.
     """
     sizes = np.bincount(labels)
-    found = [_medoid(data, np.flatnonzero(labels == c), seed) for c in range(len(sizes))]
-    medoids = np.array([medoid for medoid, _ in found])
+    centres = [_medoid(data, np.flatnonzero(labels == c), seed) for c in range(len(sizes))]
+    medoids = np.array([medoid for medoid, _ in centres])
     summary = (
         f"{data.n:,} objects in ",
         f"{len(sizes)} clusters",
@@ -51,10 +51,10 @@ def write_cluster_report(
             f"{of_sample}.",
             "sizes of the clusters",
             picture((6.5, height), _draw_sizes, sizes, colours) if few else b"",
-            ["cluster", "objects", "medoid", "mean distance to it", *_class_columns(known)],
+            ["cluster", "objects", "medoid", "mean distance to it", *_class_columns(truth)],
             [
-                [str(c), f"{size:,}", names[medoid], f"{mean:.4g}", *_classes(known, labels == c)]
-                for c, (size, (medoid, mean)) in enumerate(zip(sizes, found, strict=True))
+                [str(c), f"{size:,}", names[medoid], f"{mean:.4g}", *_classes(truth, labels == c)]
+                for c, (size, (medoid, mean)) in enumerate(zip(sizes, centres, strict=True))
             ],
         ),
         _tree(data, labels, names, colours, medoids, seed),
@@ -64,19 +64,19 @@ def write_cluster_report(
 
 def _medoid(data: Similarities, members: np.ndarray, seed: int) -> tuple[int, float]:
     """Return the medoid of a cluster, and the mean distance of the others to it."""
-    some = members[sample_leaves(len(members), _MEMBERS, seed)]
-    sums = data.distances_of(some).sum(axis=1)
+    chosen = members[sample_leaves(len(members), _MEMBERS, seed)]
+    sums = data.distances_of(chosen).sum(axis=1)
     best = int(sums.argmin())
-    return int(some[best]), float(sums[best] / max(len(some) - 1, 1))
+    return int(chosen[best]), float(sums[best] / max(len(chosen) - 1, 1))
 
 
-def _class_columns(known: tuple[np.ndarray, np.ndarray]) -> list[str]:
-    return ["known labels"] if (known[1] >= 0).any() else []
+def _class_columns(truth: tuple[np.ndarray, np.ndarray]) -> list[str]:
+    return ["known labels"] if (truth[1] >= 0).any() else []
 
 
-def _classes(known: tuple[np.ndarray, np.ndarray], members: np.ndarray) -> list[str]:
+def _classes(truth: tuple[np.ndarray, np.ndarray], members: np.ndarray) -> list[str]:
     """Name the three most frequent labels of a cluster, if labels are known."""
-    classes, codes = known
+    classes, codes = truth
     if not (codes >= 0).any():
         return []
     counts = np.bincount(codes[members & (codes >= 0)], minlength=len(classes))

@@ -73,10 +73,10 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
     """Cluster the objects of a data set or a file by `d2ke.cdsk`."""
     n_clusters = options.n_clusters
     data = _read(options, "clusters", session)
-    known, classes, codes = _classes(data, options.unknown)
+    labelled, classes, codes = _classes(data, options.unknown)
     objects = _object_names(options, data, classes, codes)
     if n_clusters is None:
-        if not known.any():
+        if not labelled.any():
             raise InputError(
                 f"n_clusters is needed (--n-clusters N): no labels are known of {options.file}"
             )
@@ -94,28 +94,29 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
         f"{result.best + 1} of {rounds} has the least objective"
     )
     session.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
-    if known.any():
-        accuracy = clustering_accuracy(codes[known], labels[known])
-        nmi = normalized_mutual_information(codes[known], labels[known])
+    if labelled.any():
+        accuracy = clustering_accuracy(codes[labelled], labels[labelled])
+        nmi = normalized_mutual_information(codes[labelled], labels[labelled])
         session.report(
-            f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {known.sum()} labelled objects"
+            f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {labelled.sum()} labelled "
+            "objects"
         )
     columns = _items(data) | {"cluster": labels, "alpha": result.alpha}
     if data.labels is not None:
         columns["label"] = _named(classes, codes, options.unknown)
 
     names = [f"cluster {i}" for i in range(labels.max() + 1)]
-    colours = matched(labels, codes) if known.all() else np.arange(len(names))
+    colours = matched(labels, codes) if labelled.all() else np.arange(len(names))
     panels = [Panel("clusters", labels, names, colours)]
-    if known.any():
+    if labelled.any():
         panels.append(Panel("classes", codes, [str(name) for name in classes]))
     _write(options, columns, panels, data, session)
     by_cluster = cluster_colours(colours)
     if options.tree is not None:
-        some = sample_leaves(data.n, MAX_LEAVES, options.seed)
-        of_leaves = [by_cluster[label] for label in labels[some]]
-        D = data.distances_of(some)
-        drawn = draw_tree(D, [objects[i] for i in some], data.n, colours=of_leaves)
+        leaves = sample_leaves(data.n, MAX_LEAVES, options.seed)
+        of_leaves = [by_cluster[label] for label in labels[leaves]]
+        D = data.distances_of(leaves)
+        drawn = draw_tree(D, [objects[i] for i in leaves], data.n, colours=of_leaves)
         write_figure(Path(options.tree), drawn)
         session.report(f"tree: {options.tree}")
     if options.report is not None:
@@ -142,8 +143,8 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
     """Propagate labels from some objects of a data set or a file to all, by `d2ke.lpdsk`."""
     labeled = options.labeled
     data = _read(options, "labels", session)
-    known, classes, codes = _classes(data, options.unknown)
-    if not known.any():
+    labelled, classes, codes = _classes(data, options.unknown)
+    if not labelled.any():
         raise InputError(
             f"labels are needed (--labels): none are known of {options.file}"
             if data.labels is None
@@ -151,8 +152,8 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
         )
     if len(classes) < 2:
         raise InputError(f"labels must have at least two classes, got only {classes[0]}")
-    used = known
-    if labeled is not None or known.all():
+    used = labelled
+    if labeled is not None or labelled.all():
         k = _LABELED if labeled is None else labeled
         used = _drawn(codes, len(classes), k, options.seed)
     session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
@@ -170,7 +171,7 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
         )
     names = [str(name) for name in classes]
     panels = [Panel("labels found; given ones as stars", labels, names, marked=used)]
-    rest = known & ~used
+    rest = labelled & ~used
     if rest.any():
         panels.append(Panel("known labels", codes, names))
         right = np.mean(labels[rest] == codes[rest])
@@ -203,20 +204,20 @@ def _classes(data: Similarities, unknown: str | None) -> tuple[np.ndarray, np.nd
         return np.zeros(data.n, bool), np.empty(0, np.int64), np.full(data.n, -1)
     labels = data.labels
     if labels.dtype.kind == "U":
-        known = labels != (unknown or "")
+        labelled = labels != (unknown or "")
     else:
         missing = np.isnan(labels.astype(np.float64))
         labels = np.where(missing, -1, labels).astype(np.int64)
         try:
-            known = ~missing & (labels != (-1 if unknown is None else int(unknown)))
+            labelled = ~missing & (labels != (-1 if unknown is None else int(unknown)))
         except ValueError:
             raise InputError(
                 f"unknown must be an integer, as the labels are, got {unknown!r}"
             ) from None
-    classes, inverse = np.unique(labels[known], return_inverse=True)
+    classes, inverse = np.unique(labels[labelled], return_inverse=True)
     codes = np.full(data.n, -1)
-    codes[known] = inverse
-    return known, classes, codes
+    codes[labelled] = inverse
+    return labelled, classes, codes
 
 
 def _drawn(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:

@@ -32,7 +32,7 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
     names = options.columns.split(",")
     records, ids = _read(options, names, session)
     radii = options.radius
-    found = linking.dedupe(
+    duplicates = linking.dedupe(
         records,
         radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
         distance=dict.fromkeys(names, options.distance),
@@ -43,20 +43,20 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
         n_threads=session.n_threads,
         progress=session.progress,
     )
-    sizes = np.bincount(found.labels)
+    sizes = np.bincount(duplicates.labels)
     summary = (
-        f"{len(records)} rows, {len(found.pairs)} pairs of different rows within a radius. ",
+        f"{len(records)} rows, {len(duplicates.pairs)} pairs of different rows within a radius. ",
         f"{len(sizes)} groups, {(sizes > 1).sum()} of more than one row",
-        f"; threshold {found.threshold:.4g}, largest group {sizes.max()}. "
-        f"Log-odds of a match: {found.weights}.",
+        f"; threshold {duplicates.threshold:.4g}, largest group {sizes.max()}. "
+        f"Log-odds of a match: {duplicates.weights}.",
     )
     session.report("".join(summary))
-    numbers = {"group": found.labels, "example": ids[found.examples][found.labels]}
+    numbers = {"group": duplicates.labels, "example": ids[duplicates.examples][duplicates.labels]}
     write_columns(Path(options.out), {"row" if options.ids is None else options.ids: ids} | numbers)
     session.report(f"groups: {options.out}")
     if options.report is not None:
         title = f"Groups of {Path(options.file).name}"
-        write_page(Path(options.report), title, summary, _sections(records, ids, found))
+        write_page(Path(options.report), title, summary, _sections(records, ids, duplicates))
         session.report(f"report: {options.report}")
 
 
@@ -69,10 +69,10 @@ def _read(
             "columns (--columns) must be different names with commas between, got "
             f"{options.columns!r}"
         )
-    wanted = Columns(tuple(names), rows=options.ids)
+    columns = Columns(tuple(names), rows=options.ids)
     kinds = dict.fromkeys(names, "strings")
     try:
-        held = read_records(options.file, wanted, kinds, session)
+        held = read_records(options.file, columns, kinds, session)
     except ArgumentError as error:
         if error.argument != "objects":
             raise
@@ -118,11 +118,11 @@ def _read_pairs(file: Path, ids: np.ndarray, session: Session) -> tuple[np.ndarr
     return np.array(pairs, np.int64).reshape(-1, 2), np.array(match, bool)
 
 
-def _sections(records: Records, ids: np.ndarray, found: linking.Duplicates) -> list[Section]:
+def _sections(records: Records, ids: np.ndarray, duplicates: linking.Duplicates) -> list[Section]:
     """Show the probabilities, the cut, and pairs next to it on both sides."""
-    distances, threshold = found.distances, found.threshold
-    i, j = found.pairs.T
-    together = found.labels[i] == found.labels[j]
+    distances, threshold = duplicates.distances, duplicates.threshold
+    i, j = duplicates.pairs.T
+    together = duplicates.labels[i] == duplicates.labels[j]
     nearest = np.argsort(np.abs(distances - threshold), kind="stable")
     inside = distances <= threshold
     sides = (
@@ -136,7 +136,7 @@ def _sections(records: Records, ids: np.ndarray, found: linking.Duplicates) -> l
             "probability not to match; equal rows are one group. Where the records tell enough, "
             "few pairs are near the threshold.",
             "histogram of the probabilities of pairs not to match, and the threshold",
-            picture((5.5, 3.2), _draw_distances, found, together),
+            picture((5.5, 3.2), _draw_distances, duplicates, together),
         )
     ]
     for heading, side in sides:
@@ -144,7 +144,7 @@ def _sections(records: Records, ids: np.ndarray, found: linking.Duplicates) -> l
             [
                 f"{distances[pair]:.4g}",
                 "yes" if together[pair] else "no",
-                *(f"{ids[row]}: {_row(records[row])}" for row in found.pairs[pair].tolist()),
+                *(f"{ids[row]}: {_row(records[row])}" for row in duplicates.pairs[pair].tolist()),
             ]
             for pair in nearest[side[nearest]][:_SHOWN].tolist()
         ]
@@ -162,13 +162,13 @@ def _row(entries: dict[str, Any]) -> str:
     )
 
 
-def _draw_distances(axes: Any, found: linking.Duplicates, together: np.ndarray) -> None:
+def _draw_distances(axes: Any, duplicates: linking.Duplicates, together: np.ndarray) -> None:
     """Draw how many pairs have a probability, those of one group in colour, and the cut."""
     bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
-    shown = [found.distances[part] for part in (together, ~together)]
+    shown = [duplicates.distances[pairs] for pairs in (together, ~together)]
     colours = ["#0072B2", "#BBBBBB"]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
-    axes.axvline(found.threshold, color="#D55E00", label="threshold")
+    axes.axvline(duplicates.threshold, color="#D55E00", label="threshold")
     axes.set(xlabel="probability not to match", ylabel="pairs", yscale="symlog")
     axes.legend(frameon=False, fontsize=8)

@@ -242,7 +242,7 @@ def _one_prediction(split: Split) -> list[str]:
         after, _, P = d2ke_predict(None, split.X_test, loaded, probability=True, **split.options)
     x = split.X_test[0]
     why = d2ke_explain(x, loaded)
-    pieces = [one for one in why.omegas if one["share"] > 0 and one["nearer"]][:3]
+    pieces = [omega for omega in why.omegas if omega["share"] > 0 and omega["nearer"]][:3]
     return [
         f"A model was trained on {len(X)} DNA strings. It has not seen this one:",
         f"  {x}",

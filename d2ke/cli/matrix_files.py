@@ -43,7 +43,7 @@ def read_matrix(file: Path, variable: str | None) -> tuple[np.ndarray, str]:
     Raises
     ------
     InputError
-        No such variable, no matrix or several, or text that is no table of numbers.
+        No such variable, no matrix or several, or text that is not a table of numbers.
     """
     if file.suffix in TEXT:
         if variable is not None:

@@ -31,6 +31,7 @@ from d2ke.explain.pictures import (
     draw_roc,
 )
 from d2ke.models.blocks import sample_rows, take
+from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
 from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
@@ -120,7 +121,7 @@ def write_report(
             )
         )
     sections.append(_explanations(objects, rows, data[1], examples, reasons))
-    if model.confusion is not None:
+    if model.confusion is not None and model.classes is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)
     write_page(file, f"D2KE of {title}", summary, sections)
@@ -134,6 +135,7 @@ def _left_out(model: D2KEModel) -> list[Section]:
         return [
             Section("Predictions", f"Of {calibration}.", "predicted against true values", drawn)
         ]
+    assert isinstance(calibration, Calibration)
     sections = [
         Section(
             "How sure is it?",

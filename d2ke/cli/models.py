@@ -45,8 +45,7 @@ def train(options: argparse.Namespace, session: Session) -> None:
         held = read(options, session, streamed=True)
     else:
         held = read_columns(options, session)
-    _need_labels(held, options)
-    objects, labels = held.objects, held.labels
+    objects, labels = held.objects, _need_labels(held, options)
     parameters, distance = dict(options.parameter), options.distance
     if options.columns is not None:
         distance = _distances_of_columns(distance)
@@ -114,6 +113,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         predicted, accuracy, decisions, p_values = predict_objects(
             true, objects, model, **session.computing, p_values=True
         )
+        assert p_values is not None
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
         columns["id"] = np.array(held.ids)
@@ -123,7 +123,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
     how_sure, sentences = certainty(model, decisions, p_values, options.alpha, true)
     columns.update(how_sure)
     names = ["decision"]
-    if decisions.shape[1] > 1:
+    if decisions.shape[1] > 1 and model.classes is not None:
         names = [f"decision {label}" for label in model.classes.tolist()]
     columns.update(zip(names, decisions.T, strict=True))
     write_columns(Path(out), columns)
@@ -136,7 +136,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
     if true is not None and model.classes is not None:
         _print_confusion(true, predicted, session)
     session.report(f"labels: {out}")
-    if report is not None:
+    if report is not None and true is not None:
         from d2ke.cli.prediction_report import write_prediction_report
 
         outcome = true, predicted, accuracy, decisions, p_values
@@ -163,10 +163,10 @@ def _distances_of_columns(text: str | None) -> dict[str, str] | None:
     """Return the distances that COLUMN=DISTANCE,... names."""
     if text is None:
         return None
-    parts = [part.partition("=") for part in text.split(",")]
-    if not all(name and sign and distance for name, sign, distance in parts):
+    pairs = [item.partition("=") for item in text.split(",")]
+    if not all(name and sign and distance for name, sign, distance in pairs):
         raise InputError(f"with --columns, --distance is COLUMN=DISTANCE,...; got {text!r}")
-    return {name: distance for name, _, distance in parts}
+    return {name: distance for name, _, distance in pairs}
 
 
 def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:
@@ -187,12 +187,13 @@ def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:
     return model
 
 
-def _need_labels(held: LabelledObjects, options: argparse.Namespace) -> None:
+def _need_labels(held: LabelledObjects, options: argparse.Namespace) -> np.ndarray:
     if held.labels is None:
         raise InputError(
             "labels are needed: --labels says which column or variable of "
             f"{options.file} holds them"
         )
+    return held.labels
 
 
 def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:

@@ -69,7 +69,7 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
     if not model.inputs:
         return read(options, session, columns)
     _refuse_others(options)
-    kinds = {name: given.kind for name, given in model.inputs.items()}
+    kinds = {name: column.kind for name, column in model.inputs.items()}
     return read_records(
         options.file, Columns(tuple(kinds), options.labels), kinds, session, columns
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 
 def _number(convert: Callable[[str], Any], low: float, kind: str) -> Callable[[str], Any]:
-    """Return a type of argparse: finite numbers of at least `low`; `kind` says what is needed."""
+    """Return a type of argparse: finite numbers of at least `low`, which errors call `kind`."""
 
     def read(text: str) -> Any:
         try:

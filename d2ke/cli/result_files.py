@@ -121,6 +121,6 @@ def write_columns(file: Path, columns: Mapping[str, np.ndarray]) -> None:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         for start in range(0, n, _ROWS):
-            parts = (values[start : start + _ROWS].tolist() for values in columns.values())
-            writer.writerows(zip(*parts, strict=True))
+            chunk = (values[start : start + _ROWS].tolist() for values in columns.values())
+            writer.writerows(zip(*chunk, strict=True))
         text.detach()

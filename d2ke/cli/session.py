@@ -36,7 +36,7 @@ class Session:
     report: Callable[[str], None] = lambda line: None
 
     @property
-    def computing(self) -> dict[str, int | bool | None]:
+    def computing(self) -> dict[str, Any]:
         """The options of functions that compute: threads and progress."""
         return {"n_threads": self.n_threads, "progress": self.progress}
 

@@ -99,15 +99,15 @@ class Similarities:
             K = np.exp(-gamma * self.distances)
         return {"K": K, "features": self.features}
 
-    def distances_of(self, some: np.ndarray) -> np.ndarray:
+    def distances_of(self, rows: np.ndarray) -> np.ndarray:
         """Return the distances of some objects; of similarities, those in the kernel's space."""
         if self.distances is not None:
-            return self.distances[np.ix_(some, some)]
+            return self.distances[np.ix_(rows, rows)]
         if self.K is None:
             points = self.points if self.points is not None else self.features
             assert points is not None
-            return cdist(points[some], points[some])
-        K = self.K[np.ix_(some, some)]
+            return cdist(points[rows], points[rows])
+        K = self.K[np.ix_(rows, rows)]
         squares = np.diag(K)[:, None] + np.diag(K) - 2 * K
         return np.sqrt(np.maximum(squares, 0))
 
