@@ -318,7 +318,7 @@ def main():
         for i in range(options.jobs):
             folders.put(tree_copy(Path(name, str(i))))
         chooser = Chooser(traced(options.map, Path(name, "0")))
-        survivors = []
+        survivors, tried = [], []
 
         def try_one(mutant):
             folder = folders.get()
@@ -329,6 +329,8 @@ def main():
                 print(f"  - {mutant['before']}\n  + {mutant['after']}", flush=True)
                 options.out.write_text(json.dumps(survivors, indent=1))
             folders.put(folder)
+            tried.append(mutant)
+            print(f"{len(tried)} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
 
         with ThreadPoolExecutor(options.jobs) as pool:
             list(pool.map(try_one, drawn))

@@ -3,10 +3,11 @@
 
 import os
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from d2ke._base.files import atomic_write, lists_to_tuples, open_file, write_file
+from d2ke._base.files import atomic_write, check_writable, lists_to_tuples, open_file, write_file
 
 
 def test_calls_at_once_do_not_share_a_temporary_file(tmp_path):
@@ -65,3 +66,9 @@ def test_only_files_are_written_and_read(tmp_path):
 
 def test_lists_become_tuples_at_every_depth():
     assert lists_to_tuples({"a": [1, [2, {"b": []}]]}) == {"a": (1, (2, {"b": ()}))}
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder that takes no files")
+def test_a_folder_that_takes_no_files_is_refused():
+    with pytest.raises(OSError, match="no file can be made in /proc"):
+        check_writable(Path("/proc/file"))

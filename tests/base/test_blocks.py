@@ -187,3 +187,22 @@ def test_small_blocks_change_nothing(name, monkeypatch, tmp_path):
         patched += 1
     assert patched > 20
     same(usual, list(TOURS[name](tmp_path)), ())
+
+
+def test_every_letter_and_number_is_part_of_the_print(monkeypatch, tmp_path):
+    """A checkpoint of other objects is refused, wherever they differ."""
+    for module, key, value in sizes():
+        monkeypatch.setattr(module, key, min(value, 64 if key.endswith("BYTES") else 7))
+    words, series = ["ACGTACGT", "GATTACA", "CCC"], [[0.0, 1.0, 2.0], [3.0, 4.0]]
+    options = {"k": 1, "distance": "levenshtein", "checkpoint": tmp_path / "words"}
+    d2ke.nearest(words, **options)
+    for i, word in enumerate(words):
+        for j in range(len(word)):
+            other = [*words[:i], word[:j] + "U" + word[j + 1 :], *words[i + 1 :]]
+            with pytest.raises(ValueError, match="X"):
+                d2ke.nearest(other, **options)
+    options = {"k": 1, "distance": "dtw", "checkpoint": tmp_path / "series"}
+    d2ke.nearest(series, **options)
+    for other in ([[0.5, 1.0, 2.0], [3.0, 4.0]], [[0.0, 1.0, 2.0], [3.0, 4.5]]):
+        with pytest.raises(ValueError, match="X"):
+            d2ke.nearest(other, **options)
