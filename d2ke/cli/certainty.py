@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -22,20 +23,23 @@ def certainty(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return columns for each object, and sentences about all of them."""
     sets, n = sets_of(decisions, model.calibration, alpha), len(decisions)
-    known = None if true is None else np.asarray(true)
-    if model.classes is None:
+    columns: dict[str, np.ndarray]
+    held: Any = None
+    if not model.task.n_probabilities:
         columns = dict(zip(("low", "high"), sets.T, strict=True))
         width = f"{sets[0, 1] - sets[0, 0]:.4g} wide" if n else ""
         text, hold = f"intervals at alpha {alpha:g}: {width}", "values"
-        held = None if known is None else (sets[:, 0] <= known) & (known <= sets[:, 1])
+        if true is not None:
+            held = (sets[:, 0] <= true) & (true <= sets[:, 1])
     else:
-        names = [str(name) for name in model.classes.tolist()]
+        names = [str(name) for name in model.task.classes.tolist()]
         texts = ["|".join(compress(names, row)) for row in sets.tolist()]
         probabilities = model.calibration.probabilities(decisions)
         columns = {"probability": probabilities.max(axis=1), "set": np.array(texts, dtype=str)}
         mean = f"{sets.sum(axis=1).mean():.2f} classes on average" if n else ""
         text, hold = f"sets of classes at alpha {alpha:g}: {mean}", "classes"
-        held = None if known is None else (sets & (model.classes == known[:, None])).any(axis=1)
+        if true is not None:
+            held = (sets & (model.task.classes == true[:, None])).any(axis=1)
     columns["novelty"] = p_values
     if held is not None and n:
         text += f"; {100 * held.mean():.1f} % hold the true {hold}"

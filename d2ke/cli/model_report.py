@@ -54,9 +54,9 @@ def write_report(
     rows = sample_rows(len(data[1]), 0, None)
     n, objects, labels = len(data[1]), take(data[0], rows), data[1][rows]
     Z = session.long("features", model.features, objects, session.n_threads, rows)
-    of_classes = model.classes is not None
-    measure = "accuracy" if of_classes else "100 R^2"
-    floor = f"; the largest class has {model.largest_class:.1f} %." if of_classes else "."
+    measure, floor = model.task.measure, "."
+    if np.isfinite(model.largest_class):
+        floor = f"; the largest class has {model.largest_class:.1f} %."
     summary = (
         f"{n} training objects, {model.R} random objects, C = {model.C:.3g}. ",
         f"Cross-validated {measure}: {measured(model)}",
@@ -79,7 +79,7 @@ def write_report(
         ),
         *_left_out(model),
         Section(
-            "Accuracy against R" if of_classes else "R^2 against R",
+            f"{measure.removeprefix('100 ').capitalize()} against R",
             "With the first random objects of each block only, and the same C.",
             f"{measure} against R",
             picture((5.5, 3.6), draw_curve, points, model.largest_class),
@@ -129,8 +129,8 @@ def write_report(
 
 def _left_out(model: D2KEModel) -> list[Section]:
     """Show the left-out decisions: how good the probabilities are, or the predictions."""
-    calibration = model.calibration
-    if model.classes is None:
+    calibration, classes = model.calibration, model.task.classes
+    if not model.task.n_probabilities:
         drawn = picture((4.6, 3.8), draw_left_out_values, calibration)
         return [
             Section("Predictions", f"Of {calibration}.", "predicted against true values", drawn)
@@ -147,8 +147,8 @@ def _left_out(model: D2KEModel) -> list[Section]:
             picture((4.6, 3.8), draw_reliability, calibration),
         )
     ]
-    if len(model.classes) == 2:
-        first, second = map(label_text, model.classes)
+    if len(classes) == 2:
+        first, second = map(label_text, classes)
         sections.append(
             Section(
                 "ROC curve",
@@ -175,21 +175,21 @@ def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
 
 def _telling(model: D2KEModel, labels: np.ndarray) -> Section:
     """Name the random objects that speak most for some classes."""
-    found = discriminative_objects(model, limit=_NAMED)
-    classes = [None] if model.classes is None else model.classes.tolist()
-    some = np.unique(np.linspace(0, len(classes) - 1, _MAX_EXPLAINED).astype(int)).tolist()
-    shown = [classes[i] for i in some]
+    entries = discriminative_objects(model, limit=_NAMED)
+    supported = list(dict.fromkeys(entry.label for entry in entries))
+    places = np.unique(np.linspace(0, len(supported) - 1, _MAX_EXPLAINED).astype(int))
+    shown = [supported[i] for i in places.tolist()]
     rows = []
-    for one in found:
-        if one.label not in shown:
+    for entry in entries:
+        if entry.label not in shown:
             continue
-        item, source = one.object, one.training_object
+        item, source = entry.object, entry.training_object
         text = str(item) if isinstance(item, Window) else object_text(item)
         rows.append([
-            "" if one.label is None else label_text(one.label),
-            f"{one.block}.{one.index}: {text}",
+            "" if entry.label is None else label_text(entry.label),
+            f"{entry.block}.{entry.index}: {text}",
             "" if source is None else f"{source} ({label_text(labels[source])})",
-            f"{one.adds:+.4f}",
+            f"{entry.adds:+.4f}",
         ])  # fmt: skip
     return Section(
         "What the model listens to",

@@ -27,7 +27,6 @@ from d2ke.io.columns import LabelledObjects
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import checked, predict_objects
-from d2ke.models.tasks import as_numbers
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import Columns
@@ -67,7 +66,7 @@ def train(options: argparse.Namespace, session: Session) -> None:
     if report is not None:
         from d2ke.cli.model_report import write_report
 
-        labels = as_numbers(labels) if model.classes is None else labels
+        labels = model.task.truth(labels, len(objects))
         write_report(Path(report), Path(options.file).name, model, (objects, labels), session)
         session.report(f"report: {report}")
 
@@ -107,7 +106,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
     objects, labels = held.objects, held.labels
     if report is not None and (labels is None or not len(objects)):
         raise InputError(f"a report needs labelled objects (--labels): {options.file} has none")
-    true = None if labels is None else _as_classes(held, model)
+    true = None if labels is None else model.task.truth(_as_classes(held, model), len(objects))
     with reported_warnings(session):
         objects = checked(objects, model, options.unseen_letters, **session.computing)
         predicted, accuracy, decisions, p_values = predict_objects(
@@ -123,17 +122,15 @@ def predict(options: argparse.Namespace, session: Session) -> None:
     how_sure, sentences = certainty(model, decisions, p_values, options.alpha, true)
     columns.update(how_sure)
     names = ["decision"]
-    if decisions.shape[1] > 1 and model.classes is not None:
-        names = [f"decision {label}" for label in model.classes.tolist()]
+    if decisions.shape[1] > 1:
+        names = [f"decision {label}" for label in model.task.classes.tolist()]
     columns.update(zip(names, decisions.T, strict=True))
     write_columns(Path(out), columns)
-    if true is not None and model.classes is None:
-        session.report(f"R^2 {accuracy / 100:.3f} on {len(true)} objects")
-    elif true is not None:
-        session.report(f"accuracy {accuracy:.2f} % on {len(true)} objects")
+    if true is not None:
+        session.report(f"{model.task.result(accuracy)} on {len(true)} objects")
     for sentence in sentences:
         session.report(sentence)
-    if true is not None and model.classes is not None:
+    if true is not None and model.task.n_probabilities:
         _print_confusion(true, predicted, session)
     session.report(f"labels: {out}")
     if report is not None and true is not None:
@@ -198,17 +195,15 @@ def _need_labels(held: LabelledObjects, options: argparse.Namespace) -> np.ndarr
 
 def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
     """Return labels of the type of the model's: as they are written where its classes are text."""
-    if model.classes is not None and model.classes.dtype.kind == "U":
+    wanted = model.task.dtype.kind
+    if wanted == "U":
         return np.asarray(held.labels if held.written is None else held.written).astype(str)
     labels = np.asarray(held.labels)
-    if model.classes is None:
-        return as_numbers(labels)
     if labels.dtype.kind == "U":  # classes that a header declares are text
         labels = labels_of_text(labels.tolist(), "labels[{}]".format)
-    if labels.dtype.kind not in "biuf" and model.classes.dtype.kind in "biuf":
+    if labels.dtype.kind not in "biuf" and wanted in "biuf":
         raise InputError(
-            f"labels are text, such as {str(labels[0])!r}, but the model has classes that are "
-            "numbers"
+            f"labels are text, such as {str(labels[0])!r}, but the model predicts numbers"
         )
     return labels
 

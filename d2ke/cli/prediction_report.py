@@ -39,7 +39,7 @@ def write_prediction_report(
     """
     true, predicted, accuracy, decisions, p_values = outcome
     spread = ""
-    if model.classes is None:
+    if not model.task.n_probabilities:
         sections = _values(objects, true, predicted)
     else:
         sections = _classes(objects, true, predicted, decisions)
@@ -53,8 +53,8 @@ def write_prediction_report(
     columns = ["object", "true", "predicted", "novelty"] if rows else []
     text = f"{text.removeprefix('strangers: ').capitalize()}."
     sections.append(Section("Strangers", text, columns=columns, rows=rows))
-    measure = "100 R^2" if model.classes is None else "Accuracy"
-    result = f"{measure}: {accuracy:.1f}{spread} %"
+    measure = model.task.measure
+    result = f"{measure[0].upper()}{measure[1:]}: {accuracy:.1f}{spread} %"
     after = f"; {measured(model)} in cross-validation on the training objects."
     summary = f"{len(objects)} objects. ", result, after
     write_page(file, f"Predictions for {title}", summary, sections)

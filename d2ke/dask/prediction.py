@@ -11,13 +11,15 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.labels import label_array, truth
-from d2ke.dask.partitions import Partitions, is_frame, lazy_parts, partitions_of, row_array
-from d2ke.dask.workers import check_workers, later, shared
+from d2ke._base.labels import label_array
+from d2ke.dask.partitions import Partitions, is_frame, is_lazy, lazy_parts, partitions_of, row_array
+from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.explain.novelty import novelty as novelty_in_memory
 from d2ke.models import predict
 from d2ke.models.inputs import check_columns
+from d2ke.models.label_matrices import label_matrix
 from d2ke.models.model import D2KEModel, check_model
+from d2ke.models.tasks import Task
 
 
 def d2ke_predict(
@@ -49,9 +51,10 @@ def d2ke_predict(
     Returns
     -------
     labels : dask.array.Array, shape (n,)
-        Predicted labels in the type of ``model.classes``; predicted values of a regression.
+        Predicted labels in the type of ``model.classes``; predicted values of a regression; for
+        multilabel models, 0 and 1 of shape (n, k).
     accuracy : dask.array.Array, shape ()
-        Percent of correct labels; of a regression 100 times R^2; nan if y is None.
+        As for `d2ke.d2ke_predict`, up to rounding.
     decisions : dask.array.Array of float64, shape (n, k)
         As for `d2ke.d2ke_predict`, whose last bits may depend on the number of rows of a partition.
 
@@ -70,14 +73,13 @@ def d2ke_predict(
     >>> float(accuracy.compute(scheduler="threads"))
     100.0
     """
-    x = _open(X, model, unseen_letters, chunks, 8 * model.R)
-    check_model(model, "d2ke.dask.d2ke_predict")
-    kind = np.dtype(np.float64) if model.classes is None else model.classes.dtype
-    model.task.check_probability(flag("probability", probability))
-    n_columns = len(model.linear.weights)
-    if probability and model.classes is not None:
-        n_columns = len(model.classes)
-    no_labels, no_decisions = np.empty(0, kind), np.empty((0, n_columns))
+    x = _open(X, model, unseen_letters, chunks)
+    task = model.task
+    task.check_probability(flag("probability", probability))
+    no_decisions = np.empty((0, len(model.linear.weights)))
+    no_labels = task.predict(no_decisions)
+    if probability:
+        no_decisions = np.empty((0, task.n_probabilities))
     apply = partial(
         predict.d2ke_predict, None, probability=probability, unseen_letters=unseen_letters,
         n_threads=integer("n_threads", n_threads, 1),
@@ -87,15 +89,12 @@ def d2ke_predict(
     decisions = row_array([result[2] for result in results], x.lengths, no_decisions)
     accuracy = da.full((), np.nan)
     if y is not None:
-        y_parts = label_parts(y, x)
-        check = partial(truth, classes=model.classes, other="X")
-        true = [later(_true, check, y_i, x_i) for y_i, x_i in zip(y_parts, x.parts, strict=True)]
-        values = row_array(true, x.lengths, no_labels)
-        if model.classes is not None:
-            accuracy = 100.0 * (values == labels).mean()
-        else:
-            error, spread = ((values - other) ** 2 for other in (labels, values.mean()))
-            accuracy = 100.0 * (1 - error.mean() / spread.mean())
+        if not is_lazy(y):
+            y = task.truth(y, int(sum(x.lengths)) if x.known else len(y))
+        parts = zip(label_parts(y, x), x.parts, results, strict=True)
+        once = shared(task)
+        tallies = [later(_tally, once, y_i, x_i, result[0]) for y_i, x_i, result in parts]
+        accuracy = da.from_delayed(later(_score, once, tree(tallies, _sum)), (), np.float64)
     return labels, accuracy, decisions
 
 
@@ -132,13 +131,9 @@ def d2ke_transform(
     >>> Z.shape == (2, model.n_unsupervised)
     True
     """
-    x = _open(X, model, unseen_letters, chunks, 4 * getattr(model, "R", 1))
-    apply = partial(
-        predict.d2ke_transform, unseen_letters=unseen_letters,
-        n_threads=integer("n_threads", n_threads, 1),
-    )  # fmt: skip
+    x = _open(X, model, unseen_letters, chunks)
     empty = np.empty((0, model.n_unsupervised), np.float32)
-    return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
+    return _rows(predict.d2ke_transform, x, model, unseen_letters, n_threads, empty)
 
 
 def novelty(
@@ -175,12 +170,16 @@ def novelty(
     >>> (p.compute(scheduler="threads") < 0.05).tolist()
     [False, True]
     """
-    x = _open(X, model, unseen_letters, chunks, 8)
-    apply = partial(
-        novelty_in_memory, unseen_letters=unseen_letters,
-        n_threads=integer("n_threads", n_threads, 1),
-    )  # fmt: skip
-    empty = np.empty(0)
+    x = _open(X, model, unseen_letters, chunks)
+    return _rows(novelty_in_memory, x, model, unseen_letters, n_threads, np.empty(0))
+
+
+def _rows(
+    function: Any, x: Partitions, model: D2KEModel, unseen_letters: str, n_threads: int, empty: Any
+) -> da.Array:
+    """Return what a function in memory gives for each partition, one under the other."""
+    threads = integer("n_threads", n_threads, 1)
+    apply = partial(function, unseen_letters=unseen_letters, n_threads=threads)
     return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
 
 
@@ -194,20 +193,21 @@ def label_parts(y: Any, x: Partitions) -> list[Any]:
                 "y", f"has {len(y_parts)} partitions, but X has {len(x.parts)}; cut both alike"
             )
         return y_parts
-    labels = label_array("y", y)
+    matrix = label_matrix(y)
+    labels = label_array("y", y) if matrix is None else matrix[0]
     if x.known and len(labels) != sum(x.lengths):
         raise ArgumentError("y", f"has {len(labels)} labels, but X has {int(sum(x.lengths))} rows")
     every, starts = shared(labels), x.starts()
     return [later(partial(_own_labels, i), every, starts) for i in range(len(x.parts))]
 
 
-def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) -> Partitions:
+def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
     """Check what this process can see, and cut X."""
     check_model(model)
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
     x = partitions_of(
         "X", X, chunks, kind="records" if model.inputs else None, anything=model.kind == "any",
-        row_bytes=row_bytes,
+        row_bytes=8 * model.R,
     )  # fmt: skip
     if model.inputs and is_frame(X):
         check_columns(list(X.columns), model.inputs)
@@ -227,5 +227,13 @@ def _own_labels(i: int, every: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return every[starts[i] : starts[i + 1]]
 
 
-def _true(check: Any, y: Any, x: Any) -> np.ndarray:
-    return check(y, rows=len(x))
+def _tally(task: Task, y: Any, x: Any, predicted: np.ndarray) -> np.ndarray:
+    return task.tally(task.truth(y, len(x)), predicted)
+
+
+def _sum(*tallies: np.ndarray) -> np.ndarray:
+    return np.sum(tallies, axis=0)
+
+
+def _score(task: Task, tally: np.ndarray) -> float:
+    return task.score_of(tally)

@@ -45,14 +45,14 @@ class Columns:
         if y.kind != row.kind:
             return
         if row.name == "levenshtein" and set(checked) <= {"mode"}:
-            codes = not_empty(y.values.astype(np.uint32))
+            side = not_empty(y.values.astype(np.uint32)), y.offsets
             # One letter more, for those of rows that no column has.
-            sides = codes, y.offsets, codes, y.offsets, len(y.alphabet) + 1
-            self._kernel = strings.levenshtein(*sides, False, **checked)
+            n_letters = len(y.alphabet) + 1
+            self._kernel = strings.levenshtein(*side, *side, n_letters, False, **checked)
         elif row.name == "dtw" and set(checked) <= {"window"} and not y.missing and y.values.size:
             window = checked.get("window", elastic.NO_WINDOW)
-            sides = y.values, y.offsets, y.values, y.offsets
-            self._kernel = elastic.dtw(*sides, window, False, False)
+            x, offsets = y.values, y.offsets
+            self._kernel = elastic.dtw(x, offsets, x, offsets, window, False, False)
 
     def fill(self, x: Any, out: np.ndarray, n_threads: int, report: Any = None) -> None:
         """Compute the distances of x to the columns.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a trained model says of its predictions."""
+"""Explanations of a trained model: sets, intervals, strangers, importances, pictures."""
 
 import lazy_loader as _lazy_loader
 

@@ -110,12 +110,7 @@ def discriminative_objects(model: D2KEModel, *, limit: int = 10) -> list[Discrim
 
 def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[DiscriminativeObject]:
     """Return the random objects of some columns of the features that separate classes best."""
-    classes, adds = model.classes, _of_omegas(model, columns)
-    if classes is None:
-        labels, adds = [None], adds[:1]
-    else:
-        labels, adds = classes.tolist(), np.concatenate([-adds, adds]) if len(adds) == 1 else adds
-        adds = np.maximum(adds, 0)
+    labels, adds = model.task.support(_of_omegas(model, columns))
     edges, result = np.cumsum([0, *(len(block.omega) for block in model.blocks)]), []
     for label, row in zip(labels, adds, strict=True):
         for j in np.argsort(-np.abs(row), kind="stable")[:limit].tolist():

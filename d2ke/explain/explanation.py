@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.explain.discriminative import omega_text
-from d2ke.learners.linear_model import winners
 from d2ke.models.blocks import AnyFitted, FittedBlock
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.piece_scores import PieceScores
@@ -179,132 +178,188 @@ def d2ke_explain(
     """
     check_model(model, "d2ke_explain")
     integer("limit", limit, 1)
+    objects = _one_object(x, model)
+    rows = None
+    if training_object is not None:
+        rows = np.array([integer("training_object", training_object, 0, model.n_train - 1)])
+    row = model.features(objects, 1, rows)[0].astype(np.float64)
+    bias = model.linear.bias
+    assert bias is not None  # every D2KEModel has an offset
+    decision = model.linear.weights @ row + bias
+    label, place, sign = model.task.focus(decision)
+    weights = sign * model.linear.weights[place]
+    views, by_block, first = [], {}, 0
+    for block in model.blocks:
+        columns = slice(first, first + block.R)
+        views.append(_view(model, block, columns, weights, row, objects, training_object))
+        share = float((weights[columns] * row[columns]).sum())
+        by_block[block.name] = by_block.get(block.name, 0.0) + share
+        first += block.R
+    owners = np.repeat(np.arange(len(views)), [len(view.shares) for view in views])
+    numbers = np.concatenate([np.arange(len(view.shares)) for view in views])
+    shares = np.concatenate([view.shares for view in views])
+    order = np.argsort(-shares, kind="stable")
+    steps, series = _steps(model, views)
+    return Explanation(
+        label, sign * float(decision[place]), sign * float(bias[place]), by_block,
+        tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
+        _training_objects(model, views, limit), _windows(views, owners, numbers, order, limit),
+        steps, series,
+    )  # fmt: skip
+
+
+def _one_object(x: Any, model: D2KEModel) -> Any:
+    """Return x as a packed collection of one object, checked."""
     if not model.inputs and _is_list_of_objects(x, model):
         raise ArgumentError(
             "x", f"must be one object, got {type(x).__name__} of {len(x)}; take X[i]"
         )
+    objects: Any = x
     if model.inputs:
         objects = x if isinstance(x, Records) else _record(x)
-    elif isinstance(x, Objects):
-        objects = x
-    elif model.kind == "any":
+    elif model.kind == "any" and not isinstance(x, Objects):
         objects = [x]
-    else:
-        vectors = model.kind != "strings"
+    elif not isinstance(x, Objects):
         # Integers are letters if they were letters in training.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
-        first = False if vectors else None
+        first = None if model.kind == "strings" else False
         objects = pack([x], kind=kind, channels_first=first, name="x")
     objects = model.check_objects(objects, "allow")
     if len(objects) != 1:
         raise ArgumentError("x", f"must be one record, got {len(objects)}; take X[i]")
-    seen = [_seen(block, objects) for block in model.blocks]
-    distances = [
-        np.full(len(block.omega), np.nan)
-        if one is None
-        else block.distances(apply_views(block.views, one), 1)[0]
-        for block, one in zip(model.blocks, seen, strict=True)
-    ]
-    if training_object is None:
-        row = model.features(objects, 1)[0].astype(np.float64)
-    else:
-        integer("training_object", training_object, 0, model.n_train - 1)
-        for block, D in zip(model.blocks, distances, strict=True):
-            if block.sources is not None and block.hidden is not None:
-                hidden = np.flatnonzero(block.sources == training_object)
-                with np.errstate(divide="ignore"):
-                    D[hidden] = (
-                        -np.log(block.hidden[hidden] * np.sqrt(block.R)) / block.gamma[hidden]
-                    )
-        rows = np.array([training_object])
-        row = model.features(objects, 1, rows)[0].astype(np.float64)
-    linear = model.linear
-    decision = linear.weights @ row + linear.bias
-    regression = linear.classes is None
-    place = 0 if regression else int(winners(decision[None])[0])
-    single = len(linear.weights) == 1
-    sign = -1.0 if single and not regression and place == 0 else 1.0
-    weights = linear.weights[0 if single else place]
-    terms = sign * weights * row
-    by_block: dict[str, float] = {}
-    of_omegas, near, first = [], [], 0
-    for block in model.blocks:
-        columns = slice(first, first + block.R)
-        by_block[block.name] = by_block.get(block.name, 0.0) + float(terms[columns].sum())
-        if isinstance(block, PieceScores):
-            # A score is a sum over the pieces that occur, and each of them has a share of it.
-            occurs = block.occurrences(objects).toarray()[0]
-            weight = sign * weights[columns] / model.scaling.sd[columns]
-            of_omegas.append(occurs * (block.weights @ weight))
-            near.append(occurs)
-        else:
-            of_omegas.append(terms[columns])
-            near.append(row[columns])
-        first += block.R
-    terms, row = np.concatenate(of_omegas), np.concatenate(near)
-    edges = np.cumsum([0, *(len(block.omega) for block in model.blocks)])
-    own = np.zeros(len(terms), bool)  # random objects that were taken from x
-    if training_object is not None:
-        own = np.concatenate([_own(block, training_object) for block in model.blocks])
-    present = ~own & (row > 0)
-    found = [
-        None if one is None else find_windows(block, one, np.where(present[a:b], terms[a:b], 0.0))
-        for block, one, a, b in zip(model.blocks, seen, edges[:-1], edges[1:], strict=True)
-    ]
+    return objects
 
-    def described(j: int) -> dict[str, Any]:
-        number = int(np.searchsorted(edges, j, side="right")) - 1
-        block, index = model.blocks[number], j - int(edges[number])
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What the random objects of a block add for x.
+
+    Attributes
+    ----------
+    block : fitted block
+        The block.
+    x : Objects or None
+        What it sees; None for no entry, and for numbers and the like.
+    distances : ndarray, shape (n,)
+        Of x to the random objects; NaN for what is not a distance.
+    shares, values : ndarray, shape (n,)
+        What each random object adds to the decision value, and its scaled feature.
+    is_itself : ndarray of bool, shape (n,)
+        Random objects that were taken from x.
+    places : list of range, or None
+        The places of windows in x.
+    steps : ndarray of shape (n_steps, n_channels), or None
+        The shares of windows that are in x by the steps of their places.
+    """
+
+    block: AnyFitted
+    x: Any
+    distances: np.ndarray
+    shares: np.ndarray
+    values: np.ndarray
+    is_itself: np.ndarray
+    places: list[range] | None
+    steps: np.ndarray | None
+
+    @property
+    def in_x(self) -> np.ndarray:
+        """Whether x is nearer to each random object than usual, and is not its source."""
+        return ~self.is_itself & (self.values > 0)
+
+    def entry(self, index: int) -> dict[str, Any]:
+        """Return the entry of a random object in an `Explanation`."""
+        block, item, distance = self.block, self.block.omega[index], float(self.distances[index])
         source = -1 if block.sources is None else int(block.sources[index])
-        item, distance, places = block.omega[index], distances[number][index], found[number]
-        if isinstance(block, PieceScores) and row[j]:
-            distance = 0.0
         result = {
-            "block": block.name, "index": index, "object": item, "distance": float(distance),
-            "share": float(terms[j]), "nearer": bool(row[j] > 0),
+            "block": block.name, "index": index, "object": item, "distance": distance,
+            "share": float(self.shares[index]), "nearer": bool(self.values[index] > 0),
             "training_object": source if source >= 0 else None,
         }  # fmt: skip
-        if isinstance(item, Window):
-            place = None if places is None or own[j] else places[0][index]
-            result["place"], result["slope"] = place, is_slope(block)
-            result["values"] = (
-                None if place is None else values_at(block, item, place, seen[number][0])
-            )
-            result["frequency"] = float(1 - distance) if item.kind == "rare" else None
+        if isinstance(item, Window) and isinstance(block, FittedBlock):
+            hidden = self.places is None or self.is_itself[index]
+            place = None if hidden or self.places is None else self.places[index]
+            values = None if place is None else values_at(block, item, place, self.x[0])
+            frequency = 1 - distance if item.kind == "rare" else None
+            result |= {"place": place, "slope": is_slope(block), "values": values}
+            result["frequency"] = frequency
         return result
 
-    order = np.argsort(-terms, kind="stable")
-    omegas = [described(j) for j in order[:limit].tolist()]
+
+def _view(
+    model: D2KEModel,
+    block: AnyFitted,
+    columns: slice,
+    weights: np.ndarray,
+    row: np.ndarray,
+    objects: Any,
+    training_object: int | None,
+) -> _View:
+    """Return what the random objects of a block, or single pieces, add for the one object."""
+    shares, values = weights[columns] * row[columns], row[columns]
+    is_itself, n = np.zeros(len(block.omega), bool), len(block.omega)
+    if isinstance(block, PieceScores):
+        # A score is a sum over the pieces that occur, and each of them has a share of it.
+        values = block.occurrences(objects).toarray()[0]
+        shares = values * (block.weights @ (weights[columns] / model.scaling.sd[columns]))
+        distances = np.where(values > 0, 0.0, np.nan)
+        return _View(block, None, distances, shares, values, is_itself, None, None)
+    x = _seen(block, objects)
+    if not isinstance(block, FittedBlock) or x is None:
+        return _View(block, None, np.full(n, np.nan), shares, values, is_itself, None, None)
+    distances = block.distances(apply_views(block.views, x), 1)[0]
+    if training_object is not None and block.sources is not None:
+        is_itself = _sources_are(block, training_object)
+        if block.hidden is not None:  # as if the nearest other object were x
+            hidden = np.flatnonzero(block.sources == training_object)
+            with np.errstate(divide="ignore"):
+                logarithms = np.log(block.hidden[hidden] * np.sqrt(block.R))
+            distances[hidden] = -logarithms / block.gamma[hidden]
+    found = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
+    places, steps = (None, None) if found is None else found
+    return _View(block, x, distances, shares, values, is_itself, places, steps)
+
+
+def _training_objects(
+    model: D2KEModel, views: Sequence[_View], limit: int
+) -> tuple[tuple[int, float], ...]:
+    """Return the training objects that add most by the random objects taken from them."""
     sums = np.zeros(model.n_train)
-    for block, a, b in zip(model.blocks, edges[:-1], edges[1:], strict=True):
-        if block.sources is not None:
-            cut = block.sources >= 0
-            np.add.at(sums, block.sources[cut], terms[a:b][cut])
-    first = [i for i in np.argsort(-sums, kind="stable")[:limit].tolist() if sums[i] > 0]
+    for view in views:
+        if view.block.sources is not None:
+            taken = view.block.sources >= 0
+            np.add.at(sums, view.block.sources[taken], view.shares[taken])
+    largest = np.argsort(-sums, kind="stable")[:limit].tolist()
+    return tuple((i, float(sums[i])) for i in largest if sums[i] > 0)
+
+
+def _windows(
+    views: Sequence[_View], owners: np.ndarray, numbers: np.ndarray, order: np.ndarray, limit: int
+) -> tuple[dict[str, Any], ...]:
+    """Return the windows in x that add most, at places that hardly overlap."""
+    chosen = np.concatenate(
+        [view.in_x & (view.shares > 0) & (view.places is not None) for view in views]
+    )
     windows: list[dict[str, Any]] = []
-    located = np.repeat([places is not None for places in found], np.diff(edges))
-    for j in order[(located & present & (terms > 0))[order]].tolist():
+    for j in order[chosen[order]]:
         if len(windows) == limit:
             break
-        one = described(j)
-        if one["frequency"] != 0 and all(_overlap(one, other) < _OVERLAP for other in windows):
-            windows.append(one)
-    located_in = [i for i, places in enumerate(found) if places is not None]
-    steps = [found[i][1] for i in located_in]
-    if len({model.blocks[i].column for i in located_in}) > 1:
-        steps = []  # of several series
+        entry = views[owners[j]].entry(int(numbers[j]))
+        apart = all(_overlap(entry, other) < _OVERLAP for other in windows)
+        if entry["frequency"] != 0 and apart:
+            windows.append(entry)
+    return tuple(windows)
+
+
+def _steps(model: D2KEModel, views: Sequence[_View]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the shares of windows by the steps of a series, and the series."""
+    located = [view for view in views if view.steps is not None]
+    if len({view.block.column for view in located}) > 1:
+        located = []  # of several series
+    steps = np.sum([view.steps for view in located], axis=0) if located else None
     series = None
-    if model.channels or (model.inputs and steps):
-        series = np.array(seen[located_in[0] if steps else 0][0])
-    value = float(decision[0 if single else place])
-    offset = float(linear.bias[0 if single else place])
-    return Explanation(
-        value if regression else linear.classes[place],
-        sign * value, sign * offset, by_block, tuple(omegas),
-        tuple((i, float(sums[i])) for i in first), tuple(windows),
-        np.sum(steps, axis=0) if steps else None,
-        series,
-    )  # fmt: skip
+    if model.channels or located:
+        series = np.array((located or views)[0].x[0])
+    return steps, series
 
 
 def _record(x: Any) -> Any:
@@ -343,20 +398,18 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
     return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)
 
 
-def _own(block: AnyFitted, training_object: int) -> np.ndarray:
+def _sources_are(block: FittedBlock, training_object: int) -> np.ndarray:
     """Return which random objects of a block were taken from a training object."""
-    if block.sources is None:
-        return np.zeros(len(block.omega), bool)
-    is_itself = block.sources == training_object
+    is_itself: np.ndarray = block.sources == training_object
     if isinstance(block.omega, Windows):  # "rare" windows have no source, but are the same ones
         is_itself = is_itself.reshape(len(block.omega.kinds), -1)
         is_itself = np.repeat(is_itself.any(axis=0)[None], len(is_itself), axis=0).ravel()
     return is_itself
 
 
-def _overlap(one: dict[str, Any], other: dict[str, Any]) -> float:
+def _overlap(window: dict[str, Any], other: dict[str, Any]) -> float:
     """Return the steps of both windows over those of either, as if without gaps."""
-    a, b = one["place"], other["place"]
+    a, b = window["place"], other["place"]
     both = min(a[-1], b[-1]) - max(a[0], b[0]) + 1
-    apart = not set(one["object"].channels) & set(other["object"].channels)
+    apart = not set(window["object"].channels) & set(other["object"].channels)
     return 0.0 if apart else max(0, both) / (max(a[-1], b[-1]) - min(a[0], b[0]) + 1)

@@ -10,10 +10,10 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
-from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import AnyFitted
 from d2ke.models.model import D2KEModel, check_model
+from d2ke.models.tasks import Task
 
 _ATTRIBUTES = {"family": "family", "block": "name", "column": "column"}
 _REPEATS = 5
@@ -124,10 +124,7 @@ def d2ke_importance(
     for rows, Z in model.feature_map.by_blocks(objects, n_threads):
         for name, columns in groups.items():
             terms[name][rows] = Z[:, columns] @ model.linear.weights[:, columns].T
-    if model.classes is not None:
-        places = np.searchsorted(model.classes[:-1], true)
-        true = np.where(model.classes[places] == true, places, -1)  # -1 for unknown classes
-    return importance(terms, offset, true, model.classes is None, repeats, seed)
+    return importance(terms, offset, true, model.task, repeats, seed)
 
 
 def columns_of(blocks: Sequence[AnyFitted], by: str) -> dict[str, np.ndarray]:
@@ -141,30 +138,23 @@ def importance(
     terms: dict[str, np.ndarray],
     offset: np.ndarray,
     true: np.ndarray,
-    regression: bool,
+    task: Task,
     repeats: int,
     seed: Any,
 ) -> list[Importance]:
-    """Return the importance of each part of the decisions, the largest first.
+    """Return the importance of each group of features, the largest first.
 
-    `true` are codes of classes, or targets; `offset` is what the parts lack.
+    `terms` are the parts of the decision values that the groups give, without `offset`.
     """
     decisions = sum(terms.values()) + offset
-
-    def losses(values: np.ndarray) -> np.ndarray:
-        if regression:
-            return (values[:, 0] - true) ** 2 / (np.var(true) or 1.0)
-        return (winners(values) != true).astype(np.float64)
-
-    rng, before, results = generator(seed), losses(decisions), []
+    rng, before, results = generator(seed), task.losses(decisions, true), []
     for name, term in terms.items():
-        after = [
-            losses(decisions - term + term[rng.permutation(len(term))]) for _ in range(repeats)
-        ]
+        permuted = (term[rng.permutation(len(term))] for _ in range(repeats))
+        after = [task.losses(decisions - term + other, true) for other in permuted]
         drops = np.mean(after, axis=0) - before
         error = drops.std() / np.sqrt(len(drops))
         results.append(Importance(name, 100 * float(drops.mean()), 100 * float(error)))
-    return sorted(results, key=lambda one: -one.drop)
+    return sorted(results, key=lambda entry: -entry.drop)
 
 
 def importance_by_halves(
@@ -174,8 +164,8 @@ def importance_by_halves(
 
     A model of either half, with the same C, is tested on the other one.
     """
-    true = model.task.encode(labels, len(labels))
-    T = model.task.to_decisions(model.task.dense_columns(true))
+    task, true = model.task, model.task.truth(labels, len(labels))
+    T = task.to_decisions(task.dense_columns(task.encode(labels, len(labels))))
     by_name: dict[str, list[Importance]] = {}
     halves = np.array_split(np.random.default_rng(0).permutation(len(Z)), 2)
     for train, rest in (halves, halves[::-1]):
@@ -184,10 +174,10 @@ def importance_by_halves(
         new = Z[rest] - ridge.mean
         groups = columns_of(model.blocks, by)
         terms = {name: new[:, cols] @ weights[:, cols].T for name, cols in groups.items()}
-        for one in importance(terms, offset, true[rest], model.classes is None, _REPEATS, 0):
-            by_name.setdefault(one.name, []).append(one)
+        for entry in importance(terms, offset, true[rest], task, _REPEATS, 0):
+            by_name.setdefault(entry.name, []).append(entry)
     both = [
         Importance(name, (a.drop + b.drop) / 2, float(np.hypot(a.error, b.error)) / 2)
         for name, (a, b) in by_name.items()
     ]
-    return sorted(both, key=lambda one: -one.drop)
+    return sorted(both, key=lambda entry: -entry.drop)

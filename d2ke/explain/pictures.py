@@ -13,7 +13,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.errors import ArgumentError
-from d2ke.learners.linear_model import winners
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
@@ -76,8 +75,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         labels = model.task.truth(y, len(objects))
         if len(objects) != model.n_train:
             raise ArgumentError("X", f"must be the {model.n_train} training objects")
-        if model.classes is not None and not np.isin(labels, model.classes).all():
-            raise ArgumentError("y", "has labels that are no classes of the model")
+        model.task.encode(labels, len(labels))  # refuses new classes
         rows = sample_rows(len(labels), 0, None)
         Z, labels = model.features(take(objects, rows), n_threads, rows), labels[rows]
     pictures: list[tuple[Any, ...]] = []
@@ -231,8 +229,8 @@ def accuracy_by_R(
     Z: np.ndarray, labels: np.ndarray, model: Any, n_threads: int | None
 ) -> list[tuple[int, float]]:
     """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
-    codes = model.task.encode(labels, len(labels))
-    signs = model.task.to_decisions(model.task.dense_columns(codes))
+    task = model.task
+    T = task.dense_columns(task.encode(labels, len(labels)))
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     result = []
     for divisor in _PARTS:
@@ -244,13 +242,10 @@ def accuracy_by_R(
             continue
         features = np.ascontiguousarray(Z[:, chosen])
         unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
-        ridge, P = decompose(features, signs, unit, n_threads)
-        left_out = ridge.left_out(P, signs, [model.C])[:, 0]
-        if model.classes is None:
-            value = 1 - np.mean((left_out - signs) ** 2) / np.var(signs)
-        else:
-            value = np.mean(winners(np.round(left_out, 9)) == codes)
-        result.append((len(chosen), 100 * float(value)))
+        ridge, P = decompose(features, T, unit, n_threads)
+        left_out = np.round(ridge.left_out(P, T, [model.C])[:, 0], 9)  # ties: the first class
+        losses = task.losses(task.to_decisions(left_out), labels)
+        result.append((len(chosen), 100 * (1 - float(losses.mean()))))
     return [*result, (model.R, model.accuracy)]
 
 
@@ -271,9 +266,11 @@ def draw_curve(axes: Axes, points: Sequence[tuple[int, float]], floor: float) ->
 
 def left_out_pictures(model: Any) -> list[Callable[[Axes, Calibration], None]]:
     """Return the functions that draw the left-out decisions of a model."""
-    if model.classes is None:
-        return [draw_left_out_values]
-    return [draw_reliability, draw_roc] if len(model.classes) == 2 else [draw_reliability]
+    pictures: dict[int, list[Callable[[Axes, Calibration], None]]] = {
+        0: [draw_left_out_values],
+        2: [draw_reliability, draw_roc],
+    }
+    return pictures.get(model.task.n_probabilities, [draw_reliability])
 
 
 def draw_reliability(axes: Axes, calibration: Calibration) -> None:

@@ -83,7 +83,7 @@ class FeatureMap:
             Z = self.unscaled(X if step >= n else span_of(X, rows.start, rows.stop), n_threads)
             for name, group in self._groups.items():
                 nearest = Z[:, group.columns].max(axis=1)
-                n_far[name] += np.count_nonzero(nearest < self._smallest)
+                n_far[name] += int(np.count_nonzero(nearest < self._smallest))
             yield rows, self.scaling.scale(Z, Z)
         for name, count in n_far.items():
             if count:

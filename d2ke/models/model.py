@@ -124,11 +124,6 @@ class D2KEModel:
         return self.task.classes
 
     @property
-    def multilabel(self) -> bool:
-        """Whether an object may have several labels."""
-        return self.linear.multilabel
-
-    @property
     def R(self) -> int:
         """Number of features of all blocks together, the inputs of the linear part."""
         return len(self.scaling.mean)

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import h5py
 import numpy as np
@@ -184,48 +184,27 @@ def _model(store: h5py.File) -> D2KEModel | LinearModel | SVMModel:
     return model
 
 
+class _Form(NamedTuple):
+    """How values of one kind stand in a file: as a JSON object {name: arguments}."""
+
+    name: str
+    holds: Callable[[Any], bool]
+    write: Callable[[h5py.File, str, Any], list[Any]]  # (store, path, value) -> arguments
+    read: Callable[..., Any]  # (store, *arguments) -> value
+
+
 def _encoded(store: h5py.File, path: str, value: Any) -> Any:
     """Return a value as JSON has it, after writing its arrays to the file."""
-
-    def parts(names: Iterable[Any], values: Iterable[Any]) -> list[Any]:
-        return [
-            _encoded(store, f"{path}/{name}", item)
-            for name, item in zip(names, values, strict=True)
-        ]
-
-    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
-        try:
-            put_text(store, path, value)
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"the label {error.object!r} has a lone surrogate, which no file can hold"
-            ) from None
-        return {"text": [path, value.dtype.str]}
-    if isinstance(value, np.ndarray):
-        store[path] = value
-        return {"array": [path]}
-    if isinstance(value, Objects):
-        put_objects(store.create_group(path), value)
-        return {"objects": [path]}
-    if sparse.issparse(value):
-        return {"sparse": parts(_SPARSE, map(partial(getattr, value), _SPARSE))}
-    if is_dataclass(value):
+    for form in _FORMS:
+        if form.holds(value):
+            return {form.name: form.write(store, path, value)}
+    if is_dataclass(value) and type(value).__name__ in _CLASSES:
         names = [field.name for field in fields(value)]
-        items = parts(names, map(partial(getattr, value), names))
+        items = _encoded_items(store, path, {name: getattr(value, name) for name in names})
         return {type(value).__name__: [list(pair) for pair in zip(names, items, strict=True)]}
-    if isinstance(value, Mapping):
-        return {"mapping": parts(range(len(value)), map(list, value.items()))}
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.dtype):
-        return {"dtype": [value.str]}
-    if isinstance(value, bytes):
-        return {"bytes": [list(value)]}
-    if isinstance(value, (tuple, list)):
-        kind = type(value).__name__
-        items = parts(range(len(value)), value)
-        return items if kind == "list" else {kind: items}
-    return {"view": parts(("name", "arguments"), view_name(value))} if callable(value) else value
+    return _numbered(store, path, value) if isinstance(value, list) else value
 
 
 def _decoded(store: h5py.File, value: dict[str, Any]) -> Any:
@@ -233,41 +212,89 @@ def _decoded(store: h5py.File, value: dict[str, Any]) -> Any:
     ((name, arguments),) = value.items()
     if name in _CLASSES:
         return _CLASSES[name](**dict(arguments))
-    if name in _STORED:
-        return _STORED[name](store, *arguments)
-    return _MAKERS[name](*arguments)
+    return _READERS[name](store, *arguments)
 
 
-def _array(store: h5py.File, path: str) -> np.ndarray:
+def _encoded_items(store: h5py.File, path: str, items: Mapping[str, Any]) -> list[Any]:
+    return [_encoded(store, f"{path}/{name}", item) for name, item in items.items()]
+
+
+def _numbered(store: h5py.File, path: str, items: Iterable[Any]) -> list[Any]:
+    return _encoded_items(store, path, {str(i): item for i, item in enumerate(items)})
+
+
+def _write_array(store: h5py.File, path: str, value: Any) -> list[Any]:
+    store[path] = value
+    return [path]
+
+
+def _read_array(store: h5py.File, path: str) -> np.ndarray:
     value = store[path][()]
     if value.dtype.kind == "f" and not np.isfinite(value).all():
         raise ValueError(f"{path} has values that are not finite")
     return value
 
 
-def _text(store: h5py.File, path: str, dtype: str) -> np.ndarray:
+def _write_text(store: h5py.File, path: str, value: Any) -> list[Any]:
+    try:
+        put_text(store, path, value)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the label {error.object!r} has a lone surrogate, which no file can hold"
+        ) from None
+    return [path, value.dtype.str]
+
+
+def _read_text(store: h5py.File, path: str, dtype: str) -> np.ndarray:
     item = store[path]
     return get_text(item).astype(dtype) if item.size else np.empty(item.shape, dtype)
 
 
-def _view(name: str, arguments: dict[str, Any]) -> Any:
+def _write_objects(store: h5py.File, path: str, value: Any) -> list[Any]:
+    put_objects(store.create_group(path), value)
+    return [path]
+
+
+def _write_sparse(store: h5py.File, path: str, value: Any) -> list[Any]:
+    return _encoded_items(store, path, {name: getattr(value, name) for name in _SPARSE})
+
+
+def _write_view(store: h5py.File, path: str, value: Any) -> list[Any]:
+    name, arguments = view_name(value)
+    return _encoded_items(store, path, {"name": name, "arguments": arguments})
+
+
+def _read_view(store: h5py.File, name: str, arguments: dict[str, Any]) -> Any:
     return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]
 
 
-_STORED: dict[str, Callable[..., Any]] = {
-    "array": _array,
-    "text": _text,
-    "objects": lambda store, path: get_objects(store[path]),
-}
-_MAKERS: dict[str, Callable[..., Any]] = {
-    "sparse": lambda *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1]),
-    "mapping": lambda *pairs: dict(pairs),
-    "dtype": np.dtype,
-    "bytes": bytes,
-    "tuple": lambda *items: items,
-    "SVMKernel": SVMKernel,
-    "view": _view,
-}
+def _is_text(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "U"
+
+
+def _is_a(kinds: Any) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+# The first form that holds a value writes it.
+_FORMS = (
+    _Form("text", _is_text, _write_text, _read_text),
+    _Form("array", _is_a(np.ndarray), _write_array, _read_array),
+    _Form("objects", _is_a(Objects), _write_objects, lambda store, path: get_objects(store[path])),
+    _Form("sparse", sparse.issparse, _write_sparse,
+          lambda _, *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1])),
+    _Form("SVMKernel", _is_a(SVMKernel), _numbered, lambda _, *items: SVMKernel(*items)),
+    _Form("tuple", _is_a(tuple), _numbered, lambda _, *items: items),
+    _Form("mapping", _is_a(Mapping),
+          lambda store, path, value: _numbered(store, path, map(list, value.items())),
+          lambda _, *pairs: dict(pairs)),
+    _Form("dtype", _is_a(np.dtype), lambda _store, _path, value: [value.str],
+          lambda _, name: np.dtype(name)),
+    _Form("bytes", _is_a(bytes), lambda _store, _path, value: [list(value)],
+          lambda _, numbers: bytes(numbers)),
+    _Form("view", callable, _write_view, _read_view),
+)  # fmt: skip
+_READERS = {form.name: form.read for form in _FORMS}
 
 
 def _check(model: D2KEModel) -> None:

@@ -123,13 +123,46 @@ class Task(ABC):
 
     def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
         """Return the percent of correct predictions, or 100 R^2; nan without objects."""
-        if not len(true):
-            return float("nan")
-        return 100.0 * float(np.mean((true == predicted).reshape(len(true), -1).all(axis=1)))
+        return self.score_of(self.tally(true, predicted))
 
     @abstractmethod
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
         """Return the loss of each object, whose mean is 1 minus `score` over 100."""
+
+    def tally(self, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        """Return numbers of some objects, which `score_of` turns into the score of all by sums."""
+        right = true == predicted
+        right = right.all(axis=1) if right.ndim == 2 else right
+        return np.array([len(true), np.count_nonzero(right)], np.float64)
+
+    def score_of(self, tally: np.ndarray) -> float:
+        """Return the score, up to rounding, by the sum of the tallies of all objects."""
+        return 100.0 * float(tally[1] / tally[0]) if tally[0] else float("nan")
+
+    @abstractmethod
+    def result(self, score: float) -> str:
+        """Return a score in words."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """Type of predictions."""
+
+    @abstractmethod
+    def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
+        """Return the labels that features can support, and what each feature adds for each label.
+
+        `shares` are parts of decision values, shape (n_decisions, n_features). What speaks against
+        a class becomes 0.
+        """
+
+    def focus(self, decision: np.ndarray) -> tuple[Any, int, float]:
+        """Return the prediction of one object, the decision value that it rests on, and its sign.
+
+        The value times the sign is positive in favour of the label.
+        """
+        winner = int(decision.argmax())
+        return self.classes[winner], winner, 1.0
 
     def check_probability(self, probability: bool) -> None:  # noqa: B027
         """Refuse `probability` for a task without probabilities."""
@@ -254,6 +287,27 @@ class Classes(Task):
         """Return the class of the largest decision value."""
         return self.classes[winners(decisions)]
 
+    def result(self, score: float) -> str:
+        """Return the accuracy."""
+        return f"accuracy {score:.2f} %"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the classes."""
+        return self.classes.dtype
+
+    def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
+        """Return the classes and what speaks for each; one decision value is for two of them."""
+        both = np.concatenate([-shares, shares]) if len(shares) == 1 else shares
+        return self.classes.tolist(), np.maximum(both, 0)
+
+    def focus(self, decision: np.ndarray) -> tuple[Any, int, float]:
+        """Return the class of the largest decision value; one value decides between two."""
+        if len(decision) > 1:
+            return super().focus(decision)
+        is_second = bool(decision[0] > 0)
+        return self.classes[int(is_second)], 0, 1.0 if is_second else -1.0
+
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
         """Return 1 for each wrong prediction; `true` are labels."""
         return (self.predict(decisions) != true).astype(np.float64)
@@ -375,6 +429,35 @@ class Values(Task):
             return float("nan")
         return 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
 
+    def tally(self, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        """Return the number of objects, sums of values and their squares, and of squared errors."""
+        z = (true - self.centre) / self.unit
+        errors = (true - predicted) / self.unit
+        return np.array([len(z), z.sum(), z @ z, errors @ errors])
+
+    def score_of(self, tally: np.ndarray) -> float:
+        """Return 100 R^2; nan if the true values are all the same, or there are none."""
+        n, total, squares, error = tally.tolist()
+        spread = squares - total**2 / n if n else 0.0
+        return 100.0 * (1 - error / spread) if spread > 0 else float("nan")
+
+    def result(self, score: float) -> str:
+        """Return R^2."""
+        return f"R^2 {score / 100:.3f}"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float64."""
+        return np.dtype(np.float64)
+
+    def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
+        """Return None for the label, and the shares of either sign."""
+        return [None], shares[:1]
+
+    def focus(self, decision: np.ndarray) -> tuple[Any, int, float]:
+        """Return the value itself."""
+        return float(decision[0]), 0, 1.0
+
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
         """Return squared errors in variances of the true values."""
         return (decisions[:, 0] - true) ** 2 / (np.var(true) or 1.0)
@@ -458,6 +541,19 @@ class LabelSets(Task):
     def predict(self, decisions: np.ndarray) -> np.ndarray:
         """Return 1 for each label with a positive decision value, int64 of shape (n, k)."""
         return (decisions > 0).astype(np.int64)
+
+    def result(self, score: float) -> str:
+        """Return the percent of objects with all labels right."""
+        return f"all labels right {score:.2f} %"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """int64."""
+        return np.dtype(np.int64)
+
+    def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
+        """Return the labels, and what speaks for each."""
+        return self.classes.tolist(), np.maximum(shares, 0)
 
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
         """Return 1 for each object with a wrong label."""

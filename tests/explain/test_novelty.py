@@ -92,7 +92,7 @@ def test_a_sample_of_many(monkeypatch):
 def test_any_number_of_rows_at_a_time(model, monkeypatch):
     X = strings(300, 5)
     wanted = d2ke.novelty(X, model, n_threads=1)
-    monkeypatch.setattr("d2ke.models.model._BLOCK", 1)
+    monkeypatch.setattr("d2ke.models.feature_map._BLOCK", 1)
     for n_threads in (1, 2):
         np.testing.assert_allclose(
             d2ke.novelty(X, model, n_threads=n_threads), wanted, atol=2 / 601

@@ -64,7 +64,7 @@ def test_regression():
         (None, Y, "X is needed with y"),
         (X[:2], Y[:2], "X must be the 18 training objects"),
         (X, Y[:2], "y has 2 labels, but X has 18 rows"),
-        (X, ["x"] * 18, "y has labels that are no classes"),
+        (X, ["x"] * 18, "is 'x', which is not one of the model's 2 classes"),
         (X, None, "y must be a sequence of labels"),
         ([[1.0]], Y, "X holds series"),
     ],

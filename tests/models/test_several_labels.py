@@ -13,6 +13,7 @@ from d2ke.estimators import D2KEClassifier
 from d2ke.learners.ridge import decompose
 from d2ke.models import tasks
 from d2ke.models.labels import read_labels
+from d2ke.models.tasks import LabelSets
 
 N = 120
 BLOCKS = [d2ke.Block("words", "levenshtein", d2ke.samplers.training_objects, 40)]
@@ -86,7 +87,7 @@ def test_more_objects_than_features_and_updates():
     more, new = words(40, 2)
     updated = d2ke.d2ke_update(more, new, model)
     assert updated.n_added == 40
-    assert updated.multilabel
+    assert isinstance(updated.task, LabelSets)
     assert d2ke.d2ke_predict(more, new, updated)[1] > 50
     with pytest.raises(ValueError, match="a matrix of 3 columns of 0 and 1"):
         d2ke.d2ke_update(more[:, :2], new, model)
@@ -103,7 +104,7 @@ def test_names_of_a_frame_and_files(model):
         file = io.BytesIO()
         d2ke.save_model(file, one)
         loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
-        assert loaded.multilabel
+        assert isinstance(loaded.task, LabelSets)
         assert loaded.classes.tolist() == one.classes.tolist()
         assert str(loaded) == str(one)
         for probability in (False, True):
@@ -116,7 +117,8 @@ def test_names_of_a_frame_and_files(model):
     # Few objects of two kinds, and long names: they are not taken for swapped arguments.
     few = pandas.DataFrame(np.eye(8, dtype=bool), columns=[f"{i}" * 20 for i in range(8)])
     with pytest.warns(UserWarning, match="nothing was learned"):
-        assert d2ke.d2ke_train(few, ["aab", "bba"] * 4, blocks=BLOCKS).multilabel
+        few_labels = d2ke.d2ke_train(few, ["aab", "bba"] * 4, blocks=BLOCKS)
+    assert isinstance(few_labels.task, LabelSets)
     assert {one.label for one in d2ke.explain.discriminative_objects(named)} == set(frame.columns)
 
 
@@ -124,7 +126,7 @@ def test_lists_of_rows_are_matrices():
     y, X = [[0, 1], [0, 0], [1, 1], [1, 0]] * 5, ["abab", "aabb", "ababab", "aaabbb"] * 5
     options = {"blocks": BLOCKS}
     one, other = (d2ke.d2ke_train(labels, X, **options) for labels in (y, np.array(y)))
-    assert one.multilabel
+    assert isinstance(one.task, LabelSets)
     np.testing.assert_array_equal(one.confusion, other.confusion)
     with pytest.raises(ValueError, match="nested sequence; several labels an object are a matrix"):
         d2ke.d2ke_train([["a"], ["a", "b"], [], ["b"]] * 5, X, **options)
@@ -202,7 +204,6 @@ def test_functions_of_one_label_refuse(model):
         lambda: d2ke.predict_set(X, model),
         lambda: d2ke.d2ke_importance(Y, X, model),
         lambda: d2ke.d2ke_explain(X[0], model),
-        lambda: d2ke.dask.d2ke_predict(None, X, model),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="model has several labels an object"):
@@ -225,3 +226,22 @@ def test_targets_know_rows_and_sizes():
     target = read_labels(Y, None)
     assert target.task.k == 3
     np.testing.assert_array_equal(target[[1, 4]].columns(np.float64).toarray(), Y[[1, 4]])
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_partitions_have_the_predictions_of_memory(as_frame):
+    Y, X = words()
+    y = pytest.importorskip("pandas").DataFrame(Y, columns=list("abc")) if as_frame else Y
+    trained = d2ke.d2ke_train(y, X, blocks=BLOCKS)
+    labels, accuracy, decisions = d2ke.d2ke_predict(y, X, trained)
+    lazy = d2ke.dask.d2ke_predict(y, X, trained, chunks=50)
+    assert lazy[0].shape == labels.shape
+    computed = [value.compute(scheduler="sync") for value in lazy]
+    np.testing.assert_array_equal(computed[0], labels)
+    np.testing.assert_allclose(computed[1], accuracy, rtol=1e-12)
+    np.testing.assert_allclose(computed[2], decisions, rtol=1e-9, atol=1e-9)
+    P = d2ke.dask.d2ke_predict(None, X, trained, probability=True, chunks=50)[2]
+    wanted = d2ke.d2ke_predict(None, X, trained, probability=True)[2]
+    np.testing.assert_allclose(P.compute(scheduler="sync"), wanted, rtol=1e-9)
+    with pytest.raises(ValueError, match="a matrix of 3 columns"):
+        d2ke.dask.d2ke_predict(Y[:, 0], X, trained)

@@ -79,7 +79,7 @@ def test_predictions(case):
 def test_blocks_of_rows_and_threads_change_nothing_but_rounding(case, monkeypatch):
     model, _, _, _, X_test, _ = case
     whole = d2ke.d2ke_predict(None, X_test, model)[2]
-    monkeypatch.setattr("d2ke.models.model._BLOCK", 1)
+    monkeypatch.setattr("d2ke.models.feature_map._BLOCK", 1)
     few = d2ke.d2ke_predict(None, X_test, model, n_threads=1)[2]
     np.testing.assert_allclose(few, whole, rtol=1e-4, atol=1e-5)
 

@@ -109,7 +109,7 @@ def test_blocks_of_rows_and_files(monkeypatch):
     whole = d2ke.d2ke_update(y[OLD:], X[OLD:], model)
     file = io.BytesIO()
     d2ke.save_model(file, d2ke.d2ke_update(y[OLD:80], X[OLD:80], model))
-    monkeypatch.setattr(type(model), "block_rows", lambda self, objects: 7)
+    monkeypatch.setattr("d2ke.models.feature_map.FeatureMap.rows_at_once", lambda self, X: 7)
     loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
     assert loaded.n_added == 20
     again = d2ke.d2ke_update(y[80:], X[80:], loaded)
