@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Series in long tables: a vector of a series on each row, and a column that names the series."""
+"""Series in long tables: a vector on each row, and a column with the name of its series."""
 
 from __future__ import annotations
 
