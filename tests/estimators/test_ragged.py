@@ -254,7 +254,7 @@ def test_integers_are_the_seeds_of_the_plain_functions():
     np.testing.assert_allclose(features.transform(X), d2ke.d2ke_transform(X, plain), rtol=1e-5)
     assert list(features.get_feature_names_out()) == plain.feature_names()
     chosen = est.RSMTransformer(R=4, random_state=5).fit(X).representatives_
-    assert chosen == d2ke.samplers.training_objects(4, X, seed=5)[0]
+    assert chosen == d2ke.samplers.training_objects(4, d2ke.pack(X), seed=5)[0]
 
 
 def test_weights_survive_a_split():
