@@ -106,16 +106,10 @@ def kernel_similarity_bound(
 
     Parameters
     ----------
-    K : array_like, shape (n, n)
-        Gram matrix without negative values.
-    y : sequence of length n
-        Labels, of any one type; at least two classes.
-    alpha : array_like, shape (n,)
-        Weights, >= 0, with sum 1.
+    K, y, alpha, delta
+        As for `kernel_risk_bound`.
     margin : float
         Scale of the loss, at least the largest value of K.
-    delta : float
-        Probability allowed for a larger error, between 0 and 1.
 
     Returns
     -------
@@ -250,14 +244,8 @@ def similarity_risk_bound(
     ----------
     S : array_like, shape (n, n)
         Symmetric similarities.
-    y : sequence of length n
-        Labels, of any one type; at least two classes.
-    alpha : array_like, shape (n,)
-        Weights, >= 0, with sum 1.
-    margin : float
-        Scale of the loss, > 0.
-    delta : float
-        Probability allowed for a larger error, between 0 and 1.
+    y, alpha, margin, delta
+        As for `kernel_risk_bound`.
 
     Returns
     -------
