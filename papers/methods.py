@@ -115,18 +115,18 @@ class Division:
 
     @classmethod
     def of(cls, dataset: Dataset, setting: Setting, seed: int, **options: Any) -> Division:
-        """Divide by the paper's rule, and scale the channels if the setting says so."""
+        """Divide by the paper's rule, and scale the channels if the setting has it."""
         rows, others = dataset.split(seed)
-        parts = dataset.objects[rows], dataset.objects[others]
+        divided = dataset.objects[rows], dataset.objects[others]
         if setting.scale_channels:
-            parts = standardize(*parts)
-        if setting.single and parts[0].kind != "strings":
-            parts = tuple(
-                pack([x.astype(np.float32) for x in part], kind=part.kind, channels_first=False)
-                for part in parts
+            divided = standardize(*divided)
+        if setting.single and divided[0].kind != "strings":
+            divided = tuple(
+                pack([x.astype(np.float32) for x in X], kind=X.kind, channels_first=False)
+                for X in divided
             )
         labels = dataset.labels[rows], dataset.labels[others]
-        return cls(dataset, setting, *parts, *labels, seed, **options)
+        return cls(dataset, setting, *divided, *labels, seed, **options)
 
     def kept_distances(self, part: str, n: int, outcome: Outcome) -> np.ndarray:
         """Return the distances of a part to the first n training objects, computed once.
@@ -259,10 +259,10 @@ def _finish(division: Division, outcome: Outcome, omega: Objects, sizes: Sequenc
             outcome.by_R[R] = outcome.accuracy
             outcome.seconds_by_R[R] = sum(outcome.seconds.values()) - outcome.seconds["search"]
         elif len(omega) > R:
-            part = Outcome(parameters=outcome.parameters)  # its time does not count
-            outcome.by_R[R] = _fit(division, part, D_train[:, :R], D_test[:, :R])
+            smaller = Outcome(parameters=outcome.parameters)  # its time does not count
+            outcome.by_R[R] = _fit(division, smaller, D_train[:, :R], D_test[:, :R])
             share = outcome.seconds["distances"] * R / len(omega)
-            outcome.seconds_by_R[R] = share + sum(part.seconds.values())
+            outcome.seconds_by_R[R] = share + sum(smaller.seconds.values())
     return outcome
 
 

@@ -60,8 +60,8 @@ class Selection:
     def checked_methods(self) -> list[str]:
         """Return the methods in their usual order."""
         usual = paper.METHODS if self.paper else METHODS
-        wanted = [choice("method", method, METHODS) for method in self.methods or usual]
-        return [method for method in METHODS if method in wanted]
+        chosen_names = [choice("method", method, METHODS) for method in self.methods or usual]
+        return [method for method in METHODS if method in chosen_names]
 
     def checked_seeds(self) -> int:
         """Return the number of divisions."""
@@ -75,15 +75,15 @@ class Selection:
         if domain is not None:
             choice("domain", domain, DOMAINS)
         if self.datasets is None:
-            wanted = [name for name, kind in paper.ORDER.items() if domain in (None, kind)]
+            chosen_names = [name for name, kind in paper.ORDER.items() if domain in (None, kind)]
             not_run = {
                 name: paper.UNPUBLISHED.get(name, "d2ke has no setting for it")
-                for name in wanted
+                for name in chosen_names
                 if name not in SETTINGS
             }
             if self.paper:
-                wanted = [name for name in wanted if (name, "d2ke") in paper.ACCURACIES]
-            return [name for name in wanted if name in SETTINGS], not_run
+                chosen_names = [name for name in chosen_names if (name, "d2ke") in paper.ACCURACIES]
+            return [name for name in chosen_names if name in SETTINGS], not_run
         for name in self.datasets:
             choice("dataset", name, SETTINGS)
             if domain is not None and REGISTRY[name].domain != DOMAINS[domain]:

@@ -204,10 +204,10 @@ def paper_table(
     records: Sequence[Record], ours: Sequence[Record]
 ) -> tuple[list[str], list[list[str]]]:
     """Compare the paper's protocol with the paper row by row, our settings beside it."""
-    known, lines = _rows(ours), []
+    our_rows, lines = _rows(ours), []
     for name, row in _rows(records).items():
         for method, record in row.items():
-            printed, other = record["paper"], known.get(name, {}).get(method)
+            printed, other = record["paper"], our_rows.get(name, {}).get(method)
             if printed is None:
                 continue
             difference = _rounded(record) - printed
@@ -237,12 +237,12 @@ def _seconds_table(records: Sequence[Record]) -> str:
     for name, row in _rows(records).items():
         for method, record in row.items():
             stages = record["seconds_by_stage"]
-            known = paper.SECONDS.get((name, method))
+            printed = paper.SECONDS.get((name, method))
             times = (*(stages.get(stage) for stage in _STAGES), record["seconds"])
             texts = [
                 _NONE if time is None else f"{time:.{2 if time < 100 else 0}f}" for time in times
             ]
-            texts.append(_NONE if known is None else f"{known:g}")
+            texts.append(_NONE if printed is None else f"{printed:g}")
             lines.append([name, METHOD_NAMES[method], *texts])
     return table(["data", "method", *_STAGES, "total", "paper"], lines)
 

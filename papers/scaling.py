@@ -203,8 +203,8 @@ class _Run:
 
     def __init__(self, scale: Scale, division: Division, kept: Checkpoint, session: Session):
         self.scale, self.division, self.kept, self.session = scale, division, kept, session
-        wanted = scale.methods or METHODS
-        self.methods = [method for method in METHODS if method in wanted]
+        chosen = scale.methods or METHODS
+        self.methods = [method for method in METHODS if method in chosen]
         self.stopped: list[dict[str, Any]] = []
         self.warm: set[str] = set()
 

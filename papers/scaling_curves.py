@@ -48,8 +48,8 @@ def predicted(curve: Curve, size: float) -> float:
     A curve of one size is taken to be quadratic, and no curve is taken to fall.
     """
     x, y = _logarithms(curve)
-    known = slopes(curve)
-    slope = _UNKNOWN_SLOPE if known is None else max(known["last"], 0.0)
+    ends = slopes(curve)
+    slope = _UNKNOWN_SLOPE if ends is None else max(ends["last"], 0.0)
     return math.exp(y[-1] + slope * (math.log(size) - x[-1]))
 
 

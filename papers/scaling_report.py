@@ -32,12 +32,12 @@ def draw(results: Results) -> bytes:
 
     picture = Figure(figsize=(13.0, 7.6), layout="constrained")
     (seconds, memory), (accuracy, length) = picture.subplots(2, 2)
-    known, by_n = results["slopes"], results["by_n"]
-    _curves(seconds, by_n, "n", "processor_seconds", _labels(known, "seconds"))
+    slopes, by_n = results["slopes"], results["by_n"]
+    _curves(seconds, by_n, "n", "processor_seconds", _labels(slopes, "seconds"))
     mebibytes = [point | {"memory": point["memory"] / 2**20} for point in by_n if point["memory"]]
-    _curves(memory, mebibytes, "n", "memory", _labels(known, "memory"))
+    _curves(memory, mebibytes, "n", "memory", _labels(slopes, "memory"))
     _curves(accuracy, by_n, "n", "accuracy", METHOD_NAMES)
-    labels = _labels(known, "seconds_by_length")
+    labels = _labels(slopes, "seconds_by_length")
     _curves(length, results["by_length"], "length", "processor_seconds", labels)
     seconds.set(title="time against N, with slopes", ylabel="processor seconds")
     memory.set(title="memory against N, with slopes", ylabel="MiB, peak")

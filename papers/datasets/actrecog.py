@@ -100,14 +100,14 @@ def _texts(path: Path) -> dict[int, tuple[str, str]]:
     return texts
 
 
-def _person(path: Path, member: zipfile.ZipInfo, known: dict[int, tuple[str, str]]) -> int:
+def _person(path: Path, member: zipfile.ZipInfo, read: dict[int, tuple[str, str]]) -> int:
     match = _MEMBER.fullmatch(member.filename)
     if not match:
         problem = f"is not named 1.csv to {N_PERSONS}.csv"
     elif member.file_size > _MAX_BYTES:
         problem = f"has {member.file_size} bytes, more than any table"
-    elif int(match[1]) in known:
-        problem = f"is a second table of person {match[1]}, after {known[int(match[1])][0]!r}"
+    elif int(match[1]) in read:
+        problem = f"is a second table of person {match[1]}, after {read[int(match[1])][0]!r}"
     else:
         return int(match[1])
     raise ValueError(f"{path}: the member {member.filename!r} {problem}")
@@ -142,9 +142,9 @@ def _row(where: str, line: str) -> list[float]:
 
 def _check_columns(where: str, table: np.ndarray) -> None:
     labels = table[:, 4]
-    known = np.isin(labels, np.arange(N_CLASSES + 1))
-    if not known.all():
-        row = known.argmin()
+    valid = np.isin(labels, np.arange(N_CLASSES + 1))
+    if not valid.all():
+        row = valid.argmin()
         raise ValueError(
             f"{where}, line {row + 1}: the label is {labels[row]:g}, not one of 0 to {N_CLASSES}"
         )
@@ -159,7 +159,7 @@ def _check_columns(where: str, table: np.ndarray) -> None:
 
 
 def _pieces(values: np.ndarray, labels: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Return the label and the values of each series of one person, as `load_actrecog` says."""
+    """Return the label and the values of each series of one person, as in `load_actrecog`."""
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
     pieces = []
     for start, stop in zip(starts, [*starts[1:], len(labels)], strict=True):

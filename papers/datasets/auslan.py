@@ -69,14 +69,14 @@ def load_auslan(path: Path) -> tuple[Objects, np.ndarray]:
     ), labels
 
 
-def _check_member(path: Path, member: tarfile.TarInfo, known: dict[str, bytes]) -> None:
+def _check_member(path: Path, member: tarfile.TarInfo, read: dict[str, bytes]) -> None:
     if not member.isreg():
         problem = "is not a regular file"
     elif not _MEMBER.fullmatch(member.name):
         problem = "is not named tctodd1/<sign>-<number>.tsd (up to tctodd9)"
     elif member.size > _MAX_BYTES:
         problem = f"has {member.size} bytes, more than any recording"
-    elif member.name in known:
+    elif member.name in read:
         problem = "appears twice"
     else:
         return

@@ -21,7 +21,7 @@ from d2ke import Objects
 from d2ke._base.files import atomic_write
 
 CACHE_VARIABLE = "D2KE_CACHE"
-# Of a file that is missing or damaged; RuntimeError: the user has no home.
+# Errors of a missing or damaged file; RuntimeError: the user has no home.
 _UNREADABLE = (
     EOFError, KeyError, NotImplementedError, OSError, RuntimeError, TypeError, ValueError,
     zipfile.BadZipFile, zlib.error,
@@ -61,20 +61,20 @@ def cached_objects(
     file = f"{name}-{digest.hexdigest()}.npz"
     try:
         with open(cache_folder() / file, "rb") as stream, np.load(stream) as held:
-            parts = {key: held[key] for key in held.files}
-        labels = parts.pop("labels")
-        if "letters" in parts:
-            return Objects("strings", **parts | {"letters": str(parts["letters"])}), labels
-        return Objects("sets" if "weights" in parts else "series", **parts), labels
+            arrays = {key: held[key] for key in held.files}
+        labels = arrays.pop("labels")
+        if "letters" in arrays:
+            return Objects("strings", **arrays | {"letters": str(arrays["letters"])}), labels
+        return Objects("sets" if "weights" in arrays else "series", **arrays), labels
     except _UNREADABLE:
         objects, labels = make()
     try:
         cache_folder().mkdir(parents=True, exist_ok=True)
-        parts = {"values": objects.values, "offsets": objects.offsets, "labels": labels}
+        arrays = {"values": objects.values, "offsets": objects.offsets, "labels": labels}
         if objects.kind == "strings":
-            parts |= {"alphabet": objects.alphabet, "letters": np.array(objects.letters)}
+            arrays |= {"alphabet": objects.alphabet, "letters": np.array(objects.letters)}
         with atomic_write(cache_folder() / file) as stream:
-            np.savez(stream, **parts)
+            np.savez(stream, **arrays)
     except (OSError, RuntimeError) as error:
         # The frames above: the data set's loader, load, and the caller of load.
         warnings.warn(

@@ -102,9 +102,9 @@ def read_idx(path: Path, n_dimensions: int) -> np.ndarray:
                 front = stream.read(start)
                 sizes = struct.unpack(f">{n_dimensions}I", front[4:].ljust(start - 4, b"\0"))
                 # One byte more than expected shows that there are more; no more is unpacked.
-                most = max(min(math.prod(sizes), _DEFLATE_RATIO * len(content)) + 1, _SMALL)
-                content = front + stream.read(most)
-                if len(content) < start + most:
+                limit = max(min(math.prod(sizes), _DEFLATE_RATIO * len(content)) + 1, _SMALL)
+                content = front + stream.read(limit)
+                if len(content) < start + limit:
                     stream.read(1)  # the end, where the sum is checked
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{path} is not a complete .gz file: {error}") from error

@@ -62,9 +62,9 @@ def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]
         name, cell = "X", content["X"]
         classes, key = content["Y"], content["key"]
     else:
-        known = ", ".join(sorted(content)) or "none"
+        names = ", ".join(sorted(content)) or "none"
         raise ValueError(
-            f"{path} has neither the variables mixout and consts nor X, Y and key, only: {known}"
+            f"{path} has neither the variables mixout and consts nor X, Y and key, only: {names}"
         )
     _check_cell(path, name, cell)
     series = [_series(f"{path}: {name}[{i}]", item) for i, item in enumerate(cell.ravel())]

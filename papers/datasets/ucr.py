@@ -63,20 +63,20 @@ def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
         If a file is not of this form (see `read_ts`) or has no classes, or their numbers of
         channels differ; the message names the file.
     """
-    parts = []
+    both = []
     for path in (train, test):
         objects, labels, _ = read_ts(path)
         if labels is None:
             raise ValueError(f"{path} has no classes (@classLabel false)")
-        parts.append((objects, labels))
-    channels = [objects.dim for objects, _ in parts]
+        both.append((objects, labels))
+    channels = [objects.dim for objects, _ in both]
     if channels[0] != channels[1]:
         raise ValueError(f"{test} has {channels[1]} dimensions, but {train} has {channels[0]}")
-    return _joined(parts)
+    return _joined(both)
 
 
-def _joined(parts: list[tuple[Objects, np.ndarray]]) -> tuple[Objects, np.ndarray]:
-    objects, labels = zip(*parts, strict=True)
+def _joined(both: list[tuple[Objects, np.ndarray]]) -> tuple[Objects, np.ndarray]:
+    objects, labels = zip(*both, strict=True)
     return concatenate(objects), np.concatenate(labels)
 
 
@@ -97,7 +97,7 @@ def _uea(folder: str) -> dict[str, Any]:
         "loader": load_ts,
         "title": f"UEA Multivariate Time Series Classification Archive, {folder}",
         "page": f"https://www.timeseriesclassification.com/description.php?Dataset={folder}",
-        "files": tuple(f"uea/{folder}/{folder}_{part}.ts" for part in ("TRAIN", "TEST")),
+        "files": tuple(f"uea/{folder}/{folder}_{division}.ts" for division in ("TRAIN", "TEST")),
     }
 
 
@@ -114,11 +114,11 @@ SOURCES = (
         files=("gunpoint/Gun_Point_TRAIN", "gunpoint/Gun_Point_TEST"),
         # The names in the archive's later editions.
         alternatives={
-            f"gunpoint/Gun_Point_{part}": (
-                f"gunpoint/GunPoint_{part}.tsv",
-                f"gunpoint/GunPoint_{part}.txt",
+            f"gunpoint/Gun_Point_{division}": (
+                f"gunpoint/GunPoint_{division}.tsv",
+                f"gunpoint/GunPoint_{division}.txt",
             )
-            for part in ("TRAIN", "TEST")
+            for division in ("TRAIN", "TEST")
         },
     ),
     _source(
