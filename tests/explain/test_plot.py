@@ -35,7 +35,7 @@ def test_three_classes_have_no_roc_curve():
     model = d2ke.d2ke_train(["a", "b", "c"] * 6, ["aab", "bba", "ccc"] * 6, R=32)
     _, reliability = model.plot()
     dots = reliability.containers[0][0].get_xydata()
-    confidence, share, counts = model.calibration.reliability()
+    confidence, share, _ = model.calibration.reliability()
     assert (dots == np.stack([confidence, share], axis=1)).all()
 
 
