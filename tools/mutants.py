@@ -18,11 +18,11 @@ import ast
 import copy
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -37,7 +37,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NOT_TRACED = {"test_gallery.py", "test_site.py", "test_octave.py", "test_import_interrupts.py"}
 NAMES = "tests/test_public_names.py"  # signatures, which no test calls
-PYTEST = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=no"]
+PYTEST = ["-q", "-p", "no:cacheprovider", "--tb=no"]
+# Each run is forked from a process that has imported these once.
+LIBRARIES = ["h5py", "matplotlib.pyplot", "pandas", "scipy.io", "scipy.stats"]
+CONTEXT = multiprocessing.get_context("forkserver")
 OPPOSITE = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -98,6 +101,10 @@ def sites(tree):
         for change in changes(node):
             yield node, change, scope, top
         for name, field in ast.iter_fields(node):
+            if name == "args" and isinstance(node, ast.FunctionDef):
+                top = "a signature"
+            elif isinstance(node, ast.FunctionDef):
+                top = None
             if name not in ("annotation", "returns", "ops", "op", "ctx", "decorator_list"):
                 for child in field if isinstance(field, list) else [field]:
                     if isinstance(child, ast.AST):
@@ -119,9 +126,8 @@ def mutants(path):
         high = starts[node.end_lineno - 1] + node.end_col_offset
         after = ast.unparse(ast.fix_missing_locations(change))
         after = f"({after})" if isinstance(node, ast.expr) else after
-        qualified = ".".join(scope) if top is None else ""
         yield {
-            "file": path, "line": node.lineno, "scope": qualified, "top": top, "low": low,
+            "file": path, "line": node.lineno, "scope": ".".join(scope), "top": top, "low": low,
             "high": high, "before": source.encode()[low:high].decode(), "after": after,
         }  # fmt: skip
 
@@ -191,19 +197,27 @@ def tree_copy(folder):
     return folder
 
 
-def run(folder, arguments, limit=None):
-    """Run Python in a copy of the tree; return its status, None if it took too long."""
-    env = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": str(folder)}
-    command = [sys.executable, *arguments]
-    quiet = subprocess.DEVNULL
-    child = subprocess.Popen(command, cwd=folder, env=env, stdin=quiet, stdout=quiet, stderr=quiet,
-                             start_new_session=True)  # fmt: skip
-    try:
-        return child.wait(limit)
-    except subprocess.TimeoutExpired:
+def run_pytest(folder, arguments, tracer=None):
+    """Run the tests of a copy of the tree in this process, and end it."""
+    os.setsid()
+    os.chdir(folder)
+    os.environ.update({"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"})
+    sys.path.insert(0, str(folder))
+    for stream, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        os.dup2(os.open(os.devnull, mode), stream)
+    plugins = [Tracer(tracer)] if tracer else []
+    os._exit(int(pytest.main([*PYTEST, *([] if tracer else ["-x"]), *arguments], plugins)))
+
+
+def run(folder, arguments, limit=None, tracer=None):
+    """Run tests in a new process; return its status, None if it took too long."""
+    child = CONTEXT.Process(target=run_pytest, args=(folder, arguments, tracer))
+    child.start()
+    child.join(limit)
+    if child.exitcode is None:
         os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        return None
+        return child.join()
+    return child.exitcode
 
 
 def traced(path, folder):
@@ -222,7 +236,7 @@ def traced(path, folder):
     for room, names in sorted(rooms.items()):
         print("tracing", room, len(names), flush=True)
         target = folder / "traced.json"
-        run(folder, [__file__, "--trace", str(target), *names])
+        run(folder, names, tracer=str(target))
         tests = json.loads(target.read_text())
         for name in names:
             inside = {test: seen for test, seen in tests.items() if test.split("::")[0] == name}
@@ -253,7 +267,7 @@ class Chooser:
         file, scope = mutant["file"].removeprefix("d2ke/"), mutant["scope"]
         found = self.callers.get(f"{file}:{scope}", set())
         if not found:  # a constant, or the body of a class
-            users = self.mentions[mutant["top"] or scope.rpartition(".")[2]]
+            users = self.mentions[scope.rpartition(".")[2] or mutant["top"]]
             for key, tests in self.callers.items():
                 place, _, name = key.partition(":")
                 inside = scope and key.startswith(f"{file}:{scope}.")
@@ -266,7 +280,8 @@ class Chooser:
             if total > budget and chosen:
                 break
             chosen.append(test)
-        return [NAMES, *(chosen or [mirror])], len(found)
+        names = [NAMES] if mutant["top"] == "a signature" else []
+        return [*names, *(chosen or [mirror])], len(found)
 
 
 def noticed(mutant, folder, tests, seconds):
@@ -281,9 +296,9 @@ def noticed(mutant, folder, tests, seconds):
         )
         for chosen in (quick, [test for test in tests if test not in quick]):
             (folder / "chosen").write_text("\n".join(chosen))
-            status = run(folder, [*PYTEST, "@chosen"], limit) if chosen else 0
+            status = run(folder, ["@chosen"], limit) if chosen else 0
             if status == 4:  # a test's name has changed: all of its file
-                status = run(folder, [*PYTEST, *{test.split("::")[0] for test in chosen}], limit)
+                status = run(folder, list({test.split("::")[0] for test in chosen}), limit)
             if status not in (0, 5):
                 return True
         return False
@@ -302,10 +317,9 @@ def main():
     parser.add_argument("--only-survivors", type=Path, help="the list of an earlier run")
     parser.add_argument("--out", type=Path, default=Path("survivors.json"))
     parser.add_argument("--map", type=Path, default=Path(tempfile.gettempdir(), "callers.json"))
-    parser.add_argument("--trace", help=argparse.SUPPRESS)
-    options, rest = parser.parse_known_args()
-    if options.trace:
-        sys.exit(pytest.main(["-q", *PYTEST[4:], *rest], plugins=[Tracer(options.trace)]))
+    options = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    CONTEXT.set_forkserver_preload(LIBRARIES)
     if options.only_survivors:
         drawn = json.loads(options.only_survivors.read_text())
     else:
@@ -319,6 +333,9 @@ def main():
             folders.put(tree_copy(Path(name, str(i))))
         chooser = Chooser(traced(options.map, Path(name, "0")))
         survivors, tried = [], []
+        control = drawn[0] | {"after": drawn[0]["before"]}
+        if noticed(control, Path(name, "0"), chooser(control, 5.0)[0], chooser.seconds):
+            sys.exit("the tests fail without a change")
 
         def try_one(mutant):
             folder = folders.get()

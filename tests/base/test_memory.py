@@ -106,6 +106,10 @@ CASES = {
         lambda _: d2ke.cdsk(points=np.zeros((9000, 1)), n_clusters=2, h=1.0),
         "neighbor_similarities",
     ),
+    "cdsk_distances": (
+        lambda _: d2ke.cdsk(distances=flat(4000, 4000), n_clusters=2, h=1.0),
+        "neighbor_similarities",
+    ),
     "lpdsk": (lambda _: d2ke.lpdsk(flat(4000, 4000), Y), "neighbor_similarities"),
     "kernel_classifier_fit": (
         lambda _: d2ke.discriminative.kernel_classifier_fit(flat(4000, 4000), Y), "give features",
@@ -192,7 +196,9 @@ def test_every_guard_is_reached(monkeypatch, tmp_path):
     } == set()
 
 
-@pytest.mark.parametrize("name", sorted({re.sub("_(knn|within)$", "", name) for name in CASES}))
+@pytest.mark.parametrize(
+    "name", sorted({re.sub("_(knn|within|distances)$", "", name) for name in CASES})
+)
 def test_docstrings_name_the_error(name):
     rooms = (d2ke, *(getattr(d2ke, part) for part in dir(d2ke)))
     thing = next(getattr(room, name) for room in rooms if hasattr(room, name))

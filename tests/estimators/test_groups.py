@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("sklearn", minversion="1.6")
 
 import d2ke
-from d2ke.estimators import DistanceHDBSCAN, DistanceKMedoids
+from d2ke.estimators import CDSK, LPDSK, DistanceHDBSCAN, DistanceKMedoids
 
 X = ["".join(np.random.default_rng(i).choice(list("ab" if i % 2 else "cd"), 5)) for i in range(40)]
 
@@ -31,3 +31,17 @@ def test_a_function_of_anything():
     model = DistanceKMedoids(2, distance=lambda a, b: abs(a - b), metric=True, random_state=0)
     assert model.fit_predict([1, 2, 8, 9, 3]).tolist() == [0, 0, 1, 1, 0]
     assert model.predict([7]).tolist() == [1]
+
+
+@pytest.mark.parametrize("gamma", [0.3, 2.0])
+def test_similarities_of_a_width_are_those_of_the_function(gamma):
+    D = d2ke.distance_matrix(X, distance="levenshtein")
+    K, K_new = np.exp(-gamma * D), np.exp(-gamma * D[:7])
+    clusters = d2ke.cdsk(K, 2, similarity="general")
+    model = CDSK(2, gamma=gamma, distance="levenshtein").fit(X)
+    assert np.array_equal(model.labels_, clusters.labels)
+    assert np.array_equal(model.predict(X[:7]), d2ke.discriminative_predict(clusters, K_new))
+    y = np.r_[0, 1, np.full(38, -1)]
+    spread = d2ke.lpdsk(K, y, similarity="general")
+    model = LPDSK(gamma=gamma, distance="levenshtein").fit(X, y)
+    assert np.array_equal(model.predict(X[:7]), d2ke.discriminative_predict(spread, K_new))

@@ -35,7 +35,22 @@ def test_three_classes_have_no_roc_curve():
     model = d2ke.d2ke_train(["a", "b", "c"] * 6, ["aab", "bba", "ccc"] * 6, R=32)
     _, reliability = model.plot()
     dots = reliability.containers[0][0].get_xydata()
-    assert (dots == np.stack(model.calibration.reliability()[:2], axis=1)).all()
+    confidence, share, _ = model.calibration.reliability()
+    assert (dots == np.stack([confidence, share], axis=1)).all()
+
+
+def test_bars_are_two_standard_errors_long():
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ab" if i % 2 else "cd"), 5)) for i in range(90)]
+    y = [str((i % 2 == 1) ^ (rng.random() < 0.15)) for i in range(90)]
+    model = d2ke.d2ke_train(y, X, R=32)
+    _, share, counts = model.calibration.reliability()
+    (bars,) = model.plot()[1].containers[0][2]
+    low, high = np.array(bars.get_segments())[:, :, 1].T
+    errors = 2 * np.sqrt(share * (1 - share) / counts)
+    np.testing.assert_allclose(low, np.maximum(share - errors, 0), atol=1e-12)
+    np.testing.assert_allclose(high, np.minimum(share + errors, 1), atol=1e-12)
+    assert ((share > 0) & (share < 1)).any()
 
 
 def test_training_objects():
