@@ -49,7 +49,7 @@ def certainty(
 def strangers(model: D2KEModel, p_values: np.ndarray) -> tuple[np.ndarray, str]:
     """Return the objects that are strangers, the strangest first, and a sentence about them."""
     # Below 1 / (m + 1) p-values are ranks only.
-    level = max(_STRANGE, 1 / (len(model.known.scores) + 1))
+    level = max(_STRANGE, 1 / (len(model.reference.scores) + 1))
     order = np.argsort(p_values, kind="stable")
     order = order[: np.count_nonzero(p_values <= level)]
     usual = f"(novelty at most {level:.2g}, as {100 * level:.2g} % of objects like these have)"

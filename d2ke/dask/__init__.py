@@ -33,10 +33,10 @@ from d2ke.dask.training import d2ke_train
 from d2ke.learners.ridge import Ridge, RidgeSums
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration
-from d2ke.models.known import KnownObjects
 from d2ke.models.labels import Labels
 from d2ke.models.model import D2KEModel
 from d2ke.models.plan import TrainingPlan
+from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.scores import LeftOutScores
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
@@ -64,7 +64,7 @@ dask.sizeof.sizeof.register(
     Records, lambda records: sum(map(dask.sizeof.sizeof, records.columns.values()))
 )
 for kind in (
-    Calibration, Column, D2KEModel, FittedBlock, KnownObjects, Labels, LeftOutScores, Ridge,
+    Calibration, Column, D2KEModel, FittedBlock, ReferenceObjects, Labels, LeftOutScores, Ridge,
     RidgeSums, TrainingPlan,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

@@ -188,7 +188,8 @@ def d2ke_explain(
     decision = model.linear.weights @ row + bias
     label, place, sign = model.task.focus(decision)
     weights = sign * model.linear.weights[place]
-    views, by_block, first = [], {}, 0
+    by_block: dict[str, float] = {}
+    views, first = [], 0
     for block in model.blocks:
         columns = slice(first, first + block.R)
         views.append(_view(model, block, columns, weights, row, objects, training_object))
@@ -308,7 +309,7 @@ def _view(
         return _View(block, None, np.full(n, np.nan), shares, values, is_itself, None, None)
     distances = block.distances(apply_views(block.views, x), 1)[0]
     if training_object is not None and block.sources is not None:
-        is_itself = _sources_are(block, training_object)
+        is_itself = _sources_are(block.omega, block.sources, training_object)
         if block.hidden is not None:  # as if the nearest other object were x
             hidden = np.flatnonzero(block.sources == training_object)
             with np.errstate(divide="ignore"):
@@ -352,13 +353,13 @@ def _windows(
 
 def _steps(model: D2KEModel, views: Sequence[_View]) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return the shares of windows by the steps of a series, and the series."""
-    located = [view for view in views if view.steps is not None]
-    if len({view.block.column for view in located}) > 1:
+    located = [(view, view.steps) for view in views if view.steps is not None]
+    if len({view.block.column for view, _ in located}) > 1:
         located = []  # of several series
-    steps = np.sum([view.steps for view in located], axis=0) if located else None
+    steps = np.sum([steps for _, steps in located], axis=0) if located else None
     series = None
     if model.channels or located:
-        series = np.array((located or views)[0].x[0])
+        series = np.array((located[0][0] if located else views[0]).x[0])
     return steps, series
 
 
@@ -398,12 +399,12 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
     return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)
 
 
-def _sources_are(block: FittedBlock, training_object: int) -> np.ndarray:
-    """Return which random objects of a block were taken from a training object."""
-    is_itself: np.ndarray = block.sources == training_object
-    if isinstance(block.omega, Windows):  # "rare" windows have no source, but are the same ones
-        is_itself = is_itself.reshape(len(block.omega.kinds), -1)
-        is_itself = np.repeat(is_itself.any(axis=0)[None], len(is_itself), axis=0).ravel()
+def _sources_are(omega: Any, sources: np.ndarray, training_object: int) -> np.ndarray:
+    """Return which random objects were taken from a training object."""
+    is_itself: np.ndarray = np.asarray(sources == training_object)
+    if isinstance(omega, Windows):  # "rare" windows have no source, but are the same ones
+        by_kind = is_itself.reshape(len(omega.kinds), -1)
+        is_itself = np.tile(by_kind.any(axis=0), len(by_kind))
     return is_itself
 
 

@@ -101,8 +101,12 @@ def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray
     Similarities are scaled to 1 on the diagonal, where it is positive, and then centred, which
     removes a part that all objects share.
     """
-    n = len(features if K is None else K)
-    diagonal = np.einsum("ij,ij->i", features, features) if K is None else K.diagonal()
+    if K is None:
+        assert features is not None  # there is one of both
+        diagonal = np.einsum("ij,ij->i", features, features)
+    else:
+        diagonal = K.diagonal()
+    n = len(diagonal)
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
 
     def product(V: np.ndarray) -> np.ndarray:
@@ -166,7 +170,8 @@ def _scatter(
     """Draw the objects in random order, so that no group hides another."""
     order = np.random.default_rng(0).permutation(len(places))
     shown = np.array([*colours, _GREY], dtype=object)[panel.codes[order]]
-    axes.scatter(*places[order].T, s=size, c=list(shown), linewidths=0, alpha=0.8, zorder=2)
+    x, y = places.T
+    axes.scatter(x[order], y[order], s=size, c=list(shown), linewidths=0, alpha=0.8, zorder=2)
     for code, (name, colour) in enumerate(zip(panel.names, colours, strict=True)):
         count = int((panel.codes == code).sum())
         axes.scatter([], [], s=size, c=[colour], linewidths=0, label=f"{name} ({count})")
@@ -176,7 +181,8 @@ def _scatter(
     if panel.marked is not None:
         stars = np.flatnonzero(panel.marked)
         axes.scatter(
-            *places[stars].T,
+            x[stars],
+            y[stars],
             s=float(np.clip(4000 / max(1, len(stars)), 40, 110)),
             marker="*",
             c=[colours[code] for code in panel.codes[stars]],

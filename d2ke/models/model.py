@@ -18,7 +18,7 @@ from d2ke.models.blocks import AnyFitted, feature_names
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
-from d2ke.models.known import KnownObjects
+from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Task
 from d2ke.objects.column_names import Columns
 from d2ke.objects.packing import as_objects
@@ -36,62 +36,59 @@ class D2KEModel:
 
     Attributes
     ----------
-    blocks : tuple of FittedBlock and PlainBlock
-        Views, distances, random objects and gammas, side by side; of records, numbers and
-        categories too.
+    blocks : tuple of fitted blocks
+        The blocks of features, side by side: views, distances, random objects and gammas; for
+        records, numbers and categories too.
     scaling : Scaling
-        Of the features.
+        Means and units of the features.
     deviation : ndarray of float64, shape (R,)
         Standard deviations of the scaled features of the training objects.
     linear : LinearModel
-        On the scaled features.
+        Weights of the scaled features.
     task : Task
         What is predicted: `Classes`, `Values` or `LabelSets`.
     kind : {"series", "sets", "strings", "any", "records"}
-        What the objects are; "any" for Python functions as distances.
+        Kind of the objects; "any" for Python functions as distances.
     channels : int
-        Of vectors; else 0.
+        Dimension of the vectors; 0 for other objects.
     alphabet : ndarray or None
         The letters of the training strings.
     letters : {"str", "bytes", "int", "token"} or None
-        What the letters are.
+        Type of the letters.
     C : float
-        Of the linear model.
+        Cost of errors of the linear model; a larger C regularises less.
     accuracy, accuracy_error : float
-        Percent of the training objects that are classified correctly when each in turn is left
-        out (of a regression: 100 times R^2), and its standard error; with the squared hinge loss,
-        of every fifth that was held out. With several labels an object, all must be correct. The
-        same predictions chose C and the shares of families of blocks, so the accuracy can be too
-        high.
+        Leave-one-out accuracy in percent, or 100 R^2, and its standard error. Models with the
+        squared hinge loss hold out every fifth object instead. For multilabel models, percent of
+        the objects with all labels right. The same predictions chose C and the shares of families,
+        so the accuracy can be too high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.
-    confusion : ndarray of int64, shape (k, k), or None
-        Left-out training objects by true class (rows) and predicted class; of several labels of
-        shape (k, 2, 2), for each label without and with it.
+    confusion : ndarray of int64, shape (k, k) or (k, 2, 2), or None
+        Left-out training objects by true class (rows) and predicted class; for multilabel models,
+        a matrix for each label.
     calibration : Calibration or LabelCalibration
-        Left-out decisions of training objects, and the map from decisions to probabilities.
-    known : KnownObjects
-        At most 4,096 training objects, for `novelty`.
+        Left-out decisions, and the map from decisions to probabilities.
+    reference : ReferenceObjects
+        At most 4,096 training objects, which `novelty` compares new ones with.
     left_out : tuple of str
-        Blocks that were tried and left out.
+        Blocks that got no share of the kernel.
     n_train : int
         Number of training objects.
     seconds : mapping of str to float
-        Time by stage.
+        Time of each stage of training.
     columns : mapping
-        Names of the columns or variables of the file that `d2ke train` read: objects (a list),
-        labels, ids, time, if given, and those that were not used (a list, unused); and which of
-        them hold dates, times, durations or booleans (a dict, uses). A model of `d2ke_train` has
-        the objects and uses of records, and nothing of objects of one kind.
+        Columns of the file that `d2ke train` read: names of objects (a list), labels, ids, time
+        and unused columns, and the uses of dates, times, durations and booleans (a dict). Models of
+        records by `d2ke_train` have objects and uses; other models have an empty mapping.
     inputs : mapping of str to InputKind
-        Of records, the kind of each column; empty for objects of one kind.
+        For records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None
-        Sums of products of the features of all objects, R^2 numbers, which `d2ke_update` adds to;
-        with ``keep_sums=True`` only.
+        With ``keep_sums=True``, the sums of products of features that `d2ke_update` adds to.
     n_added : int
-        Number of objects that `d2ke_update` added; they are not in n_train, and accuracy,
-        confusion matrix and calibration are without them.
+        Number of objects that `d2ke_update` added. They are not in n_train, accuracy, confusion
+        and calibration.
     """
 
     blocks: tuple[AnyFitted, ...]
@@ -109,7 +106,7 @@ class D2KEModel:
     largest_class: float
     confusion: np.ndarray | None
     calibration: Calibration | LabelCalibration = field(repr=False)
-    known: KnownObjects = field(repr=False)
+    reference: ReferenceObjects = field(repr=False)
     left_out: tuple[str, ...]
     n_train: int
     seconds: Mapping[str, float]
@@ -268,7 +265,7 @@ class D2KEModel:
 
     def p_values(self, Z: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return the p-values of `novelty` of objects with these scaled features."""
-        return self.known.p_values(self.scaling.undo(Z)[:, self.unsupervised], n_threads)
+        return self.reference.p_values(self.scaling.undo(Z)[:, self.unsupervised], n_threads)
 
     @cached_property
     def feature_map(self) -> FeatureMap:
@@ -285,10 +282,9 @@ class D2KEModel:
         if columns.all():
             return self.feature_map
         blocks = [block for block in self.blocks if not block.supervised]
-        share = sum({block.family: block.share for block in blocks}.values())
-        unit = self.scaling.sd[columns] * np.sqrt(
-            share * self.R / max(1, np.count_nonzero(columns))
-        )
+        shares: dict[str, float] = {block.family: block.share for block in blocks}
+        ratio = sum(shares.values()) * self.R / max(1, int(columns.sum()))
+        unit = self.scaling.sd[columns] * np.sqrt(ratio)
         return FeatureMap(blocks, Scaling(self.scaling.mean[columns], unit))
 
     def __getstate__(self) -> dict[str, Any]:

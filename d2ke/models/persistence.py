@@ -36,10 +36,10 @@ from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.inputs import InputKind
-from d2ke.models.known import KnownObjects
 from d2ke.models.model import D2KEModel
 from d2ke.models.piece_scores import PieceScores
 from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
@@ -50,7 +50,7 @@ _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Calibration, Classes, D2KEModel, FittedBlock, InputKind, KnownObjects, LabelCalibration,
+        Calibration, Classes, D2KEModel, FittedBlock, InputKind, ReferenceObjects, LabelCalibration,
         LabelSets, LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Values,
         Windows,
     )
@@ -148,7 +148,7 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
         ...
     d2ke.ArgumentError: file is not a model saved by d2ke, which is an HDF5 file
     """
-    if hasattr(file, "read"):
+    if not isinstance(file, (str, os.PathLike)) and hasattr(file, "read"):
         return _read("file", file)
     path = file_path("file", file)
     with open_file(path) as stream:
@@ -315,7 +315,7 @@ def _check(model: D2KEModel) -> None:
     for name in ("mean", "sd"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))
     arrays.check_array("deviation", model.deviation, np.float64, (R,))
-    arrays.check_array("weights", model.known.weights, np.float32, (model.n_unsupervised,))
+    arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
     if (model.alphabet is None) != (model.kind != "strings"):

@@ -27,9 +27,9 @@ from d2ke.models.blocks import (
     fit_blocks,
     sample_rows,
 )  # fmt: skip
-from d2ke.models.known import KnownObjects
 from d2ke.models.labels import Labels
 from d2ke.models.piece_scores import PieceScores
+from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.scores import LeftOutScores
 from d2ke.models.shares import COSTS, choose_shares, parts_of
 from d2ke.objects.container import span_of
@@ -68,7 +68,7 @@ class TrainingPlan:
         Subtracted from the targets.
     dtype : dtype
         Type of the products.
-    known : KnownObjects
+    known : ReferenceObjects
         What the model keeps of the sample.
     """
 
@@ -82,7 +82,7 @@ class TrainingPlan:
     left_out: tuple[str, ...]
     target_centre: np.ndarray
     dtype: np.dtype[Any]
-    known: KnownObjects
+    known: ReferenceObjects
 
     @classmethod
     def of(
@@ -140,7 +140,7 @@ class TrainingPlan:
         # Near numbers have the features of a distance.
         plain = [getattr(block, "kind", "near numbers") != "near numbers" for block in unsupervised]
         sizes = [block.R for block in unsupervised]
-        drawn = KnownObjects.of(kept, sizes, plain, entropy, n_threads)
+        drawn = ReferenceObjects.of(kept, sizes, plain, entropy, n_threads)
         scales = mean, unit, deviation, largest, floors, stretch
         return cls(fitted, *scales, left_out, centre, dtype, drawn), Z
 

@@ -308,7 +308,7 @@ def trained_model(
         largest_class=100.0 * n_largest / left_out.n,
         confusion=None if left_out.confusion is None else left_out.confusion[best],
         calibration=left_out.calibration(best),
-        known=plan.known,
+        reference=plan.known,
         left_out=plan.left_out,
         n_train=left_out.n,
         seconds={},

@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import d2ke
-from d2ke.models import known
+from d2ke.models import reference_objects
 from d2ke.models.blocks import block_features
-from d2ke.models.known import KnownObjects
+from d2ke.models.reference_objects import ReferenceObjects
 
 
 def strings(n, seed, letters="aab"):
@@ -44,10 +44,10 @@ def test_strangers(model):
 def test_of_the_definition(model):
     X = [*strings(40, 4), "ab" * 20, "b" * 30, "a" * 30, "ba" * 15]
     F = block_features(model.unsupervised_map.blocks, d2ke.pack(X), 1)
-    kept, new = model.known.rows.astype(np.float64), model.known.sums(F).astype(np.float64)
+    kept, new = model.reference.rows.astype(np.float64), model.reference.sums(F).astype(np.float64)
     near = cdist(kept, kept)
     np.fill_diagonal(near, np.inf)
-    np.testing.assert_allclose(model.known.scores, near.min(axis=1), atol=1e-3)
+    np.testing.assert_allclose(model.reference.scores, near.min(axis=1), atol=1e-3)
     scores = cdist(new, kept).min(axis=1)[:, None]
     counts = [np.sum(near.min(axis=1) >= scores - shift, axis=1) for shift in (0, 5e-3)]
     p, beyond = d2ke.novelty(X, model, n_threads=1), scores[:, 0] > near.min(axis=1).max()
@@ -62,8 +62,8 @@ def test_sums_keep_distances():
     rng = np.random.default_rng(0)
     sizes = [3000, 1000]
     F = rng.uniform(0.1, 1, (60, 4000)).astype(np.float32) / np.sqrt(4000)
-    kept = KnownObjects.of(F, sizes, [False, False], 0, 1)
-    assert kept.rows.shape == (60, known.COLUMNS)
+    kept = ReferenceObjects.of(F, sizes, [False, False], 0, 1)
+    assert kept.rows.shape == (60, reference_objects.COLUMNS)
     far = (-np.log(F) - kept.centre) * np.abs(kept.weights)
     wanted, found = cdist(far, far), cdist(*[kept.rows.astype(np.float64)] * 2)
     others = ~np.eye(60, dtype=bool)
@@ -74,7 +74,7 @@ def test_sums_keep_distances():
 
 def test_equal_objects_are_known():
     model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
-    assert (model.known.scores == 0).all()
+    assert (model.reference.scores == 0).all()
     p = d2ke.novelty(["aab", "bba", "aba", "bbbbb"], model)
     assert p[:2].tolist() == [1.0, 1.0]
     assert (p[2:] < 1 / 19).all()
@@ -85,7 +85,7 @@ def test_a_sample_of_many(monkeypatch):
     monkeypatch.setattr("d2ke.models.blocks.SAMPLE", 100)
     X = strings(400, 0)
     model = d2ke.d2ke_train([x.count("a") > x.count("b") for x in X], X, R=200, n_threads=1)
-    assert len(model.known.rows) == len(model.known.scores) == 100
+    assert len(model.reference.rows) == len(model.reference.scores) == 100
     assert np.mean(d2ke.novelty(strings(200, 1), model) <= 0.2) < 0.4
 
 

@@ -183,7 +183,7 @@ def test_the_transformer_does_not_see_labels(scored):
 def test_strangers_are_found_without_labels(scored):
     """The p-values of training objects rest on no feature with labels."""
     model, X, y = scored
-    assert len(model.known.weights) == model.n_unsupervised
+    assert len(model.reference.weights) == model.n_unsupervised
     p = d2ke.novelty(X, model)
     means = [p[y == label].mean() for label in range(4)]
     assert np.ptp(means) < 0.1

@@ -160,7 +160,7 @@ DAMAGE = {
     "mean too short": lambda s: _set(s, "model/scaling/mean", np.zeros(2)),
     "mean NaN": lambda s: s["model/scaling/mean"].__setitem__(0, np.nan),
     "weights too narrow": lambda s: _set(s, "model/linear/weights", np.zeros((1, 2))),
-    "known NaN": lambda s: s["model/known/scores"].__setitem__(0, np.nan),
+    "reference NaN": lambda s: s["model/reference/scores"].__setitem__(0, np.nan),
     "gamma of float32": lambda s: _set(s, "model/blocks/0/gamma", np.ones(5, np.float32)),
     "unknown distance": lambda s: _structure(s, '"levenshtein"', '"dwt"'),
     "distance of vectors": lambda s: _structure(s, '"levenshtein"', '"dtw"'),

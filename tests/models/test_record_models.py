@@ -72,8 +72,8 @@ def test_prediction_and_features(trained):
     assert d2ke.predict_set(NEW[1], model).shape == P.shape
     p = d2ke.novelty(NEW[1], model)
     assert np.mean(p <= 0.1) < 0.2
-    assert model.known.plain.any()
-    assert not model.known.plain.all()
+    assert model.reference.plain.any()
+    assert not model.reference.plain.all()
     row = {name: [value] for name, value in d2ke.pack_records(NEW[1])[3].items()}
     strange = {"name": ["busabusabusabusa"], "walk": [np.resize([9.0, -9.0], 40)]}
     assert d2ke.novelty(row | strange, model)[0] < 0.01

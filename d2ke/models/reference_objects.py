@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Summaries of training objects, against which a model compares new ones.
+"""Reference objects: training objects that new ones are compared with.
 
-Objects are compared by their distances to the random objects, not by the features, in which all
-that is far from a random object looks alike. On 100 pairs of data and strangers, the mean AUC is
-higher than by features, by features whitened by the ridge, or by its variances.
+Objects are compared by their distances to the random objects instead of by the features, which
+hardly differ far from a random object. On 100 pairs of data and strangers, the mean AUC is higher
+than by features, by features whitened by the ridge, or by its variances.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from d2ke._base.blas import row_products
 
-COLUMNS = 512  # sums of distances that are kept of an object: 1024 do not rank better
+COLUMNS = 512  # random projections of an object: 1024 do not rank better
 _FARTHEST = 10.0  # times the median: objects beyond it count as equally far
 _VARIED = 0.01  # deviations well below that do not count
 _ROWS = 256  # computed at a time
@@ -25,26 +25,26 @@ _ROUNDING = 2e-3  # of float16, in distances; that of two objects is usually 1.4
 
 
 @dataclass(frozen=True, eq=False)
-class KnownObjects:
-    """Distances of training objects to the random objects, and to the nearest other object.
+class ReferenceObjects:
+    """Random projections of training objects, and their distances to the nearest other object.
 
-    An object is its distances to the random objects, in medians: minus the logarithms of its
-    features; others, of records, are as they are. They are standardised, each block has as much of
-    the variance, and sums of them with random signs keep Euclidean distances of objects, up to
-    some 4 %.
+    The vector of an object has its distances to the random objects in units of the medians, which
+    are minus the logarithms of the features, and the plain features of records. The entries are
+    standardised, and all blocks get equal parts of the variance. Sums of entries with random signs
+    (a count sketch) keep Euclidean distances up to about 4 %.
 
     Attributes
     ----------
     plain : ndarray of bool, shape (R,)
-        Features that are not functions of a distance.
+        True for features that are not functions of a distance.
     weights : ndarray of float32, shape (R,)
-        Signed; feature j is added to column j modulo 512.
+        Signed weights; feature j is added to column j modulo 512.
     centre : ndarray of float32, shape (R,)
-        Means of the distances to the random objects.
+        Means of the vectors.
     rows : ndarray of float16, shape (m, min(R, 512))
-        At most 4,096 training objects.
+        Projections of at most 4,096 training objects.
     scores : ndarray of float32, shape (m,)
-        Their distances to the nearest others.
+        Distances of these objects to the nearest others.
     """
 
     plain: np.ndarray = field(repr=False)
@@ -61,16 +61,16 @@ class KnownObjects:
         plain: Sequence[bool],
         entropy: Any,
         n_threads: int | None,
-    ) -> KnownObjects:
-        """Keep training objects by their features, not scaled, of blocks of these sizes.
+    ) -> ReferenceObjects:
+        """Return the reference objects with unscaled features F, shape (m, R).
 
-        `plain` marks the blocks that are not functions of distances.
+        `sizes` are those of the blocks, and `plain` marks blocks without distances.
         """
-        of_columns = np.repeat(np.asarray(plain, bool), sizes)
+        is_plain = np.repeat(np.asarray(plain, bool), sizes)
         R = F.shape[1]
         sums = np.zeros((2, R))
         for first in range(0, len(F), _ROWS):
-            away = _medians(F[first : first + _ROWS], of_columns)
+            away = _medians(F[first : first + _ROWS], is_plain)
             if not first:
                 centre = away.mean(axis=0)
             away -= centre
@@ -81,15 +81,15 @@ class KnownObjects:
         weights = signs.choice([-1.0, 1.0], R) / (deviation + _VARIED)
         weights /= np.sqrt(len(sizes) * np.repeat(sizes, sizes))
         centre = (centre + mean).astype(np.float32)
-        none = np.empty(0)
-        result = cls(of_columns, weights.astype(np.float32), centre, none, none)
+        empty = np.empty(0)
+        result = cls(is_plain, weights.astype(np.float32), centre, empty, empty)
         rows = result.sums(F).astype(np.float16)
         result = replace(result, rows=rows)
-        scores = result.nearest(rows.astype(np.float32), n_threads, own=True)
+        scores = result.nearest(rows.astype(np.float32), n_threads, leave_out_self=True)
         return replace(result, scores=scores)
 
     def sums(self, F: np.ndarray) -> np.ndarray:
-        """Return the sums of objects with these features, float32."""
+        """Return the projections of objects with unscaled features F, float32."""
         width = min(F.shape[1], COLUMNS)
         result = np.zeros((len(F), width), np.float32)
         for first in range(0, len(F), _ROWS):
@@ -100,17 +100,19 @@ class KnownObjects:
                 result[chunk, : strip.shape[1]] += strip
         return result
 
-    def nearest(self, A: np.ndarray, n_threads: int | None, own: bool = False) -> np.ndarray:
-        """Return the distances of rows of sums to the nearest row; `own`: but not to themselves."""
+    def nearest(
+        self, A: np.ndarray, n_threads: int | None, leave_out_self: bool = False
+    ) -> np.ndarray:
+        """Return the distance of each projection to the nearest reference object."""
         distances = np.empty(len(A), np.float32)
         B, norms = self._columns
         step = 4 * _ROWS
         for first in range(0, len(A), step):
             chunk = A[first : first + step]
             D = norms - 2 * row_products(chunk, B, n_threads)
-            if own:
+            if leave_out_self:
                 np.fill_diagonal(D[:, first:], np.inf)
-            # Those of nearly equal rows would be rounding.
+            # Differences of squares of nearly equal rows would be rounding.
             distances[first : first + step] = np.linalg.norm(chunk - B[D.argmin(axis=1)], axis=1)
         return distances
 
@@ -120,10 +122,11 @@ class KnownObjects:
         return B, (B**2).sum(axis=1)
 
     def p_values(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Return the share of training objects that are as far from the nearest other or farther.
+        """Return conformal p-values of objects with unscaled features F.
 
-        The object counts as one of them. If it is farther than all of them, the share is divided
-        by how many times as far, so that strangers have an order.
+        They are the shares of reference objects, with the object itself, that are at least as far
+        from their nearest others. Beyond all of these, the share is divided by the ratio of the
+        distances, so that strangers have an order.
         """
         scores, kept = self.nearest(self.sums(F), n_threads), np.sort(self.scores)
         farther = len(kept) - np.searchsorted(kept, scores - _ROUNDING)
@@ -132,9 +135,9 @@ class KnownObjects:
 
 
 def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:
-    """Return the distances to the random objects, in medians, up to a constant for each block.
+    """Return distances to the random objects in units of the medians; keep plain features.
 
-    Plain features stay as they are.
+    They are shifted by a constant for each block.
     """
     smallest = np.float32(np.exp(-_FARTHEST) / np.sqrt(F.shape[1]))
     return np.where(plain, F, -np.log(np.maximum(F, smallest)))
