@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Distances to columns that are prepared once: those of `distance_matrix`, bit for bit."""
 
 import numpy as np
