@@ -31,12 +31,14 @@ from d2ke.dask.merged_neighbors import nearest, within
 from d2ke.dask.prediction import d2ke_predict, d2ke_transform, novelty
 from d2ke.dask.training import d2ke_train
 from d2ke.learners.ridge import Ridge, RidgeSums
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import Sample
 from d2ke.models.calibration import Calibration
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.known import KnownObjects
 from d2ke.models.labels import Labels
 from d2ke.models.model import D2KEModel
-from d2ke.models.plan import TrainingPlan
+from d2ke.models.passes import Rows
+from d2ke.models.plan import Plan
 from d2ke.models.scores import LeftOutScores
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
@@ -65,6 +67,6 @@ dask.sizeof.sizeof.register(
 )
 for kind in (
     Calibration, Column, D2KEModel, FittedBlock, KnownObjects, Labels, LeftOutScores, Ridge,
-    RidgeSums, TrainingPlan,
+    RidgeSums, Plan, Rows, Sample,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

@@ -10,9 +10,8 @@ import dask.array as da
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentError
-from d2ke._base.labels import label_array, truth
-from d2ke.dask.partitions import Partitions, is_frame, lazy_parts, partitions_of, row_array
+from d2ke._base.labels import truth
+from d2ke.dask.partitions import Partitions, is_frame, partitions_of, row_array, row_parts
 from d2ke.dask.workers import check_workers, later, shared
 from d2ke.explain.novelty import novelty as novelty_in_memory
 from d2ke.models import predict
@@ -87,7 +86,7 @@ def d2ke_predict(
     decisions = row_array([result[2] for result in results], x.lengths, no_decisions)
     accuracy = da.full((), np.nan)
     if y is not None:
-        y_parts = label_parts(y, x)
+        y_parts = row_parts("y", y, x)
         check = partial(truth, classes=model.classes, other="X")
         true = [later(_true, check, y_i, x_i) for y_i, x_i in zip(y_parts, x.parts, strict=True)]
         values = row_array(true, x.lengths, no_labels)
@@ -184,23 +183,6 @@ def novelty(
     return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
 
 
-def label_parts(y: Any, x: Partitions) -> list[Any]:
-    """Return tasks that give the labels of each part of X."""
-    lazy = lazy_parts("y", y)
-    if lazy is not None:
-        y_parts, _ = lazy
-        if len(y_parts) != len(x.parts):
-            raise ArgumentError(
-                "y", f"has {len(y_parts)} partitions, but X has {len(x.parts)}; cut both alike"
-            )
-        return y_parts
-    labels = label_array("y", y)
-    if x.known and len(labels) != sum(x.lengths):
-        raise ArgumentError("y", f"has {len(labels)} labels, but X has {int(sum(x.lengths))} rows")
-    every, starts = shared(labels), x.starts()
-    return [later(partial(_own_labels, i), every, starts) for i in range(len(x.parts))]
-
-
 def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) -> Partitions:
     """Check what this process can see, and cut X."""
     check_model(model)
@@ -219,12 +201,6 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any, row_bytes: int) 
 
 
 # ---------------------------------------------------------------- on workers
-
-
-def _own_labels(i: int, every: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    if len(every) != starts[-1]:
-        raise ArgumentError("y", f"has {len(every)} labels, but X has {starts[-1]} rows")
-    return every[starts[i] : starts[i + 1]]
 
 
 def _true(check: Any, y: Any, x: Any) -> np.ndarray:

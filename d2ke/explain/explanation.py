@@ -13,9 +13,10 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.explain.discriminative import omega_text
 from d2ke.learners.linear_model import winners
-from d2ke.models.blocks import AnyFitted, FittedBlock
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import PieceScores
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -343,7 +344,7 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
     return n_axes == 2 or (n_axes == 1 and model.channels == 1 and len(x[0]) > 1)
 
 
-def _own(block: AnyFitted, training_object: int) -> np.ndarray:
+def _own(block: FittedFeatures, training_object: int) -> np.ndarray:
     """Return which random objects of a block were taken from a training object."""
     if block.sources is None:
         return np.zeros(len(block.omega), bool)

@@ -78,7 +78,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
             raise ArgumentError("X", f"must be the {model.n_train} training objects")
         if model.classes is not None and not np.isin(labels, model.classes).all():
             raise ArgumentError("y", "has labels that are no classes of the model")
-        rows = sample_rows(len(labels), 0, None)
+        rows = sample_rows(len(labels), 0)
         Z, labels = model.features(take(objects, rows), n_threads, rows), labels[rows]
     pictures: list[tuple[Any, ...]] = []
     if model.confusion is not None:

@@ -14,8 +14,9 @@ from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import AnyFitted, FittedBlock, block_features, feature_names
+from d2ke.models.blocks import FittedFeatures, block_features, feature_names
 from d2ke.models.calibration import Calibration, LabelCalibration
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.known import KnownObjects
 from d2ke.models.tasks import Task
@@ -40,7 +41,7 @@ class D2KEModel:
 
     Attributes
     ----------
-    blocks : tuple of FittedBlock and PlainBlock
+    blocks : tuple of FittedFeatures
         Views, distances, random objects and gammas, side by side; of records, numbers and
         categories too.
     scaling : Scaling
@@ -98,7 +99,7 @@ class D2KEModel:
         confusion matrix and calibration are without them.
     """
 
-    blocks: tuple[AnyFitted, ...]
+    blocks: tuple[FittedFeatures, ...]
     scaling: Scaling = field(repr=False)
     deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
@@ -161,12 +162,7 @@ class D2KEModel:
             lines.append(f"  shares of the kernel: {', '.join(named)}")
         width = max(28, *(len(block.name) for block in self.blocks))
         for block in self.blocks:
-            name = block.distance if isinstance(block.distance, str) else "a function"
-            options = ", ".join(f"{key}={value}" for key, value in block.parameters.items())
-            lines.append(
-                f"  {block.name:{width}} {block.R:5} x {name}"
-                + (f" ({options})" if options else "")
-            )
+            lines.append(f"  {block.name:{width}} {block.R:5} x {block.describe()}")
         if self.kind in _ROWS:
             lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
@@ -324,7 +320,7 @@ class D2KEModel:
         Z = block_features(blocks, X, n_threads, rows)
         return scaling.scale(Z, Z)
 
-    def blocks_and_scaling(self, supervised: bool) -> tuple[tuple[AnyFitted, ...], Scaling]:
+    def blocks_and_scaling(self, supervised: bool) -> tuple[tuple[FittedFeatures, ...], Scaling]:
         """Return blocks and the scaling of their features: all, or those without labels.
 
         The shares of the families of the latter keep their ratios and sum to 1.
@@ -350,7 +346,7 @@ def check_model(model: Any, function: str = "") -> None:
         model.task.check_single_label(function)
 
 
-def _columns_of_distances(blocks: Sequence[AnyFitted]) -> dict[str, np.ndarray]:
+def _columns_of_distances(blocks: Sequence[FittedFeatures]) -> dict[str, np.ndarray]:
     """Return, by column of records, the features that are of distances."""
     sizes = [block.R for block in blocks]
     names = [block.column if isinstance(block, FittedBlock) else None for block in blocks]
