@@ -12,9 +12,10 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.explain.discriminative import omega_text
-from d2ke.models.blocks import AnyFitted, FittedBlock
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import PieceScores
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -253,7 +254,7 @@ class _View:
         The shares of windows that are in x by the steps of their places.
     """
 
-    block: AnyFitted
+    block: FittedFeatures
     x: Any
     distances: np.ndarray
     shares: np.ndarray
@@ -288,7 +289,7 @@ class _View:
 
 def _view(
     model: D2KEModel,
-    block: AnyFitted,
+    block: FittedFeatures,
     columns: slice,
     weights: np.ndarray,
     row: np.ndarray,
