@@ -234,16 +234,16 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """What the random objects of a block add for x.
+    """Contributions of the random objects of a block to the decision for x.
 
     Attributes
     ----------
     block : fitted block
         The block.
     x : Objects or None
-        What it sees; None for no entry, and for numbers and the like.
+        The object that the block sees; None for a missing entry, and for blocks without distances.
     distances : ndarray, shape (n,)
-        Of x to the random objects; NaN for what is not a distance.
+        Distances of x to the random objects; NaN for features without distances.
     shares, values : ndarray, shape (n,)
         What each random object adds to the decision value, and its scaled feature.
     is_itself : ndarray of bool, shape (n,)
@@ -316,8 +316,8 @@ def _view(
             with np.errstate(divide="ignore"):
                 logarithms = np.log(block.hidden[hidden] * np.sqrt(block.R))
             distances[hidden] = -logarithms / block.gamma[hidden]
-    found = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
-    places, steps = (None, None) if found is None else found
+    located = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
+    places, steps = (None, None) if located is None else located
     return _View(block, x, distances, shares, values, is_itself, places, steps)
 
 
