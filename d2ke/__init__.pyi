@@ -72,7 +72,7 @@ from .measures.two_sample import kernel_two_sample_test as kernel_two_sample_tes
 from .model_selection.result import load_search as load_search
 from .model_selection.search import search as search
 from .models import views as views
-from .models.blocks import Block as Block
+from .models.distance_blocks import Block as Block
 from .models.model import D2KEModel as D2KEModel
 from .models.persistence import load_model as load_model
 from .models.persistence import save_model as save_model

@@ -20,7 +20,7 @@ from d2ke.embedding.features import check_embedding, check_link, feature_transfo
 from d2ke.embedding.scaling import Scaling
 from d2ke.io.feature_writer import FeatureContent, write_rows
 from d2ke.io.features import check_features_path, check_labels
-from d2ke.models.blocks import AnyFitted
+from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects, span_of
 
@@ -202,7 +202,7 @@ def write_model_features(
     write_rows(path, content, compute, "features", progress, features.rows_at_once(objects))
 
 
-def _digests(blocks: Sequence[AnyFitted], scaling: Scaling) -> dict[str, str]:
+def _digests(blocks: Sequence[FittedFeatures], scaling: Scaling) -> dict[str, str]:
     """Return digests of everything on which the features of a model's blocks depend."""
     described: list[Any] = [scaling]
     functions: dict[str, Any] = {}

@@ -25,8 +25,9 @@ da = pytest.importorskip("dask.array")
 
 import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import matrices, workers  # noqa: E402
-from d2ke.models import blocks, recipes, train  # noqa: E402
-from d2ke.models.piece_scores import PieceScores  # noqa: E402
+from d2ke.models import blocks, passes, recipes  # noqa: E402
+from d2ke.models.pieces import PieceScores  # noqa: E402
+from d2ke.models.tasks import LabelSets  # noqa: E402
 
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 12, 90)]
@@ -363,9 +364,9 @@ def test_wrong_records():
     with pytest.raises(TypeError, match=r"X\['age'\] holds strings") as caught:
         lazy.d2ke_transform(table.assign(age=table.word), RECORD_MODEL).compute()
     assert caught.value.__notes__[0] in ("in partition 0 of X", "in partition 1 of X")
-    for X in (RECORDS, people(), table):
-        with pytest.raises(TypeError, match=r"X holds records, which d2ke\.d2ke_train takes"):
-            lazy.d2ke_train(LABELS, X)
+    parts = [dask.delayed(part) for part in (people(), {**people(), "age": list(WORDS)})]
+    with pytest.raises(TypeError, match=r"X\['age'\] holds numbers and strings in different part"):
+        lazy.d2ke_train(delayed_parts(LABELS * 2, 90), parts)
 
 
 # ---------------------------------------------------------------- training
@@ -382,19 +383,22 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
         assert one.name == other.name
         assert one.omega == other.omega
         same(one.gamma, other.gamma)
+        assert one.share == other.share
         assert (one.sources is None) == (other.sources is None)
         if one.sources is not None:
             same(one.sources, other.sources)
             same(one.hidden, other.hidden)
-    for name in ("kind", "channels", "letters", "C", "n_train", "largest_class"):
+    for name in ("kind", "channels", "letters", "C", "n_train"):
         assert getattr(ours, name) == getattr(wanted, name) or ours.classes is None
+    assert ours.largest_class == pytest.approx(wanted.largest_class, rel=1e-12, nan_ok=True)
     if wanted.alphabet is not None:
         same(ours.alphabet, wanted.alphabet)
     if wanted.classes is not None:
         same(ours.classes, wanted.classes)
         same(ours.confusion, wanted.confusion)
     assert ours.accuracy == pytest.approx(wanted.accuracy, rel=rtol)
-    same(ours.calibration.values, wanted.calibration.values)
+    if not isinstance(ours.task, LabelSets):
+        same(ours.calibration.values, wanted.calibration.values)
     same(ours.reference.rows, wanted.reference.rows)
     np.testing.assert_allclose(ours.reference.scores, wanted.reference.scores, rtol=0, atol=1e-3)
     one, other = (model.calibration.decisions for model in (ours, wanted))
@@ -435,13 +439,91 @@ def test_the_model_is_that_of_one_machine(name, small_sample):
     ],
 )
 def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
-    monkeypatch.setattr(train, "_WHOLE", 0)  # no hinge loss
+    monkeypatch.setattr(passes, "_WHOLE", 0)  # no hinge loss
     wanted = d2ke.d2ke_train(y, X, **options)
     ours = lazy.d2ke_train(y, X, chunks=17, **options)
     same_models(ours, wanted, X)
     bounds = (5, 5, 30)
     parts, labels = delayed_parts(X, *bounds), delayed_parts(list(y), *bounds)
     same_models(lazy.d2ke_train(labels, parts, **options), wanted, X)
+
+
+SETS_OF_LABELS = np.array([["A" in word, word.count("C") > 1, len(word) > 6] for word in WORDS])
+HEAVY = RNG.integers(0, 4, 90).astype(float)
+WEIGHTED_LABELS = {
+    "balanced": {"class_weight": "balanced"},
+    "by name": {"class_weight": {"many": 3.0}},
+    "objects": {"sample_weight": HEAVY},
+    "both": {"sample_weight": HEAVY, "class_weight": "balanced"},
+}
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.parametrize("R", [32, 80])  # fewer features than objects, and more
+@pytest.mark.parametrize("name", WEIGHTED_LABELS)
+def test_weights(name, R, small_sample):
+    options = WEIGHTED_LABELS[name]
+    wanted = d2ke.d2ke_train(LABELS, STRINGS, R=R, **options)
+    same_models(lazy.d2ke_train(LABELS, STRINGS, R=R, chunks=45, **options), wanted)
+    if "sample_weight" in options:
+        options = options | {"sample_weight": delayed_parts(HEAVY, 50)}
+    parts = delayed_parts(STRINGS, 50)
+    same_models(lazy.d2ke_train(delayed_parts(LABELS, 50), parts, R=R, **options), wanted)
+
+
+def test_weights_of_a_regression(small_sample):
+    options = {"R": 32, "sample_weight": HEAVY}
+    wanted = d2ke.d2ke_train(AMOUNTS, STRINGS, **options)
+    same_models(lazy.d2ke_train(AMOUNTS, STRINGS, chunks=45, **options), wanted)
+
+
+def test_wrong_weights():
+    for weights, message in (
+        (np.zeros(90), "sample_weight is zero for all objects"),
+        (-HEAVY, "must be finite and not negative"),
+        (HEAVY[:9], "sample_weight has 9 labels, but X has 90 rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lazy.d2ke_train(LABELS, STRINGS, R=16, chunks=45, sample_weight=weights)
+    with pytest.raises(ValueError, match="class_weight does not go with keep_sums"):
+        lazy.d2ke_train(LABELS, STRINGS, R=16, class_weight="balanced", keep_sums=True)
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+def test_several_labels(small_sample):
+    wanted = d2ke.d2ke_train(SETS_OF_LABELS, STRINGS, R=32)
+    same_models(lazy.d2ke_train(SETS_OF_LABELS, STRINGS, R=32, chunks=45), wanted)
+    rows = da.from_array(SETS_OF_LABELS, chunks=(50, 1))
+    same_models(lazy.d2ke_train(rows, delayed_parts(STRINGS, 50), R=32), wanted)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(SETS_OF_LABELS, columns=["a", "cc", "long"])
+    named = lazy.d2ke_train(frame, STRINGS, R=32, chunks=45, sample_weight=HEAVY)
+    assert named.classes.tolist() == ["a", "cc", "long"]
+    same_models(named, d2ke.d2ke_train(frame, STRINGS, R=32, sample_weight=HEAVY))
+    with pytest.raises(ValueError, match="has 1 only in column 0"):
+        lazy.d2ke_train(np.column_stack([np.ones(90), HEAVY > 1]), STRINGS, chunks=45)
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.parametrize("name", ["records", "dask frame", "parts"])
+def test_a_model_of_records(name, small_sample):
+    wanted = d2ke.d2ke_train(LABELS, RECORDS, R=64, distance={"walk": "dtw"})
+    chunks = 45 if name == "records" else None
+    y = LABELS
+    ours = lazy.d2ke_train(y, TABLES[name](), R=64, distance={"walk": "dtw"}, chunks=chunks)
+    assert {key: kind.kind for key, kind in ours.inputs.items()} == {
+        key: kind.kind for key, kind in wanted.inputs.items()
+    }
+    assert [block.family for block in ours.blocks] == [block.family for block in wanted.blocks]
+    assert [block.share for block in ours.blocks] == [block.share for block in wanted.blocks]
+    assert ours.C == wanted.C
+    same(d2ke_features(ours), d2ke_features(wanted))
+    decisions = [d2ke.d2ke_predict(None, RECORDS, model)[2] for model in (ours, wanted)]
+    np.testing.assert_allclose(*decisions, rtol=0, atol=1e-5 * np.abs(decisions[1]).max())
+
+
+def d2ke_features(model):
+    return blocks.block_features(model.blocks, RECORDS, 1)
 
 
 def test_scores_of_pieces(small_sample, monkeypatch):
@@ -464,7 +546,7 @@ def test_scores_of_pieces(small_sample, monkeypatch):
 
 def test_what_does_not_fit_is_refused_before_the_sample(monkeypatch):
     monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10**8)
-    monkeypatch.setattr("d2ke.dask.training.sample_rows", None)
+    monkeypatch.setattr("d2ke.models.train.sample_rows", None)
     with pytest.raises(MemoryError, match="R = 60000 features"):
         lazy.d2ke_train(LABELS, STRINGS, R=60_000, chunks=17)
 
@@ -581,8 +663,8 @@ def test_dask_is_named_where_it_is_missing():
 def test_errors_at_the_door():
     parts = delayed_parts(WORDS, 20)
     address = LowLevelCallable(ctypes.CFUNCTYPE(ctypes.c_double)(float))
-    with pytest.raises(TypeError, match=r"class_weight is for d2ke\.d2ke_train"):
-        lazy.d2ke_train(["a", "b"] * 10, WORDS[:20], class_weight="balanced")
+    with pytest.raises(ValueError, match=r"groups needs all features in memory"):
+        lazy.d2ke_train(["a", "b"] * 10, WORDS[:20], groups=[1, 2] * 10)
     with pytest.raises(ValueError, match="levenstein"):
         lazy.distance_matrix(parts, None, "levenstein")
     with pytest.raises((TypeError, ValueError), match="window"):

@@ -141,3 +141,10 @@ def test_pictures_of_the_concepts(monkeypatch, tmp_path):
     for name in committed:
         assert image.imread(tmp_path / name).shape == image.imread(docs / "start" / name).shape
         assert (docs / "start" / name).stat().st_size < 160_000
+
+
+def test_new_block(monkeypatch, capsys):
+    printed = run(monkeypatch, capsys, "new_block.py")
+    assert re.search(r"^  length +1 x length$", printed, re.M)
+    assert float(re.search(r"100 R\^2 on new strings: ([\d.]+)", printed)[1]) > 95
+    assert len((EXAMPLES / "new_block.py").read_text().splitlines()) <= 40

@@ -51,7 +51,7 @@ def write_report(
 
     Of very many objects it shows a sample.
     """
-    rows = sample_rows(len(data[1]), 0, None)
+    rows = sample_rows(len(data[1]), 0)
     n, objects, labels = len(data[1]), take(data[0], rows), data[1][rows]
     Z = session.long("features", model.features, objects, session.n_threads, rows)
     measure, floor = model.task.measure, "."
@@ -68,7 +68,7 @@ def write_report(
             text="Each training object in turn is left out of the linear model. The same "
             "predictions chose C, so the accuracy can be too high. Measure it on new objects.",
             columns=["block", "random objects", "distance"],
-            rows=[[block.name, str(block.R), str(block.distance)] for block in model.blocks],
+            rows=[[block.name, str(block.R), block.describe()] for block in model.blocks],
         ),
         Section(
             "Map of the objects",

@@ -31,11 +31,13 @@ from d2ke.dask.merged_neighbors import nearest, within
 from d2ke.dask.prediction import d2ke_predict, d2ke_transform, novelty
 from d2ke.dask.training import d2ke_train
 from d2ke.learners.ridge import Ridge, RidgeSums
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.blocks import Sample
 from d2ke.models.calibration import Calibration
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.labels import Labels
 from d2ke.models.model import D2KEModel
-from d2ke.models.plan import TrainingPlan
+from d2ke.models.passes import Rows
+from d2ke.models.plan import Plan
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.scores import LeftOutScores
 from d2ke.objects.container import Objects
@@ -64,7 +66,7 @@ dask.sizeof.sizeof.register(
     Records, lambda records: sum(map(dask.sizeof.sizeof, records.columns.values()))
 )
 for kind in (
-    Calibration, Column, D2KEModel, FittedBlock, ReferenceObjects, Labels, LeftOutScores, Ridge,
-    RidgeSums, TrainingPlan,
+    Calibration, Column, D2KEModel, FittedBlock, Labels, LeftOutScores, Ridge,
+    ReferenceObjects, RidgeSums, Plan, Rows, Sample,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

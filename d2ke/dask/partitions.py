@@ -17,11 +17,13 @@ from dask.utils import parse_bytes
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import label_array, nested_rows
 from d2ke.dask.workers import later, shared, thread_count
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.packed import offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_records
+from d2ke.objects.tables import is_table
 from d2ke.objects.values import list_of
 
 _TASKS_OF_THREAD = 4  # so that all threads have work to the end
@@ -94,14 +96,15 @@ def partitions_of(
         The argument.
     chunks : int or sequence of int, optional
         As in the public functions.
-    kind : {"series", "sets", "strings", "records"}, optional
-        The kind that is needed; None for any of objects.
+    kind : {"series", "sets", "strings", "records", "any"}, optional
+        The kind that is needed; None for any of objects, "any" for records too.
     anything : bool
         Whether objects may be anything, as for Python functions.
     row_bytes : int
         Bytes of a row of the result.
     """
-    lazy = lazy_parts(name, X, frames=kind == "records")
+    frames = kind == "records" or (kind == "any" and is_frame(X))
+    lazy = lazy_parts(name, X, frames=frames)
     if lazy is None:
         whole = _packed(name, kind, anything, X)
         lengths = _row_chunks(len(whole), chunks, row_bytes)
@@ -166,9 +169,36 @@ def lazy_parts(
     return parts, (math.nan,) * len(parts)
 
 
+def row_parts(name: str, values: Any, x: Partitions) -> list[Any]:
+    """Return tasks that give the values of the rows of each part of X: labels or weights."""
+    lazy = lazy_parts(name, values, frames=is_frame(values))
+    if lazy is not None:
+        parts, _ = lazy
+        if len(parts) != len(x.parts):
+            raise ArgumentError(
+                name,
+                f"has {len(parts)} partitions, but X has {len(x.parts)}; cut both alike",
+            )
+        return parts
+    if nested_rows(values) is None and not hasattr(values, "columns"):
+        values = label_array(name, values)
+    if x.known and len(values) != sum(x.lengths):
+        n = int(sum(x.lengths))
+        raise ArgumentError(name, f"has {len(values)} labels, but X has {n} rows")
+    every, starts = shared(values), x.starts()
+    return [later(partial(_cut, name, i), every, starts) for i in range(len(x.parts))]
+
+
+def _cut(name: str, i: int, every: Any, starts: np.ndarray) -> Any:
+    if len(every) != starts[-1]:
+        raise ArgumentError(name, f"has {len(every)} labels, but X has {starts[-1]} rows")
+    every = every.iloc if hasattr(every, "iloc") else every  # of pandas
+    return every[starts[i] : starts[i + 1]]
+
+
 def _read(name: str, kind: str | None, anything: bool, rows: float, part: Any) -> Any:
     """Pack a part on a worker."""
-    if kind == "records":  # the length of a dict is not that of its columns
+    if _holds_records(kind, part):  # the length of a dict is not that of its columns
         part = pack_records(part, name=name)
     if not math.isnan(rows) and len(part) != rows:
         raise ArgumentError("chunks", f"has {rows} for a partition of {len(part)} objects")
@@ -177,12 +207,16 @@ def _read(name: str, kind: str | None, anything: bool, rows: float, part: Any) -
     return _packed(name, kind, anything, part)
 
 
+def _holds_records(kind: str | None, X: Any) -> bool:
+    return kind == "records" or (kind == "any" and is_table(X))
+
+
 def _packed(name: str, kind: str | None, anything: bool, X: Any) -> Any:
-    if kind == "records":
+    if _holds_records(kind, X):
         return pack_records(X, name=name)
     if anything:
         return X if isinstance(X, Objects) else list_of(name, X)
-    return as_objects(name, X, kind, missing=True)
+    return as_objects(name, X, None if kind == "any" else kind, missing=True)
 
 
 def _starts(*lengths: int) -> np.ndarray:

@@ -10,14 +10,11 @@ import dask.array as da
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentError
-from d2ke._base.labels import label_array
-from d2ke.dask.partitions import Partitions, is_frame, is_lazy, lazy_parts, partitions_of, row_array
+from d2ke.dask.partitions import Partitions, is_frame, is_lazy, partitions_of, row_array, row_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.explain.novelty import novelty as novelty_in_memory
 from d2ke.models import predict
 from d2ke.models.inputs import check_columns
-from d2ke.models.label_matrices import label_matrix
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.tasks import Task
 
@@ -91,7 +88,7 @@ def d2ke_predict(
     if y is not None:
         if not is_lazy(y):
             y = task.truth(y, int(sum(x.lengths)) if x.known else len(y))
-        parts = zip(label_parts(y, x), x.parts, results, strict=True)
+        parts = zip(row_parts("y", y, x), x.parts, results, strict=True)
         once = shared(task)
         tallies = [later(_tally, once, y_i, x_i, result[0]) for y_i, x_i, result in parts]
         accuracy = da.from_delayed(later(_score, once, tree(tallies, _sum)), (), np.float64)
@@ -183,24 +180,6 @@ def _rows(
     return row_array(x.map(apply, shared(model), empty=empty), x.lengths, empty)
 
 
-def label_parts(y: Any, x: Partitions) -> list[Any]:
-    """Return tasks that give the labels of each part of X."""
-    lazy = lazy_parts("y", y)
-    if lazy is not None:
-        y_parts, _ = lazy
-        if len(y_parts) != len(x.parts):
-            raise ArgumentError(
-                "y", f"has {len(y_parts)} partitions, but X has {len(x.parts)}; cut both alike"
-            )
-        return y_parts
-    matrix = label_matrix(y)
-    labels = label_array("y", y) if matrix is None else matrix[0]
-    if x.known and len(labels) != sum(x.lengths):
-        raise ArgumentError("y", f"has {len(labels)} labels, but X has {int(sum(x.lengths))} rows")
-    every, starts = shared(labels), x.starts()
-    return [later(partial(_own_labels, i), every, starts) for i in range(len(x.parts))]
-
-
 def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
     """Check what this process can see, and cut X."""
     check_model(model)
@@ -219,12 +198,6 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
 
 
 # ---------------------------------------------------------------- on workers
-
-
-def _own_labels(i: int, every: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    if len(every) != starts[-1]:
-        raise ArgumentError("y", f"has {len(every)} labels, but X has {starts[-1]} rows")
-    return every[starts[i] : starts[i + 1]]
 
 
 def _tally(task: Task, y: Any, x: Any, predicted: np.ndarray) -> np.ndarray:

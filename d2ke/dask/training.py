@@ -1,37 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training on dask collections: a sample, sums of products, one decomposition, scores."""
+"""Training on dask collections: the steps of `d2ke.models.train`, on partitions."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial, reduce
-from operator import attrgetter
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from dask.base import compute, persist
 
-from d2ke._base import labels
-from d2ke._base.checks import choice, flag, integer
+from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.dask.partitions import is_frame, is_lazy, partitions_of
-from d2ke.dask.prediction import label_parts
-from d2ke.dask.workers import check_workers, later, shared, tree
-from d2ke.learners.ridge import RidgeSums
-from d2ke.models import train, training_inputs
-from d2ke.models.blocks import AnyBlock, Block, entropy_of, sample_rows, take
-from d2ke.models.calibration import rows_to_keep
-from d2ke.models.labels import Labels, has_fractions, read_labels
+from d2ke.dask.partition_labels import PartitionLabels
+from d2ke.dask.partitions import is_frame, partitions_of, row_parts
+from d2ke.dask.workers import check_workers, finished, later, tree
+from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
+from d2ke.models.labels import Labels
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import ROWS, fit_scores
-from d2ke.models.plan import Solved, TrainingPlan, scores
-from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
-from d2ke.models.scores import LeftOutScores
-from d2ke.models.tasks import Classes, Task
-from d2ke.objects.container import Objects
+from d2ke.models.passes import Rows
+from d2ke.models.train import Options, check_keep_sums, train
+from d2ke.models.training_inputs import Choice, choice_of_columns, packed_objects
+from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.joining import concatenate
+from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
 
 
@@ -39,10 +29,13 @@ def d2ke_train(
     y: Any,
     X: Any,
     *,
-    blocks: Sequence[Block] | None = None,
-    distance: str | Callable[..., float] | Sequence[Any] | None = None,
+    blocks: Sequence[AnyBlock] | None = None,
+    distance: str | Callable[..., float] | Sequence[Any] | Mapping[str, Any] | None = None,
     R: int | None = None,
     task: str | None = None,
+    class_weight: str | Mapping[Any, float] | None = None,
+    sample_weight: Any = None,
+    groups: None = None,
     seed: Any = 0,
     keep_sums: bool = False,
     chunks: Any = None,
@@ -51,21 +44,27 @@ def d2ke_train(
 ) -> D2KEModel:
     """Train a model on the workers; this process sees nothing but the model.
 
-    The random objects and gammas have the bits of `d2ke.d2ke_train`: they come from a sample of
-    rows that the seed and the number of objects determine. Sums of products are added over
-    partitions, one worker decomposes them, and a second pass scores every C on left-out rows. The
-    squared hinge loss, which needs all features in memory, is not tried; weights and groups are not
-    supported. X is read four times; ``X.persist()`` keeps it in the workers' memory if it fits.
+    The steps are those of `d2ke.d2ke_train`. The random objects and gammas have the same bits: they
+    come from a sample of rows that the seed and the number of objects determine. Sums of products
+    are added over partitions, one worker decomposes them, and another pass scores every C on
+    left-out rows. X is read four times, strings once more; ``X.persist()`` keeps it in the workers'
+    memory if it fits.
 
     Parameters
     ----------
-    y : array_like, dask Series, dask array or list of Delayed
-        The labels; a dask collection has the partitions of X. One label an object.
+    y : array_like, dask Series, DataFrame or array, or list of Delayed
+        The labels; a dask collection has the partitions of X.
     X, chunks, n_threads
-        As for `d2ke.dask.distance_matrix`. Every partition gives R^2 numbers, so that few large
-        ones are better than many small ones.
-    blocks, distance, R, task, seed, keep_sums, **params
+        As for `d2ke.dask.distance_matrix`, or records: a dask DataFrame, a list of delayed parts,
+        each of which gives what `pack_records` takes, or one such in memory. Every partition
+        gives R^2 numbers, so that few large ones are better than many small ones.
+    blocks, distance, R, task, class_weight, seed, keep_sums, **params
         As for `d2ke.d2ke_train`.
+    sample_weight : array_like, dask Series or array, or list of Delayed, optional
+        As for `d2ke.d2ke_train`; a dask collection has the partitions of X.
+    groups : None
+        Groups need all features in memory: use `d2ke.d2ke_train`. The squared hinge loss, which
+        needs them too, is not tried.
 
     Returns
     -------
@@ -93,238 +92,128 @@ def d2ke_train(
     ['odd', 'even']
     """
     n_threads = integer("n_threads", n_threads, 1)
-    if is_frame(X) or (is_table(X) and not is_lazy(X)):
-        raise ArgumentTypeError(
-            "X",
-            "holds records, which d2ke.d2ke_train takes, in memory; d2ke.dask.d2ke_predict takes "
-            "them too. Of objects give one column",
+    if groups is not None:
+        raise ArgumentError(
+            "groups", "needs all features in memory: train with d2ke.d2ke_train, on one machine"
         )
-    for name in ("class_weight", "sample_weight", "groups"):
-        if name in params:
-            raise ArgumentTypeError(name, "is for d2ke.d2ke_train; there it is all in memory")
-    flag("keep_sums", keep_sums)
-    distances = training_inputs.check_choices(blocks, distance, R, params)
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
-    if getattr(y, "ndim", 1) == 2:
-        raise ArgumentError(
-            "y", "is a matrix: several labels an object are for d2ke.d2ke_train, in memory"
-        )
     if task is not None:
         choice("task", task, ("classification", "regression"))
-    entropy = entropy_of(seed)
-    x = partitions_of("X", X, chunks, anything=all(map(callable, distances)))
-    if x.whole is not None:
-        training_inputs.packed_objects(x.whole, distances)
+    options = Options(entropy_of(seed), check_keep_sums(keep_sums, class_weight, sample_weight))
+    chosen = Choice.of(blocks, distance, R, params)
+    anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
+    x = partitions_of("X", X, chunks, kind="any", anything=anything)
+    if isinstance(x.whole, Records):
+        choice_of_columns(x.whole, chosen)
+    elif x.whole is not None:
+        packed_objects(x.whole, chosen.distances)
     check_workers()
-    started = time.perf_counter()
-    truth = label_parts(y, x)
-    # Every pass ends before the next one begins, so that no part is kept from one to the next.
-    kinds = tree([later(_label_kinds, task, y_i) for y_i in truth], partial(_merge_kinds, task))
-    starts, kinds = compute(x.starts(), kinds)
-    what = read_labels(kinds, task).task
-    what.check_rows(int(starts[-1]))
-    first = shared(what)
-    tasks = [
-        (x.where(i), int(starts[i]), x_i, later(_target, first, y_i, x_i, where=x.where(i)))
-        for i, (y_i, x_i) in enumerate(zip(truth, x.parts, strict=True))
-    ]
-    n = int(starts[-1])
-    size = R or sum(map(attrgetter("R"), blocks or ()))
-    later(training_inputs.check_size, n, size, what.k).compute()
-    rows = sample_rows(n, entropy, R if blocks is None else blocks)
-    scored = sample_rows(n, entropy, ROWS) if blocks is None else rows[:0]
-    sample, strings = (
-        tree(
-            [
-                later(take_some, drawn[(drawn >= at) & (drawn < at + size)] - at, x_i, target)
-                for (_, at, x_i, target), size in zip(tasks, np.diff(starts), strict=True)
-            ],
-            _merge_samples,
-        )
-        for drawn, take_some in ((rows, _take), (scored, _take_strings))
-    )
-    made: Any = later(
-        partial(_plan, blocks, distances, distance, params, R, rows, scored, n, entropy),
-        sample,
-        strings,
-    )
-    plan, Z, sample = _finished(made[0], made[1], sample)
-    sums = tree(
-        [
-            later(partial(_sums, at, n_threads), plan, x_i, target, where=where)
-            for where, at, x_i, target in tasks
-        ],
-        _merge_sums,
-    )
-    (solved,) = _finished(later(partial(_solve, entropy), plan, Z, sample, sums))
-    left_out = tree(
-        [
-            later(
-                partial(_scores, at, n, entropy, n_threads), plan, solved, x_i, target, where=where
-            )
-            for where, at, x_i, target in tasks
-        ],
-        _merge_scores,
-    )
-    model = later(partial(_model, keep_sums), plan, solved, sample, left_out, sums).compute()
-    model = replace(model, seconds={"training": time.perf_counter() - started})
-    what.warn_of_result(model)
+    labelled = PartitionLabels(x, row_parts("y", y, x), task)
+    if sample_weight is not None or class_weight is not None:
+        weights = None if sample_weight is None else row_parts("sample_weight", sample_weight, x)
+        labelled.weigh(weights, class_weight)
+    weighted = sample_weight is not None or class_weight is not None
+    model = train(OnWorkers(labelled, n_threads, weighted), chosen, options)
+    model.task.warn_of_result(model)
     return model
 
 
-def _finished(*tasks: Any) -> tuple[Any, ...]:
-    """Compute tasks, and leave their results where they are."""
-    kept = persist(*tasks)
-    later(_nothing, *kept).compute()
-    return kept
+class OnWorkers:
+    """Training on the partitions of a collection: an `Executor` of `d2ke.models.train`.
 
-
-class _Sample(NamedTuple):
-    """Some training objects, in the order of their rows, and their labels."""
-
-    objects: Any
-    target: Labels
-
-
-# ---------------------------------------------------------------- on workers: labels and sample
-
-
-def _label_kinds(task: str | None, y: Any) -> np.ndarray:
-    """Return labels that stand for all: the classes, or the range of the targets of a regression.
-
-    One of them is not a whole number if one of all is not.
+    Results of steps stay on the workers, but for those of `value`.
     """
-    values = labels.label_array("y", y)
-    broken = values[values != np.round(values)] if values.dtype.kind == "f" else values[:0]
-    real = task == "regression" or (task is None and has_fractions(values))
-    if real and len(values) and values.dtype.kind in "iuf":
-        values = np.concatenate([[values.min(), values.max()], broken[:1]])
-    return np.unique(values)
+
+    def __init__(self, labelled: PartitionLabels, n_threads: int, weighted: bool):
+        self._bounds = offsets_of(labelled.sizes())
+        self.n, self._labelled, self._n_threads = int(self._bounds[-1]), labelled, n_threads
+        self.labels = Labels(labelled.task, np.empty(0), np.empty(0) if weighted else None)
+        self.n_largest = max(labelled.counts().values(), default=float("nan"))
+
+    def _rows(self) -> list[tuple[str, Any]]:
+        """Return tasks that read the `Rows` of each partition."""
+        labelled, x, tasks = self._labelled, self._labelled.x, []
+        for number, (i, labels) in enumerate(zip(labelled.places, labelled.parts, strict=True)):
+            rows = None if labelled.rows is None else labelled.rows[number]
+            first = int(self._bounds[number])
+            where = x.where(i)
+            read = later(_read, x.parts[i], labels, rows, first, self._n_threads, where=where)
+            tasks.append((where, read))
+        return tasks
+
+    def sample(self, rows: np.ndarray) -> Any:
+        """Return a task that gives the sample of these rows."""
+        cuts = np.split(rows, np.searchsorted(rows, self._bounds[1:-1]))
+        taken = [
+            later(Rows.sample, part, chosen, where=where)
+            for (where, part), chosen in zip(self._rows(), cuts, strict=True)
+        ]
+        return finished(tree(taken, _join_samples))[0]
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task that has called a function on a worker."""
+        return finished(later(function, *arguments))[0]
+
+    def value(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a function that a worker calls."""
+        return later(function, *arguments).compute()
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task that gives the merged results for all partitions."""
+        results = [later(function, part, *arguments, where=where) for where, part in self._rows()]
+        return finished(tree(results, _merge_results))[0]
+
+    def holds(self, R: int) -> bool:
+        """Return False: no process has all features."""
+        return False
+
+    def keep(self, plan: Any, Z: Any, R: int, needed: bool) -> None:
+        """Keep nothing: features are computed in every pass."""
 
 
-def _merge_kinds(task: str | None, *kinds: np.ndarray) -> np.ndarray:
-    filled = [values for values in kinds if len(values)] or kinds[:1]
-    families = sorted({labels.label_family(values) for values in filled})
-    if len(families) > 1:
-        names = " and ".join("numbers" if name == "number" else "strings" for name in families)
-        raise ArgumentTypeError("y", f"holds {names} in different partitions")
-    return _label_kinds(task, np.concatenate(filled))
+# ---------------------------------------------------------------- on workers
 
 
-def _target(task: Task, y: Any, x: Any) -> Labels:
-    """Return the encoded labels of a part."""
-    return Labels(task, task.encode(y, len(x)))
+def _read(objects: Any, labels: Labels, rows: Any, first_row: int, n_threads: int) -> Rows:
+    if rows is not None and len(rows) < len(objects):
+        objects = take(objects, rows)
+    return Rows(objects, labels, first_row, n_threads)
 
 
-def _take(rows: np.ndarray, x: Any, target: Labels) -> _Sample:
-    """Return some objects of a part, with the letters of all."""
-    return _Sample(take(x, rows), target[rows])
+def _join_samples(*samples: Sample) -> Sample:
+    labels = [sample.labels for sample in samples if sample.labels is not None]
+    weights = None
+    if labels[0].weights is not None:
+        weights = np.concatenate([one.row_weights for one in labels])
+    values = np.concatenate([one.values for one in labels])
+    return Sample(
+        _join([sample.objects for sample in samples]),
+        np.concatenate([sample.rows for sample in samples]),
+        Labels(labels[0].task, values, weights),
+    )
 
 
-def _take_strings(rows: np.ndarray, x: Any, target: Labels) -> _Sample:
-    """Return strings of a part for scores of pieces; none of other objects."""
-    strings = isinstance(x, Objects) and x.kind == "strings"
-    return _take(rows if strings else rows[:0], x, target)
+def _join(collections: Sequence[Any]) -> Any:
+    """Join objects or records, with the letters of all."""
+    if isinstance(collections[0], Records):
+        names = collections[0].columns
+        return Records({name: _join_columns([one[name] for one in collections]) for name in names})
+    packed = [objects for objects in collections if not isinstance(objects, list)]
+    if packed:
+        return concatenate(packed)
+    return [item for objects in collections for item in objects]
 
 
-def _merge_samples(*samples: _Sample) -> _Sample:
-    objects = [each.objects for each in samples if not isinstance(each.objects, list)]
-    values = np.concatenate([each.target.values for each in samples])
-    target = replace(samples[0].target, values=values)
-    if objects:
-        return _Sample(concatenate(objects), target)
-    return _Sample([item for each in samples for item in each.objects], target)
+def _join_columns(columns: Sequence[Column]) -> Column:
+    values = [column.values for column in columns if column.values is not None]
+    missing = np.concatenate([column.missing for column in columns])
+    joined = None
+    if values:
+        joined = _join(values) if isinstance(values[0], Objects) else np.concatenate(values)
+    return Column(joined, missing, max(column.use for column in columns))
 
 
-# ---------------------------------------------------------------- on workers: the passes
-
-
-def _plan(
-    blocks: Sequence[Block] | None,
-    distances: Sequence[Any],
-    distance: Any,
-    params: Any,
-    R: int | None,
-    rows: np.ndarray,
-    scored: np.ndarray,
-    n: int,
-    entropy: Any,
-    sample: _Sample,
-    strings: _Sample,
-) -> tuple[TrainingPlan, np.ndarray]:
-    """Draw the random objects from the sample; return its features too."""
-    objects, target = training_inputs.packed_objects(sample.objects, distances), sample.target
-    limit = feature_limit(blocks, R, n)
-    recipe = blocks or default_blocks(objects, distance, params, R, n)
-    has_scores = blocks is None and scores_pieces(recipe, n, target.task.k)
-    recipe = beside_scores(recipe, R) if has_scores else recipe
-    size = sum(map(attrgetter("R"), recipe)) + has_scores * target.task.k
-    training_inputs.check_size(n, min(size, limit or size), target.task.k)
-    chosen: Sequence[AnyBlock] = recipe
-    if has_scores:
-        piece_scores = fit_scores(strings.objects, strings.target, scored, entropy)
-        chosen = (*recipe, *([] if piece_scores is None else [piece_scores]))
-    return TrainingPlan.of(chosen, objects, target, rows, n, entropy, None, limit=limit)
-
-
-def _sums(first_row: int, n_threads: int, plan: TrainingPlan, x: Any, target: Labels) -> RidgeSums:
-    return plan.sums(plan.features(x, n_threads, first_row), target, n_threads)
-
-
-def _merge_sums(*several: RidgeSums) -> RidgeSums:
-    sums = several[0].copy()  # the part may be needed again
-    for other in several[1:]:
-        sums.merge(other)
-    return sums
-
-
-def _solve(
-    entropy: Any, plan: TrainingPlan, Z: np.ndarray, sample: _Sample, sums: RidgeSums
-) -> Solved:
-    return plan.solve(sums, Z, sample.target, int(sums.n), entropy, None)
-
-
-def _scores(
-    first_row: int,
-    n: int,
-    entropy: Any,
-    n_threads: int,
-    plan: TrainingPlan,
-    solved: Solved,
-    x: Any,
-    target: Labels,
-) -> LeftOutScores | None:
-    """Score the left-out predictions of a part; None if it is empty."""
-    if not len(x):
-        return None
-    chunks = plan.features(x, n_threads, first_row)
-    keep = rows_to_keep(n, len(solved.costs) * target.task.k, entropy) - first_row
-    return scores(solved.ridge, chunks, target, solved.costs, n_threads, keep)
-
-
-def _merge_scores(*several: LeftOutScores | None) -> LeftOutScores | None:
-    filled = [each for each in several if each is not None]
-    return reduce(LeftOutScores.merged, filled) if filled else None
-
-
-def _model(
-    keep_sums: bool,
-    plan: TrainingPlan,
-    solved: Solved,
-    sample: _Sample,
-    left_out: LeftOutScores,
-    sums: RidgeSums,
-) -> D2KEModel:
-    target, n_largest = sample.target, float("nan")
-    if isinstance(target.task, Classes):
-        counts = (
-            sums.targets if target.task.k > 1 else np.append(sums.targets, sums.n - sums.targets)
-        )
-        n_largest = float(counts.max())
-    model = train.trained_model(plan, solved, left_out, sample.objects, target, n_largest)
-    return replace(model, sums=sums if keep_sums else None)
-
-
-def _nothing(*_: Any) -> None:
-    """Wait for the arguments."""
+def _merge_results(*results: Any) -> Any:
+    filled = [result for result in results if result is not None]
+    return filled[0].merged(*filled[1:]) if filled else None

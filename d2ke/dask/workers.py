@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from dask.base import persist
 from dask.delayed import Delayed, delayed
 from dask.system import CPU_COUNT
 
@@ -81,6 +82,17 @@ def tree(tasks: Sequence[Delayed], merge: Callable[..., Any]) -> Delayed:
     while len(tasks) > 1:
         tasks = [later(merge, *tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)]
     return tasks[0]
+
+
+def finished(*tasks: Any) -> tuple[Any, ...]:
+    """Compute tasks, and leave their results where they are."""
+    kept = persist(*tasks)
+    later(_nothing, *kept).compute()
+    return kept
+
+
+def _nothing(*_: Any) -> None:
+    """Wait for the arguments."""
 
 
 def check_workers() -> None:

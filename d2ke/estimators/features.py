@@ -18,8 +18,17 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.estimators.base import ObjectsEstimator, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
-from d2ke.models.blocks import Block, block_features, feature_names, fit_blocks, sample_rows, take
-from d2ke.models.recipes import default_blocks
+from d2ke.models.blocks import (
+    AnyBlock,
+    Sample,
+    block_features,
+    feature_names,
+    fit_blocks,
+    sample_rows,
+    take,
+)
+from d2ke.models.recipes import blocks_of_objects
+from d2ke.models.training_inputs import Choice
 from d2ke.samplers import training_objects
 
 
@@ -65,7 +74,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         *,
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
-        blocks: Sequence[Block] | None = None,
+        blocks: Sequence[AnyBlock] | None = None,
         n_threads: int | None = None,
         progress: bool = False,
         random_state: Any = None,
@@ -88,13 +97,14 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         """Draw random objects; y is not used."""
         objects = read_objects(self, X, distance_of_blocks(self), reset=True)
         seed = seed_of(self.random_state)
-        rows = sample_rows(len(objects), seed, self.R if self.blocks is None else self.blocks)
-        sample, blocks = take(objects, rows), self.blocks
-        if blocks is None:
-            options = self.distance_params or {}
-            blocks = default_blocks(sample, self.distance, options, self.R, len(objects))
+        options = {} if self.blocks is not None else self.distance_params or {}
+        distance, R = (None, None) if self.blocks is not None else (self.distance, self.R)
+        choice = Choice.of(self.blocks, distance, R, options)
+        rows = sample_rows(len(objects), seed, choice.largest)
         progress = flag("progress", self.progress)
-        self.blocks_, Z = fit_blocks(blocks, sample, rows, seed, self.n_threads, progress)
+        sample = Sample(take(objects, rows), rows, None, self.n_threads, progress)
+        blocks = choice.blocks or blocks_of_objects(sample.objects, choice, len(objects))
+        self.blocks_, Z = fit_blocks(blocks, sample, seed)
         self.scaling_ = Scaling.fit(Z)
         return self
 

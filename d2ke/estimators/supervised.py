@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from d2ke._base.errors import ArgumentError, warn
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
-from d2ke.models.blocks import Block
+from d2ke.models.blocks import AnyBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
@@ -31,7 +31,7 @@ class D2KEEstimator(ObjectsEstimator):
         *,
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
-        blocks: Sequence[Block] | None = None,
+        blocks: Sequence[AnyBlock] | None = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,
         progress: bool = False,
@@ -162,7 +162,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         *,
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
-        blocks: Sequence[Block] | None = None,
+        blocks: Sequence[AnyBlock] | None = None,
         class_weight: Any = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,

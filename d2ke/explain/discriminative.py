@@ -10,9 +10,10 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.text import object_text
-from d2ke.models.blocks import AnyFitted, FittedBlock
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import PieceScores
 from d2ke.models.views import apply_views
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
@@ -140,7 +141,7 @@ def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
     return np.hstack(weighted)
 
 
-def source_of(block: AnyFitted, index: int) -> int | None:
+def source_of(block: FittedFeatures, index: int) -> int | None:
     """Return the training object that a random object is or was cut from, where it is known."""
     if block.sources is None:
         return None

@@ -12,9 +12,10 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.explain.discriminative import omega_text
-from d2ke.models.blocks import AnyFitted, FittedBlock
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import PieceScores
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -233,16 +234,16 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """What the random objects of a block add for x.
+    """Contributions of the random objects of a block to the decision for x.
 
     Attributes
     ----------
     block : fitted block
         The block.
     x : Objects or None
-        What it sees; None for no entry, and for numbers and the like.
+        The object that the block sees; None for a missing entry, and for blocks without distances.
     distances : ndarray, shape (n,)
-        Of x to the random objects; NaN for what is not a distance.
+        Distances of x to the random objects; NaN for features without distances.
     shares, values : ndarray, shape (n,)
         What each random object adds to the decision value, and its scaled feature.
     is_itself : ndarray of bool, shape (n,)
@@ -253,7 +254,7 @@ class _View:
         The shares of windows that are in x by the steps of their places.
     """
 
-    block: AnyFitted
+    block: FittedFeatures
     x: Any
     distances: np.ndarray
     shares: np.ndarray
@@ -288,7 +289,7 @@ class _View:
 
 def _view(
     model: D2KEModel,
-    block: AnyFitted,
+    block: FittedFeatures,
     columns: slice,
     weights: np.ndarray,
     row: np.ndarray,
@@ -315,8 +316,8 @@ def _view(
             with np.errstate(divide="ignore"):
                 logarithms = np.log(block.hidden[hidden] * np.sqrt(block.R))
             distances[hidden] = -logarithms / block.gamma[hidden]
-    found = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
-    places, steps = (None, None) if found is None else found
+    located = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
+    places, steps = (None, None) if located is None else located
     return _View(block, x, distances, shares, values, is_itself, places, steps)
 
 

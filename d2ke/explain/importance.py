@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
 from d2ke.learners.ridge import decompose
-from d2ke.models.blocks import AnyFitted
+from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.tasks import Task
 
@@ -127,7 +127,7 @@ def d2ke_importance(
     return importance(terms, offset, true, model.task, repeats, seed)
 
 
-def columns_of(blocks: Sequence[AnyFitted], by: str) -> dict[str, np.ndarray]:
+def columns_of(blocks: Sequence[FittedFeatures], by: str) -> dict[str, np.ndarray]:
     """Return the columns of the features of each group of blocks."""
     names = [getattr(block, _ATTRIBUTES[by]) or block.name for block in blocks]
     of_columns = np.repeat(names, [block.R for block in blocks])

@@ -76,7 +76,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         if len(objects) != model.n_train:
             raise ArgumentError("X", f"must be the {model.n_train} training objects")
         model.task.encode(labels, len(labels))  # refuses new classes
-        rows = sample_rows(len(labels), 0, None)
+        rows = sample_rows(len(labels), 0)
         Z, labels = model.features(take(objects, rows), n_threads, rows), labels[rows]
     pictures: list[tuple[Any, ...]] = []
     if model.confusion is not None:

@@ -157,6 +157,13 @@ class RidgeSums:
             mine = getattr(self, name)
             np.add(mine, getattr(other, name), out=mine)
 
+    def merged(self, *others: RidgeSums) -> RidgeSums:
+        """Return the sums of these rows and of others."""
+        sums = self.copy()
+        for other in others:
+            sums.merge(other)
+        return sums
+
     def centred(self, unit: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return products of centred features with each other (upper part) and with targets.
 

@@ -1,360 +1,239 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks: features of objects seen through views, by distances to random objects."""
+"""Blocks of features: the protocol, and the one place that fits and applies all of them.
+
+A block has a name, a `family`, `R` features, perhaps a `column` of records that it sees,
+``fit(sample, seed)``, which returns a fitted block, and ``resized(R)``. A fitted block is a
+`FittedFeatures`: ``features(X, n_threads, rows)`` returns the features of objects, ``describe()`` a
+few words about them. A block that needs no fitting is its own fitted block.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from d2ke._base.checks import flag, integer, not_negative, positive_number
+from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
-from d2ke._base.progress import progress_bar, stages
-from d2ke._base.threads import team_size
-from d2ke._ext import pairwise
-from d2ke.distances.pairs import check_pairs
-from d2ke.distances.registry import BY_NAME
-from d2ke.models.plain_blocks import PlainBlock
-from d2ke.models.views import FITTED, View, apply_views
-from d2ke.models.windows import Windows
+from d2ke._base.progress import stages
+from d2ke.models.labels import Labels
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column
-
-if TYPE_CHECKING:
-    from d2ke.models.piece_scores import PieceScores
 
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
-_ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
 
 
-@dataclass(frozen=True)
-class Block:
-    """One D2KE kernel of a model: views, a distance, and a law of the random objects.
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Training objects that blocks are fitted to.
 
-    Its features are exp(-gamma_j d(v(x), omega_j)) for R random objects omega_j; gamma_j is 1 over
-    the median distance of the training objects to omega_j. Blocks side by side are a sum of
-    positive definite kernels.
+    Attributes
+    ----------
+    objects : Objects, Records or list
+        The objects; for a block that sees a column of records, the entries of that column.
+    rows : ndarray of int64
+        Their rows among all training objects, sorted.
+    labels : Labels or None
+        Their labels, for supervised blocks.
+    n_threads : int or None
+        Threads to use.
+    progress : bool
+        Show progress bars.
+    """
+
+    objects: Any
+    rows: np.ndarray
+    labels: Labels | None = None
+    n_threads: int | None = None
+    progress: bool = False
+
+    def of_column(self, name: str) -> Sample:
+        """Return the entries of a column of records."""
+        column = self.objects[name]
+        labels = None if self.labels is None else self.labels[column.rows]
+        return replace(self, objects=column.values, rows=self.rows[column.rows], labels=labels)
+
+
+class AnyBlock(Protocol):
+    """A block before it is fitted."""
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+
+    @property
+    def family(self) -> str:
+        """Blocks of one family have one share of the kernel."""
+
+    @property
+    def column(self) -> str:
+        """The column of records that it sees; empty for objects of one kind."""
+
+    @property
+    def R(self) -> int:
+        """Number of features, at most."""
+
+    def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
+        """Return the fitted block; None if it has no features for this sample."""
+
+    def resized(self, R: int) -> AnyBlock:
+        """Return the block with R features; itself if its size is fixed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedFeatures:
+    """A fitted block of features.
+
+    Subclasses are frozen dataclasses with `R`, `omega` and `features`.
 
     Attributes
     ----------
     name : str
         For reports.
-    distance : str or callable
-        As for `distance_matrix`.
-    sampler : callable
-        ``sampler(R, X, seed=seed)`` returns up to R random objects; X are the training objects as
-        the views show them. `segments`, `noise`, `resampled` and `training_objects` of
-        `d2ke.samplers`, or a function of the user's. A sampler of training objects
-        returns their places too.
-    R : int
-        Number of random objects, at least 1.
-    views : tuple of callables
-        Functions Objects -> Objects, applied one after another; see `d2ke.models.views`.
-    parameters : mapping
-        Of the distance.
-    from_omega : bool
-        Whether the distance goes from omega to x, for distances that are not symmetric.
-    gamma_scale : float
-        gamma_j is this over the median distance.
-    sd_power : float
-        Features are divided by their standard deviations to this power: 1 standardises them, less
-        gives less of the kernel to random objects that few objects are near.
     family : str
         Blocks of one family have one share of the kernel, which training chooses.
     column : str
-        Of records, the column of objects that the block sees; empty for objects of one kind.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> import d2ke
-    >>> from d2ke.samplers import segments
-    >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
-    >>> block = d2ke.Block("first half", "levenshtein", segments, 64, (start,))
-    >>> y, X = ["a", "b"] * 9, ["aaaabb", "bbbbaa", "aaabbb", "bbaaaa"] * 4 + ["ab", "ba"]
-    >>> model = d2ke.d2ke_train(y, X, blocks=[block], seed=0)
-    >>> d2ke.d2ke_predict(None, ["aaaaab"], model)[0].tolist()
-    ['a']
-    """
-
-    name: str
-    distance: str | Callable[..., float]
-    sampler: Callable[..., Any]
-    R: int
-    views: tuple[View, ...] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    from_omega: bool = False
-    gamma_scale: float = 1.0
-    sd_power: float = 1.0
-    family: str = ""
-    column: str = ""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
-        for key in ("family", "column"):
-            if not isinstance(getattr(self, key), str):
-                raise ArgumentTypeError(
-                    key, f"of block {self.name!r} must be a string, got {getattr(self, key)!r}"
-                )
-        if not callable(self.sampler):
-            raise ArgumentTypeError(
-                "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
-            )
-        integer(f"R of block {self.name!r}", self.R, 1)
-        positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
-        not_negative(f"sd_power of block {self.name!r}", self.sd_power)
-        flag("from_omega", self.from_omega)
-        if not isinstance(self.views, (list, tuple)):
-            raise ArgumentTypeError(
-                "views", f"of block {self.name!r} must be a tuple, got {self.views!r}"
-            )
-        if not isinstance(self.parameters, Mapping):
-            raise TypeError(
-                f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
-            )
-        object.__setattr__(self, "views", tuple(self.views))
-        for view in self.views:
-            if not callable(view):
-                raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
-
-    def fit(self, X: Any, seed: Any) -> tuple[FittedBlock, Any]:
-        """Draw the random objects; return the block without gammas, and X through the views."""
-        views = []
-        for view in self.views:
-            views.append(partial(view, **FITTED[view](X)) if view in FITTED else view)
-            X = apply_views((views[-1],), X)
-        omega, sources = self.sampler(self.R, X, seed=seed), None
-        if isinstance(omega, tuple):
-            omega, sources = omega
-        if not isinstance(omega, (Objects, Windows, list)):
-            raise ArgumentTypeError(
-                "sampler",
-                f"of block {self.name!r} must return Objects or a list of random objects, "
-                f"got {omega!r}",
-            )
-        if len(omega) > self.R:
-            raise ArgumentError(
-                "sampler", f"of block {self.name!r} drew {len(omega)} objects where R is {self.R}"
-            )
-        row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
-        if row is not None and isinstance(omega, Objects) and row.shortest:
-            kept = omega.lengths >= row.shortest
-            if not kept.all():
-                omega = omega[kept]
-                sources = None if sources is None else sources[kept]
-        block = FittedBlock(
-            self.name, self.distance, omega, np.ones(len(omega)), tuple(views),
-            dict(self.parameters), self.from_omega, sources, family=self.family,
-            sd_power=self.sd_power, column=self.column,
-        )  # fmt: skip
-        return block, X
-
-    def fit_features(
-        self, X: Any, rows: np.ndarray, seed: Any, n_threads: int | None, progress: bool
-    ) -> tuple[FittedBlock, np.ndarray]:
-        """Fit the block to the sample X, rows `rows` of all; return the features of X too."""
-        column = X[self.column] if self.column else None
-        if column is not None:
-            X, rows = column.values, rows[column.rows]
-        block, viewed = self.fit(X, seed)
-        if not block.R:
-            return block, np.empty((len(rows), 0), np.float32)
-        D = block.distances(viewed, n_threads, progress)
-        block = block.with_gamma(D, self.gamma_scale)
-        features = block.features(D, n_threads)
-        if block.sources is not None:
-            columns = np.flatnonzero(block.sources >= 0)
-            at_sources = block.sources[columns], columns
-            if len(features) > 1:
-                features[at_sources] = -np.inf
-                features[at_sources] = features[:, columns].max(axis=0)
-            hidden, sources = np.zeros(block.R, np.float32), np.full(block.R, -1)
-            hidden[columns], sources[columns] = features[at_sources], rows[at_sources[0]]
-            block = replace(block, sources=sources, hidden=hidden)
-        if column is None:
-            return block, features
-        block = replace(block, fill=features.mean(axis=0, dtype=np.float64).astype(np.float32))
-        return block, spread(features, column, block.fill)
-
-    def resized(self, R: int) -> Block:
-        """Return the block with R random objects."""
-        return replace(self, R=R)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedBlock:
-    """A block with its random objects and gammas.
-
-    Attributes
-    ----------
-    name, distance, views, parameters, from_omega, family, sd_power, column
-        Of the `Block`; the views have their arguments.
-    omega : Objects, Windows or list
-        R random objects.
-    gamma : ndarray of float64, shape (R,)
-        One for each of them.
-    sources : ndarray of int64, shape (R,), or None
-        The training object that each random object is or was cut from, where it must not be
-        compared with it; -1 for none.
-    hidden : ndarray of float32, shape (R,), or None
-        The features of these training objects: as if the random object that each of them is were
-        as far as the nearest other object.
+        The column of records that it sees; empty for objects of one kind.
     share : float
-        Of the family in the kernel; see `d2ke.models.shares`.
+        Of the family in the kernel; training sets it.
     fill : ndarray of float32, shape (R,), or None
-        Of a column: the features of a row whose entry is missing, the means of the training rows.
+        The features of a row without an entry in the column: by default the means of the others.
+    supervised : bool
+        Whether features are computed from labels.
+    own_rows : int
+        Number of training objects of a sample of its own that the block is fitted to; 0 for the
+        sample of all blocks.
+    kinds : int
+        Number of kinds of distances whose features are side by side, as many of each; 0 for
+        features that are not functions of a distance.
+    sd_power : float
+        Features are divided by their standard deviations to this power.
+    sources, hidden : ndarray or None
+        See `FittedBlock`.
     """
 
     name: str
-    distance: str | Callable[..., float]
-    omega: Any
-    gamma: np.ndarray
-    views: tuple[View, ...] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    from_omega: bool = False
-    sources: np.ndarray | None = None
-    hidden: np.ndarray | None = None
     family: str = ""
-    share: float = 1.0
-    sd_power: float = 1.0
     column: str = ""
+    share: float = 1.0
     fill: np.ndarray | None = None
 
-    supervised: ClassVar[bool] = False  # whether features are computed from labels
+    supervised: ClassVar[bool] = False
+    own_rows: ClassVar[int] = 0
+    sd_power: Any = 1.0
+    sources: Any = field(default=None, repr=False)
+    hidden: Any = field(default=None, repr=False)
 
     @property
     def R(self) -> int:
         """Number of features."""
-        return len(self.omega)
+        raise NotImplementedError
 
-    def distances(self, viewed: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
-        """Compute the distances of objects, as the views show them, to the random objects.
+    if TYPE_CHECKING:  # a field of some subclasses, and a property of others
 
-        They are float32, and the random objects are the columns.
-        """
-        if isinstance(self.omega, Windows):
-            return self.omega.distances(viewed, n_threads)
-        x, y = (self.omega, viewed) if self.from_omega else (viewed, self.omega)
-        D = np.empty((len(x), len(y)), np.float32)
-        with np.errstate(over="ignore"), progress_bar(progress, "distances") as report:
-            check_pairs(x, y, self.distance, self.parameters).fill(D, team_size(n_threads), report)
-        if not np.isfinite(D).all():
-            raise ValueError(
-                f"distances of block {self.name!r} are beyond the range of float32: scale X"
-            )
-        return np.ascontiguousarray(D.T) if self.from_omega else D
+        @property
+        def omega(self) -> Any:
+            """Random objects, or what else each feature is about, for explanations."""
 
-    def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
-        """Return the block with gammas, scale over the median distances of the training objects."""
-        middle = np.median(D, axis=0).astype(np.float64)
-        positive = middle[middle > 0] if middle.any() else D[D > 0]
-        usual = float(np.median(positive)) if len(positive) else 1.0
-        nothing = np.float32(_ROUNDING * usual)
-        low = middle <= nothing
-        if low.any():
-            # Most training objects are at distance 0, to rounding: the mean over the others sets
-            # the scale, or the usual median.
-            others = D[:, low] > nothing
-            count = others.sum(axis=0)
-            sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
-            middle[low] = np.where(count > 0, sums / np.maximum(count, 1), usual)
-        return replace(self, gamma=scale / middle)
+    @property
+    def kinds(self) -> int:
+        """Number of kinds of distances."""
+        return 0
 
-    def features(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Turn distances into features, in place."""
-        np.multiply(D, self.gamma, out=D, casting="same_kind")
-        flat = D.reshape(1, -1)
-        pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
-        return D
+    def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
+        """Return the fitted block: itself."""
+        return self
 
-    def features_of(
-        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    def resized(self, R: int) -> FittedFeatures:
+        """Return itself: its size is fixed."""
+        return self
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the features of objects or records; `rows` as for `block_features`."""
-        column = X[self.column] if self.column else None
-        if column is not None:
-            X, rows = column.values, None if rows is None else rows[column.rows]
-            if not len(column.rows):
-                return spread(np.empty((0, self.R), np.float32), column, self.fill)
-        D = self.distances(apply_views(self.views, X), n_threads)
-        features = self.features(D, n_threads)
-        if rows is not None and self.sources is not None and self.hidden is not None:
-            places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
-            columns = np.flatnonzero(rows[places] == self.sources)
-            features[places[columns], columns] = self.hidden[columns]
-        return features if column is None else spread(features, column, self.fill)
+        """Return the features of objects, float32 of shape (n, R).
+
+        With `rows`, X are the training objects of these rows, in rising order.
+        """
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Return a few words about the features, for reports."""
+        return type(self).__name__.lower()
+
+    def warn_of_unseen(self, column: Column) -> None:
+        """Warn of entries of a column that no training row has, if features need that."""
 
 
-AnyBlock: TypeAlias = "Block | PlainBlock | PieceScores"  # before it is fitted
-AnyFitted: TypeAlias = "FittedBlock | PlainBlock | PieceScores"
+class FeatureBlock(FittedFeatures):
+    """The base of blocks of features that are about no random objects.
 
-
-def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:
-    """Return the features of all rows of a column; `features` are those of its entries."""
-    if not column.missing.any():
-        return features
-    result = np.empty((len(column), features.shape[1]), np.float32)
-    result[column.rows], result[column.missing] = features, fill
-    return result
-
-
-def entropy_of(seed: Any) -> Any:
-    """Return what a seed of any kind gives to `numpy.random.SeedSequence`."""
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**63))
-    if isinstance(seed, np.random.SeedSequence):
-        return seed.entropy
-    return integer("seed", seed, 0)
-
-
-def sample_rows(n: int, entropy: Any, needed: int | Sequence[Block] | None) -> np.ndarray:
-    """Return the sorted rows of the sample: all of up to `SAMPLE`, or R of a block if that is more.
-
-    `wanted` is R, None for its default, or the blocks.
+    A subclass, a frozen dataclass with `R` and `features`, is a block of `d2ke_train`. If it needs
+    to see training objects, its ``fit(sample, seed)`` returns a copy with what it learned.
     """
-    if not isinstance(needed, int):
-        needed = max(map(attrgetter("R"), needed or ()), default=0)
-    size = max(SAMPLE, needed)
-    if n <= size:
-        return np.arange(n)
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(SAMPLE,)))
-    return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+
+    @property
+    def omega(self) -> list[str]:
+        """What each feature is about, for explanations."""
+        return feature_names([self])
 
 
-def take(X: Any, rows: np.ndarray) -> Any:
-    """Return some of the objects, packed or in a list."""
-    if isinstance(X, list):
-        return X if len(rows) == len(X) else [X[i] for i in rows.tolist()]
-    return X if isinstance(X, Objects) and len(rows) == len(X) else X[rows]
+def check_blocks(blocks: Any) -> None:
+    """Refuse anything but a list of blocks."""
+    if not isinstance(blocks, (list, tuple)):
+        raise ArgumentTypeError("blocks", f"must be a list of Block, got {type(blocks).__name__}")
+    if not blocks:
+        raise ArgumentError("blocks", "is empty; at least one is needed")
+    for i, block in enumerate(blocks):
+        needed = ("fit", "resized", "R", "name", "family", "column")
+        missing = [name for name in needed if not hasattr(block, name)]
+        if missing:
+            raise ArgumentTypeError(
+                "blocks",
+                f"must be a Block, or have {', '.join(missing)} as d2ke.models.FeatureBlock has; "
+                f"got {type(block).__name__}",
+                i,
+            )
+
+
+def fit_fixed(
+    blocks: Sequence[AnyBlock], sample: Sample, own: Mapping[int, Sample], entropy: Any
+) -> tuple[AnyBlock, ...]:
+    """Return the blocks, those of a fixed size fitted; `own` are samples by `own_rows`.
+
+    The others are fitted when their sizes are chosen.
+    """
+    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
+    fitted: list[AnyBlock] = []
+    for block, seed in zip(blocks, seeds, strict=True):
+        if block.resized(block.R) is not block:
+            fitted.append(block)
+            continue
+        n_rows = getattr(block, "own_rows", 0)
+        ready = block.fit(_seen(block, own[n_rows] if n_rows else sample), seed)
+        if ready is not None:
+            fitted.append(ready)
+    return tuple(fitted)
 
 
 def fit_blocks(
-    blocks: Sequence[AnyBlock],
-    X: Any,
-    rows: np.ndarray,
-    entropy: Any,
-    n_threads: int | None,
-    progress: bool = False,
-) -> tuple[tuple[AnyFitted, ...], np.ndarray]:
-    """Draw the random objects of all blocks from the sample X; return these and X's features.
-
-    `rows` are the rows of the sample among all training objects.
-    """
-    seeds, R = np.random.SeedSequence(entropy).spawn(len(blocks)), sum(map(attrgetter("R"), blocks))
-    check_fits(4 * len(X) * R, f"{R} features of {len(X)} objects", "take a smaller R")
-    Z = np.empty((len(X), R), np.float32)
+    blocks: Sequence[AnyBlock], sample: Sample, entropy: Any
+) -> tuple[tuple[FittedFeatures, ...], np.ndarray]:
+    """Fit all blocks to a sample; return them, and the features of the sample side by side."""
+    R, n = sum(map(attrgetter("R"), blocks)), len(sample.objects)
+    check_fits(4 * n * R, f"{R} features of {n} objects", "take a smaller R")
+    Z = np.empty((n, R), np.float32)
     fitted, first = [], 0
-    for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", progress):
-        ready, features = block.fit_features(X, rows, seed, n_threads, progress)
-        if not ready.R:
+    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
+    for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", sample.progress):
+        ready, features = _fit_features(block, sample, seed)
+        if ready is None or not ready.R:
             continue
         Z[:, first : first + ready.R] = features
         first += ready.R
@@ -364,8 +243,31 @@ def fit_blocks(
     return tuple(fitted), np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
 
 
+def _seen(block: AnyBlock, sample: Sample) -> Sample:
+    return sample.of_column(block.column) if block.column else sample
+
+
+def _fit_features(
+    block: AnyBlock, sample: Sample, seed: Any
+) -> tuple[FittedFeatures | None, np.ndarray]:
+    """Fit a block; return the features of the sample too, which a block may compute on the way."""
+    seen = _seen(block, sample)
+    if hasattr(block, "fit_features"):
+        ready, features = block.fit_features(seen, seed)
+    else:
+        ready = block.fit(seen, seed)
+        features = np.empty((len(seen.rows), 0), np.float32)
+        if ready is not None:
+            features = ready.features(seen.objects, sample.n_threads, seen.rows)
+    if ready is None or not block.column:
+        return ready, features
+    if ready.fill is None:
+        ready = replace(ready, fill=features.mean(axis=0, dtype=np.float64).astype(np.float32))
+    return ready, spread(features, sample.objects[block.column], ready.fill)
+
+
 def block_features(
-    blocks: Sequence[AnyFitted],
+    blocks: Sequence[FittedFeatures],
     X: Any,
     n_threads: int | None,
     rows: np.ndarray | None = None,
@@ -380,11 +282,57 @@ def block_features(
     Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     first = 0
     for block in blocks:
-        Z[:, first : first + block.R] = block.features_of(X, n_threads, rows)
+        Z[:, first : first + block.R] = _features(block, X, n_threads, rows)
         first += block.R
     return Z
 
 
-def feature_names(blocks: Sequence[AnyFitted]) -> list[str]:
+def _features(
+    block: FittedFeatures, X: Any, n_threads: int | None, rows: np.ndarray | None
+) -> np.ndarray:
+    if not block.column:
+        return block.features(X, n_threads, rows)
+    column = X[block.column]
+    if not len(column.rows):
+        return spread(np.empty((0, block.R), np.float32), column, block.fill)
+    rows = None if rows is None else rows[column.rows]
+    return spread(block.features(column.values, n_threads, rows), column, block.fill)
+
+
+def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:
+    """Return the features of all rows of a column; `features` are those of its entries."""
+    if not column.missing.any():
+        return features
+    result = np.empty((len(column), features.shape[1]), np.float32)
+    result[column.rows], result[column.missing] = features, fill
+    return result
+
+
+def feature_names(blocks: Sequence[FittedFeatures]) -> list[str]:
     """Return a name for each feature: the block's and a number."""
     return [f"{block.name}.{j}" for block in blocks for j in range(block.R)]
+
+
+def entropy_of(seed: Any) -> Any:
+    """Return what a seed of any kind gives to `numpy.random.SeedSequence`."""
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if isinstance(seed, np.random.SeedSequence):
+        return seed.entropy
+    return integer("seed", seed, 0)
+
+
+def sample_rows(n: int, entropy: Any, size: int | None = None) -> np.ndarray:
+    """Return the sorted rows of a sample of n objects: all of up to `SAMPLE`, or up to `size`."""
+    size = max(SAMPLE, size or 0)
+    if n <= size:
+        return np.arange(n)
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(SAMPLE,)))
+    return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Return some of the objects, packed or in a list."""
+    if isinstance(X, list):
+        return X if len(rows) == len(X) else [X[i] for i in rows.tolist()]
+    return X if isinstance(X, Objects) and len(rows) == len(X) else X[rows]

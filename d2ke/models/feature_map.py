@@ -16,7 +16,8 @@ from d2ke._base.threads import team_size
 from d2ke._ext.pairwise import exp_features
 from d2ke.distances.columns import Columns
 from d2ke.embedding.scaling import Scaling
-from d2ke.models.blocks import AnyFitted, FittedBlock, block_features, spread
+from d2ke.models.blocks import FittedFeatures, block_features, spread
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.views import View, apply_views
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
@@ -41,11 +42,11 @@ class FeatureMap:
         Of all of them.
     """
 
-    def __init__(self, blocks: Sequence[AnyFitted], scaling: Scaling):
+    def __init__(self, blocks: Sequence[FittedFeatures], scaling: Scaling):
         self.blocks, self.scaling = tuple(blocks), scaling
         edges = np.cumsum([0, *(block.R for block in blocks)]).tolist()
         self._R: int = edges[-1]
-        self._plain: list[tuple[AnyFitted, slice]] = []
+        self._plain: list[tuple[FittedFeatures, slice]] = []
         by_column: dict[str, list[tuple[FittedBlock, slice]]] = {}
         for block, first in zip(blocks, edges[:-1], strict=True):
             columns = slice(first, first + block.R)
@@ -98,7 +99,7 @@ class FeatureMap:
         """Return features of checked objects before the scaling."""
         Z = np.empty((len(X), self._R), np.float32)
         for block, columns in self._plain:
-            Z[:, columns] = block.features_of(X, n_threads)
+            Z[:, columns] = block_features((block,), X, n_threads)
         for name, group in self._groups.items():
             if not name:
                 group.fill(X, Z, n_threads)

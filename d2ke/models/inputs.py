@@ -51,7 +51,8 @@ class InputKind:
             return cls(X.kind)
         if isinstance(X, list):
             return cls("any")
-        compared = {row.kind for block in blocks if (row := BY_NAME.get(block.distance))}
+        distances = [getattr(block, "distance", None) for block in blocks]
+        compared = {BY_NAME[d].kind for d in distances if isinstance(d, str) and d in BY_NAME}
         kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
         return cls(kind, 0 if X.kind == "strings" else X.dim, X.alphabet, X.letters)
 
@@ -86,8 +87,9 @@ class InputKind:
                     f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
             for block in blocks:
-                if isinstance(block.distance, str):
-                    BY_NAME.get(block.distance, BY_NAME["dtw"]).check_lengths(name, objects)
+                distance = getattr(block, "distance", None)
+                if isinstance(distance, str):
+                    BY_NAME.get(distance, BY_NAME["dtw"]).check_lengths(name, objects)
             return objects
         if objects.letters != self.letters and len(objects.values):
             raise ArgumentTypeError(
@@ -152,7 +154,7 @@ def check_records(
             raise ArgumentTypeError(
                 where, f"holds {column.kind}, but the model was trained on {kind.kind}"
             )
-        elif kind.kind == "categories" and refuse is not None:
+        elif refuse is not None:
             for block in of_column:
                 block.warn_of_unseen(column)
         if column.kind == "numbers":

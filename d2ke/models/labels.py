@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -69,12 +70,28 @@ class Labels:
         """Return the labels with weights: those of the objects times those of their classes."""
         if class_weight is None and sample_weight is None:
             return self
-        weights = np.ones(len(self)) if sample_weight is None else sample_weight
+        labels = replace(self, weights=sample_weight)
         if class_weight is not None:
-            factors = self.task.class_factors(class_weight, self.task.counts(self.values))
-            weights = weights * factors[self.values]
-        weights = np.maximum(weights / weights.max(), _LEAST_WEIGHT)
-        return replace(self, weights=weights / weights.mean())
+            counts = self.counts(weighted=False)
+            labels = labels.times(self.task.class_factors(class_weight, counts))
+        labels = labels.relative(labels.row_weights.max())
+        return labels.over(labels.row_weights.mean())
+
+    def times(self, factors: np.ndarray) -> Labels:
+        """Return the labels with their weights times those of their classes."""
+        return replace(self, weights=self.row_weights * factors[self.values])
+
+    def relative(self, largest: float) -> Labels:
+        """Return the labels with weights relative to the largest of all, but not 0."""
+        return replace(self, weights=np.maximum(self.row_weights / largest, _LEAST_WEIGHT))
+
+    def over(self, mean: float) -> Labels:
+        """Return the labels with their weights over the mean of all."""
+        return replace(self, weights=self.row_weights / mean)
+
+    def counts(self, weighted: bool = True) -> Counter[Any]:
+        """Return the weight, or the number, of the objects by class or set of labels."""
+        return self.task.counts(self.values, self.weights if weighted else None)
 
     def grouped(self, groups: Any) -> Labels:
         """Return the labels with groups of objects that are left out together."""
@@ -147,8 +164,8 @@ def _real(values: np.ndarray) -> Labels:
     return Labels(task, (values - task.centre) / task.unit)
 
 
-def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Check the weights of n objects; those below 1e-12 of the largest become 0."""
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Return the weights of n objects as float64; refuse those that are no numbers from 0 up."""
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError) as error:
@@ -163,8 +180,18 @@ def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
         raise ArgumentError(
             "sample_weight", f"must be finite and not negative, got {weights[i]}", i
         )
-    largest = weights.max()
-    if not largest:
+    return weights
+
+
+def sample_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Return the weights of all n objects, relative to the largest; 0 for rounding."""
+    weights = check_weights(sample_weight, n)
+    if not weights.any():
         raise ArgumentError("sample_weight", "is zero for all objects")
+    return without_rounding(weights, weights.max())
+
+
+def without_rounding(weights: np.ndarray, largest: float) -> np.ndarray:
+    """Return weights relative to the largest of all; those below 1e-12 become 0."""
     weights = weights / largest
     return np.where(weights < _LEAST_WEIGHT, 0.0, weights)

@@ -14,7 +14,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import AnyFitted, feature_names
+from d2ke.models.blocks import FittedFeatures, feature_names
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
@@ -36,7 +36,7 @@ class D2KEModel:
 
     Attributes
     ----------
-    blocks : tuple of fitted blocks
+    blocks : tuple of FittedFeatures
         The blocks of features, side by side: views, distances, random objects and gammas; for
         records, numbers and categories too.
     scaling : Scaling
@@ -91,7 +91,7 @@ class D2KEModel:
         and calibration.
     """
 
-    blocks: tuple[AnyFitted, ...]
+    blocks: tuple[FittedFeatures, ...]
     scaling: Scaling = field(repr=False)
     deviation: np.ndarray = field(repr=False)
     linear: LinearModel = field(repr=False)
@@ -149,12 +149,7 @@ class D2KEModel:
             lines.append(f"  shares of the kernel: {', '.join(named)}")
         width = max(28, *(len(block.name) for block in self.blocks))
         for block in self.blocks:
-            name = block.distance if isinstance(block.distance, str) else "a function"
-            options = ", ".join(f"{key}={value}" for key, value in block.parameters.items())
-            lines.append(
-                f"  {block.name:{width}} {block.R:5} x {name}"
-                + (f" ({options})" if options else "")
-            )
+            lines.append(f"  {block.name:{width}} {block.R:5} x {block.describe()}")
         if self.kind in _ROWS:
             lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
         if self.left_out:
@@ -234,9 +229,10 @@ class D2KEModel:
         return kind.check("X", as_objects("X", X), X, self._compared, refuse)
 
     @cached_property
-    def _compared(self) -> list[AnyFitted]:
+    def _compared(self) -> list[FittedFeatures]:
         """One block for each distance of each column: what checks of objects depend on."""
-        return list({(block.column, block.distance): block for block in self.blocks}.values())
+        keys = ((block.column, getattr(block, "distance", block.name)) for block in self.blocks)
+        return list(dict(zip(keys, self.blocks, strict=True)).values())
 
     def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return scaled features of checked objects, float32 of shape (n, R).

@@ -33,12 +33,12 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
-from d2ke.models.blocks import FittedBlock
 from d2ke.models.calibration import Calibration, LabelCalibration
+from d2ke.models.columns import Categories, Missing, NearNumbers, Numbers
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import PieceScores
-from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.pieces import PieceScores
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
@@ -50,9 +50,9 @@ _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Calibration, Classes, D2KEModel, FittedBlock, InputKind, ReferenceObjects, LabelCalibration,
-        LabelSets, LinearModel, PieceScores, PlainBlock, RidgeSums, SVMModel, Scaling, Values,
-        Windows,
+        Calibration, Categories, Classes, D2KEModel, FittedBlock, InputKind, LabelCalibration,
+        LabelSets, LinearModel, Missing, NearNumbers, Numbers, PieceScores,
+        ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
     )
 }  # fmt: skip
 _SPARSE = ("data", "indices", "indptr", "shape")
@@ -98,7 +98,12 @@ def save_model(
             f"must be a D2KEModel, a LinearModel or an SVMModel, got {type(model).__name__}{hint}",
         )
     for block in model.blocks if isinstance(model, D2KEModel) else ():
-        if callable(block.distance):
+        if type(block).__name__ not in _CLASSES:
+            raise TypeError(
+                f"block {block.name!r} is a class of your own, and files hold no code; pickle the "
+                "model instead, if you must"
+            )
+        if isinstance(block, FittedBlock) and callable(block.distance):
             raise TypeError(
                 f"the distance of block {block.name!r} is a function of your own, and files hold "
                 "no code; pickle the model instead, if you must"

@@ -1,35 +1,176 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The default blocks of each kind of objects: one fixed recipe for all data of a kind."""
+"""The default blocks of each kind of objects: one fixed table for all data of a kind.
+
+A new kind of objects is a function here and a row in `_RECIPES`; a new block of a kind is a row of
+the kind's table. docs/models.md and docs/recipe_strings.md have the measurements that the sizes
+rest on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
-from d2ke.models.blocks import SAMPLE, Block
+from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
+from d2ke.models.columns import plain_blocks
+from d2ke.models.distance_blocks import Block
+from d2ke.models.labels import read_labels
+from d2ke.models.pieces import Pieces
+from d2ke.models.training_inputs import Choice, choice_of_columns, packed_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
+from d2ke.objects.records import Records
 from d2ke.objects.samplers.strings import pieces
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
-# Default number of features of all blocks together.
+# Number of features of all blocks together: at least, and at most; between them n / 10.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
+_PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
+
 _FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
 _CELLS = 2e8  # of the distances of the whole course, for one series
 _LEAST_COURSE, _LEAST_WINDOWS = 60, 13  # features; of fewer, all are nearest shapes
-_SETS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")
-_DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
-_DESCRIPTOR = 16  # values of a vector, at least
+
 _PIECES = 4096  # of strings, besides the features of the other blocks
 _SCORED = 512  # strings: with fewer, those outside a fold carry too little signal about the pieces
 _CLASSES = 64  # of more, each score of pieces costs too much
 _LONG = 300  # letters: in longer strings, infix matches carry most of the signal
+
+_DESCRIPTOR = 16  # values of a vector, at least
+
+_LEVEL: tuple[views.View, ...] = (views.standardize,)
+_SLOPE: tuple[views.View, ...] = (views.standardize, views.difference, views.standardize)
+
+
+class Law(NamedTuple):
+    """A row of a table: the name of a block, how random objects are drawn, and what it sees.
+
+    `size` is a part of R in proportion to the other rows, and `long` that for long strings.
+    """
+
+    name: str
+    sampler: Callable[..., Any]
+    views: tuple[views.View, ...] = ()
+    size: int = 1
+    long: int = 1
+    parameters: Mapping[str, Any] = {}
+
+
+# Segments of a few steps measure how often a series is near each level, in any order.
+_SHORT = (0.0, 0.07)
+_SERIES = (
+    Law("noise", partial(noise, lengths=(_SHORT, MIXED[0])), _LEVEL),
+    Law("short segments", partial(segments, lengths=(_SHORT,)), _LEVEL),
+    Law("segments", segments, _LEVEL),
+    Law("training series", training_objects, _LEVEL),
+    Law("segments of differences", partial(segments, lengths=(_SHORT, *MIXED)), _SLOPE),
+    Law("training differences", training_objects, _SLOPE),
+)
+# Places on the globe, which no view may change.
+_PLACES = (Law("segments", segments), Law("training series", training_objects))
+
+_WINDOWS = tuple(
+    Law(
+        f"{'shapes' if shape else 'windows'}{' of differences' * (seen is _SLOPE)}",
+        partial(windows, normalize=shape),
+        seen,
+    )
+    for seen in (_LEVEL, _SLOPE)
+    for shape in (True, False)
+)
+# Family, kinds of distances, end of the name, and thirteenths of R. The rest is the whole course.
+_WINDOW_FAMILIES = (
+    ("windows", ("nearest", "rare"), "", 8),
+    ("windows nearby", ("nearby",), " nearby", 1),
+)
+_COURSE = 4
+
+_WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
+_INFIX = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
+_ANYWHERE = {"mode": "infix"}
+_STRINGS = (
+    Law("training strings", training_objects, (), 3, 2),
+    Law("segments", _WHOLE, (), 1, 1),
+    Law("anywhere", _INFIX, (), 6, 10, _ANYWHERE),
+    Law("anywhere, with ends", _INFIX, (views.mark_ends,), 6, 5, _ANYWHERE),
+    Law("first halves", training_objects, (partial(views.part, stop=0.5),), 2, 1),
+    Law("second halves", training_objects, (partial(views.part, start=0.5),), 2, 1),
+    Law("middles", training_objects, (partial(views.part, start=1 / 3, stop=2 / 3),), 2, 2),
+    Law("before the middle", training_objects, (partial(views.part, start=0.4, stop=0.5),)),
+    Law("after the middle", training_objects, (partial(views.part, start=0.5, stop=0.6),)),
+)
+
+_SETS = (Law("resampled", resampled), Law("training sets", training_objects))
+_ROOTS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")  # distances that square roots suit
+_DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
+
+
+def recipe(
+    X: Any,
+    y: Any = None,
+    *,
+    distance: str | Callable[..., float] | Sequence[Any] | None = None,
+    R: int | None = None,
+    **params: Any,
+) -> list[AnyBlock]:
+    """Return the blocks that `d2ke_train` uses by default, to be trained beside others.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Training objects.
+    y : sequence, optional
+        Their labels; of enough strings, they add scores of pieces.
+    distance, R, **params
+        As for `d2ke_train`.
+
+    Returns
+    -------
+    list of blocks
+        For ``d2ke_train(..., blocks=[*recipe(X, y), another])``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `d2ke_train`.
+
+    Examples
+    --------
+    >>> from d2ke.models import recipe
+    >>> [block.name for block in recipe([[1.0, 2.0], [2.0, 0.0]], distance="dtw", R=12)][:2]
+    ['noise', 'short segments']
+    """
+    choice = Choice.of(None, distance, R, params)
+    objects = packed_objects(X, choice.distances)
+    k = None if y is None else read_labels(y, None).task.k
+    return list(blocks_of_objects(objects, choice, len(objects), k))
+
+
+def choose_blocks(sample: Sample, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
+    """Return the blocks for n training objects, by a sample of them: the user's or the recipe's."""
+    assert sample.labels is not None
+    if isinstance(sample.objects, Records):
+        if not choice.by_column:
+            choice = choice_of_columns(sample.objects, choice)
+        return _record_blocks(sample.objects, choice, n)
+    packed_objects(sample.objects, choice.distances)  # partitions are checked by their sample
+    if choice.blocks is not None:
+        return tuple(choice.blocks)
+    return blocks_of_objects(sample.objects, choice, n, sample.labels.task.k)
+
+
+def feature_limit(choice: Choice, n: int) -> int | None:
+    """Return how many features a model of n objects has at most, if the user leaves that open.
+
+    Up to `SAMPLE` objects, more features than objects cost little.
+    """
+    return SAMPLE if choice.blocks is None and choice.R is None and n > SAMPLE else None
 
 
 def default_size(kind: str, n: int) -> int:
@@ -38,62 +179,65 @@ def default_size(kind: str, n: int) -> int:
     return min(max(low, n // 10), high)
 
 
-def feature_limit(blocks: Any, R: int | None, n: int) -> int | None:
-    """Return how many features a model of n objects has at most, if the user leaves that open.
+def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> tuple[AnyBlock, ...]:
+    """Return the recipe for n objects, of which X is a sample.
 
-    Up to `SAMPLE` objects, more features than objects cost little.
+    With k, the number of columns that a ridge fits, pieces of enough strings have scores instead of
+    features, and the other blocks have all of a given R.
     """
-    return SAMPLE if blocks is None and R is None and n > SAMPLE else None
+    blocks = _of_distances(X, choice, n)
+    scored = k is not None and n >= _SCORED and k <= _CLASSES
+    if not (scored and any(block.family == "pieces" for block in blocks)):
+        return blocks
+    others = [block for block in blocks if block.family != "pieces"]
+    if choice.R is not None:
+        sizes = _in_proportion(choice.R, [block.R for block in others])
+        others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
+    return (*others, Pieces(k))
 
 
-def default_blocks(
+def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
+    """Return the blocks of one distance, or of several, which share R, side by side."""
+    distances = choice.distances
+    if len(distances) == 1 and not choice.several:
+        return _of_distance(X, distances[0], choice.parameters, choice.R, n)
+    if choice.parameters:
+        names = ", ".join(choice.parameters)
+        raise TypeError(f"several distances have no common parameters ({names}); give blocks")
+    total = choice.R or max(
+        sum(block.R for block in _of_distance(X, one, {}, None, n)) for one in distances
+    )
+    return tuple(
+        replace(block, name=f"{block.name}, {_name(distance)}")
+        for distance, size in zip(distances, shares(total, len(distances)), strict=True)
+        if size
+        for block in _of_distance(X, distance, {}, size, n)
+    )
+
+
+def _name(distance: Any) -> str:
+    return distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
+
+
+def _of_distance(
     X: Any, distance: Any, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
-    """Return the blocks for n objects and a distance, or the usual distance of their kind.
-
-    X is a sample of the objects. Several distances share R, and each has the blocks that it would
-    have alone.
-    """
-    if isinstance(distance, (list, tuple)):
-        if parameters:
-            names = ", ".join(parameters)
-            raise TypeError(f"several distances have no common parameters ({names}); give blocks")
-        total = R or max(sum(b.R for b in default_blocks(X, d, {}, None, n)) for d in distance)
-        sizes = zip(distance, shares(total, len(distance)), strict=True)
-        return tuple(
-            replace(block, name=f"{block.name}, {_name(d)}")
-            for d, size in sizes
-            if size
-            for block in default_blocks(X, d, {}, size, n)
-        )
+    """Return the blocks of one distance; None for the usual one of the kind of X."""
     if distance is not None and not isinstance(distance, str):
-        return (Block("training objects", distance, training_objects, R or 512, (), parameters),)
+        return (
+            Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
+        )
     if distance is None and X.kind == "series" and not parameters:
         return _series_and_windows(X, R or (_MANY_WINDOWS if n <= _FEW else _FEW))
     row = find_distance(usual_distance(X.kind) if distance is None else distance)
-    if row.kind == "strings":
-        if parameters or row.name != "levenshtein":
-            return (
-                Block("training objects", row.name, training_objects, R or 512, (), parameters),
-            )
-        return _strings(X, R, n)
-    if row.kind == "series":
-        return _series(row.name, parameters, R or default_size("series", n))
-    return _sets(X, row.name, parameters, R)
+    return _RECIPES[row.kind](X, row.name, parameters, R, n)
 
 
-def scores_pieces(blocks: Sequence[Block], n: int, k: int) -> bool:
-    """Return whether pieces get scores: those of many strings with few targets do."""
-    return n >= _SCORED and k <= _CLASSES and any(block.family == "pieces" for block in blocks)
-
-
-def beside_scores(blocks: Sequence[Block], R: int | None) -> tuple[Block, ...]:
-    """Return the recipe of strings without its pieces; the other blocks have all of a given R."""
-    others = [block for block in blocks if block.family != "pieces"]
-    if R is None:
-        return tuple(others)
-    sizes = _in_proportion(R, [block.R for block in others])
-    return tuple(block.resized(size) for block, size in zip(others, sizes, strict=True))
+def _training_objects(
+    distance: Any, parameters: Mapping[str, Any], R: int | None
+) -> tuple[Block, ...]:
+    """Return the block of a distance that has no recipe."""
+    return (Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),)
 
 
 def shares(R: int, n: int) -> list[int]:
@@ -107,99 +251,62 @@ def _in_proportion(R: int, weights: Sequence[int]) -> list[int]:
     return np.diff(-(-R * ends // ends[-1])).tolist()
 
 
-def _name(distance: Any) -> str:
-    return distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
-
-
-def _series(distance: str, parameters: dict[str, Any], R: int) -> tuple[Block, ...]:
-    level = (views.standardize,)
-    slope = (views.standardize, views.difference, views.standardize)
-    # Segments of a few steps measure how often a series is near each level, in any order.
-    short = (0.0, 0.07)
-    laws = (
-        ("noise", partial(noise, lengths=(short, MIXED[0])), level),
-        ("short segments", partial(segments, lengths=(short,)), level),
-        ("segments", segments, level),
-        ("training series", training_objects, level),
-        ("segments of differences", partial(segments, lengths=(short, *MIXED)), slope),
-        ("training differences", training_objects, slope),
+def _series(
+    X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
+) -> tuple[Block, ...]:
+    laws = _PLACES if parameters.get("ground") == "haversine" else _SERIES
+    sizes = shares(R or default_size("series", n), len(laws))
+    return tuple(
+        Block(law.name, distance, law.sampler, size, law.views, parameters)
+        for law, size in zip(laws, sizes, strict=True)
+        if size
     )
-    if parameters.get("ground") == "haversine":  # of places, which no view may change
-        laws = (("segments", segments, ()), ("training series", training_objects, ()))
-    blocks = []
-    for (name, sampler, applied), size in zip(laws, shares(R, len(laws)), strict=True):
-        if size:
-            blocks.append(Block(name, distance, sampler, size, applied, parameters))
-    return tuple(blocks)
 
 
 def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     """Return the recipe of series: windows anywhere, windows nearby, and the whole course."""
-    level = (views.standardize,)
-    slope = (views.standardize, views.difference, views.standardize)
     if R < _LEAST_WINDOWS:
         nearest = partial(windows, kinds=("nearest",))
-        return (Block("shapes", "window", nearest, R, level, gamma_scale=2.0, family="windows"),)
-    of_all, nearby, course = (R * k // 13 for k in (8, 1, 4))
-    blocks = []
-    for kinds, size in ((("nearest", "rare"), of_all), (("nearby",), nearby)):
-        laws = [(view, shape) for view in (level, slope) for shape in (True, False)]
-        for (applied, shape), share in zip(laws, shares(size, len(laws)), strict=True):
-            if share >= len(kinds):
-                name = f"{'shapes' if shape else 'windows'}{' of differences' * (applied is slope)}"
-                blocks.append(
-                    Block(
-                        name if len(kinds) > 1 else f"{name} nearby",
-                        "window",
-                        partial(windows, normalize=shape, kinds=kinds),
-                        share,
-                        applied,
-                        gamma_scale=2.0,
-                        family="windows" if len(kinds) > 1 else "windows nearby",
-                    )
-                )
+        return (Block("shapes", "window", nearest, R, _LEVEL, gamma_scale=2.0, family="windows"),)
+    blocks = [
+        Block(
+            law.name + end, "window", partial(law.sampler, kinds=kinds), size, law.views,
+            gamma_scale=2.0, family=family,
+        )
+        for family, kinds, end, part in _WINDOW_FAMILIES
+        for law, size in zip(_WINDOWS, shares(R * part // 13, len(_WINDOWS)), strict=True)
+        if size >= len(kinds)
+    ]  # fmt: skip
     cells = float(np.median(X.lengths)) ** 2 / 4
-    course = int(min(course, _CELLS / max(cells, 1.0)))
+    course = int(min(R * _COURSE // 13, _CELLS / max(cells, 1.0)))
     if course >= _LEAST_COURSE:
-        blocks += [replace(block, family="whole course") for block in _series("dtw", {}, course)]
+        course_blocks = _series(X, "dtw", {}, course, len(X))
+        blocks += [replace(block, family="whole course") for block in course_blocks]
     return tuple(blocks)
 
 
-def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
+def _strings(
+    X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
+) -> tuple[Block, ...]:
     """Return the recipe of strings; of given R, half are pieces."""
+    if parameters or distance != "levenshtein":
+        return (
+            Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
+        )
     long = float(np.median(X.lengths)) > _LONG
     n_pieces = _PIECES if R is None else R // 2
-    R = default_size("strings", n) if R is None else R - n_pieces
-    infix = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
-    whole = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
-    anywhere = {"mode": "infix"}
-    half, other = partial(views.part, stop=0.5), partial(views.part, start=0.5)
-    middle = partial(views.part, start=1 / 3, stop=2 / 3)
-    before = partial(views.part, start=0.4, stop=0.5)
-    after = partial(views.part, start=0.5, stop=0.6)
-    # Shares of R, of 24.
-    laws = (
-        ("training strings", training_objects, (), {}, 2 if long else 3),
-        ("segments", whole, (), {}, 1),
-        ("anywhere", infix, (), anywhere, 10 if long else 6),
-        ("anywhere, with ends", infix, (views.mark_ends,), anywhere, 5 if long else 6),
-        ("first halves", training_objects, (half,), {}, 1 if long else 2),
-        ("second halves", training_objects, (other,), {}, 1 if long else 2),
-        ("middles", training_objects, (middle,), {}, 2),
-        ("before the middle", training_objects, (before,), {}, 1),
-        ("after the middle", training_objects, (after,), {}, 1),
-    )
-    sizes = _in_proportion(R, [law[-1] for law in laws])
+    rest = default_size("strings", n) if R is None else R - n_pieces
+    sizes = _in_proportion(rest, [law.long if long else law.size for law in _STRINGS])
     blocks = [
-        Block(name, "levenshtein", sampler, size, applied, options, family="parts")
-        for (name, sampler, applied, options, _), size in zip(laws, sizes, strict=True)
+        Block(law.name, distance, law.sampler, size, law.views, law.parameters, family="parts")
+        for law, size in zip(_STRINGS, sizes, strict=True)
         if size
     ]
     if n_pieces:
         # gamma is so large that a piece is found or not: one letter's difference counts little.
         blocks.append(
             Block(
-                "pieces", "levenshtein", pieces, n_pieces, (views.mark_ends,), anywhere,
+                "pieces", distance, pieces, n_pieces, (views.mark_ends,), _ANYWHERE,
                 gamma_scale=8.0, sd_power=0.5, family="pieces",
             )
         )  # fmt: skip
@@ -207,7 +314,7 @@ def _strings(X: Objects, R: int | None, n: int) -> tuple[Block, ...]:
 
 
 def _sets(
-    X: Objects, distance: str, parameters: dict[str, Any], R: int | None
+    X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
     """Return the recipe of sets; half of a given R are of centred sets, if they are used.
 
@@ -215,7 +322,7 @@ def _sets(
     been moved.
     """
     descriptors = X.dim >= _DESCRIPTOR and (X.values >= 0).all()
-    roots = [(", roots", (views.square_root,))] if descriptors and distance in _SETS else []
+    roots = [(", roots", (views.square_root,))] if descriptors and distance in _ROOTS else []
     families = [("sets", "", [("", ()), *roots])]
     if not descriptors:
         families.append(("centred sets", "centred, ", [("", (views.centre,))]))
@@ -226,21 +333,39 @@ def _sets(
         ends = [(", to omega", directed, False), (", from omega", directed, True)]
     blocks = []
     for (family, prefix, variants), total in zip(families, sizes, strict=True):
-        laws = [("resampled", resampled), ("training sets", training_objects)]
-        laws = [(*law, *view, *end) for law in laws for view in variants for end in ends]
-        for law, size in zip(laws, shares(total, len(laws)), strict=True):
-            name, sampler, view, through, end, kind, from_omega = law
+        laws = [(law, *view, *end) for law in _SETS for view in variants for end in ends]
+        for row, size in zip(laws, shares(total, len(laws)), strict=True):
+            law, view, seen, end, name, from_omega = row
             if size:
                 blocks.append(
                     Block(
-                        prefix + name + view + end,
-                        kind,
-                        sampler,
-                        size,
-                        through,
-                        parameters,
-                        from_omega,
-                        family=family,
+                        prefix + law.name + view + end, name, law.sampler, size, seen, parameters,
+                        from_omega, family=family,
                     )
-                )
+                )  # fmt: skip
     return tuple(blocks)
+
+
+# By the kind of objects that a distance compares.
+_RECIPES: dict[str, Callable[..., tuple[Block, ...]]] = {
+    "strings": _strings,
+    "series": _series,
+    "sets": _sets,
+}
+
+
+def _record_blocks(sample: Records, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
+    """Return the blocks of n records: of objects the given ones, or the recipes of their kinds.
+
+    Columns of objects share R. One without entries in the sample has no blocks.
+    """
+    chosen: list[AnyBlock] = list(choice.blocks or ())
+    columns = choice.by_column
+    sizes = [None] * len(columns) if choice.R is None else shares(choice.R, len(columns))
+    for (name, of_column), size in zip(columns.items(), sizes, strict=True):
+        if choice.blocks is not None or size == 0 or not len(sample[name].rows):
+            continue
+        for block in _of_distances(sample[name].values, replace(of_column, R=size), n):
+            family = f"{name}: {block.family}" if block.family else name
+            chosen.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))
+    return (*chosen, *plain_blocks(sample))

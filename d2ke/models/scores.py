@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +17,8 @@ from d2ke.models.labels import Labels
 from d2ke.models.tasks import Task
 
 _COLUMNS = 4096  # decision values of a row that are held at a time
+_ADDED = ("n", "n_correct", "squared", "fourth", "spread", "total", "squared_weights")
+_JOINED = ("kept", "kept_values", "kept_weights")
 
 
 @dataclass(eq=False)
@@ -103,16 +108,16 @@ class LeftOutScores:
                         np.add.at(scores.confusion[some_costs], judged[1], 1)
         return scores
 
-    def merged(self, other: LeftOutScores) -> LeftOutScores:
+    def merged(self, *others: LeftOutScores) -> LeftOutScores:
         """Return the scores of these rows and of others."""
-        added = ("n", "n_correct", "squared", "fourth", "spread", "total", "squared_weights")
-        sums = {name: getattr(self, name) + getattr(other, name) for name in added}
-        joined = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("kept", "kept_values", "kept_weights")
-        }
-        confusion = None if self.confusion is None else self.confusion + other.confusion
-        return replace(self, confusion=confusion, **sums, **joined)
+
+        def values(name: str) -> list[Any]:
+            return [getattr(scores, name) for scores in (self, *others)]
+
+        added: dict[str, Any] = {name: reduce(add, values(name)) for name in _ADDED}
+        joined: dict[str, Any] = {name: np.concatenate(values(name)) for name in _JOINED}
+        confusion = None if self.confusion is None else reduce(add, values("confusion"))
+        return replace(self, confusion=confusion, **added, **joined)
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
         """Return the calibration by the predictions that are kept, for one C."""

@@ -9,7 +9,7 @@ deviations of `d2ke._base.rounding`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -20,9 +20,8 @@ from d2ke._base.blas import square
 from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
-from d2ke.models.blocks import AnyFitted, FittedBlock
+from d2ke.models.blocks import FittedFeatures
 from d2ke.models.labels import Labels
-from d2ke.models.windows import Windows
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
 _PRIOR = 10  # pseudo-observations toward the first family
@@ -32,26 +31,20 @@ _FAMILIES = 4  # with more, fewer objects choose, in about the same time
 _COLUMNS = 256  # classes whose errors are summed
 
 
-def parts_of(blocks: Sequence[AnyFitted]) -> np.ndarray:
+def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
     """Return the group of each feature for `least_deviations`: one for each block and kind."""
-    groups: list[np.ndarray] = []
+    groups, first = [], PLAIN + 1
     for block in blocks:
-        first = max((int(group[-1]) for group in groups), default=PLAIN) + 1
-        if isinstance(block, FittedBlock):
-            n_kinds = len(block.omega.kinds) if isinstance(block.omega, Windows) else 1
-            groups.append(np.repeat(first + np.arange(n_kinds), block.R // n_kinds))
-        else:  # near numbers have the features of a distance
-            near = getattr(block, "kind", "") == "near numbers"
-            groups.append(np.full(block.R, first if near else PLAIN))
+        kinds = np.arange(first, first + block.kinds) if block.kinds else np.array([PLAIN])
+        groups.append(np.repeat(kinds, block.R // len(kinds)))
+        first += block.kinds
     return np.concatenate(groups)
 
 
 def choose_shares(
     Z: np.ndarray,
-    families: Mapping[str, np.ndarray],
-    powers: np.ndarray,
-    groups: np.ndarray,
-    target: Labels,
+    blocks: Sequence[FittedFeatures],
+    labels: Labels,
     entropy: Any,
     n_threads: int | None = None,
 ) -> dict[str, float]:
@@ -65,13 +58,9 @@ def choose_shares(
     ----------
     Z : ndarray of float32, shape (n, R)
         Features of training objects.
-    families : mapping of str to ndarray of int64
-        The columns of each family.
-    powers : ndarray of float64, shape (R,)
-        Each feature is divided by its deviation to this power.
-    groups : ndarray of int64, shape (R,)
-        The group of each feature, see `parts_of`.
-    target : Labels
+    blocks : sequence of FittedFeatures
+        The blocks of these features.
+    labels : Labels
         Labels of the n objects.
     entropy : int
         Seed of the sample of at most 1,024 objects that choose; fewer for more than four families.
@@ -83,20 +72,24 @@ def choose_shares(
     dict of str to float
         The share of each family.
     """
-    names = list(families)
+    sizes = [block.R for block in blocks]
+    of_features = np.repeat(np.array([block.family for block in blocks]), sizes)
+    names = list(dict.fromkeys(block.family for block in blocks))
     if len(names) == 1:
         return {names[0]: 1.0}
+    powers = np.repeat([block.sd_power for block in blocks], sizes)
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
     size = int(_ROWS * min(1.0, (_FAMILIES - 1) / (len(names) - 1)) ** (1 / 3))
     if len(Z) > size:
         rows = np.sort(rng.choice(len(Z), size, replace=False, shuffle=False))
-        Z, target = Z[rows], target[rows]
-    if target.groups is not None and (target.groups == target.groups[0]).all():
-        target = replace(target, groups=None)
-    T = target.dense_columns()
+        Z, labels = Z[rows], labels[rows]
+    if labels.groups is not None and (labels.groups == labels.groups[0]).all():
+        labels = replace(labels, groups=None)
+    T = labels.dense_columns()
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
-    columns = list(families.values())
+    columns = [np.flatnonzero(of_features == name) for name in names]
+    groups = deviation_groups(blocks)
     mean, deviation, largest = moments(Z)
     floors = least_deviations(deviation, largest, groups)
     unit = feature_deviations(deviation, largest, floors, Z.dtype) ** powers
@@ -104,23 +97,23 @@ def choose_shares(
         trace = ((deviation[of_family] / unit[of_family]) ** 2).sum() or 1.0
         unit[of_family] *= np.sqrt(trace)
     if Z.shape[1] < len(Z):
-        model = _of_columns(Z, columns, mean, unit, T, target, n_threads)
+        model = _of_columns(Z, columns, mean, unit, T, labels, n_threads)
     else:
         scaled = ((Z[:, of_family] - mean[of_family]) / unit[of_family] for of_family in columns)
-        stack = np.stack([_gram(values, target.weights, n_threads) for values in scaled])
+        stack = np.stack([_gram(values, labels.weights, n_threads) for values in scaled])
 
         def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
-            return ridge_of_gram(np.tensordot(shares, stack, 1), T, target.weights)
+            return ridge_of_gram(np.tensordot(shares, stack, 1), T, labels.weights)
 
     shares = np.zeros(len(names))
     shares[0] = 1.0
-    best = np.log(_error(*model(shares), T, target)), shares
+    best = np.log(_error(*model(shares), T, labels)), shares
     for family in range(1, len(names)):
         candidates = [best]
         for share in SHARES[1:]:
             candidate = best[1] * (1 - share)
             candidate[family] = share
-            error = _error(*model(candidate), T, target)
+            error = _error(*model(candidate), T, labels)
             candidates.append((np.log(error) + _PRIOR / len(Z) * (1 - candidate[0]), candidate))
         best = min(candidates, key=itemgetter(0))
     return dict(zip(names, best[1].tolist(), strict=True))
@@ -132,12 +125,12 @@ def _of_columns(
     mean: np.ndarray,
     unit: np.ndarray,
     T: np.ndarray,
-    target: Labels,
+    labels: Labels,
     n_threads: int | None,
 ) -> Callable[[np.ndarray], tuple[Ridge, np.ndarray]]:
     """Return a function that decomposes the kernel of shares, for fewer features than rows."""
     sums = RidgeSums.empty(mean, unit, T.mean(axis=0))
-    sums.add(Z, T, n_threads, target.weights)
+    sums.add(Z, T, n_threads, labels.weights)
 
     def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
         scaled = unit.copy()
@@ -156,11 +149,11 @@ def _gram(values: np.ndarray, weights: np.ndarray | None, n_threads: int | None)
     return square(values.T.__getitem__, len(values), n_threads)
 
 
-def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, target: Labels) -> float:
+def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, labels: Labels) -> float:
     """Return the least mean squared error of left-out predictions over all C."""
     errors = np.empty((len(T), len(COSTS)))
-    for rows in target.left_out_chunks():
-        decision = target[rows].left_out(ridge, P[rows], T[rows], COSTS)
+    for rows in labels.left_out_chunks():
+        decision = labels[rows].left_out(ridge, P[rows], T[rows], COSTS)
         errors[rows] = ((decision - T[rows, None]) ** 2).sum(axis=2)
-    means = np.average(errors, axis=0, weights=target.weights)
+    means = np.average(errors, axis=0, weights=labels.weights)
     return max(float(means.min()), np.finfo(float).tiny)

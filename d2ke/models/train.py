@@ -1,51 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training: labelled objects in, one model out."""
+"""Training: inputs -> recipe -> fit -> weigh -> solve -> score -> D2KEModel."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from d2ke._base import labels
+from d2ke._base import labels as plain
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
 from d2ke.learners.losses import hinge_can_pay
-from d2ke.models.blocks import Block, entropy_of, sample_rows, take
-from d2ke.models.calibration import rows_to_keep
+from d2ke.learners.ridge import RidgeSums
+from d2ke.models import passes
+from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
 from d2ke.models.label_matrices import label_matrix
-from d2ke.models.labels import Labels, read_labels, sample_weights
+from d2ke.models.labels import read_labels, sample_weights
 from d2ke.models.model import D2KEModel
-from d2ke.models.piece_scores import ROWS, fit_scores
-from d2ke.models.plan import Solved, TrainingPlan, scores
-from d2ke.models.recipes import beside_scores, default_blocks, feature_limit, scores_pieces
-from d2ke.models.record_blocks import record_blocks
+from d2ke.models.passes import Executor, InMemory, Rows, Solved
+from d2ke.models.plan import Plan, fit, weigh
+from d2ke.models.recipes import choose_blocks, feature_limit
 from d2ke.models.scores import LeftOutScores
-from d2ke.models.training_inputs import (
-    check_choices,
-    check_size,
-    packed_objects,
-    packed_records,
-)
+from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.stored import StoredObjects
-from d2ke.objects.tables import is_table
-
-_KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
-_WHOLE = 1 << 30  # bytes of features that groups and the hinge loss, which need all at once, take
 
 
 def d2ke_train(
     y: Sequence[Any] | np.ndarray,
     X: Any,
     *,
-    blocks: Sequence[Block] | None = None,
+    blocks: Sequence[AnyBlock] | None = None,
     distance: str | Callable[..., float] | Sequence[Any] | None = None,
     R: int | None = None,
     task: str | None = None,
@@ -80,8 +70,8 @@ def d2ke_train(
         n labelled objects: series, strings, or sets of vectors; of a Parquet file, which may be
         larger than memory. For several columns, Records or what `pack_records` takes: a dict or a
         data frame, see docs/columns.md.
-    blocks : sequence of Block, optional
-        The blocks; by default those of the recipe for the kind of objects.
+    blocks : sequence of Block or FeatureBlock, optional
+        The blocks; by default those of `d2ke.models.recipe` for the kind of objects.
     distance : str or callable, or a list of them, or a dict by column, optional
         By default ``"levenshtein"`` for strings, ``"mhd"`` for sets, and windows and ``"dtw"`` for
         series; ``"dtw"`` alone compares whole series only. Series that only distances of sets
@@ -175,6 +165,136 @@ def d2ke_train(
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
+    options = Options(entropy_of(seed), check_keep_sums(keep_sums, class_weight, sample_weight))
+    objects, choice = packed(X, blocks, distance, R, params, y)
+    if sample_weight is not None:
+        y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
+    labels = read_labels(y, task)
+    plain.same_length("y", labels.values, "X", len(objects))
+    labels = labels.weighted(class_weight, sample_weight)
+    labels = labels if groups is None else labels.grouped(groups)
+    rows = Rows(objects, labels, 0, n_threads, progress)
+    model = train(InMemory(rows), choice, options)
+    model.task.warn_of_result(model)
+    return model
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of training that steps share: the entropy of all seeds, and whether sums are kept."""
+
+    entropy: Any
+    keep_sums: bool
+
+
+def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
+    """Train a model on the rows of an executor: in this process, or on the workers of dask."""
+    n, task, entropy = rows.n, rows.labels.task, options.entropy
+    task.check_rows(n)
+    check_size(n, choice.size, task.k, options.keep_sums)  # before any work
+    clock, limit = _Clock(), feature_limit(choice, n)
+    numbers = sample_rows(n, entropy, choice.largest)
+    sample = rows.sample(numbers)
+    blocks = rows.call(choose_blocks, sample, choice, n)
+    R = rows.value(_size, blocks)
+    check_size(n, min(R, limit or R), task.k, options.keep_sums)
+    own = {m: rows.sample(sample_rows(n, entropy, m)) for m in rows.value(_own_sizes, blocks)}
+    drawn = rows.call(fit, blocks, sample, own, limit, entropy)
+    weighed = rows.call(weigh, drawn, sample, limit, n, entropy)
+    plan, Z = weighed[0], weighed[1]
+    R = rows.value(attrgetter("R"), plan)
+    clock.note("sample")
+    hinge = _may_use_hinge(rows, R, options)
+    kept = rows.keep(plan, Z, R, hinge)
+    all_sampled = len(numbers) == n <= R
+    sums = None
+    if options.keep_sums or not all_sampled:
+        sums = rows.sum(passes.sum_products, plan)
+        clock.note("sums")
+    if all_sampled:
+        solved = rows.call(passes.solve_rows, plan, Z, sample)
+        scores = rows.call(passes.score_sample, solved, sample, n, entropy)
+    else:
+        solved = rows.call(passes.solve, plan, sums, Z, sample, entropy)
+        scores = rows.sum(passes.score, plan, solved, n, entropy)
+    kept_sums = sums if options.keep_sums else None
+    model = rows.value(_model, plan, solved, scores, sample, rows.n_largest, kept_sums)
+    if hinge and kept is not None:
+        Z = model.scaling.scale(kept, kept)
+        n_threads = sample.n_threads
+        model = replace(model, **better_by_hinge(Z, rows.labels, model.C, n_threads))
+    clock.note("model")
+    return replace(model, seconds=clock.seconds)
+
+
+class _Clock:
+    """Seconds of the stages of training."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def note(self, stage: str) -> None:
+        """Add a stage that began when the last one ended."""
+        now = time.perf_counter()
+        self.seconds[stage], self._last = now - self._last, now
+
+
+def _size(blocks: Sequence[AnyBlock]) -> int:
+    return sum(block.R for block in blocks)
+
+
+def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
+    """Return the sizes of the samples that blocks have of their own."""
+    return sorted({getattr(block, "own_rows", 0) for block in blocks} - {0})
+
+
+def _may_use_hinge(rows: Executor, R: int, options: Options) -> bool:
+    """Return whether the squared hinge loss is tried: of many objects, without weights."""
+    labels = rows.labels
+    return (
+        labels.task.can_use_hinge() and labels.weights is None and labels.groups is None
+        and not options.keep_sums and hinge_can_pay(rows.n, R) and rows.holds(R)
+    )  # fmt: skip
+
+
+def _model(
+    plan: Plan,
+    solved: Solved,
+    scores: LeftOutScores,
+    sample: Sample,
+    n_largest: float,
+    sums: RidgeSums | None,
+) -> D2KEModel:
+    """Return the model of the best C; `sample` has the kind of all training objects."""
+    best, task = scores.best(), scores.task
+    C = float(solved.costs[best])
+    accuracy, error = scores.accuracy(best)
+    return D2KEModel(
+        **vars(InputKind.of(sample.objects, plan.blocks)),
+        blocks=plan.blocks,
+        scaling=solved.scaling,
+        deviation=plan.deviation / (plan.sd * np.sqrt(plan.R)),
+        linear=task.linear_model(solved.ridge, C),
+        task=task,
+        C=C,
+        accuracy=accuracy,
+        accuracy_error=error,
+        largest_class=100.0 * n_largest / scores.n,
+        confusion=None if scores.confusion is None else scores.confusion[best],
+        calibration=scores.calibration(best),
+        reference=plan.known,
+        left_out=plan.left_out,
+        n_train=scores.n,
+        seconds={},
+        inputs=input_kinds(sample.objects, plan.blocks),
+        columns=columns_of_records(sample.objects),
+        sums=sums,
+    )
+
+
+def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> bool:
+    """Refuse weights beside kept sums."""
     if flag("keep_sums", keep_sums):
         for name, weights in (("class_weight", class_weight), ("sample_weight", sample_weight)):
             if weights is not None:
@@ -183,80 +303,7 @@ def d2ke_train(
                     "does not go with keep_sums (partial_fit): d2ke_update adds objects without "
                     "weights",
                 )
-    by_column: Mapping[str, list[Any]] = {}
-    if is_table(X):
-        objects, by_column = packed_records(X, blocks, distance, R, params)
-    else:
-        distances = check_choices(blocks, distance, R, params)
-        labels.refuse_swapped(y, X)
-        objects = packed_objects(X, distances)
-    if sample_weight is not None:
-        y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
-    target = read_labels(y, task)
-    labels.same_length("y", target.values, "X", len(objects))
-    target = target.weighted(class_weight, sample_weight)
-    target = target if groups is None else target.grouped(groups)
-    target.task.check_rows(len(objects))
-    n, entropy = len(objects), entropy_of(seed)
-    check = partial(check_size, n, k=target.task.k, keep_sums=keep_sums)
-    check(R or sum(map(attrgetter("R"), blocks or ())))  # before any work
-    rows = sample_rows(n, entropy, R if blocks is None else blocks)
-    whole = len(rows) == n and not isinstance(objects, StoredObjects)
-    sample, truth = (objects, target) if whole else (take(objects, rows), target[rows])
-    limit = feature_limit(blocks, R, n)
-    if by_column:
-        chosen = record_blocks(sample, by_column, blocks, R, n)
-    else:
-        chosen = blocks or default_blocks(sample, distance, params, R, n)
-    has_scores = not by_column and blocks is None and scores_pieces(chosen, n, target.task.k)
-    chosen = beside_scores(chosen, R) if has_scores else chosen
-    size = sum(map(attrgetter("R"), chosen)) + has_scores * target.task.k
-    check(min(size, limit or size))
-    started = time.perf_counter()
-    if has_scores:
-        scored = sample_rows(n, entropy, ROWS)
-        piece_scores = fit_scores(take(objects, scored), target[scored], scored, entropy)
-        chosen = (*chosen, *([] if piece_scores is None else [piece_scores]))
-    plan, Z = TrainingPlan.of(chosen, sample, truth, rows, n, entropy, n_threads, progress, limit)
-    seconds = {"sample": time.perf_counter() - started}
-    tries_hinge = (
-        target.task.can_use_hinge() and target.weights is None and groups is None and not keep_sums
-        and hinge_can_pay(n, plan.R) and 4 * n * plan.R <= _WHOLE
-    )  # fmt: skip
-    kept = Z if len(Z) == n else None
-    if groups is not None and kept is None and 4 * n * plan.R > _WHOLE:
-        raise ArgumentError(
-            "groups",
-            f"needs all features in memory, at most {_WHOLE} bytes: {n} objects have "
-            f"R = {plan.R} features, take fewer of either",
-        )
-    if kept is None and (4 * n * plan.R <= _KEPT or groups is not None or tries_hinge):
-        kept = np.empty((n, plan.R), np.float32)
-        for span, Z_of_span in plan.features(objects, n_threads, 0, None, "features", progress):
-            kept[span] = Z_of_span
-    sums = None
-    if keep_sums or n > min(plan.R, len(Z)):
-        chunks = plan.features(objects, n_threads, 0, kept, "sums", progress)
-        sums = plan.sums(chunks, target, n_threads)
-        seconds["sums"] = time.perf_counter() - started - seconds["sample"]
-    solved = plan.solve(sums, Z, truth, n, entropy, n_threads)
-    keep = rows_to_keep(n, len(solved.costs) * target.task.k, entropy)
-    if solved.P is not None:
-        left_out = LeftOutScores.of(solved.ridge, solved.P, target, solved.costs, keep)
-    else:
-        chunks = plan.features(objects, n_threads, 0, kept, "scores", progress)
-        # Groups may be anywhere, so they are scored together.
-        chunks = chunks if kept is None or groups is None else iter([(slice(0, n), kept)])
-        left_out = scores(solved.ridge, chunks, target, solved.costs, n_threads, keep)
-    n_largest = max(target.task.counts(target.values, target.weights).values(), default=np.nan)
-    model = trained_model(plan, solved, left_out, objects, target, n_largest)
-    if tries_hinge and kept is not None:
-        Z = solved.scaling.scale(kept, kept)
-        model = replace(model, **better_by_hinge(Z, target, model.C, n_threads))
-    seconds["model"] = time.perf_counter() - started - sum(seconds.values())
-    model = replace(model, seconds=seconds, sums=sums if keep_sums else None)
-    target.task.warn_of_result(model)
-    return model
+    return keep_sums
 
 
 def _with_weight(
@@ -270,48 +317,11 @@ def _with_weight(
     if isinstance(objects, StoredObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
-    true = y if label_matrix(y) is not None else labels.label_array("y", y)
-    labels.same_length("y", true, "X", len(objects))
+    true = y if label_matrix(y) is not None else plain.label_array("y", y)
+    plain.same_length("y", true, "X", len(objects))
     if groups is not None:
-        groups = labels.label_array("groups", groups)
-        labels.same_length("groups", groups, "X", len(objects))
+        groups = plain.label_array("groups", groups)
+        plain.same_length("groups", groups, "X", len(objects))
         groups = groups[rows]
     true = true.iloc if hasattr(true, "iloc") else true  # of pandas
     return true[rows], take(objects, rows), weights[rows], groups
-
-
-def trained_model(
-    plan: TrainingPlan,
-    solved: Solved,
-    left_out: LeftOutScores,
-    objects: Any,
-    target: Labels,
-    n_largest: float,
-) -> D2KEModel:
-    """Return the model of the best C, of objects and targets like these.
-
-    `n_largest` is the number of objects in the largest class, or the sum of their weights.
-    """
-    best = left_out.best()
-    C = float(solved.costs[best])
-    accuracy, error = left_out.accuracy(best)
-    return D2KEModel(
-        **vars(InputKind.of(objects, plan.blocks)),
-        blocks=plan.blocks,
-        scaling=solved.scaling,
-        deviation=plan.deviation / (plan.unit * plan.stretch * np.sqrt(plan.R)),
-        linear=target.task.linear_model(solved.ridge, C),
-        task=target.task,
-        C=C,
-        accuracy=accuracy,
-        accuracy_error=error,
-        largest_class=100.0 * n_largest / left_out.n,
-        confusion=None if left_out.confusion is None else left_out.confusion[best],
-        calibration=left_out.calibration(best),
-        reference=plan.known,
-        left_out=plan.left_out,
-        n_train=left_out.n,
-        seconds={},
-        inputs=input_kinds(objects, plan.blocks),
-        columns=columns_of_records(objects),
-    )

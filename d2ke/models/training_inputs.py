@@ -4,53 +4,106 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from d2ke._base import memory
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import refuse_swapped
 from d2ke.distances.registry import check_kind, find_distance, usual_distance
-from d2ke.models.blocks import Block
-from d2ke.models.plan import block_rows
-from d2ke.models.record_blocks import distances_of_columns, training_records
+from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
-from d2ke.objects.record_packing import naming_rows
+from d2ke.objects.record_packing import naming_rows, pack_records
 from d2ke.objects.records import Records
 from d2ke.objects.stored import StoredObjects
+from d2ke.objects.tables import is_table
 from d2ke.objects.values import list_of
 
 _SIZES = 1 << 40  # more features than any machine holds
+_BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
 
 
-def check_choices(
-    blocks: Any, distance: Any, R: Any, params: Mapping[str, Any]
-) -> list[str | Callable[..., float] | None]:
-    """Check what the model is to be made of; return its distances, None for the usual one."""
-    if R is not None:
-        integer("R", R, 1)
-    if blocks is not None:
-        if distance is not None or R is not None or params:
-            raise ArgumentTypeError("blocks", "have distances, parameters and sizes of their own")
-        if not isinstance(blocks, (list, tuple)):
-            raise ArgumentTypeError(
-                "blocks", f"must be a list of Block, got {type(blocks).__name__}"
-            )
-        if not blocks:
-            raise ArgumentError("blocks", "is empty; at least one is needed")
-        for i, block in enumerate(blocks):
-            if not isinstance(block, Block):
-                raise ArgumentTypeError("blocks", f"must be a Block, got {type(block).__name__}", i)
-        return [block.distance for block in blocks]
-    if not isinstance(distance, (list, tuple)):
-        return [distance]
-    if not distance:
-        raise ArgumentError("distance", "is an empty list; at least one is needed")
-    for i, one in enumerate(distance):
-        if not (isinstance(one, str) or callable(one)):
-            raise ArgumentTypeError("distance", f"must be a name or a function, got {one!r}", i)
-    return list(distance)
+@dataclass(frozen=True)
+class Choice:
+    """What the user wants a model to be made of.
+
+    Attributes
+    ----------
+    blocks : sequence of blocks or None
+        The user's; None for those of the recipe.
+    distances : tuple
+        Names or functions; None for the usual distance of the kind of objects.
+    distance : object
+        The argument `distance`; of records it may be one by column.
+    several : bool
+        Whether the distances were given as a list, so that blocks are named after them.
+    parameters : mapping
+        Of the distance.
+    R : int or None
+        Number of random objects; None for that of the recipe.
+    by_column : mapping of str to Choice
+        The choice for each column of objects; empty for objects of one kind.
+    """
+
+    blocks: Sequence[AnyBlock] | None = None
+    distances: tuple[Any, ...] = (None,)
+    distance: Any = None
+    several: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    R: int | None = None
+    by_column: Mapping[str, Choice] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, blocks: Any, distance: Any, R: Any, params: Mapping[str, Any]) -> Choice:
+        """Check the arguments of `d2ke_train`."""
+        if R is not None:
+            integer("R", R, 1)
+        if blocks is not None:
+            if distance is not None or R is not None or params:
+                raise ArgumentTypeError(
+                    "blocks", "have distances, parameters and sizes of their own"
+                )
+            check_blocks(blocks)
+            return cls(blocks, tuple(getattr(block, "distance", None) for block in blocks))
+        if not isinstance(distance, (list, tuple)):
+            return cls(None, (distance,), distance, False, params, R)
+        if not distance:
+            raise ArgumentError("distance", "is an empty list; at least one is needed")
+        for i, item in enumerate(distance):
+            if not (isinstance(item, str) or callable(item)):
+                raise ArgumentTypeError(
+                    "distance", f"must be a name or a function, got {item!r}", i
+                )
+        return cls(None, tuple(distance), distance, True, params, R)
+
+    @property
+    def size(self) -> int:
+        """Number of features as far as it is given; 0 if the recipe chooses it."""
+        return self.R or sum(map(attrgetter("R"), self.blocks or ()))
+
+    @property
+    def largest(self) -> int:
+        """Number of random objects that may be drawn from one sample."""
+        return self.R or max(map(attrgetter("R"), self.blocks or ()), default=0)
+
+
+def packed(
+    X: Any, blocks: Any, distance: Any, R: Any, params: Mapping[str, Any], y: Any = None
+) -> tuple[Any, Choice]:
+    """Pack objects or records that the distances can compare; return them, and the choice."""
+    choice = Choice.of(blocks, distance, R, params)
+    if not is_table(X):
+        refuse_swapped(y, X)
+        return packed_objects(X, choice.distances), choice
+    records = pack_records(X, name="X")
+    if not len(records):
+        raise ArgumentError("X", "is empty; at least two labelled records are needed")
+    check_columns(records)
+    return records, choice_of_columns(records, choice)
 
 
 def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
@@ -69,18 +122,75 @@ def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
     return objects
 
 
-def packed_records(
-    X: Any, blocks: Any, distance: Any, R: int | None, params: Mapping[str, Any]
-) -> tuple[Records, dict[str, list[Any]]]:
-    """Pack records; return them, and the distances of each column of objects."""
-    check_choices(blocks, None if isinstance(distance, Mapping) else distance, R, params)
-    records = training_records(X)
-    distances = distances_of_columns(records, distance, blocks, params)
-    for name, some in distances.items():
-        check_choices(None, [one for one in some if one is not None] or None, None, {})
+def check_columns(records: Records) -> None:
+    """Refuse records to train with unless every column has entries, and one holds objects."""
+    for name, column in records.columns.items():
+        if column.kind == "missing":
+            raise ArgumentError(f"X[{name!r}]", "has no entry in any row; leave the column out")
+    if not _object_columns(records):
+        raise ArgumentError(
+            "X",
+            f"has no column of objects among its {len(records.columns)}: they hold numbers or "
+            "categories. If each row is a series, give an array, df.to_numpy()",
+        )
+
+
+def _object_columns(records: Records) -> list[str]:
+    return [name for name, column in records.columns.items() if isinstance(column.values, Objects)]
+
+
+def choice_of_columns(records: Records, choice: Choice) -> Choice:
+    """Return the choice for records, with that of each column of objects."""
+    names = _object_columns(records)
+    if choice.blocks is not None:
+        for i, block in enumerate(choice.blocks):
+            if block.column not in names:
+                raise ArgumentError(
+                    "blocks", f"sees the column {block.column!r}; of objects are {names}", i
+                )
+        given = {
+            name: [getattr(b, "distance", None) for b in choice.blocks if b.column == name]
+            for name in names
+        }
+    else:
+        given = _distances_of_columns(names, choice.distance, choice.parameters)
+    by_column = {}
+    for name, distances in given.items():
+        named = [one for one in distances if one is not None] or None
+        Choice.of(None, named, None, {})
         with naming_rows(records[name].missing):
-            packed_objects(records[name].values, some, f"X[{name!r}]")
-    return records, distances
+            packed_objects(records[name].values, distances, f"X[{name!r}]")
+        by_column[name] = Choice(None, tuple(distances), None, len(distances) > 1)
+    return replace(choice, by_column=by_column)
+
+
+def _distances_of_columns(
+    names: Sequence[str], distance: Any, params: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    if params:
+        raise TypeError(
+            f"records have no parameters of one distance ({', '.join(params)}); give blocks"
+        )
+    chosen = {} if distance is None else distance
+    if not isinstance(chosen, Mapping):
+        if len(names) > 1:
+            raise ArgumentTypeError(
+                "distance", f"must say of which column, such as {{{names[0]!r}: {distance!r}}}"
+            )
+        chosen = {names[0]: distance}
+    for name in chosen:
+        if name not in names:
+            raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
+    given = [(name, chosen.get(name)) for name in names]
+    return {
+        name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in given
+    }
+
+
+def block_rows(R: int) -> int:
+    """Return the rows of a block of R features."""
+    low, high = _BLOCK_ROWS
+    return min(max(low, _BLOCK_VALUES // R), high)
 
 
 def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:

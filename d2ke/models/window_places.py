@@ -8,7 +8,8 @@ from typing import TypeGuard
 import numpy as np
 
 from d2ke.distances.window_rows import normalized_windows
-from d2ke.models.blocks import AnyFitted, FittedBlock
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.views import apply_views, difference, standardize, view_name
 from d2ke.models.windows import _RADIUS, Window, Windows
 from d2ke.objects.container import Objects
@@ -19,7 +20,7 @@ def is_slope(block: FittedBlock) -> bool:
     return difference in map(_function, block.views)
 
 
-def keeps_steps(block: AnyFitted) -> TypeGuard[FittedBlock]:
+def keeps_steps(block: FittedFeatures) -> TypeGuard[FittedBlock]:
     """Return whether a block has windows and sees each step of a series at its place."""
     if not isinstance(block, FittedBlock):
         return False

@@ -6,10 +6,9 @@ import pandas as pd
 import pytest
 
 import d2ke
-from d2ke.learners.ridge import Ridge
-from d2ke.models import blocks, plan, tasks, train
+from d2ke.learners.ridge import Ridge, decompose
+from d2ke.models import blocks, passes, tasks, train, training_inputs
 from d2ke.models.labels import Labels, read_labels
-from d2ke.models.plan import TrainingPlan, scores
 from d2ke.models.scores import LeftOutScores
 from d2ke.models.tasks import Classes
 
@@ -29,7 +28,7 @@ def data():
 def small(monkeypatch):
     """Samples and blocks that are smaller than the data."""
     monkeypatch.setattr(blocks, "SAMPLE", 120)
-    monkeypatch.setattr(plan, "_BLOCK_ROWS", (37, 37))
+    monkeypatch.setattr(training_inputs, "_BLOCK_ROWS", (37, 37))
 
 
 def decisions(model, X):
@@ -59,7 +58,7 @@ def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options
     """Features that are not kept are computed twice; the model and its size stay."""
     y, X = lengths
     kept = d2ke.d2ke_train(y, X, **options)
-    monkeypatch.setattr(train, "_KEPT", 0)
+    monkeypatch.setattr(passes, "_KEPT", 0)
     recomputed = d2ke.d2ke_train(y, X, n_threads=1, **options)
     assert kept.linear.options.startswith(loss)
     assert kept.linear.options == recomputed.linear.options
@@ -74,7 +73,7 @@ def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options
 
 def test_blocks_of_rows_change_nothing_but_rounding(data, small, monkeypatch):
     some = d2ke.d2ke_train(*data, R=40)
-    monkeypatch.setattr(plan, "_BLOCK_ROWS", (1000, 1000))
+    monkeypatch.setattr(training_inputs, "_BLOCK_ROWS", (1000, 1000))
     whole = d2ke.d2ke_train(*data, R=40)
     for one, other in zip(some.blocks, whole.blocks, strict=True):
         assert one.omega == other.omega
@@ -139,20 +138,23 @@ def test_left_out_scores_are_those_of_models_without_the_row(data):
 
 
 def test_parts_of_scores_are_added(data):
-    y, X = data
-    target, rows = read_labels(y, None), np.arange(N)
-    blocks = d2ke.d2ke_train(y, X, R=40).blocks[:-1]  # without the scores of pieces
-    made = [d2ke.Block(b.name, b.distance, lambda R, X, seed: X[:R], b.R, b.views) for b in blocks]
-    ready, Z = TrainingPlan.of(made, d2ke.pack(X), target, rows, N, 0, 1)
-    sums = ready.sums([(slice(0, N), Z)], target, 1)
-    ridge = ready.solve(sums, Z, target, N, 0, 1).ridge
-    cuts = [(slice(i, i + 70), Z[i : i + 70]) for i in range(0, N, 70)]
-    whole, parts = (
-        scores(ridge, some, target, [1.0, 10.0], 1) for some in ([(slice(0, N), Z)], cuts)
-    )
-    assert whole.n == parts.n == N
-    assert (whole.confusion == parts.confusion).all()
-    np.testing.assert_allclose(whole.squared, parts.squared)
+    labels = read_labels(data[0], None)
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(N, 20)) + labels.dense_columns() @ rng.normal(size=(3, 20))
+    ridge, P = decompose(Z, labels.columns(), np.ones(20))
+    whole = LeftOutScores.of(ridge, P, labels, [1.0, 10.0], np.arange(0, N, 7))
+    cuts = [slice(i, i + 70) for i in range(0, N, 70)]
+    parts = [
+        LeftOutScores.of(
+            ridge, P[cut], labels[cut], [1.0, 10.0], np.arange(-cut.start % 7, len(P[cut]), 7)
+        )
+        for cut in cuts
+    ]
+    added = parts[0].merged(*parts[1:])
+    assert whole.n == added.n == N
+    assert (whole.confusion == added.confusion).all()
+    np.testing.assert_allclose(whole.squared, added.squared)
+    np.testing.assert_allclose(whole.kept, added.kept)
     assert (whole.n_correct == np.trace(whole.confusion, axis1=1, axis2=2)).all()
 
 

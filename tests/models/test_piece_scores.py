@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from test_pieces import words
 
 import d2ke
-from d2ke.models import piece_scores, plan, recipes
+from d2ke.models import pieces as piece_scores
+from d2ke.models import plan, recipes
 from d2ke.models.labels import read_labels
-from d2ke.models.piece_scores import PieceScores, fit_scores
+from d2ke.models.pieces import PieceScores, fit_scores
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -87,7 +88,7 @@ def test_scores_are_those_of_a_ridge(options, monkeypatch):
     S = (found - share) * unit
     mean = w @ T / w.sum()
     new = S @ ridge_by_definition(S, T, 1.0, w) + mean
-    np.testing.assert_allclose(block.features_of(d2ke.pack(X), 1), new, atol=1e-3)
+    np.testing.assert_allclose(block.features(d2ke.pack(X), 1), new, atol=1e-3)
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(piece_scores.ROWS,)))
     ridge = piece_scores._SparseRidge(None, None, target, rng)
     assert ridge.outside.shape == (60, 5)
@@ -101,7 +102,7 @@ def test_scores_are_those_of_a_ridge(options, monkeypatch):
             block.hidden[~inside], S[~inside] @ U + mean, atol=1e-3
         )  # fmt: skip
     rows = np.array([3, 17, 99])
-    features = block.features_of(d2ke.pack([X[3], X[17], "new"]), 1, rows)
+    features = block.features(d2ke.pack([X[3], X[17], "new"]), 1, rows)
     assert (features[:2] == block.hidden[[3, 17]]).all()
 
 
@@ -159,7 +160,7 @@ def test_shares_of_pieces_are_the_score():
     shares = sum(one["share"] for one in why.omegas if one["block"] == "pieces")
     own = slice(model.R - block.R, model.R)
     weights = model.linear.weights[list(model.classes).index(why.label), own]
-    score = block.features_of(x, 1)[0] - block.offset
+    score = block.features(x, 1)[0] - block.offset
     assert shares == pytest.approx(weights / model.scaling.sd[own] @ score, abs=1e-5)
 
 
@@ -182,7 +183,6 @@ def test_letters_of_every_kind(X):
 def test_of_many_strings_a_sample_is_scored(monkeypatch):
     y, X = words(600, np.random.default_rng(3))
     monkeypatch.setattr(piece_scores, "ROWS", 500)
-    monkeypatch.setattr("d2ke.models.train.ROWS", 500)
     monkeypatch.setattr(piece_scores, "_LETTERS", 2000)
     monkeypatch.setattr(piece_scores, "_PIECES", 300)
     monkeypatch.setattr(recipes, "SAMPLE", 250)

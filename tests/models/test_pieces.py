@@ -71,7 +71,7 @@ def words(n, rng):
 def test_half_of_a_given_number_are_pieces():
     _, X = words(60, np.random.default_rng(2))
     sizes = {}
-    for block in d2ke.models.recipes.default_blocks(d2ke.pack(X), None, {}, 200, 60):
+    for block in d2ke.models.recipe(X, R=200):
         sizes[block.family] = sizes.get(block.family, 0) + block.R
     assert sizes["pieces"] == 100
     assert 90 <= sizes["parts"] <= 100

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.plain_blocks import PlainBlock
+from d2ke.models.blocks import Sample, block_features, fit_blocks, fit_fixed
+from d2ke.models.columns import plain_blocks
 
 STEMS = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
 ENDINGS = {"north": ("sen", "vik"), "south": ("ino", "ella"), "isles": ("ino", "ella")}
@@ -121,12 +122,14 @@ def test_plain_columns():
     records = d2ke.pack_records(
         {"x": [1.0, 3.0, None], "c": d2ke.categories(["a", None, "b"]), "s": ["u", "v", "w"]}
     )
-    block = PlainBlock.of("numbers", "x", records["x"])
-    assert block.features_of(records, 1).ravel().tolist() == [-1, 1, 0]
-    block = PlainBlock.of("categories", "c", records["c"])
-    assert block.features_of(records, 1).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
-    block = PlainBlock.of("missing", "x", records["x"])
-    assert block.features_of(records, 1).ravel().tolist() == [0, 0, 1]
+    sample = Sample(records, np.arange(3))
+    blocks = fit_fixed(plain_blocks(records), sample, {}, 0)
+    fitted, Z = fit_blocks(blocks, sample, 0)
+    assert [block.name for block in fitted] == ["x", "c", "x: missing", "c: missing"]
+    assert Z[:, 0].tolist() == [-1, 1, 0]
+    assert Z[:, 1:3].tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
+    assert Z[:, 3].tolist() == [0, 0, 1]
+    np.testing.assert_array_equal(block_features(fitted, records, 1), Z)
 
 
 def test_numbers_beyond_straight_lines():
@@ -180,7 +183,7 @@ def test_distances_and_blocks_of_columns():
     data = {"a": ["ab", "ba"] * 20, "b": rng.normal(size=(40, 8)), "c": rng.normal(size=40)}
     y = [0, 1] * 20
     model = d2ke.d2ke_train(y, data, distance={"a": "damerau", "b": ["dtw", "msm"]}, R=80)
-    assert {block.distance for block in model.blocks} <= {
+    assert {block.describe() for block in model.blocks} <= {
         "damerau_levenshtein",
         "dtw",
         "msm",

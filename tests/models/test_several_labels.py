@@ -213,8 +213,6 @@ def test_functions_of_one_label_refuse(model):
         model.plot()
     with pytest.raises(ValueError, match="use d2ke_predict"):
         d2ke.predict(None, np.zeros((2, model.R)), model.linear)
-    with pytest.raises(ValueError, match=r"several labels an object are for d2ke\.d2ke_train"):
-        d2ke.dask.d2ke_train(Y, X)
     with pytest.raises(ValueError, match="several labels: use d2ke_train"):
         D2KEClassifier().fit(X, Y)
     with pytest.raises(ValueError, match="a matrix of 3 columns"):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shares of families of blocks in the kernel."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.blocks import block_features
+from d2ke.models.blocks import FeatureBlock, block_features
 from d2ke.models.labels import Labels
 from d2ke.models.shares import SHARES, choose_shares
 from d2ke.models.tasks import Classes
@@ -18,6 +19,26 @@ def features(y, noise, rng, R=20):
     """Return features that tell classes, up to noise."""
     signal = rng.normal(size=(y.max() + 1, R))[y]
     return (signal + noise * rng.normal(size=signal.shape)).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Features(FeatureBlock):
+    """Columns that stand for features of one kind of distances."""
+
+    size: int
+    kinds = 1
+
+    @property
+    def R(self):
+        return self.size
+
+
+def of_sizes(first, second, powers=(1.0, 1.0)):
+    names, sizes = ("first", "second"), (first, second)
+    return [
+        Features(size, name=name, family=name, sd_power=power)
+        for name, size, power in zip(names, sizes, powers, strict=True)
+    ]
 
 
 def left_out_error(K, T, C):
@@ -45,12 +66,10 @@ def test_the_choice_is_that_of_the_definition(n_classes, R):
     rng = np.random.default_rng(n_classes)
     y = np.arange(24) % n_classes
     Z = np.hstack([features(y, 2.0, rng, R), features(y, 1.0, rng, R)])
-    families = {"first": np.arange(R), "second": np.arange(R, 2 * R)}
     target = Labels(Classes(np.arange(n_classes)), y)
-    powers = np.repeat([1.0, 0.5], R)
-    found = choose_shares(Z, families, powers, np.zeros(2 * R, int), target, 0)
+    found = choose_shares(Z, of_sizes(R, R, (1.0, 0.5)), target, 0)
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
-    grams = [gram(Z[:, columns].astype(float), powers[columns]) for columns in families.values()]
+    grams = [gram(Z[:, :R].astype(float)), gram(Z[:, R:].astype(float), 0.5)]
     errors = {}
     for share in SHARES:
         K = (1 - share) * grams[0] + share * grams[1]
@@ -64,15 +83,9 @@ def test_a_family_that_says_nothing_has_no_share():
     rng = np.random.default_rng(0)
     y = np.arange(300) % 3
     told, noise = features(y, 0.5, rng), features(y, 1e3, rng)
-    families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    target, ones, parts = Labels(Classes(np.arange(3)), y), np.ones(40), np.zeros(40, int)
-    assert (
-        choose_shares(np.hstack([told, noise]), families, ones, parts, target, 0)["second"] == 0.0
-    )
-    assert (
-        choose_shares(np.hstack([noise, told]), families, ones, parts, target, 0)["second"]
-        == SHARES[-1]
-    )
+    labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(20, 20)
+    assert choose_shares(np.hstack([told, noise]), blocks, labels, 0)["second"] == 0.0
+    assert choose_shares(np.hstack([noise, told]), blocks, labels, 0)["second"] == SHARES[-1]
 
 
 @pytest.mark.parametrize("weights", [None, np.tile([0.5, 2.0, 0.5], 20)])
@@ -80,28 +93,19 @@ def test_columns_that_do_not_vary_change_no_choice(weights):
     rng = np.random.default_rng(3)
     y = np.arange(60) % 3
     Z = np.hstack([features(y, 4.0, rng, 9), features(y, 3.0, rng, 9)])
-    families = {"first": np.arange(9), "second": np.arange(9, 18)}
-    target = Labels(Classes(np.arange(3)), y, weights)
-    found = choose_shares(Z, families, np.ones(18), np.zeros(18, int), target, 0)
-    wide = np.hstack([Z, np.ones((60, 60), np.float32)])  # so that objects are fewer
-    families["second"] = np.arange(9, 78)
-    assert choose_shares(wide, families, np.ones(78), np.zeros(78, int), target, 0) == found
-    some = np.hstack([Z, np.ones((60, 9), np.float32)])
-    families["second"] = np.arange(9, 27)
-    assert choose_shares(some, families, np.ones(27), np.zeros(27, int), target, 0) == found
+    labels = Labels(Classes(np.arange(3)), y, weights)
+    found = choose_shares(Z, of_sizes(9, 9), labels, 0)
+    for size in (60, 9):  # so that objects are fewer than features, or not
+        wide = np.hstack([Z, np.ones((60, size), np.float32)])
+        assert choose_shares(wide, of_sizes(9, 9 + size), labels, 0) == found
 
 
 def test_few_objects_keep_the_first_family():
     rng = np.random.default_rng(1)
     y = np.arange(6) % 2
     Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
-    families = {"first": np.arange(20), "second": np.arange(20, 40)}
-    assert (
-        choose_shares(
-            Z, families, np.ones(40), np.zeros(40, int), Labels(Classes(np.arange(2)), y), 0
-        )["first"]
-        == 1.0
-    )
+    labels = Labels(Classes(np.arange(2)), y)
+    assert choose_shares(Z, of_sizes(20, 20), labels, 0)["first"] == 1.0
 
 
 def blocks(power=1.0):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.blocks import FittedBlock
+from d2ke.models.distance_blocks import FittedBlock
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ import d2ke
 from d2ke.models.blocks import block_features
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.labels import Labels
-from d2ke.models.shares import parts_of
+from d2ke.models.shares import deviation_groups
 from d2ke.models.tasks import Classes
 from d2ke.samplers import noise, resampled, segments, training_objects
 
@@ -94,7 +94,7 @@ def test_transform_is_what_the_linear_model_sees(case):
     F = model.features(model.check_objects(X), None, np.arange(model.n_train)) * np.sqrt(model.R)
     np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-4)
     raw = block_features(model.blocks, model.check_objects(X), 1, np.arange(model.n_train))
-    deviation, parts, first = raw.std(axis=0, dtype=np.float64), parts_of(model.blocks), 0
+    deviation, parts, first = raw.std(axis=0, dtype=np.float64), deviation_groups(model.blocks), 0
     varies = deviation > 1e-6 * raw.max(axis=0)
     for block in model.blocks:  # columns of a block have one deviation, if they vary enough
         columns = np.arange(first, first + block.R)
@@ -564,7 +564,7 @@ def test_groups_are_left_out_together(R):
 
 def test_groups_need_features_in_memory(monkeypatch):
     y, X, groups = people(np.random.default_rng(0))
-    monkeypatch.setattr("d2ke.models.train._WHOLE", 0)
+    monkeypatch.setattr("d2ke.models.passes._WHOLE", 0)
     monkeypatch.setattr("d2ke.models.train.sample_rows", lambda n, *_: np.arange(64))
     with pytest.raises(ValueError, match=r"groups needs all features in memory.*96 objects"):
         d2ke.d2ke_train(y, X, R=8, distance="levenshtein", groups=groups)

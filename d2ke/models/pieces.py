@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from d2ke.models.blocks import FittedFeatures, Sample
 from d2ke.models.labels import Labels
 from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects
@@ -27,7 +28,7 @@ _TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, 
 
 
 @dataclass(frozen=True, eq=False)
-class PieceScores:
+class PieceScores(FittedFeatures):
     """Scores of strings, one for each class, from the pieces that occur in them.
 
     A score is the decision of a ridge on sparse features, one for each piece of 1 to 6 letters that
@@ -53,8 +54,6 @@ class PieceScores:
         The training strings that the scores come from, sorted.
     hidden : ndarray of float32, shape (m, R)
         Their scores.
-    share : float
-        Of the family in the kernel.
     """
 
     omega: Objects
@@ -63,41 +62,22 @@ class PieceScores:
     offset: np.ndarray = field(repr=False)
     deviation: np.ndarray = field(repr=False)
     rows: np.ndarray = field(repr=False)
-    hidden: np.ndarray = field(repr=False)
-    share: float = 1.0
 
     supervised: ClassVar[bool] = True
-    name: ClassVar[str] = "pieces"
-    family: ClassVar[str] = "pieces"
-    column: ClassVar[str] = ""
-    sd_power: ClassVar[float] = 1.0
-    parameters: ClassVar[Mapping[str, Any]] = {}
-    sources = fill = None  # no training string is a random object of it
 
     @property
     def R(self) -> int:
         """Number of features."""
         return len(self.offset)
 
-    @property
-    def distance(self) -> str:
-        """For reports, where other blocks have a distance."""
+    def describe(self) -> str:
+        """Return the number of pieces."""
         return f"scores of {len(self.omega)} pieces"
 
-    def fit_features(
-        self, X: Any, rows: np.ndarray, seed: Any, n_threads: int | None, progress: bool
-    ) -> tuple[PieceScores, np.ndarray]:
-        """Return itself, and the features of the training strings X."""
-        return self, self.features_of(X, n_threads, rows)
-
-    def resized(self, R: int) -> PieceScores:
-        """Return itself: the classes fix the number of features."""
-        return self
-
-    def features_of(
-        self, X: Any, n_threads: int | None, rows: np.ndarray | None = None
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the features of strings; `rows` as for `block_features`."""
+        """Return the scores of strings; of training strings those without their folds."""
         scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
         if rows is not None:
             places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
@@ -115,14 +95,46 @@ class PieceScores:
         return _levels(self.omega)
 
 
-def fit_scores(X: Objects, target: Labels, rows: np.ndarray, entropy: Any) -> PieceScores | None:
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The block of `PieceScores` before it is fitted.
+
+    Attributes
+    ----------
+    R : int
+        Number of scores: columns that the ridge fits.
+    """
+
+    R: int
+
+    name: ClassVar[str] = "pieces"
+    family: ClassVar[str] = "pieces"
+    column: ClassVar[str] = ""
+    supervised: ClassVar[bool] = True
+
+    @property
+    def own_rows(self) -> int:
+        """Number of training strings that the scores come from."""
+        return ROWS
+
+    def resized(self, R: int) -> Pieces:
+        """Return itself: the labels fix the number of scores."""
+        return self
+
+    def fit(self, sample: Sample, seed: Any) -> PieceScores | None:
+        """Fit scores to labelled strings; None if all pieces occur in every string."""
+        assert sample.labels is not None
+        return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
+
+
+def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> PieceScores | None:
     """Fit scores to training strings; None if all pieces occur in every string."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
     if X.lengths.sum() > _LETTERS:
         order = rng.permutation(len(X))
         within = np.cumsum(X.lengths[order]) <= _LETTERS
         chosen = np.sort(order[: max(2, np.count_nonzero(within))])
-        X, target, rows = X[chosen], target[chosen], rows[chosen]
+        X, labels, rows = X[chosen], labels[chosen], rows[chosen]
     marks = FITTED[mark_ends](X)
     marked = mark_ends(X, **marks)
     count, place, length = counted_pieces(marked, 6)
@@ -138,24 +150,24 @@ def fit_scores(X: Objects, target: Labels, rows: np.ndarray, entropy: Any) -> Pi
     unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
     unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
     S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
-    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), target, rng)
+    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
     C, hidden = ridge.left_out()
     weights = ridge.solve(C, np.ones((len(X), 1), bool))
     return PieceScores(
         omega, marks, (unit[:, None] * weights).astype(np.float32),
         ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
-        hidden.astype(np.float32),
+        hidden=hidden.astype(np.float32), name="pieces", family="pieces",
     )  # fmt: skip
 
 
 class _SparseRidge:
     """A ridge on centred sparse rows, by conjugate gradients, for several subsets of the rows."""
 
-    def __init__(self, S: Any, centre: np.ndarray, target: Labels, rng: np.random.Generator):
+    def __init__(self, S: Any, centre: np.ndarray, labels: Labels, rng: np.random.Generator):
         self.S, self.centre = S, centre
-        self.T, self.weights = target.dense_columns(), target.row_weights
+        self.T, self.weights = labels.dense_columns(), labels.row_weights
         self.mean = self.weights @ self.T / self.weights.sum()
-        codes = np.arange(len(self.T)) if target.groups is None else target.groups
+        codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
         distinct, codes = np.unique(codes, return_inverse=True)
         n_folds = min(_FOLDS, len(distinct))
         self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]

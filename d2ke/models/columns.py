@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features of columns of records that need no distance: numbers, categories, missing entries.
+
+They are in families of their own. A row without an entry has the mean features of the training
+rows, and so have labels of categories that no training row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.rounding import constant
+from d2ke.embedding.scaling import moments
+from d2ke.models.blocks import AnyBlock, FeatureBlock, Sample
+from d2ke.objects.container import Objects
+from d2ke.objects.records import Column, Records
+
+_MOST_LABELS = 4096
+_CENTRES = 32
+_FAR = 1e6  # deviations; float32 does not hold any number
+_FEW = 2  # different numbers, which have no curve
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(FeatureBlock):
+    """Standardised numbers.
+
+    Attributes
+    ----------
+    mean, sd : float
+        Mean and deviation of the training numbers; the deviation is 1 if they are constant up to
+        rounding.
+    rounding : float
+        Differences from the mean up to this count as 0: the largest one, if the training numbers
+        are constant up to rounding.
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+    rounding: float = 0.0
+
+    @property
+    def R(self) -> int:
+        """One feature."""
+        return 1
+
+    @property
+    def omega(self) -> list[str]:
+        """Describe the feature, for explanations."""
+        return [self.describe()]
+
+    def fit(self, sample: Sample, seed: Any) -> Numbers:
+        """Return the block with the moments of the sample."""
+        values = sample.objects
+        scale = float(np.abs(values).max()) or 1.0  # whose square float64 may not hold
+        (mean,), (sd,), (largest,) = moments(values[:, None] / scale)
+        mean, sd, fill = float(scale * mean), float(scale * sd), np.zeros(1, np.float32)
+        if constant(sd, scale * largest, _precision(values)):
+            away = float(np.abs(values - mean).max())
+            return replace(self, mean=mean, sd=1.0, rounding=away, fill=fill)
+        return replace(self, mean=mean, sd=sd or 1.0, fill=fill)
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the standardised numbers."""
+        return np.clip(self.standardized(X), -_FAR, _FAR)[:, None].astype(np.float32)
+
+    def standardized(self, numbers: np.ndarray) -> np.ndarray:
+        """Return numbers less the mean, in deviations."""
+        away = numbers - self.mean
+        away[np.abs(away) <= self.rounding] = 0.0
+        return away / self.sd
+
+
+@dataclass(frozen=True, eq=False)
+class NearNumbers(FeatureBlock):
+    """Nearness of numbers to quantiles of the training numbers, which can follow a curve.
+
+    Features are exp(-gamma |x - c|) for 32 quantiles c, and gamma 1 over the median distance to c:
+    a D2KE kernel.
+
+    Attributes
+    ----------
+    numbers : Numbers
+        The standardised numbers.
+    centres, gamma : ndarray of float64
+        The quantiles, which are standardised, and 1 over the median distances to them.
+    """
+
+    numbers: Numbers
+    centres: Any = ()
+    gamma: Any = ()
+
+    @property
+    def R(self) -> int:
+        """Number of quantiles."""
+        return len(self.centres)
+
+    @property
+    def kinds(self) -> int:
+        """One kind of distances."""
+        return 1
+
+    @property
+    def omega(self) -> list[str]:
+        """The quantiles, for explanations."""
+        return [f"{c:.4g}" for c in self.numbers.mean + self.numbers.sd * self.centres]
+
+    def fit(self, sample: Sample, seed: Any) -> NearNumbers:
+        """Return the block with the quantiles of the sample."""
+        numbers = self.numbers.fit(sample, seed)
+        z = numbers.standardized(sample.objects)
+        quantiles = (np.arange(_CENTRES) + 0.5) / _CENTRES
+        centres = np.unique(np.quantile(z, quantiles, method="nearest"))
+        middle = np.median(np.abs(z[:, None] - centres), axis=0)
+        gamma = 1 / np.where(middle > 0, middle, 1.0)
+        ready = replace(self, numbers=numbers, centres=centres, gamma=gamma)
+        fill = ready._near(sample.objects).mean(axis=0).astype(np.float32)
+        return replace(ready, fill=fill)
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the nearness of numbers to each quantile."""
+        return self._near(X).astype(np.float32)
+
+    def describe(self) -> str:
+        """Return the name of the kind."""
+        return "near numbers"
+
+    def _near(self, numbers: np.ndarray) -> np.ndarray:
+        z = self.numbers.standardized(numbers)
+        return np.exp(-self.gamma * np.abs(z[:, None] - self.centres))
+
+
+@dataclass(frozen=True, eq=False)
+class Categories(FeatureBlock):
+    """A feature for each label, 1 for its rows and else 0.
+
+    Attributes
+    ----------
+    labels : ndarray of str
+        The labels of the training rows, sorted.
+    """
+
+    labels: Any = ()
+
+    @property
+    def R(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+    @property
+    def omega(self) -> list[str]:
+        """The labels, for explanations."""
+        return self.labels.tolist()
+
+    def fit(self, sample: Sample, seed: Any) -> Categories:
+        """Return the block with the labels of the sample."""
+        labels, counts = np.unique(sample.objects, return_counts=True)
+        if len(labels) > _MOST_LABELS:
+            raise ArgumentError(
+                f"X[{self.column!r}]",
+                f"has {len(labels)} categories; at most {_MOST_LABELS} are possible",
+            )
+        return replace(self, labels=labels, fill=(counts / counts.sum()).astype(np.float32))
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return which label each row has."""
+        Z = np.repeat(np.asarray(self.fill)[None], len(X), axis=0)
+        places = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
+        is_label = self.labels[places] == X
+        Z[is_label] = 0.0
+        Z[is_label, places[is_label]] = 1.0
+        return Z
+
+    def warn_of_unseen(self, column: Column) -> None:
+        """Warn of labels that no training row has."""
+        if not len(column.rows):
+            return
+        unseen = np.flatnonzero(~np.isin(column.values, self.labels))
+        if unseen.size:
+            label, row = str(column.values[unseen[0]]), column.rows[unseen[0]]
+            warn(
+                f"{unseen.size} of {len(column)} rows have categories that no training row has, "
+                f"such as {label!r} in X[{self.column!r}][{row}]; they count as missing"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Missing(FeatureBlock):
+    """Whether an entry is missing: 1, and else 0."""
+
+    @property
+    def R(self) -> int:
+        """One feature."""
+        return 1
+
+    @property
+    def omega(self) -> list[str]:
+        """Describe the feature, for explanations."""
+        return [self.describe()]
+
+    def fit(self, sample: Sample, seed: Any) -> Missing:
+        """Return the block with the feature of missing entries."""
+        return replace(self, fill=np.ones(1, np.float32))
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return 0: these entries are there."""
+        return np.zeros((len(X), 1), np.float32)
+
+
+def _numbers(name: str, column: Column) -> list[AnyBlock]:
+    numbers = Numbers(name=name, family=name, column=name)
+    near = NearNumbers(numbers, name=f"{name}: near", family=f"{name}: near", column=name)
+    return [numbers, near] if len(np.unique(column.values)) > _FEW else [numbers]
+
+
+def _categories(name: str, column: Column) -> list[AnyBlock]:
+    return [Categories(name=name, family=name, column=name)]
+
+
+# The blocks of each kind of columns that need no distance.
+_BY_KIND: dict[str, Callable[[str, Column], list[AnyBlock]]] = {
+    "numbers": _numbers,
+    "categories": _categories,
+}
+
+
+def plain_blocks(records: Records) -> list[AnyBlock]:
+    """Return the blocks of columns of numbers and categories, and of missing entries."""
+    blocks: list[AnyBlock] = []
+    for name, column in records.columns.items():
+        if column.kind in _BY_KIND and len(column.rows):
+            blocks += _BY_KIND[column.kind](name, column)
+    for name, column in records.columns.items():
+        if column.missing.any():
+            of_objects = isinstance(column.values, Objects)
+            family = f"{name}: missing" if of_objects else name
+            blocks.append(Missing(name=f"{name}: missing", family=family, column=name))
+    return blocks
+
+
+def _precision(numbers: np.ndarray) -> Any:
+    """Return the type that rounded the numbers: float32 if it holds them, and fractions occur."""
+    with np.errstate(over="ignore"):
+        same = (numbers.astype(np.float32) == numbers).all()
+    return np.float32 if same and (numbers % 1).any() else np.float64

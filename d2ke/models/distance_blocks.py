@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks of distances: features of objects seen through views, by distances to random objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.checks import flag, integer, not_negative, positive_number
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.progress import progress_bar
+from d2ke._base.threads import team_size
+from d2ke._ext import pairwise
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.registry import BY_NAME
+from d2ke.models.blocks import FittedFeatures, Sample
+from d2ke.models.views import FITTED, View, apply_views
+from d2ke.models.windows import Windows
+from d2ke.objects.container import Objects
+
+_ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
+
+
+@dataclass(frozen=True)
+class Block:
+    """One D2KE kernel of a model: views, a distance, and a law of the random objects.
+
+    Its features are exp(-gamma_j d(v(x), omega_j)) for R random objects omega_j; gamma_j is 1 over
+    the median distance of the training objects to omega_j. Blocks side by side are a sum of
+    positive definite kernels.
+
+    Attributes
+    ----------
+    name : str
+        For reports.
+    distance : str or callable
+        As for `distance_matrix`.
+    sampler : callable
+        ``sampler(R, X, seed=seed)`` returns up to R random objects; X are the training objects as
+        the views show them. `segments`, `noise`, `resampled` and `training_objects` of
+        `d2ke.samplers`, or a function of the user's. A sampler of training objects
+        returns their places too.
+    R : int
+        Number of random objects, at least 1.
+    views : tuple of callables
+        Functions Objects -> Objects, applied one after another; see `d2ke.models.views`.
+    parameters : mapping
+        Of the distance.
+    from_omega : bool
+        Whether the distance goes from omega to x, for distances that are not symmetric.
+    gamma_scale : float
+        gamma_j is this over the median distance.
+    sd_power : float
+        Features are divided by their standard deviations to this power: 1 standardises them, less
+        gives less of the kernel to random objects that few objects are near.
+    family : str
+        Blocks of one family have one share of the kernel, which training chooses.
+    column : str
+        Of records, the column of objects that the block sees; empty for objects of one kind.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> import d2ke
+    >>> from d2ke.samplers import segments
+    >>> start = partial(d2ke.views.part, start=0.0, stop=0.5)
+    >>> block = d2ke.Block("first half", "levenshtein", segments, 64, (start,))
+    >>> y, X = ["a", "b"] * 9, ["aaaabb", "bbbbaa", "aaabbb", "bbaaaa"] * 4 + ["ab", "ba"]
+    >>> model = d2ke.d2ke_train(y, X, blocks=[block], seed=0)
+    >>> d2ke.d2ke_predict(None, ["aaaaab"], model)[0].tolist()
+    ['a']
+    """
+
+    name: str
+    distance: str | Callable[..., float]
+    sampler: Callable[..., Any]
+    R: int
+    views: tuple[View, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    from_omega: bool = False
+    gamma_scale: float = 1.0
+    sd_power: float = 1.0
+    family: str = ""
+    column: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
+        for key in ("family", "column"):
+            if not isinstance(getattr(self, key), str):
+                raise ArgumentTypeError(
+                    key, f"of block {self.name!r} must be a string, got {getattr(self, key)!r}"
+                )
+        if not callable(self.sampler):
+            raise ArgumentTypeError(
+                "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
+            )
+        integer(f"R of block {self.name!r}", self.R, 1)
+        positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
+        not_negative(f"sd_power of block {self.name!r}", self.sd_power)
+        flag("from_omega", self.from_omega)
+        if not isinstance(self.views, (list, tuple)):
+            raise ArgumentTypeError(
+                "views", f"of block {self.name!r} must be a tuple, got {self.views!r}"
+            )
+        if not isinstance(self.parameters, Mapping):
+            raise TypeError(
+                f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
+            )
+        object.__setattr__(self, "views", tuple(self.views))
+        for view in self.views:
+            if not callable(view):
+                raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
+
+    def fit(self, sample: Sample, seed: Any) -> FittedBlock:
+        """Draw the random objects from a sample; set gammas by its distances to them."""
+        return self.fit_features(sample, seed)[0]
+
+    def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedBlock, np.ndarray]:
+        """Fit the block; return the features of the sample too."""
+        block, viewed = self._draw(sample.objects, seed)
+        if not block.R:
+            return block, np.empty((len(sample.rows), 0), np.float32)
+        D = block.distances(viewed, sample.n_threads, sample.progress)
+        block = block.with_gamma(D, self.gamma_scale)
+        features = block.of_distances(D, sample.n_threads)
+        if block.sources is not None:
+            columns = np.flatnonzero(block.sources >= 0)
+            at_sources = block.sources[columns], columns
+            if len(features) > 1:
+                features[at_sources] = -np.inf
+                features[at_sources] = features[:, columns].max(axis=0)
+            hidden, sources = np.zeros(block.R, np.float32), np.full(block.R, -1)
+            hidden[columns], sources[columns] = features[at_sources], sample.rows[at_sources[0]]
+            block = replace(block, sources=sources, hidden=hidden)
+        return block, features
+
+    def _draw(self, X: Any, seed: Any) -> tuple[FittedBlock, Any]:
+        """Draw the random objects; return the block without gammas, and X through the views."""
+        views = []
+        for view in self.views:
+            views.append(partial(view, **FITTED[view](X)) if view in FITTED else view)
+            X = apply_views((views[-1],), X)
+        omega, sources = self.sampler(self.R, X, seed=seed), None
+        if isinstance(omega, tuple):
+            omega, sources = omega
+        if not isinstance(omega, (Objects, Windows, list)):
+            raise ArgumentTypeError(
+                "sampler",
+                f"of block {self.name!r} must return Objects or a list of random objects, "
+                f"got {omega!r}",
+            )
+        if len(omega) > self.R:
+            raise ArgumentError(
+                "sampler", f"of block {self.name!r} drew {len(omega)} objects where R is {self.R}"
+            )
+        row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
+        if row is not None and isinstance(omega, Objects) and row.shortest:
+            kept = omega.lengths >= row.shortest
+            if not kept.all():
+                omega = omega[kept]
+                sources = None if sources is None else sources[kept]
+        block = FittedBlock(
+            self.distance, omega, np.ones(len(omega)), tuple(views), dict(self.parameters),
+            self.from_omega, name=self.name, family=self.family, column=self.column,
+            sd_power=self.sd_power, sources=sources,
+        )  # fmt: skip
+        return block, X
+
+    def resized(self, R: int) -> Block:
+        """Return the block with R random objects."""
+        return replace(self, R=R)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedBlock(FittedFeatures):
+    """A block of distances with its random objects and gammas.
+
+    Attributes
+    ----------
+    distance, views, parameters, from_omega, name, family, column, sd_power
+        Those of the `Block`; the views have their arguments.
+    omega : Objects, Windows or list
+        R random objects.
+    gamma : ndarray of float64, shape (R,)
+        One for each of them.
+    sources : ndarray of int64, shape (R,), or None
+        The training object that each random object is or was cut from, where it must not be
+        compared with it; -1 for none.
+    hidden : ndarray of float32, shape (R,), or None
+        The features of these training objects: as if the random object that each of them is were
+        as far as the nearest other object.
+    """
+
+    distance: str | Callable[..., float]
+    omega: Any
+    gamma: np.ndarray
+    views: tuple[View, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    from_omega: bool = False
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.omega)
+
+    @property
+    def kinds(self) -> int:
+        """Number of kinds of distances: that of windows, else 1."""
+        return len(self.omega.kinds) if isinstance(self.omega, Windows) else 1
+
+    def describe(self) -> str:
+        """Return the distance and its parameters."""
+        name = self.distance if isinstance(self.distance, str) else "a function"
+        options = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
+        return name + (f" ({options})" if options else "")
+
+    def distances(self, viewed: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
+        """Compute the distances of objects, as the views show them, to the random objects.
+
+        They are float32, and the random objects are the columns.
+        """
+        if isinstance(self.omega, Windows):
+            return self.omega.distances(viewed, n_threads)
+        x, y = (self.omega, viewed) if self.from_omega else (viewed, self.omega)
+        D = np.empty((len(x), len(y)), np.float32)
+        with np.errstate(over="ignore"), progress_bar(progress, "distances") as report:
+            check_pairs(x, y, self.distance, self.parameters).fill(D, team_size(n_threads), report)
+        if not np.isfinite(D).all():
+            raise ValueError(
+                f"distances of block {self.name!r} are beyond the range of float32: scale X"
+            )
+        return np.ascontiguousarray(D.T) if self.from_omega else D
+
+    def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
+        """Return the block with gammas, scale over the median distances of the training objects."""
+        middle = np.median(D, axis=0).astype(np.float64)
+        positive = middle[middle > 0] if middle.any() else D[D > 0]
+        usual = float(np.median(positive)) if len(positive) else 1.0
+        nothing = np.float32(_ROUNDING * usual)
+        low = middle <= nothing
+        if low.any():
+            # Most training objects are at distance 0, to rounding: the mean over the others sets
+            # the scale, or the usual median.
+            others = D[:, low] > nothing
+            count = others.sum(axis=0)
+            sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
+            middle[low] = np.where(count > 0, sums / np.maximum(count, 1), usual)
+        return replace(self, gamma=scale / middle)
+
+    def of_distances(self, D: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Turn distances into features, in place."""
+        np.multiply(D, self.gamma, out=D, casting="same_kind")
+        flat = D.reshape(1, -1)
+        pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
+        return D
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the features of objects."""
+        D = self.distances(apply_views(self.views, X), n_threads)
+        features = self.of_distances(D, n_threads)
+        if rows is not None and self.sources is not None and self.hidden is not None:
+            places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
+            columns = np.flatnonzero(rows[places] == self.sources)
+            features[places[columns], columns] = self.hidden[columns]
+        return features

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The passes over training objects, by consecutive rows: sums of products, left-out scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError
+from d2ke._base.progress import stages
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
+from d2ke.models.blocks import Sample, block_features, take
+from d2ke.models.calibration import rows_to_keep
+from d2ke.models.labels import Labels
+from d2ke.models.plan import Plan
+from d2ke.models.scores import LeftOutScores
+from d2ke.models.shares import COSTS
+from d2ke.models.training_inputs import block_rows
+from d2ke.objects.container import span_of
+from d2ke.objects.stored import StoredObjects
+
+_KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
+_WHOLE = 1 << 30  # bytes of features that groups and the hinge loss, which need all at once, take
+_CHOOSING = 2048  # rows that choose C for many classes
+
+
+@dataclass(eq=False)
+class Rows:
+    """Consecutive training objects and their labels, from row `first_row` of all."""
+
+    objects: Any
+    labels: Labels
+    first_row: int = 0
+    n_threads: int | None = None
+    progress: bool = False
+    kept: np.ndarray | None = field(default=None, repr=False)
+
+    def sample(self, rows: np.ndarray) -> Sample:
+        """Return some of the objects, by their rows among all."""
+        own = rows - self.first_row
+        whole = len(own) == len(self.labels) and not isinstance(self.objects, StoredObjects)
+        objects = self.objects if whole else take(self.objects, own)
+        return Sample(objects, rows, self.labels[own], self.n_threads, self.progress)
+
+    def features(self, plan: Plan, title: str = "") -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of these rows and their features, computed if they are not kept."""
+        n, step = len(self.labels), block_rows(plan.R)
+        for start in stages(range(0, n, step), title, self.progress):
+            rows = slice(start, min(start + step, n))
+            if self.kept is not None:
+                yield rows, self.kept[rows]
+                continue
+            chunk = span_of(self.objects, rows.start, rows.stop)
+            numbers = np.arange(rows.start, rows.stop) + self.first_row
+            yield rows, block_features(plan.blocks, chunk, self.n_threads, numbers)
+
+
+class Executor(Protocol):
+    """Where training runs: in this process, or on the workers of dask.
+
+    Attributes
+    ----------
+    n : int
+        Number of training objects.
+    labels : Labels
+        Labels of some of them, with the task of all.
+    n_largest : float
+        Weight of the objects of the largest class; nan for real values.
+    """
+
+    n: int
+    labels: Labels
+    n_largest: float
+
+    def sample(self, rows: np.ndarray) -> Any:
+        """Return the `Sample` of these rows."""
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a function, where it was computed."""
+
+    def value(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a function in this process."""
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the merged results of ``function(rows, *arguments)`` of all `Rows`."""
+
+    def holds(self, R: int) -> bool:
+        """Return whether all features of all objects fit into the memory of one process."""
+
+    def keep(self, plan: Any, Z: Any, R: int, needed: bool) -> np.ndarray | None:
+        """Return all features, if they are kept for later passes; Z are those of the sample."""
+
+
+class InMemory:
+    """Training in this process."""
+
+    def __init__(self, rows: Rows):
+        self.rows, self.labels, self.n = rows, rows.labels, len(rows.labels)
+        self.n_largest = max(self.labels.counts().values(), default=float("nan"))
+
+    def sample(self, rows: np.ndarray) -> Sample:
+        """Return the sample of these rows."""
+        return self.rows.sample(rows)
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function."""
+        return function(*arguments)
+
+    value = call
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on all rows."""
+        return function(self.rows, *arguments)
+
+    def holds(self, R: int) -> bool:
+        """Return whether all features fit into memory."""
+        return 4 * self.n * R <= _WHOLE
+
+    def keep(self, plan: Plan, Z: np.ndarray, R: int, needed: bool) -> np.ndarray | None:
+        """Compute all features if they are few, or needed at once."""
+        groups = self.labels.groups is not None
+        if len(Z) == self.n:
+            self.rows.kept = Z
+        elif groups and not self.holds(R):
+            raise ArgumentError(
+                "groups",
+                f"needs all features in memory, at most {_WHOLE} bytes: {self.n} objects have "
+                f"R = {R} features, take fewer of either",
+            )
+        elif 4 * self.n * R <= _KEPT or groups or needed:
+            kept = np.empty((self.n, R), np.float32)
+            for rows, features in self.rows.features(plan, "features"):
+                kept[rows] = features
+            self.rows.kept = kept
+        return self.rows.kept
+
+
+def sum_products(rows: Rows, plan: Plan) -> RidgeSums:
+    """Return the sums of products of the features and labels of rows."""
+    sums = RidgeSums.empty(plan.centre, plan.unit, plan.target_centre, plan.dtype)
+    for chunk, Z in rows.features(plan, "sums"):
+        labels = rows.labels[chunk]
+        sums.add(Z, labels.columns(plan.dtype), rows.n_threads, labels.weights)
+    return sums
+
+
+class Solved(NamedTuple):
+    """The models of every penalty, the C that are scored, and coordinates of at most R rows."""
+
+    ridge: Ridge
+    scaling: Scaling
+    costs: Sequence[float]
+    P: np.ndarray | None = None
+
+
+def solve(plan: Plan, sums: RidgeSums, Z: np.ndarray, sample: Sample, entropy: Any) -> Solved:
+    """Return the models of every penalty from the sums; Z are the features of the sample."""
+    scaling = plan.scaling(*sums.moments())
+    ridge = Ridge.of(sums, scaling.sd * np.sqrt(plan.R))
+    return Solved(ridge, scaling, _costs_to_try(ridge, Z, sample, entropy))
+
+
+def solve_rows(plan: Plan, Z: np.ndarray, sample: Sample) -> Solved:
+    """Return the models of every penalty from a sample of all objects, fewer than features."""
+    labels, sd = sample.labels, plan.sd
+    assert labels is not None
+    unit = sd * np.sqrt(plan.R)
+    ridge, P = ridge_of_rows(Z, labels.columns(), unit, sample.n_threads, labels.weights)
+    return Solved(ridge, Scaling(ridge.mean, sd), COSTS, P)
+
+
+def _costs_to_try(ridge: Ridge, Z: np.ndarray, sample: Sample, entropy: Any) -> Sequence[float]:
+    """Return the C that all rows are scored for: all, or with many classes the sample's best.
+
+    With many classes, scores of all C would take longer than the products of features.
+    """
+    labels = sample.labels
+    assert labels is not None
+    if len(COSTS) * labels.task.k <= ridge.basis.shape[0] or labels.groups is not None:
+        return COSTS
+    rows = np.arange(len(Z))
+    if len(Z) > _CHOOSING:
+        rows = np.random.default_rng(entropy).choice(len(Z), _CHOOSING, replace=False)
+    P = ridge.coordinates(Z[rows], sample.n_threads)
+    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS).best()]]
+
+
+def score_sample(solved: Solved, sample: Sample, n: int, entropy: Any) -> LeftOutScores:
+    """Score the left-out predictions of a sample of all objects, by their coordinates."""
+    assert sample.labels is not None
+    assert solved.P is not None
+    keep = rows_to_keep(n, len(solved.costs) * sample.labels.task.k, entropy)
+    return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep)
+
+
+def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftOutScores | None:
+    """Score the left-out predictions of rows, of n in all; None if there are none."""
+    keep = rows_to_keep(n, len(solved.costs) * rows.labels.task.k, entropy) - rows.first_row
+    chunks = rows.features(plan, "scores")
+    if rows.labels.groups is not None and rows.kept is not None:
+        # Groups may be anywhere, so they are scored together.
+        chunks = iter([(slice(0, len(rows.labels)), rows.kept)])
+    scores = [
+        LeftOutScores.of(
+            solved.ridge,
+            solved.ridge.coordinates(Z, rows.n_threads),
+            rows.labels[chunk],
+            solved.costs,
+            keep[slice(*np.searchsorted(keep, (chunk.start, chunk.stop)))] - chunk.start,
+        )
+        for chunk, Z in chunks
+    ]
+    return scores[0].merged(*scores[1:]) if scores else None
