@@ -95,9 +95,9 @@ class Labels:
 
     def grouped(self, groups: Any) -> Labels:
         """Return the labels with groups of objects that are left out together."""
-        given = plain.label_array("groups", groups)
-        plain.same_length("groups", given, "X", len(self))
-        names, codes = np.unique(given, return_inverse=True)
+        names = plain.label_array("groups", groups)
+        plain.same_length("groups", names, "X", len(self))
+        names, codes = np.unique(names, return_inverse=True)
         if len(names) < 2:
             raise ArgumentError(
                 "groups",
@@ -106,7 +106,7 @@ class Labels:
         return replace(self, groups=codes.astype(np.int64))
 
     def left_out_chunks(self) -> Iterator[np.ndarray]:
-        """Yield the rows of each group, or of consecutive rows where there are no groups."""
+        """Yield the rows of each group, or of consecutive rows without groups."""
         if self.groups is None:
             yield from np.split(np.arange(len(self)), range(_ROWS, len(self), _ROWS))
         else:
@@ -120,7 +120,7 @@ class Labels:
 
 
 def read_labels(y: Any, task: str | None) -> Labels:
-    """Check labels; real ones are those of a regression, unless `task` says otherwise."""
+    """Check labels; `task` is None if floats with fractions make it a regression."""
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
     if task is not None:
@@ -130,10 +130,10 @@ def read_labels(y: Any, task: str | None) -> Labels:
         if task == "regression":
             raise ArgumentError("y", "has several columns; a regression has one target")
         return Labels(LabelSets(names_of_labels(*matrix)), matrix[0])
-    given = plain.label_array("y", y)
-    if task == "regression" or (task is None and has_fractions(given)):
-        return _real(plain.targets("y", as_numbers(given)))
-    classes, codes = plain.encode_classes("y", given)
+    array = plain.label_array("y", y)
+    if task == "regression" or (task is None and has_fractions(array)):
+        return _real(plain.targets("y", as_numbers(array)))
+    classes, codes = plain.encode_classes("y", array)
     if task is None and classes.dtype.kind == "U" and in_mixed_forms(classes.tolist()):
         first = ", ".join(map(repr, classes[:4].tolist()))
         warn(
@@ -165,7 +165,7 @@ def _real(values: np.ndarray) -> Labels:
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Return the weights of n objects as float64; refuse those that are no numbers from 0 up."""
+    """Return the weights of n objects as float64; they must be finite and at least 0."""
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError) as error:

@@ -41,10 +41,10 @@ class Rows:
 
     def sample(self, rows: np.ndarray) -> Sample:
         """Return some of the objects, by their rows among all."""
-        own = rows - self.first_row
-        whole = len(own) == len(self.labels) and not isinstance(self.objects, StoredObjects)
-        objects = self.objects if whole else take(self.objects, own)
-        return Sample(objects, rows, self.labels[own], self.n_threads, self.progress)
+        places = rows - self.first_row
+        whole = len(places) == len(self.labels) and not isinstance(self.objects, StoredObjects)
+        objects = self.objects if whole else take(self.objects, places)
+        return Sample(objects, rows, self.labels[places], self.n_threads, self.progress)
 
     def features(self, plan: Plan, title: str = "") -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of these rows and their features, computed if they are not kept."""

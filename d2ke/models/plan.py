@@ -99,17 +99,17 @@ class Drawn(NamedTuple):
 def fit(
     blocks: Sequence[AnyBlock],
     sample: Sample,
-    own: Mapping[int, Sample],
+    own_samples: Mapping[int, Sample],
     limit: int | None,
     entropy: Any,
 ) -> Drawn:
     """Draw the random objects of all blocks from the sample.
 
-    `own` are the samples of blocks that have one of their own, by `own_rows`. Next to supervised
+    `own_samples` are those of blocks that have one of their own, by `own_rows`. Next to supervised
     blocks, which may carry most of the signal, a model of few features is fitted first: a family
     whose share there is below a fifth gets fewer features.
     """
-    blocks = fit_fixed(blocks, sample, own, entropy)
+    blocks = fit_fixed(blocks, sample, own_samples, entropy)
     size = sum(map(attrgetter("R"), blocks))
     if any(getattr(block, "supervised", False) for block in blocks) and size > _FIRST:
         quiet = replace(sample, progress=False)

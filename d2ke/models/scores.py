@@ -28,7 +28,7 @@ class LeftOutScores:
     Attributes
     ----------
     task : Task
-        What is predicted.
+        The kind of predictions.
     n : int
         Number of rows.
     n_correct : ndarray of float64, shape (n_costs,)

@@ -106,7 +106,7 @@ class Task(ABC):
     # ------------------------------------------------------------ predictions
 
     def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
-        """Return the ridge's model for one C, whose decisions above 0 speak for a class."""
+        """Return the ridge's model for one C, which predicts a class by a decision above 0."""
         weights, offsets = ridge.weights(C)
         return self._linear(2 * weights, 2 * offsets - 1, C)
 
