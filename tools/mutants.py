@@ -236,6 +236,7 @@ def traced(path, folder):
     for room, names in sorted(rooms.items()):
         print("tracing", room, len(names), flush=True)
         target = folder / "traced.json"
+        target.unlink(missing_ok=True)
         run(folder, names, tracer=str(target))
         tests = json.loads(target.read_text())
         for name in names:

@@ -152,6 +152,7 @@ BYTES = {  # entries times the bytes of each
     "soft_min_distance": 8 * 9000**2, "gaussian_gram": 8 * 9000**2, "cdsk": 48 * 9000**2,
     "lpdsk": 48 * 4000**2, "kernel_classifier_fit": 48 * 4000**2, "align": 8 * 9000**2,
     "load_features": 8 * 300 * 100, "nearest_windows": 5 * (1_100_000 - 1),
+    "kmedoids": 8 * 2500 * (2500 + 3 * 2),
     "plot_tree": 24 * 2000**2, "barycenter": 2 * 1600 * 1600, "D2KETransformer": 4 * 1000 * 2000,
 }  # fmt: skip
 LIMITS = {"load_features": 100_000, "d2ke_transform": 100_000, "search_within": 1_000_000}

@@ -205,3 +205,10 @@ def test_a_function_that_fails_in_the_sample_is_named():
         d2ke.distance_matrix(PAIR, distance=distance)
     with pytest.raises(ValueError, match=r"^distance\(X\['age'\]\[0\], Y\['age'\]\[0\]\) must be"):
         d2ke.distance_matrix(PAIR, PAIR, distance, weights={"age": 1})
+
+
+def test_a_sum_beyond_the_largest_number_is_infinite():
+    X = {"a": [0.0, 1e300], "b": ["x", "y"]}
+    distance = {"a": "absolute", "b": "levenshtein"}
+    D = d2ke.distance_matrix(X, distance=distance, weights={"a": 1e10, "b": 1.0})
+    assert D.tolist() == [[0, np.inf], [np.inf, 0]]

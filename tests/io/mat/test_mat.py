@@ -286,6 +286,13 @@ def test_v73_has_what_matlab_looks_for(file):
         assert h["sp/ir"][()].tolist() == [0, 1, 1]
 
 
+def test_v4_keeps_empty_rows_and_columns_of_sparse_matrices(file):
+    S = scipy.sparse.coo_array(([2.0], ([0], [1])), shape=(3, 4))
+    scipy.io.savemat(file, {"S": S}, format="4")
+    found = d2ke.io.load_mat(file)["S"]
+    assert np.array_equal(found.toarray(), S.toarray())
+
+
 def test_v4_is_read(file):
     sparse = scipy.sparse.csc_array(np.array([[0, 1.5], [2, 0], [0, 0]]))
     data = {"x": np.arange(6.0).reshape(2, 3), "z": np.array([[1 + 2j]]), "t": "text", "s": sparse}
