@@ -14,7 +14,8 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke.objects.compatibility import refuse_weights
-from d2ke.objects.container import Objects, from_owned, offsets_of, take
+from d2ke.objects.container import Objects, from_owned, take
+from d2ke.objects.packed import offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.samplers.random_objects import check_overflow
 from d2ke.objects.values import list_of
