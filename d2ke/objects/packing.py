@@ -283,18 +283,21 @@ def read_iterable(items: Any, layout: Layout, name: str, kind: str | None) -> Pa
 
 Reader: TypeAlias = Callable[[Any, Layout, str, str | None], Packed]
 
-# The first row whose test is true gives the reader; a new container is a row and its reader.
+# The first row whose test is true gives the reader, else items are listed. A new container is a row
+# and its reader.
 READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
     (lambda items: isinstance(items, (list, tuple)), read_sequence),
     (lambda items: isinstance(items, np.ndarray), read_array),
     (is_xarray, read_xarray),
     (is_column, read_arrow),
-    (lambda items: True, read_iterable),
 )
 
 
 def _reader(items: Any) -> Reader:
-    return next(read for holds, read in READERS if holds(items))
+    for holds, read in READERS:
+        if holds(items):
+            return read
+    return read_iterable
 
 
 def _refuse_lengths(layout: Layout, name: str) -> None:
