@@ -203,9 +203,9 @@ def check_blocks(blocks: Any) -> None:
 
 
 def fit_fixed(
-    blocks: Sequence[AnyBlock], sample: Sample, own: Mapping[int, Sample], entropy: Any
+    blocks: Sequence[AnyBlock], sample: Sample, own_samples: Mapping[int, Sample], entropy: Any
 ) -> tuple[AnyBlock, ...]:
-    """Return the blocks, those of a fixed size fitted; `own` are samples by `own_rows`.
+    """Return the blocks, those of a fixed size fitted; `own_samples` are keyed by `own_rows`.
 
     The others are fitted when their sizes are chosen.
     """
@@ -216,7 +216,7 @@ def fit_fixed(
             fitted.append(block)
             continue
         n_rows = getattr(block, "own_rows", 0)
-        ready = block.fit(_seen(block, own[n_rows] if n_rows else sample), seed)
+        ready = block.fit(_visible(block, own_samples[n_rows] if n_rows else sample), seed)
         if ready is not None:
             fitted.append(ready)
     return tuple(fitted)
@@ -243,7 +243,7 @@ def fit_blocks(
     return tuple(fitted), np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
 
 
-def _seen(block: AnyBlock, sample: Sample) -> Sample:
+def _visible(block: AnyBlock, sample: Sample) -> Sample:
     return sample.of_column(block.column) if block.column else sample
 
 
@@ -251,14 +251,14 @@ def _fit_features(
     block: AnyBlock, sample: Sample, seed: Any
 ) -> tuple[FittedFeatures | None, np.ndarray]:
     """Fit a block; return the features of the sample too, which a block may compute on the way."""
-    seen = _seen(block, sample)
+    visible = _visible(block, sample)
     if hasattr(block, "fit_features"):
-        ready, features = block.fit_features(seen, seed)
+        ready, features = block.fit_features(visible, seed)
     else:
-        ready = block.fit(seen, seed)
-        features = np.empty((len(seen.rows), 0), np.float32)
+        ready = block.fit(visible, seed)
+        features = np.empty((len(visible.rows), 0), np.float32)
         if ready is not None:
-            features = ready.features(seen.objects, sample.n_threads, seen.rows)
+            features = ready.features(visible.objects, sample.n_threads, visible.rows)
     if ready is None or not block.column:
         return ready, features
     if ready.fill is None:
@@ -306,6 +306,12 @@ def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.
     result = np.empty((len(column), features.shape[1]), np.float32)
     result[column.rows], result[column.missing] = features, fill
     return result
+
+
+def per_feature(blocks: Sequence[FittedFeatures], fact: str) -> np.ndarray:
+    """Return a fact of the block of each feature, such as its family."""
+    values = np.array(list(map(attrgetter(fact), blocks)))
+    return np.repeat(values, list(map(attrgetter("R"), blocks)))
 
 
 def feature_names(blocks: Sequence[FittedFeatures]) -> list[str]:

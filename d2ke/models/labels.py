@@ -14,7 +14,6 @@ from d2ke._base import labels as plain
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.learners.ridge import Ridge
-from d2ke.models.label_matrices import label_matrix, names_of_labels
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
@@ -95,9 +94,9 @@ class Labels:
 
     def grouped(self, groups: Any) -> Labels:
         """Return the labels with groups of objects that are left out together."""
-        given = plain.label_array("groups", groups)
-        plain.same_length("groups", given, "X", len(self))
-        names, codes = np.unique(given, return_inverse=True)
+        names = plain.label_array("groups", groups)
+        plain.same_length("groups", names, "X", len(self))
+        names, codes = np.unique(names, return_inverse=True)
         if len(names) < 2:
             raise ArgumentError(
                 "groups",
@@ -106,7 +105,7 @@ class Labels:
         return replace(self, groups=codes.astype(np.int64))
 
     def left_out_chunks(self) -> Iterator[np.ndarray]:
-        """Yield the rows of each group, or of consecutive rows where there are no groups."""
+        """Yield the rows of each group, or of consecutive rows without groups."""
         if self.groups is None:
             yield from np.split(np.arange(len(self)), range(_ROWS, len(self), _ROWS))
         else:
@@ -120,20 +119,20 @@ class Labels:
 
 
 def read_labels(y: Any, task: str | None) -> Labels:
-    """Check labels; real ones are those of a regression, unless `task` says otherwise."""
+    """Check labels; `task` is None if floats with fractions make it a regression."""
     if y is None:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
     if task is not None:
         choice("task", task, ("classification", "regression"))
-    matrix = label_matrix(y)
+    matrix = plain.label_matrix(y)
     if matrix is not None:
         if task == "regression":
             raise ArgumentError("y", "has several columns; a regression has one target")
         return Labels(LabelSets(names_of_labels(*matrix)), matrix[0])
-    given = plain.label_array("y", y)
-    if task == "regression" or (task is None and has_fractions(given)):
-        return _real(plain.targets("y", as_numbers(given)))
-    classes, codes = plain.encode_classes("y", given)
+    array = plain.label_array("y", y)
+    if task == "regression" or (task is None and has_fractions(array)):
+        return _real(plain.targets("y", as_numbers(array)))
+    classes, codes = plain.encode_classes("y", array)
     if task is None and classes.dtype.kind == "U" and in_mixed_forms(classes.tolist()):
         first = ", ".join(map(repr, classes[:4].tolist()))
         warn(
@@ -165,7 +164,7 @@ def _real(values: np.ndarray) -> Labels:
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Return the weights of n objects as float64; refuse those that are no numbers from 0 up."""
+    """Return the weights of n objects as float64; they must be finite and at least 0."""
     try:
         weights = np.asarray(sample_weight, np.float64)
     except (TypeError, ValueError) as error:
@@ -195,3 +194,21 @@ def without_rounding(weights: np.ndarray, largest: float) -> np.ndarray:
     """Return weights relative to the largest of all; those below 1e-12 become 0."""
     weights = weights / largest
     return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+
+
+def names_of_labels(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+    """Return the names of the columns; refuse a column with one value only."""
+    names = np.arange(values.shape[1]) if names is None else names
+    if not len(values):
+        raise ArgumentError("y", "is empty; at least one labelled item is needed")
+    if len(np.unique(names)) < len(names):
+        raise ArgumentError("y", "has two columns of one name")
+    constant = np.flatnonzero((values == values[0]).all(axis=0))
+    if len(constant):
+        j = constant[0]
+        raise ArgumentError(
+            "y",
+            f"has {values[0, j]} only in column {names[j].item()!r}; each label needs objects with "
+            "it and objects without it",
+        )
+    return names

@@ -84,11 +84,11 @@ _PLACES = (Law("segments", segments), Law("training series", training_objects))
 
 _WINDOWS = tuple(
     Law(
-        f"{'shapes' if shape else 'windows'}{' of differences' * (seen is _SLOPE)}",
+        f"{'shapes' if shape else 'windows'}{' of differences' * (applied is _SLOPE)}",
         partial(windows, normalize=shape),
-        seen,
+        applied,
     )
-    for seen in (_LEVEL, _SLOPE)
+    for applied in (_LEVEL, _SLOPE)
     for shape in (True, False)
 )
 # Family, kinds of distances, end of the name, and thirteenths of R. The rest is the whole course.
@@ -193,8 +193,8 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     features, and the other blocks have all of a given R.
     """
     blocks = _of_distances(X, choice, n)
-    scored = k is not None and n >= _SCORED and k <= _CLASSES
-    if not (scored and any(block.family == "pieces" for block in blocks)):
+    has_pieces = any(block.family == "pieces" for block in blocks)
+    if not has_pieces or n < _SCORED or k is None or k > _CLASSES:
         return blocks
     others = [block for block in blocks if block.family != "pieces"]
     if choice.R is not None:
@@ -212,7 +212,7 @@ def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
         names = ", ".join(choice.parameters)
         raise TypeError(f"several distances have no common parameters ({names}); give blocks")
     total = choice.R or max(
-        sum(block.R for block in _of_distance(X, one, {}, None, n)) for one in distances
+        sum(block.R for block in _of_distance(X, distance, {}, None, n)) for distance in distances
     )
     return tuple(
         replace(block, name=f"{block.name}, {_name(distance)}")
@@ -275,8 +275,8 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
             law.name + end, "window", partial(law.sampler, kinds=kinds), size, law.views,
             gamma_scale=2.0, family=family,
         )
-        for family, kinds, end, part in _WINDOW_FAMILIES
-        for law, size in zip(_WINDOWS, shares(R * part // 13, len(_WINDOWS)), strict=True)
+        for family, kinds, end, thirteenths in _WINDOW_FAMILIES
+        for law, size in zip(_WINDOWS, shares(R * thirteenths // 13, len(_WINDOWS)), strict=True)
         if size >= len(kinds)
     ]  # fmt: skip
     cells = float(np.median(X.lengths)) ** 2 / 4
@@ -337,12 +337,12 @@ def _sets(
     for (family, prefix, variants), total in zip(families, sizes, strict=True):
         laws = [(law, *view, *end) for law in _SETS for view in variants for end in ends]
         for row, size in zip(laws, shares(total, len(laws)), strict=True):
-            law, view, seen, end, name, from_omega = row
+            law, view, applied, end, name, from_omega = row
             if size:
                 blocks.append(
                     Block(
-                        prefix + law.name + view + end, name, law.sampler, size, seen, parameters,
-                        from_omega, family=family,
+                        prefix + law.name + view + end, name, law.sampler, size, applied,
+                        parameters, from_omega, family=family,
                     )
                 )  # fmt: skip
     return tuple(blocks)

@@ -16,17 +16,25 @@ from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
 from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models import passes
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
-from d2ke.models.label_matrices import label_matrix
 from d2ke.models.labels import read_labels, sample_weights
 from d2ke.models.model import D2KEModel
-from d2ke.models.passes import Executor, InMemory, Rows, Solved
+from d2ke.models.passes import (
+    Executor,
+    InMemory,
+    LeftOutScores,
+    Rows,
+    Solved,
+    score,
+    score_sample,
+    solve,
+    solve_rows,
+    sum_products,
+)
 from d2ke.models.plan import Plan, fit, weigh
 from d2ke.models.recipes import choose_blocks, feature_limit
-from d2ke.models.scores import LeftOutScores
 from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.stored import StoredObjects
 
@@ -189,42 +197,57 @@ class Options:
 
 def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     """Train a model on the rows of an executor: in this process, or on the workers of dask."""
-    n, task, entropy = rows.n, rows.labels.task, options.entropy
-    task.check_rows(n)
-    check_size(n, choice.size, task.k, options.keep_sums)  # before any work
+    # inputs
+    n, entropy = rows.n, options.entropy
+    rows.labels.task.check_rows(n)
     clock, limit = _Clock(), feature_limit(choice, n)
+    _check_size(rows, choice.size, options)  # before any work
     numbers = sample_rows(n, entropy, choice.largest)
     sample = rows.sample(numbers)
+
+    # recipe
     blocks = rows.call(choose_blocks, sample, choice, n)
-    R = rows.value(_size, blocks)
-    check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    own = {m: rows.sample(sample_rows(n, entropy, m)) for m in rows.value(_own_sizes, blocks)}
-    drawn = rows.call(fit, blocks, sample, own, limit, entropy)
+    size = rows.value(_size, blocks)
+    _check_size(rows, min(size, limit or size), options)
+
+    # fit: supervised blocks have samples of their own
+    sizes = rows.value(_own_sizes, blocks)
+    own_samples = {m: rows.sample(sample_rows(n, entropy, m)) for m in sizes}
+    drawn = rows.call(fit, blocks, sample, own_samples, limit, entropy)
+
+    # weigh
     weighed = rows.call(weigh, drawn, sample, limit, n, entropy)
+    del drawn  # it has features of all families
     plan, Z = weighed[0], weighed[1]
     R = rows.value(attrgetter("R"), plan)
     clock.note("sample")
+
+    # solve, and score left-out predictions
     hinge = _may_use_hinge(rows, R, options)
-    kept = rows.keep(plan, Z, R, hinge)
-    all_sampled = len(numbers) == n <= R
-    sums = None
-    if options.keep_sums or not all_sampled:
-        sums = rows.sum(passes.sum_products, plan)
+    features = rows.keep(plan, Z, R, hinge)
+    is_whole, sums = len(numbers) == n <= R, None
+    if options.keep_sums or not is_whole:
+        sums = rows.sum(sum_products, plan)
         clock.note("sums")
-    if all_sampled:
-        solved = rows.call(passes.solve_rows, plan, Z, sample)
-        scores = rows.call(passes.score_sample, solved, sample, n, entropy)
+    if is_whole:
+        solved = rows.call(solve_rows, plan, Z, sample)
+        scores = rows.call(score_sample, solved, sample, n, entropy)
     else:
-        solved = rows.call(passes.solve, plan, sums, Z, sample, entropy)
-        scores = rows.sum(passes.score, plan, solved, n, entropy)
+        solved = rows.call(solve, plan, sums, Z, sample, entropy)
+        scores = rows.sum(score, plan, solved, n, entropy)
+
     kept_sums = sums if options.keep_sums else None
     model = rows.value(_model, plan, solved, scores, sample, rows.n_largest, kept_sums)
-    if hinge and kept is not None:
-        Z = model.scaling.scale(kept, kept)
-        n_threads = sample.n_threads
-        model = replace(model, **better_by_hinge(Z, rows.labels, model.C, n_threads))
+    if hinge and features is not None:
+        Z = model.scaling.scale(features, features)
+        model = replace(model, **better_by_hinge(Z, rows.labels, model.C, sample.n_threads))
     clock.note("model")
     return replace(model, seconds=clock.seconds)
+
+
+def _check_size(rows: Executor, R: int, options: Options) -> None:
+    """Refuse R features that do not fit where training runs; 0 if R is not known yet."""
+    rows.value(check_size, rows.n, R, rows.labels.task.k, options.keep_sums)
 
 
 class _Clock:
@@ -241,7 +264,7 @@ class _Clock:
 
 
 def _size(blocks: Sequence[AnyBlock]) -> int:
-    return sum(block.R for block in blocks)
+    return sum(map(attrgetter("R"), blocks))
 
 
 def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
@@ -317,7 +340,7 @@ def _with_weight(
     if isinstance(objects, StoredObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
-    true = y if label_matrix(y) is not None else plain.label_array("y", y)
+    true = y if plain.label_matrix(y) is not None else plain.label_array("y", y)
     plain.same_length("y", true, "X", len(objects))
     if groups is not None:
         groups = plain.label_array("groups", groups)

@@ -148,15 +148,15 @@ def choice_of_columns(records: Records, choice: Choice) -> Choice:
                 raise ArgumentError(
                     "blocks", f"sees the column {block.column!r}; of objects are {names}", i
                 )
-        given = {
+        by_name = {
             name: [getattr(b, "distance", None) for b in choice.blocks if b.column == name]
             for name in names
         }
     else:
-        given = _distances_of_columns(names, choice.distance, choice.parameters)
+        by_name = _distances_of_columns(names, choice.distance, choice.parameters)
     by_column = {}
-    for name, distances in given.items():
-        named = [one for one in distances if one is not None] or None
+    for name, distances in by_name.items():
+        named = [distance for distance in distances if distance is not None] or None
         Choice.of(None, named, None, {})
         with naming_rows(records[name].missing):
             packed_objects(records[name].values, distances, f"X[{name!r}]")
@@ -181,10 +181,9 @@ def _distances_of_columns(
     for name in chosen:
         if name not in names:
             raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
-    given = [(name, chosen.get(name)) for name in names]
-    return {
-        name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in given
-    }
+    values = [chosen.get(name) for name in names]
+    lists = [list(v) if isinstance(v, (list, tuple)) else [v] for v in values]
+    return dict(zip(names, lists, strict=True))
 
 
 def block_rows(R: int) -> int:
