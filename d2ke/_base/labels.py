@@ -13,6 +13,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 _MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
+_NUMERIC = "biuf"
+_NUMBERS = bool, int, float, np.generic
 _FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
@@ -123,6 +125,44 @@ def nested_rows(y: Any) -> np.ndarray | None:
             return None
         y = np.asarray(y)
     return y if isinstance(y, np.ndarray) and y.ndim == 2 else None
+
+
+def label_matrix(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return a matrix of labels as int64, and the names of its columns if it is a data frame.
+
+    None if y holds one label for each object.
+    """
+    frame = hasattr(y, "columns") and hasattr(y, "to_numpy")
+    if not frame and not isinstance(y, np.ndarray):
+        y = nested_rows(y)
+        if y is None:
+            return None
+    values = y.to_numpy() if frame else y
+    if values.ndim != 2 or values.shape[1] < 2:
+        return None
+    if np.ma.isMaskedArray(values) or values.dtype.kind not in "biufO":
+        raise ArgumentError(
+            "y",
+            f"is a matrix of {values.dtype}; several labels an object are 0 or 1, or booleans",
+        )
+    if values.dtype.kind == "O":  # of frames with columns of several types, or missing entries
+        rows = values.tolist()
+        valid = np.array(
+            [[isinstance(value, _NUMBERS) and value in (0, 1) for value in row] for row in rows]
+        )
+    else:
+        valid = (values == 0) | (values == 1)
+    wrong = np.argwhere(~valid)
+    if len(wrong):
+        i, j = wrong[0].tolist()
+        raise ArgumentError(
+            "y",
+            f"is {values[i].tolist()[j]!r} in column {j}; a matrix y has several labels an object, "
+            "each 0 or 1",
+            i,
+        )
+    names = label_array("y.columns", list(y.columns)) if frame else None
+    return values.astype(np.int64), names
 
 
 def refuse_swapped(y: Any, X: Any) -> None:

@@ -36,10 +36,9 @@ from d2ke.models.calibration import Calibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.labels import Labels
 from d2ke.models.model import D2KEModel
-from d2ke.models.passes import Rows
+from d2ke.models.passes import LeftOutScores, Rows
 from d2ke.models.plan import Plan
 from d2ke.models.reference_objects import ReferenceObjects
-from d2ke.models.scores import LeftOutScores
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
 

@@ -16,11 +16,11 @@ from d2ke._base import labels as plain
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.partitions import Partitions
 from d2ke.dask.workers import finished, later, shared, tree
-from d2ke.models.label_matrices import label_matrix, names_of_labels
 from d2ke.models.labels import (
     Labels,
     check_weights,
     has_fractions,
+    names_of_labels,
     read_labels,
     without_rounding,
 )
@@ -38,7 +38,7 @@ class PartitionLabels:
         What they are.
     places : list of int
         The partitions that are not empty.
-    parts : tuple of Delayed
+    labels : tuple of Delayed
         The `Labels` of each of them.
     rows : list of Delayed or None
         The objects of each of them that have a weight; None for all.
@@ -51,7 +51,7 @@ class PartitionLabels:
         ]
         # Every pass ends before the next one begins, so that no part is kept from one to the next.
         sizes, summary = compute(
-            [later(_size, one) for one in summaries], tree(summaries, partial(_merge, task))
+            [later(_size, summary) for summary in summaries], tree(summaries, partial(_merge, task))
         )
         if summary is None:
             raise ArgumentError("X", "is empty; at least two labelled objects are needed")
@@ -64,40 +64,40 @@ class PartitionLabels:
         self._map(later(_encode, what, truth[i], sizes[i], where=x.where(i)) for i in self.places)
 
     def _map(self, tasks: Iterable[Any]) -> None:
-        self.parts = finished(*tasks)
+        self.labels = finished(*tasks)
 
     def weigh(self, weights: Sequence[Any] | None, class_weight: Any) -> None:
         """Give the objects weights: those of the objects times those of their classes."""
         if weights is not None:
             checked = [
-                later(_weights, part, weights[i], where=self.x.where(i))
-                for i, part in zip(self.places, self.parts, strict=True)
+                later(_weights, labels, weights[i], where=self.x.where(i))
+                for i, labels in zip(self.places, self.labels, strict=True)
             ]
             largest = self._tree(checked, np.max, _largest)
             if not largest:
                 raise ArgumentError("sample_weight", "is zero for all objects")
-            self.rows = rows = [later(_weighted_rows, one, largest) for one in checked]
-            parts = zip(self.parts, checked, rows, strict=True)
-            self._map(later(_weighted, part, one, kept) for part, one, kept in parts)
+            self.rows = rows = [later(_weighted_rows, w, largest) for w in checked]
+            weighted = zip(self.labels, checked, rows, strict=True)
+            self._map(later(_weighted, *given) for given in weighted)
         if class_weight is not None:
-            counts = self._tree(self.parts, partial(Labels.counts, weighted=False), _add)
+            counts = self._tree(self.labels, partial(Labels.counts, weighted=False), _add)
             factors = self.task.class_factors(class_weight, counts)
-            self._map(later(Labels.times, part, factors) for part in self.parts)
-        largest = self._tree(self.parts, _largest_weight, _largest)
-        self._map(later(Labels.relative, part, largest) for part in self.parts)
-        total, n = self._tree(self.parts, _total, _add_pairs)
-        self._map(later(Labels.over, part, total / n) for part in self.parts)
+            self._map(later(Labels.times, labels, factors) for labels in self.labels)
+        largest = self._tree(self.labels, _largest_weight, _largest)
+        self._map(later(Labels.relative, labels, largest) for labels in self.labels)
+        total, n = self._tree(self.labels, _total, _add_pairs)
+        self._map(later(Labels.over, labels, total / n) for labels in self.labels)
 
     def counts(self) -> Counter[Any]:
         """Return the weights of the classes."""
-        return self._tree(self.parts, Labels.counts, _add)
+        return self._tree(self.labels, Labels.counts, _add)
 
     def sizes(self) -> np.ndarray:
         """Return the number of objects of each partition."""
-        return np.array(compute(*(later(len, part) for part in self.parts)))
+        return np.array(compute(*(later(len, labels) for labels in self.labels)))
 
-    def _tree(self, parts: Iterable[Any], function: Any, merge: Any) -> Any:
-        return tree([later(function, part) for part in parts], merge).compute()
+    def _tree(self, values: Iterable[Any], function: Any, merge: Any) -> Any:
+        return tree([later(function, value) for value in values], merge).compute()
 
 
 # ---------------------------------------------------------------- on workers
@@ -111,7 +111,7 @@ def _summary(task: str | None, y: Any, x: Any) -> tuple[Any, Any, int] | None:
     """
     if not len(x):
         return None
-    matrix = label_matrix(y)
+    matrix = plain.label_matrix(y)
     columns = x[:0] if isinstance(x, Records) else None
     if matrix is not None:
         values, names = matrix
@@ -139,7 +139,7 @@ def _merge(task: str | None, *summaries: Any) -> Any:
         every = np.concatenate(values)
         kinds = np.stack([every.min(axis=0), every.max(axis=0)])
     else:
-        families = sorted({plain.label_family(one) for one in values})
+        families = sorted({plain.label_family(kinds) for kinds in values})
         if len(families) > 1:
             held = " and ".join("numbers" if name == "number" else "strings" for name in families)
             raise ArgumentTypeError("y", f"holds {held} in different partitions")
@@ -147,21 +147,21 @@ def _merge(task: str | None, *summaries: Any) -> Any:
     return (kinds, names), columns, sum(n for _, _, n in filled)
 
 
-def _same_columns(one: Records | None, other: Records | None) -> Records | None:
+def _same_columns(first: Records | None, other: Records | None) -> Records | None:
     """Refuse columns that are not the same in two partitions; missing ones go with all."""
-    if one is None or other is None:
-        return one
-    if list(one) != list(other):
-        raise ArgumentError("X", f"has the columns {list(one)}, and {list(other)} elsewhere")
+    if first is None or other is None:
+        return first
+    if list(first) != list(other):
+        raise ArgumentError("X", f"has the columns {list(first)}, and {list(other)} elsewhere")
     merged = {}
-    for name in one:
-        columns = [column for column in (one[name], other[name]) if column.kind != "missing"]
+    for name in first:
+        columns = [column for column in (first[name], other[name]) if column.kind != "missing"]
         held = sorted({column.use or column.kind for column in columns})
         if len(held) > 1:
             raise ArgumentTypeError(
                 f"X[{name!r}]", f"holds {' and '.join(held)} in different partitions"
             )
-        merged[name] = columns[0] if columns else one[name]
+        merged[name] = columns[0] if columns else first[name]
     return Records(merged)
 
 

@@ -135,7 +135,7 @@ class OnWorkers:
     def _rows(self) -> list[tuple[str, Any]]:
         """Return tasks that read the `Rows` of each partition."""
         labelled, x, tasks = self._labelled, self._labelled.x, []
-        for number, (i, labels) in enumerate(zip(labelled.places, labelled.parts, strict=True)):
+        for number, (i, labels) in enumerate(zip(labelled.places, labelled.labels, strict=True)):
             rows = None if labelled.rows is None else labelled.rows[number]
             first = int(self._bounds[number])
             where = x.where(i)
@@ -147,8 +147,8 @@ class OnWorkers:
         """Return a task that gives the sample of these rows."""
         cuts = np.split(rows, np.searchsorted(rows, self._bounds[1:-1]))
         taken = [
-            later(Rows.sample, part, chosen, where=where)
-            for (where, part), chosen in zip(self._rows(), cuts, strict=True)
+            later(Rows.sample, chunk, chosen, where=where)
+            for (where, chunk), chosen in zip(self._rows(), cuts, strict=True)
         ]
         return finished(tree(taken, _join_samples))[0]
 
@@ -162,7 +162,7 @@ class OnWorkers:
 
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a task that gives the merged results for all partitions."""
-        results = [later(function, part, *arguments, where=where) for where, part in self._rows()]
+        results = [later(function, chunk, *arguments, where=where) for where, chunk in self._rows()]
         return finished(tree(results, _merge_results))[0]
 
     def holds(self, R: int) -> bool:
@@ -186,8 +186,8 @@ def _join_samples(*samples: Sample) -> Sample:
     labels = [sample.labels for sample in samples if sample.labels is not None]
     weights = None
     if labels[0].weights is not None:
-        weights = np.concatenate([one.row_weights for one in labels])
-    values = np.concatenate([one.values for one in labels])
+        weights = np.concatenate([chunk.row_weights for chunk in labels])
+    values = np.concatenate([chunk.values for chunk in labels])
     return Sample(
         _join([sample.objects for sample in samples]),
         np.concatenate([sample.rows for sample in samples]),
@@ -199,7 +199,9 @@ def _join(collections: Sequence[Any]) -> Any:
     """Join objects or records, with the letters of all."""
     if isinstance(collections[0], Records):
         names = collections[0].columns
-        return Records({name: _join_columns([one[name] for one in collections]) for name in names})
+        return Records(
+            {name: _join_columns([records[name] for records in collections]) for name in names}
+        )
     packed = [objects for objects in collections if not isinstance(objects, list)]
     if packed:
         return concatenate(packed)

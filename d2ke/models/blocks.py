@@ -308,6 +308,12 @@ def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.
     return result
 
 
+def per_feature(blocks: Sequence[FittedFeatures], fact: str) -> np.ndarray:
+    """Return a fact of the block of each feature, such as its family."""
+    values = np.array(list(map(attrgetter(fact), blocks)))
+    return np.repeat(values, list(map(attrgetter("R"), blocks)))
+
+
 def feature_names(blocks: Sequence[FittedFeatures]) -> list[str]:
     """Return a name for each feature: the block's and a number."""
     return [f"{block.name}.{j}" for block in blocks for j in range(block.R)]

@@ -14,7 +14,6 @@ from d2ke._base import labels as plain
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.learners.ridge import Ridge
-from d2ke.models.label_matrices import label_matrix, names_of_labels
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
@@ -125,7 +124,7 @@ def read_labels(y: Any, task: str | None) -> Labels:
         raise ArgumentTypeError("y", "must be the labels of X, got None")
     if task is not None:
         choice("task", task, ("classification", "regression"))
-    matrix = label_matrix(y)
+    matrix = plain.label_matrix(y)
     if matrix is not None:
         if task == "regression":
             raise ArgumentError("y", "has several columns; a regression has one target")
@@ -195,3 +194,21 @@ def without_rounding(weights: np.ndarray, largest: float) -> np.ndarray:
     """Return weights relative to the largest of all; those below 1e-12 become 0."""
     weights = weights / largest
     return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+
+
+def names_of_labels(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+    """Return the names of the columns; refuse a column with one value only."""
+    names = np.arange(values.shape[1]) if names is None else names
+    if not len(values):
+        raise ArgumentError("y", "is empty; at least one labelled item is needed")
+    if len(np.unique(names)) < len(names):
+        raise ArgumentError("y", "has two columns of one name")
+    constant = np.flatnonzero((values == values[0]).all(axis=0))
+    if len(constant):
+        j = constant[0]
+        raise ArgumentError(
+            "y",
+            f"has {values[0, j]} only in column {names[j].item()!r}; each label needs objects with "
+            "it and objects without it",
+        )
+    return names

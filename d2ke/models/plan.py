@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from operator import attrgetter, not_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from d2ke.models.blocks import (
     Sample,
     fit_blocks,
     fit_fixed,
+    per_feature,
     sample_rows,
 )
 from d2ke.models.reference_objects import ReferenceObjects
@@ -129,17 +130,15 @@ def weigh(
     """
     blocks, fitted, Z = drawn
     shares = drawn.shares(sample, entropy)
-    left_out = tuple(block.name for block in fitted if not shares[block.family])
+    fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
+    left_out = tuple(block.name for block in fitted if not block.share)
     used = [block for block in blocks if shares.get(block.family)]
     if limit is not None and limit < sum(map(attrgetter("R"), used)):
-        fitted, Z = fit_blocks(_within(used, shares, limit), sample, entropy)
+        drawn_anew, Z = fit_blocks(_within(used, shares, limit), sample, entropy)
+        fitted = tuple(replace(block, share=shares[block.family]) for block in drawn_anew)
     elif left_out:
-        sizes = [block.R for block in fitted]
-        Z = np.ascontiguousarray(
-            Z[:, np.repeat([shares[block.family] > 0 for block in fitted], sizes)]
-        )
-        fitted = tuple(block for block in fitted if shares[block.family])
-    fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
+        Z = np.ascontiguousarray(Z[:, per_feature(fitted, "share") > 0])
+        fitted = tuple(filter(attrgetter("share"), fitted))
     return _plan(fitted, Z, sample, left_out, n, entropy), Z
 
 
@@ -152,10 +151,9 @@ def _plan(
     entropy: Any,
 ) -> Plan:
     """Return the plan of fitted blocks with their shares, by the features of the sample."""
-    labels, sizes = sample.labels, [block.R for block in fitted]
+    labels = sample.labels
     assert labels is not None
-    names = np.repeat(np.array([block.family for block in fitted]), sizes)
-    powers = np.repeat([block.sd_power for block in fitted], sizes)
+    names, powers = per_feature(fitted, "family"), per_feature(fitted, "sd_power")
     mean, deviation, largest = moments(Z)
     floors = least_deviations(deviation, largest, deviation_groups(fitted))
     unit = feature_deviations(deviation, largest, floors, Z.dtype)
@@ -170,11 +168,9 @@ def _plan(
     kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy)]
     unsupervised = [block for block in fitted if not block.supervised]
     if len(unsupervised) < len(fitted):
-        kept = kept[:, np.repeat([not block.supervised for block in fitted], sizes)]
-    known = ReferenceObjects.of(
-        kept, [block.R for block in unsupervised], [not block.kinds for block in unsupervised],
-        entropy, sample.n_threads,
-    )  # fmt: skip
+        kept = kept[:, ~per_feature(fitted, "supervised")]
+    sizes, kinds = (list(map(attrgetter(fact), unsupervised)) for fact in ("R", "kinds"))
+    known = ReferenceObjects.of(kept, sizes, list(map(not_, kinds)), entropy, sample.n_threads)
     return Plan(
         fitted, mean, unit, deviation, largest, floors, stretch, left_out, centre,
         product_type(n, Z.shape[1]), known,

@@ -20,7 +20,7 @@ from d2ke._base.blas import square
 from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
-from d2ke.models.blocks import FittedFeatures
+from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.labels import Labels
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
@@ -72,12 +72,11 @@ def choose_shares(
     dict of str to float
         The share of each family.
     """
-    sizes = [block.R for block in blocks]
-    of_features = np.repeat(np.array([block.family for block in blocks]), sizes)
-    names = list(dict.fromkeys(block.family for block in blocks))
+    families = per_feature(blocks, "family")
+    names = list(dict.fromkeys(families.tolist()))
     if len(names) == 1:
         return {names[0]: 1.0}
-    powers = np.repeat([block.sd_power for block in blocks], sizes)
+    powers = per_feature(blocks, "sd_power")
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
     size = int(_ROWS * min(1.0, (_FAMILIES - 1) / (len(names) - 1)) ** (1 / 3))
     if len(Z) > size:
@@ -88,7 +87,7 @@ def choose_shares(
     T = labels.dense_columns()
     if T.shape[1] > _COLUMNS:
         T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
-    columns = [np.flatnonzero(of_features == name) for name in names]
+    columns = [np.flatnonzero(families == name) for name in names]
     groups = deviation_groups(blocks)
     mean, deviation, largest = moments(Z)
     floors = least_deviations(deviation, largest, groups)

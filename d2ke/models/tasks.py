@@ -23,7 +23,6 @@ from d2ke.distances.registry import BY_NAME
 from d2ke.learners.linear_model import LinearModel, winners
 from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration, LabelCalibration
-from d2ke.models.label_matrices import true_labels
 from d2ke.objects.fields import finite_numbers
 
 _MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
@@ -511,7 +510,20 @@ class LabelSets(Task):
 
     def truth(self, y: Any, n: int) -> np.ndarray:
         """Return the labels of n objects, a matrix with the columns of the training labels."""
-        return true_labels(y, self.classes, n)
+        matrix = labels.label_matrix(y)
+        if matrix is None or matrix[0].shape[1] != self.k:
+            raise ArgumentError(
+                "y", f"must be a matrix of {self.k} columns of 0 and 1, one for each label"
+            )
+        values, columns = matrix
+        labels.same_length("y", values, "X", n)
+        if columns is not None and columns.tolist() != self.classes.tolist():
+            raise ArgumentError(
+                "y",
+                f"has columns {columns.tolist()}, but the model's labels are "
+                f"{self.classes.tolist()}",
+            )
+        return values
 
     def encode(self, y: Any, n: int) -> np.ndarray:
         """Return the same matrix."""

@@ -19,12 +19,12 @@ from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
-from d2ke.models.label_matrices import label_matrix
 from d2ke.models.labels import read_labels, sample_weights
 from d2ke.models.model import D2KEModel
 from d2ke.models.passes import (
     Executor,
     InMemory,
+    LeftOutScores,
     Rows,
     Solved,
     score,
@@ -35,7 +35,6 @@ from d2ke.models.passes import (
 )
 from d2ke.models.plan import Plan, fit, weigh
 from d2ke.models.recipes import choose_blocks, feature_limit
-from d2ke.models.scores import LeftOutScores
 from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.stored import StoredObjects
 
@@ -198,6 +197,7 @@ class Options:
 
 def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     """Train a model on the rows of an executor: in this process, or on the workers of dask."""
+    # inputs
     n, entropy = rows.n, options.entropy
     rows.labels.task.check_rows(n)
     clock, limit = _Clock(), feature_limit(choice, n)
@@ -205,19 +205,24 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     numbers = sample_rows(n, entropy, choice.largest)
     sample = rows.sample(numbers)
 
+    # recipe
     blocks = rows.call(choose_blocks, sample, choice, n)
     size = rows.value(_size, blocks)
     _check_size(rows, min(size, limit or size), options)
 
+    # fit: supervised blocks have samples of their own
     sizes = rows.value(_own_sizes, blocks)
     own_samples = {m: rows.sample(sample_rows(n, entropy, m)) for m in sizes}
     drawn = rows.call(fit, blocks, sample, own_samples, limit, entropy)
 
+    # weigh
     weighed = rows.call(weigh, drawn, sample, limit, n, entropy)
+    del drawn  # it has features of all families
     plan, Z = weighed[0], weighed[1]
     R = rows.value(attrgetter("R"), plan)
     clock.note("sample")
 
+    # solve, and score left-out predictions
     hinge = _may_use_hinge(rows, R, options)
     features = rows.keep(plan, Z, R, hinge)
     is_whole, sums = len(numbers) == n <= R, None
@@ -259,7 +264,7 @@ class _Clock:
 
 
 def _size(blocks: Sequence[AnyBlock]) -> int:
-    return sum(block.R for block in blocks)
+    return sum(map(attrgetter("R"), blocks))
 
 
 def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
@@ -335,7 +340,7 @@ def _with_weight(
     if isinstance(objects, StoredObjects):
         i = int(np.argmin(weights))
         raise ArgumentError("sample_weight", "must be above 0 for objects of a Parquet file", i)
-    true = y if label_matrix(y) is not None else plain.label_array("y", y)
+    true = y if plain.label_matrix(y) is not None else plain.label_array("y", y)
     plain.same_length("y", true, "X", len(objects))
     if groups is not None:
         groups = plain.label_array("groups", groups)
