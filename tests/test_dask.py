@@ -835,7 +835,19 @@ def test_a_lost_worker_does_not_change_neighbours(phase):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "phase", ["label_kinds", "take", "plan", "sums", "merge_sums", "solve", "scores", "model"]
+    "phase",
+    [
+        "summary",
+        "encode",
+        "sample",
+        "fit",
+        "weigh",
+        "sum_products",
+        "merge_results",
+        "solve",
+        "score",
+        "model",
+    ],
 )
 def test_a_lost_worker_does_not_change_a_model(phase):
     bounds = (15, 30, 45, 60)

@@ -60,14 +60,14 @@ class InputKind:
         self,
         name: str,
         objects: Objects,
-        given: Any,
+        items: Any,
         blocks: Sequence[Any],
         refuse: bool | None,
         rows: np.ndarray | None = None,
     ) -> Objects:
         """Refuse packed objects that the model was not trained for.
 
-        `given` is what was packed, and `rows` the rows of a column's objects. Letters that no
+        `items` are what was packed, and `rows` the rows of a column's objects. Letters that no
         training string has are an error if `refuse`, else a warning; for None they are not looked
         for.
         """
@@ -80,7 +80,7 @@ class InputKind:
         if self.kind != "strings":
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.
-                alone = isinstance(given, np.ndarray) and given.ndim == 2
+                alone = isinstance(items, np.ndarray) and items.ndim == 2
                 raise ArgumentError(
                     name,
                     f"has vectors of {objects.dim} dimensions (channels), but the model was "
@@ -129,15 +129,15 @@ def check_records(
 ) -> Records:
     """Pack records; refuse those that a model was not trained for.
 
-    Columns may be in another order, and their entries missing in any row. `uses` says which numbers
-    are dates, times or durations.
+    Columns may be in another order, and their entries missing in any row. `uses` are the numbers
+    that are dates, times or durations.
     """
     if not is_table(X):
         names = ", ".join(map(repr, inputs))
         raise ArgumentTypeError(
             "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
         )
-    kinds = {name: given.kind for name, given in inputs.items()} | dict(uses)
+    kinds = {name: kind.kind for name, kind in inputs.items()} | dict(uses)
     records = pack_table(X, "X", kinds)
     check_columns(list(records), inputs)
     checked = {}

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks of users: any class that follows the protocol."""
+
+import io
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import d2ke
+from d2ke.models import FeatureBlock, recipe
+
+RNG = np.random.default_rng(0)
+WORDS = ["".join(RNG.choice(list("abcd"), size)) for size in RNG.integers(3, 20, 80)]
+SECONDS = [0.5 * len(word) + RNG.normal(0, 0.1) for word in WORDS]
+
+
+@dataclass(frozen=True, eq=False)
+class Length(FeatureBlock):
+    """The length over that of the longest training string."""
+
+    name: str = "length"
+    family: str = "length"
+    longest: float = 1.0
+    R = 1
+
+    def fit(self, sample, seed):
+        return replace(self, longest=float(sample.objects.lengths.max()))
+
+    def features(self, X, n_threads=None, rows=None):
+        return (X.lengths[:, None] / self.longest).astype(np.float32)
+
+
+def test_a_block_beside_the_recipe():
+    model = d2ke.d2ke_train(SECONDS, WORDS, blocks=[*recipe(WORDS, R=16), Length()])
+    block = model.blocks[-1]
+    assert block.longest == max(map(len, WORDS))
+    assert block.share > 0.5
+    assert model.accuracy > 95
+    assert model.feature_names()[-1] == "length.0"
+    Z = d2ke.d2ke_transform(["ab", "abcd"], model)
+    assert Z.shape == (2, model.R)
+    assert "length" in d2ke.d2ke_explain("abcd", model).blocks
+    with pytest.raises(TypeError, match="block 'length' is a class of your own"):
+        d2ke.save_model(io.BytesIO(), model)
+
+
+def test_a_block_of_a_column():
+    """Rows without an entry have the mean features of the others."""
+    words = [None if i % 9 == 4 else word for i, word in enumerate(WORDS)]
+    table = {"word": words, "size": RNG.normal(size=len(words))}
+    model = d2ke.d2ke_train(SECONDS, table, blocks=[Length(column="word")])
+    block = model.blocks[0]
+    lengths = [len(word) / block.longest for word in words if word]
+    assert block.fill == pytest.approx(np.mean(lengths))
+
+
+def test_what_is_not_a_block_is_refused():
+    for blocks, message in (
+        (["levenshtein"], r"blocks\[0\] must be a Block, or have fit, resized, R, name"),
+        ([], "blocks is empty"),
+        (Length(), "blocks must be a list of Block"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            d2ke.d2ke_train(SECONDS, WORDS, blocks=blocks)
+
+
+def test_the_recipe_is_that_of_training():
+    model = d2ke.d2ke_train(SECONDS, WORDS, R=40)
+    again = d2ke.d2ke_train(SECONDS, WORDS, blocks=recipe(WORDS, SECONDS, R=40))
+    np.testing.assert_array_equal(model.linear.weights, again.linear.weights)
