@@ -13,7 +13,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 _MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
-_NUMERIC = "biuf"
 _NUMBERS = bool, int, float, np.generic
 _FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
