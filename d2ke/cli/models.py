@@ -199,11 +199,14 @@ def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
     if wanted == "U":
         return np.asarray(held.labels if held.written is None else held.written).astype(str)
     labels = np.asarray(held.labels)
+    if not model.task.n_probabilities:
+        return labels  # real targets, which may be written as text
     if labels.dtype.kind == "U":  # classes that a header declares are text
         labels = labels_of_text(labels.tolist(), "labels[{}]".format)
     if labels.dtype.kind not in "biuf" and wanted in "biuf":
         raise InputError(
-            f"labels are text, such as {str(labels[0])!r}, but the model predicts numbers"
+            f"labels are text, such as {str(labels[0])!r}, but the model has classes that are "
+            "numbers"
         )
     return labels
 

@@ -182,7 +182,7 @@ def search(
     if needed and not plain and not isinstance(distance, LowLevelCallable):
         check_parameters(find_distance(distance), params)
     defaults, takes_any = row.grid, method == "d2ke"
-    chosen = set(grid or ())
+    chosen = set(grid) if isinstance(grid, Mapping) else set()  # `merged_grid` refuses others
     if within is None:
         X = X if plain else as_objects("X", X)
         if len(codes) != len(X):

@@ -46,15 +46,17 @@ VALID = {
     "random_sets": {"R": 2, "dim": 3, "size": 3, "seed": 0, "region": "box"},
     "random_strings": {"R": 2, "alphabet": "AB", "length": 3, "seed": 0},
     "markov_strings": {"R": 2, "X": WORDS, "length": 2, "seed": 0},
-    "random_segments": {"R": 2, "X": WORDS, "length": 2, "seed": 0},
-    "representatives": {"X": WORDS, "R": 2, "seed": 0},
-    "resampled_sets": {"R": 2, "X": SETS, "size": 2, "seed": 0},
+    "segments": {"R": 2, "X": WORDS, "length": 2, "seed": 0},
+    "resampled": {"R": 2, "X": SETS, "size": 2, "seed": 0},
+    "training_objects": {"X": OMEGA, "R": 2, "seed": 0},
     # Distances, neighbours, groups.
     "distance_matrix": WORD,
     "align": {"x": "ACGT", "y": "AGT"},
     "column_weights": {"X": {"a": WORDS, "b": [1, 2, 3, 4]}, "distance": {"a": "levenshtein"}},
     "nearest": WORD | {"k": 1},
     "within": WORD | {"radius": 2},
+    "nearest_info": WORD | {"k": 1},
+    "within_info": WORD | {"radius": 2},
     "nearest_windows": {"X": SERIES, "query": [1.0, 2.0]},
     "outlier_scores": WORD | {"k": 1},
     "spanning_tree": WORD,
@@ -149,8 +151,7 @@ OTHERS = {
     "distance_names", "show_config", "load_model", "save_model", "load_search", "write_distances",
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
     "whos_mat", "load_objects", "read_objects", "read_ts", "load", "standardize",
-    "train_test_split", "chain_code", "boundary_code", "noise", "pieces", "resampled", "segments",
-    "shares", "training_objects", "windows",
+    "train_test_split", "chain_code", "boundary_code", "noise", "pieces", "windows",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell
     ("concatenate", "collections"): [[[1.0]], []],
@@ -158,6 +159,9 @@ ONLY = {  # what the rules below do not tell
     ("random_sets", "high"): ["a", np.nan, 0.0],
     ("lpdsk", "unknown"): [""],
     ("kernel_two_sample_test", "sigma"): ["unknown", 0.0],
+    ("segments", "longest"): [],
+    ("segments", "lengths"): [],  # goes without length
+    ("resampled", "sizes"): [],
     ("pack", "ids"): [],  # goes with data frames
     ("pack", "name"): [],  # any text
     ("pack_records", "name"): [],

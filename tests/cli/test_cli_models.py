@@ -222,7 +222,7 @@ def test_labels_of_another_type(tmp_path, capsys):
     error = refused(
         capsys, "predict", tmp_path / "m.h5", tmp_path / "b.csv", "--out", tmp_path / "o.csv"
     )
-    assert "the model predicts numbers" in error
+    assert "the model has classes that are numbers" in error
 
 
 def test_results_do_not_replace_inputs(tmp_path, capsys):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Features of new objects by blocks that are prepared once."""
 
 import pickle

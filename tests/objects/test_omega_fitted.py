@@ -254,3 +254,11 @@ def test_a_single_element_is_resampled():
     X = d2ke.pack([[[2.0, 3.0]]], channels_first=False)
     omega = d2ke.samplers.resampled(5, X, size=(1, 4), seed=0)
     assert {tuple(row) for row in omega.values} == {(2.0, 3.0)}
+
+
+@pytest.mark.parametrize("ranges", [3, [], [(0.5,)], [(0.1, "a")], [(-0.1, 0.5)], [(0.1, np.nan)]])
+@pytest.mark.parametrize(("sampler", "name"), [("segments", "lengths"), ("resampled", "sizes")])
+def test_relative_ranges_are_pairs_of_numbers(sampler, name, ranges):
+    X = WORDS if sampler == "segments" else VECTORS
+    with pytest.raises(ValueError, match=rf"{name} must be ranges \(low, high\)"):
+        getattr(d2ke.samplers, sampler)(4, X, **{name: ranges}, seed=0)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
+from d2ke._base.errors import ArgumentError
 from d2ke.objects.compatibility import refuse_weights
 from d2ke.objects.container import Objects, from_owned, take
 from d2ke.objects.packed import offsets_of
@@ -134,7 +135,8 @@ def segments(
     if length is None:
         if not objects.lengths.any():
             return objects[:0]
-        draws = _draw_lengths(R, objects, lengths, seed, longest)
+        ranges = _relative_ranges("lengths", lengths)
+        draws = _draw_lengths(R, objects, ranges, seed, longest)
     else:
         span, available = length_range("length", length), objects.lengths.max(initial=0)
         if available < span[1]:
@@ -213,7 +215,7 @@ def resampled(
     elif not len(objects.values):
         return objects[:0]
     else:
-        draws = _draw_lengths(R, objects, sizes, seed)
+        draws = _draw_lengths(R, objects, _relative_ranges("sizes", sizes), seed)
     n = len(objects.values)
     drawn = [
         (objects.values[rng.integers(0, n, size=counts.sum())], counts) for _, counts, rng in draws
@@ -256,7 +258,8 @@ def noise(
     1
     """
     X = as_objects("X", X)
-    spans = np.repeat(lengths, len(sigmas), axis=0)  # each range with each deviation
+    ranges = _relative_ranges("lengths", lengths)
+    spans = np.repeat(ranges, len(sigmas), axis=0)  # each range with each deviation
     drawn = []
     for number, counts, rng in _draw_lengths(R, X, spans, seed):
         values = rng.standard_normal((counts.sum(), X.dim))
@@ -268,10 +271,25 @@ def noise(
 Draw = tuple[int, np.ndarray, np.random.Generator]  # number of a range, lengths, their values' rng
 
 
+def _relative_ranges(name: str, value: Any) -> np.ndarray:
+    """Check ranges (low, high) relative to the median length; return them as rows."""
+    try:
+        ranges = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        ranges = np.empty(0)
+    if ranges.ndim != 2 or ranges.shape[1] != 2 or not (ranges >= 0).all():
+        raise ArgumentError(
+            name,
+            "must be ranges (low, high) of numbers >= 0, relative to the median length, such "
+            f"as [(0.1, 0.4)]; got {value!r}",
+        )
+    return ranges
+
+
 def _draw_lengths(
     R: int,
     X: Objects,
-    ranges: Sequence[tuple[float, float]] | np.ndarray,
+    ranges: np.ndarray,
     seed: Any,
     longest: int | None = None,
 ) -> Iterator[Draw]:
@@ -280,7 +298,7 @@ def _draw_lengths(
     if longest is not None:
         limit = min(limit, longest)
     seeds, n = generator(seed).spawn(len(ranges)), len(ranges)
-    for number, (low, high) in enumerate(ranges):
+    for number, (low, high) in enumerate(ranges.tolist()):
         size = R * (number + 1) // n - R * number // n
         if not size:
             continue
