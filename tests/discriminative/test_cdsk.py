@@ -122,6 +122,22 @@ def test_half_n_without_a_cut_is_spectral_clustering():
     assert (found.labels == spectral).all()
 
 
+def test_rows_of_many_clusters_have_length_1():
+    """Objects far from the others have short rows, but are no cluster of their own."""
+    rng = np.random.default_rng(0)
+    angles = 2 * np.pi * (np.arange(120) % 8) / 8
+    scale = np.exp(0.5 * rng.normal(size=(120, 1)))
+    X = 6 * np.c_[np.cos(angles), np.sin(angles)] + scale * rng.normal(size=(120, 2))
+    K = d2ke.discriminative.gaussian_gram(X, h=0.7)
+    found = d2ke.cdsk(K, 8, lam=1e4, smoothing=0)
+    degrees = K.sum(axis=1)
+    V = np.linalg.eigh(K / np.sqrt(np.outer(degrees, degrees)))[1][:, -8:]
+    V /= np.linalg.norm(V, axis=1, keepdims=True)
+    spectral = kmeans.kmeans(V, 8, np.random.default_rng(0))
+    # Rounding differs among processors, and an object may fall on the other side.
+    assert (found.labels == spectral).mean() > 0.95
+
+
 def test_narrow_kernels_stay_finite():
     X, _ = blobs(60)
     for variant in ("hard", "relaxed"):

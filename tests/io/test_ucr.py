@@ -102,6 +102,10 @@ BAD = [
     ),
     ("0.5\t2\t3\n1.5\t2\t3\n", "line 1, field 0: the class is 0.5, not an integer below 2**53"),
     (
+        "9007199254740992.0\t2\n",
+        "line 1, field 0: the class is 9007199254740992.0, not an integer below 2**53",
+    ),
+    (
         "1e+17\t2\t3\n2e+17\t2\t3\n",
         "line 1, field 0: the class is 1e+17, not an integer below 2**53",
     ),

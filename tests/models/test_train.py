@@ -431,6 +431,19 @@ def test_functions_of_blocks_that_return_something_else(change, problem):
         train()
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "range_"),
+    [
+        ("R", 0, "at least 1, got 0"),
+        ("gamma_scale", 0.0, "a positive finite number, got 0.0"),
+        ("sd_power", -0.5, "a finite number >= 0, got -0.5"),
+    ],
+)
+def test_numbers_of_a_block_out_of_range(key, value, range_):
+    with pytest.raises(d2ke.ArgumentError, match=f"{key} of block 'a' must be {range_}"):
+        d2ke.Block("a", "levenshtein", segments, **{"R": 8, key: value})
+
+
 def test_one_block_is_no_list():
     block = d2ke.Block("a", "levenshtein", segments, 8)
     with pytest.raises(TypeError, match="blocks must be a list of Block, got Block"):

@@ -145,6 +145,23 @@ def test_a_pattern_is_found_at_any_level_and_scale():
     assert (distances < 1e-6).all()
 
 
+@pytest.mark.parametrize("normalize", [True, False])
+def test_a_pattern_is_found_wherever_a_transform_ends(normalize):
+    rng = np.random.default_rng(0)
+    q = rng.normal(size=20)
+    q[-1] = 30.0
+    series = rng.normal(size=20_000)
+    for end in (2**13, 2 * 2**13 - 19):  # the last values of the first two blocks of 2**13
+        for place in range(end - 22, end - 16):
+            x = series.copy()
+            x[place : place + 20] = q
+            matches = d2ke.nearest_windows(
+                [x], q, k=1, distance="euclidean", normalize=normalize, n_threads=1
+            )
+            assert matches[0].tolist() == [0]
+            assert matches[1].tolist() == [place]
+
+
 def test_threads_and_element_types():
     rng = np.random.default_rng(2)
     X = [rng.normal(size=n).astype(np.float32) for n in (20_000, 10, 30_000)]

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Neighbours of every distance against the whole matrix; options and errors."""
 
+import sys
+
 import numpy as np
 import pytest
+import tqdm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbor_cases import check_nearest, check_within, means, radii
@@ -116,6 +119,29 @@ def test_a_bad_result_is_named_by_its_pair():
 
     with pytest.raises(ValueError, match=r"distance\(X\[3\], X\[11\]\) must be finite and >= 0"):
         d2ke.nearest(list(range(13)), k=1, distance=refuse)
+
+
+@pytest.mark.parametrize("m", [None, 11])
+def test_progress_counts_the_pairs_of_all_tiles(m, monkeypatch):
+    seen = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options, disable=True)
+
+        def update(self, n=1):
+            self.n += n
+            seen.append((self.n, self.total))
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    X = d2ke.pack(list(np.random.default_rng(0).normal(size=(13, 4, 1))), channels_first=False)
+    Y = None if m is None else X[:m]
+    d2ke.nearest(X, Y, k=2, distance="frechet", n_threads=1, progress=True)
+    total = 13 * 11 if m else 13 * 14 // 2
+    assert seen == sorted(seen)
+    assert seen[-1] == (total, total)
+    assert len(seen) > 3
 
 
 def test_zero_distances_are_stored():

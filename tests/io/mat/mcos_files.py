@@ -187,6 +187,9 @@ def sample():
     month = o.add("calendarDuration", components={"months": 1.0, "days": 0.0, "millis": 0.0})
     regular = timetable({"origin": start, "specifiedAsRate": False, "stepSize": month,
                          "sampleRate": np.nan})  # fmt: skip
+    last = o.add("datetime", data=np.array([[1_517_356_800_000.0]]), tz="", fmt="")  # 31 January
+    ends = timetable({"origin": last, "specifiedAsRate": False, "stepSize": month,
+                      "sampleRate": np.nan})  # fmt: skip
     rate = timetable({"origin": o.add("duration", millis=0.0, fmt="s"), "specifiedAsRate": True,
                       "stepSize": 0.0, "sampleRate": 1000.0})  # fmt: skip
     container = o.add("containers.Map", serialization={
@@ -216,6 +219,7 @@ def sample():
         "calendar": ("calendarDuration", calendar), "kinds": ("categorical", kinds),
         "table": ("table", table), "plain": ("table", plain), "listed": ("timetable", listed),
         "regular": ("timetable", regular), "rate": ("timetable", rate),
+        "ends": ("timetable", ends),
         "container": ("containers.Map", container), "dictionary": ("dictionary", dictionary),
         "pairs": ("dictionary", pairs), "empty": ("dictionary", empty), "own": ("pkg.Own", own),
         "colours": ("pkg.Colour", node_of(colours)), "colour": ("pkg.Colour", node_of(colour)),

@@ -58,6 +58,8 @@ def test_tables(path):
     assert data["listed"]["Time"].astype(int).tolist() == [[0], [1000], [5000]]
     months = ["2017-07-14T02:40", "2017-08-14T02:40", "2017-09-14T02:40"]
     assert data["regular"]["Time"].ravel().tolist() == np.array(months, US).tolist()
+    ends = ["2018-01-31", "2018-02-28", "2018-03-31"]
+    assert data["ends"]["Time"].ravel().tolist() == np.array(ends, US).tolist()
     assert data["rate"]["Time"].astype(int).ravel().tolist() == [0, 1000, 2000]
     squeezed = load_mat(path, squeeze=True)
     assert squeezed["table"]["A"].tolist() == [1, 2]
