@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which random objects separate classes best of a whole model."""
+"""The random objects of a model that separate the classes best."""
 
 from __future__ import annotations
 
