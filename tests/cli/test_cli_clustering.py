@@ -18,7 +18,7 @@ import d2ke
 from d2ke.cli.main import main
 from d2ke.cli.map_picture import matched
 from d2ke.cli.matrix_files import read_labels
-from d2ke.cli.similarities import Similarities, of_features
+from d2ke.cli.similarities import Similarities, chosen_gamma, of_features
 from d2ke.explain.pictures import coordinates
 from d2ke.io import save_mat
 
@@ -517,3 +517,8 @@ def test_points_in_a_file(capsys, folder, scale, out, message):
         store["X"] = scale * np.arange(40.0).reshape(20, 2)
     words = ("points.h5", "--as", "points", "--n-clusters", 2, "--out", out)
     assert message in refused(capsys, "cluster", *words)
+
+
+def test_the_usual_gamma_leaves_out_distances_of_0():
+    D = np.array([[0.0, 2.0], [2.0, 0.0]])
+    assert chosen_gamma(D, None, 5.0)[0] == 2.5

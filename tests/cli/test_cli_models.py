@@ -25,7 +25,7 @@ from model_file_cases import (
 
 import d2ke
 from d2ke.cli.main import main
-from d2ke.io import load_features
+from d2ke.io import load_features, read_objects
 from d2ke.learners.solvers.liblinear import train
 from d2ke.models.persistence import load_model, save_model
 
@@ -83,6 +83,10 @@ def test_train_predict_embed(tmp_path, capsys, data, write, suffix, least):
     assert np.mean([row["predicted"] == row["true"] for row in rows]) * 100 == pytest.approx(
         accuracy, abs=0.006
     )
+    decisions = d2ke.d2ke_predict(None, read_objects(new).objects, load_model(model))[2]
+    names = [name for name in rows[0] if name.startswith("decision")]
+    written = [[float(row[name]) for name in names] for row in rows]
+    np.testing.assert_allclose(written, decisions, rtol=1e-5, atol=1e-6)
     counts = [list(map(int, line.split()[1:])) for line in out.splitlines()[-len(set(y)) - 1 : -1]]
     assert np.trace(counts) == round(accuracy * len(y) / 100)
     assert np.sum(counts) == len(y)

@@ -106,3 +106,8 @@ def test_marks():
     assert list(mark_ends([["a"], ["<end>"]])) == [["<<begin>>", "a", "<<end>>"],
                                                    ["<<begin>>", "<end>", "<<end>>"]]  # fmt: skip
     assert list(mark_ends([["a"]], "^", ("$", 1))) == [["^", "a", ("$", 1)]]
+
+
+def test_digests_differ_by_the_type_of_letters():
+    digests = {objects_digest(d2ke.pack(items)) for items in (["ab"], [b"ab"], [[97, 98]])}
+    assert len(digests) == 3
