@@ -52,7 +52,7 @@ class Plan:
         Subtracted from the targets.
     dtype : dtype
         Type of the products.
-    known : ReferenceObjects
+    reference : ReferenceObjects
         What the model keeps of the sample.
     """
 
@@ -66,7 +66,7 @@ class Plan:
     left_out: tuple[str, ...]
     target_centre: np.ndarray
     dtype: np.dtype[Any]
-    known: ReferenceObjects
+    reference: ReferenceObjects
 
     @property
     def R(self) -> int:
@@ -170,10 +170,10 @@ def _plan(
     if len(unsupervised) < len(fitted):
         kept = kept[:, ~per_feature(fitted, "supervised")]
     sizes, kinds = (list(map(attrgetter(fact), unsupervised)) for fact in ("R", "kinds"))
-    known = ReferenceObjects.of(kept, sizes, list(map(not_, kinds)), entropy, sample.n_threads)
+    reference = ReferenceObjects.of(kept, sizes, list(map(not_, kinds)), entropy, sample.n_threads)
     return Plan(
         fitted, mean, unit, deviation, largest, floors, stretch, left_out, centre,
-        product_type(n, Z.shape[1]), known,
+        product_type(n, Z.shape[1]), reference,
     )  # fmt: skip
 
 

@@ -306,7 +306,7 @@ def _model(
         largest_class=100.0 * n_largest / scores.n,
         confusion=None if scores.confusion is None else scores.confusion[best],
         calibration=scores.calibration(best),
-        reference=plan.known,
+        reference=plan.reference,
         left_out=plan.left_out,
         n_train=scores.n,
         seconds={},
