@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files where the calls of POSIX are missing, and open files cannot be renamed or removed."""
 
+import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from d2ke._base.files import open_file
+
+ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import os, sys, filelock
@@ -101,3 +105,24 @@ def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
         open_file(tmp_path)
     with pytest.raises(PermissionError):
         open_file(tmp_path / "file")
+
+
+def test_text_files_are_read_and_written_in_utf8():
+    """Ruff sees `open` only; the encoding of Path's functions is the system's if none is given."""
+    folders = (
+        "d2ke",
+        "matlab_compat",
+        "papers",
+        "tests",
+        "tools",
+        "benchmarks",
+        "examples",
+        "docs",
+    )
+    for file in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        text = file.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "_text(" in text else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                given = len(node.args) + any(option.arg == "encoding" for option in node.keywords)
+                needed = {"read_text": 1, "write_text": 2}.get(node.func.attr, 0)
+                assert given >= needed, f"{file}:{node.lineno} has no encoding"
