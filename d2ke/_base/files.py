@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import tempfile
 import uuid
@@ -130,12 +131,10 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
         If there is not enough; the message names `path` and the bytes needed.
     """
     try:
-        if hasattr(os, "statvfs"):
-            disk = os.statvfs(path.parent)
-            free = disk.f_bavail * disk.f_frsize
-            if free < n_bytes:
-                folder = path.parent.absolute()
-                raise OSError(errno.ENOSPC, f"only {free} bytes are free in {folder}")
+        free = shutil.disk_usage(path.parent).free
+        if free < n_bytes:
+            folder = path.parent.absolute()
+            raise OSError(errno.ENOSPC, f"only {free} bytes are free in {folder}")
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(fd, 0, n_bytes)
     except OSError as error:
