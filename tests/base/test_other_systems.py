@@ -13,84 +13,74 @@ from d2ke._base.files import open_file
 
 ROOT = Path(__file__).parents[2]
 
-SCRIPT = """
-import os, sys, filelock
-import numpy as np
-from pathlib import Path
-
-# Not O_NONBLOCK, which filelock needs here.
-for name in ("pwrite", "pread", "posix_fallocate", "statvfs", "O_NOFOLLOW", "O_CLOEXEC",
-             "O_DIRECTORY"):
-    delattr(os, name)
-sys.modules["fcntl"] = None  # any import of it is an ImportError
-
-def refuse_open(place):
-    for fd in os.listdir("/proc/self/fd"):
-        try:
-            target = os.readlink(f"/proc/self/fd/{fd}")
-        except OSError:
-            continue
-        if target == os.path.realpath(place):
-            raise PermissionError(13, "the file is open", str(place))
-
-def closed(function):
-    def call(*places, **options):
-        for place in places:
-            refuse_open(place)
-        return function(*places, **options)
-    return call
-
-os.replace, os.unlink = closed(os.replace), closed(os.unlink)
-Path.unlink = closed(Path.unlink)
-
-import d2ke
-from d2ke.io import feature_writer, load_features, load_mat, save_features, save_mat
-
-folder = Path(sys.argv[1])
-WORDS = d2ke.samplers.random_strings(80, "ACGT", length=(3, 9), seed=0)
-HOW = {"distance": "levenshtein", "gamma": 0.3}
-Z = d2ke.d2ke_embed(WORDS, WORDS[:9], **HOW)
-
-model = d2ke.d2ke_train([len(word) > 6 for word in WORDS], WORDS, R=16)
-d2ke.save_model(folder / "m.h5", model)
-d2ke.save_model(folder / "m.h5", model)
-assert d2ke.load_model(folder / "m.h5").R == model.R
-save_features(folder / "Z.h5", Z)
-assert (load_features(folder / "Z.h5").Z == Z).all()
-save_mat(folder / "a.mat", {"Z": Z}, version="7.3")
-assert (load_mat(folder / "a.mat")["Z"] == Z).all()
-
-path, fill = folder / "written.h5", feature_writer._fill
-(folder / "written.h5.part").write_bytes(bytes(700))  # of a kill at its begin
-def failing(*arguments):
-    fill(*arguments)
-    raise RuntimeError("stopped")
-feature_writer._fill = failing
-try:
-    d2ke.write_features(path, WORDS, WORDS[:9], **HOW)
-except RuntimeError:
-    pass
-assert sorted(os.listdir(folder)) == [
-    "Z.h5", "a.mat", "m.h5", "written.h5.lock", "written.h5.part"
+CALLS = [
+    "os.pread",
+    "os.pwrite",
+    "os.O_NOFOLLOW",
+    "os.statvfs",
+    "os.sysconf",
+    "signal.SIGKILL",
+    "time.tzset",
 ]
-feature_writer._fill = fill
-d2ke.write_features(path, WORDS, WORDS[:9], **HOW)
-assert (load_features(path).Z == Z).all()
-d2ke.write_distances(folder / "D.h5", WORDS, distance="levenshtein")
+MISSED = f"""
+import os, signal, sys, tempfile, time
+import without_posix
 
-for _ in range(2):
-    near = d2ke.nearest(WORDS, k=3, distance="levenshtein", checkpoint=folder / "kept")
-assert (near[0] == d2ke.nearest(WORDS, k=3, distance="levenshtein")[0]).all()
-print("all done")
+os.pread, os.O_CREAT  # here they are
+package = {{"__name__": "d2ke.io", "os": os, "signal": signal, "time": time}}
+exec("os.replace, os.O_CREAT, signal.SIGINT", package)
+for call in {CALLS}:
+    try:
+        exec(call, package)
+    except AttributeError:
+        print(call)
+try:
+    exec("import fcntl", package)
+except ImportError:
+    print("fcntl")
+with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "file"), "wb") as file:
+    try:
+        os.unlink(file.name)
+    except PermissionError:
+        print("open")
 """
+QUICK = """
+    tests/test_write_files.py tests/base/test_atomic_files.py tests/base/test_checkpoint.py
+    tests/base/test_memory.py::test_limit_of_this_machine tests/io/test_features.py
+    tests/cli/test_cli_update.py tests/cli/test_cli_neighbors.py
+"""
+# What they leave out: commands, files of all kinds, searches that resume.
+REST = "tests/io tests/cli tests/model_selection/test_search_checkpoints.py"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="open files as Linux lists them")
-def test_without_the_calls_of_posix(tmp_path):
+@pytest.mark.parametrize("tests", [QUICK, pytest.param(REST, marks=pytest.mark.slow)])
+def test_without_the_calls_of_posix(tests):
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *["-p", "without_posix", "-p", "no:cacheprovider", "--maxfail=5"],
+            *tests.split(),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
+        capture_output=True,
+        encoding="utf-8",
     )
-    assert done.stdout == "all done\n", done.stderr
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_calls_of_posix_are_missed():
+    """The test above finds what it looks for."""
+    done = subprocess.run(
+        [sys.executable, "-c", MISSED],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.stdout.split() == [*CALLS, "fcntl", "open"], done.stderr
 
 
 def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
