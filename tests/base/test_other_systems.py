@@ -13,15 +13,7 @@ from d2ke._base.files import open_file
 
 ROOT = Path(__file__).parents[2]
 
-CALLS = [
-    "os.pread",
-    "os.pwrite",
-    "os.O_NOFOLLOW",
-    "os.statvfs",
-    "os.sysconf",
-    "signal.SIGKILL",
-    "time.tzset",
-]
+CALLS = ["os.pread", "os.fork", "os.O_NOFOLLOW", "os.sysconf", "signal.SIGKILL", "time.tzset"]
 MISSED = f"""
 import os, signal, sys, tempfile, time
 import without_posix
@@ -53,33 +45,31 @@ QUICK = """
 REST = "tests/io tests/cli tests/model_selection/test_search_checkpoints.py"
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="open files as Linux lists them")
-@pytest.mark.parametrize("tests", [QUICK, pytest.param(REST, marks=pytest.mark.slow)])
-def test_without_the_calls_of_posix(tests):
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            *["-p", "without_posix", "-p", "no:cacheprovider", "--maxfail=5"],
-            *tests.split(),
-        ],
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="open files as Linux lists them"
+)
+
+
+def run(*words):
+    return subprocess.run(
+        [sys.executable, *words],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
         capture_output=True,
         encoding="utf-8",
     )
+
+
+@pytest.mark.parametrize("tests", [QUICK, pytest.param(REST, marks=pytest.mark.slow)])
+def test_without_the_calls_of_posix(tests):
+    options = f"-m pytest -p without_posix -p no:cacheprovider --maxfail=5 {tests}"
+    done = run(*options.split())
     assert done.returncode == 0, done.stdout
 
 
 def test_the_calls_of_posix_are_missed():
     """The test above finds what it looks for."""
-    done = subprocess.run(
-        [sys.executable, "-c", MISSED],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
-        capture_output=True,
-        encoding="utf-8",
-    )
+    done = run("-c", MISSED)
     assert done.stdout.split() == [*CALLS, "fcntl", "open"], done.stderr
 
 

@@ -53,9 +53,9 @@ def interface(module: str, what: str) -> Any:
         return import_module(module)
     except Exception as error:  # they raise a bare one where only their library is missing
         raise ImportError(
-            f"{what} needs {module.split('.')[0].upper()}, which cannot be loaded ({error}); it "
-            'comes as source and needs a C++ compiler: pip install "d2ke[svm]". Without it, train '
-            "solves -s 2 of a dense Z, without -R"
+            f"{what} needs {module.split('.')[0].upper()}, which cannot be loaded ({error}): pip "
+            'install "d2ke[svm]", with a C++ compiler on Linux and macOS. Without it, train solves '
+            "-s 2 of a dense Z, without -R"
         ) from None
 
 
