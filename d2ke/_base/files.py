@@ -101,15 +101,20 @@ def check_place(path: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError unless a file can be written at `path`, to be called before long work."""
+    """Raise OSError unless a file can be written at `path`, to be called before long work.
+
+    Windows replaces no file that a program has open.
+    """
     check_place(path)
+    problem = f"no file can be made in {path.parent}"
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
+        if path.exists():
+            problem = "a program may have it open"
+            os.rename(path, path)  # refused where it cannot be replaced
     except OSError as error:
-        raise type(error)(
-            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
-        ) from None
+        raise type(error)(f"cannot write {path}: {problem} ({error.strerror})") from None
 
 
 def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> None:

@@ -75,7 +75,7 @@ def _cpu_quota() -> int | None:
 
 
 def result_of(future: Future[T]) -> T:
-    """Return the result of a future; Windows can interrupt no wait that is longer than a tick."""
+    """Return the result of a future; the wait has ticks, as Windows cannot interrupt a wait."""
     while not future.done():
         wait([future], TICK)
     return future.result()

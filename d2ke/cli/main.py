@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         add_options(added, *command.options, "--threads")
         added.set_defaults(run=partial(_run, command))
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")
-    config.set_defaults(run=_show_config)
+    config.set_defaults(run=lambda _: import_module("d2ke._base.config").show_config())
     return parser
 
 
@@ -78,16 +78,10 @@ def _run(command: Command, options: argparse.Namespace) -> None:
         function(options, session_of(options))
 
 
-def _show_config(options: argparse.Namespace) -> None:
-    from d2ke._base.config import show_config
-
-    show_config()
-
-
 def console(command: Callable[[], int] = main) -> None:
     """Run a command as its own process."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A label or a file's name may have characters that the encoding of a pipe has not.
+        # The encoding of a pipe may lack characters of a label or of a file's name.
         sys.stdout.reconfigure(errors="backslashreplace")
     status = command()
     if status == 130:

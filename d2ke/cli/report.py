@@ -40,7 +40,7 @@ def write_page(
     environment.filters["base64"] = lambda content: b64encode(content).decode()
     template = environment.from_string(Path(__file__).with_name("report.html").read_text("utf-8"))
     page = template.render(title=title, summary=summary, sections=sections)
-    # A file's name may hold bytes that are no text.
+    # A file's name may hold bytes that are not text.
     write_file(file, page.encode(errors="backslashreplace"))
 
 

@@ -72,3 +72,20 @@ def test_lists_become_tuples_at_every_depth():
 def test_a_folder_that_takes_no_files_is_refused():
     with pytest.raises(OSError, match="no file can be made in /proc"):
         check_writable(Path("/proc/file"))
+
+
+def test_a_file_that_cannot_be_replaced_is_refused(tmp_path, monkeypatch):
+    """As a file on Windows that a program has open."""
+
+    def refused(*places):
+        raise PermissionError(13, "Sharing violation", *places)
+
+    path = tmp_path / "file"
+    monkeypatch.setattr(os, "rename", refused)
+    check_writable(path)
+    path.touch()
+    with pytest.raises(PermissionError, match=r"file: a program may have it open \(Sharing viol"):
+        check_writable(path)
+    monkeypatch.undo()
+    check_writable(path)
+    assert list(tmp_path.iterdir()) == [path]
