@@ -358,7 +358,7 @@ def _matlab(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _arff(name: str) -> tuple[np.ndarray, np.ndarray]:
-    data = re.split(r"(?im)^@data\s*$", _file(f"{name}.arff").read_text())[1]
+    data = re.split(r"(?im)^@data\s*$", _file(f"{name}.arff").read_text("utf-8"))[1]
     rows = [line.split(",") for line in data.split("\n") if line and line[0] != "%"]
     X = np.array([[float(value) for value in row[:-1]] for row in rows])
     return _standardised(X), np.array([row[-1].strip() for row in rows])

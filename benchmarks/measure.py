@@ -159,7 +159,7 @@ def peak_flops(isa: str, n_threads: int) -> dict[str, Any]:
     flags, n_bytes = PEAK_FLAGS[isa]
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder, "peak.c"), Path(folder, "peak.so")
-        source.write_text(PEAK_SOURCE)
+        source.write_text(PEAK_SOURCE, "utf-8")
         options = ["-O2", "-ffp-contract=fast", "-shared", "-fPIC", f"-DBYTES={n_bytes}", *flags]
         subprocess.run([compiler, *options, "-o", str(library), str(source)], check=True)
         spins = ctypes.CDLL(str(library))
@@ -206,7 +206,7 @@ def resident_peak(call: Callable[[], np.ndarray]) -> dict[str, float]:
         ctypes.CDLL(None).malloc_trim(0)
     # Forgets earlier peaks; where that is impossible, only growth above them is seen.
     with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+        Path("/proc/self/clear_refs").write_text("5", "utf-8")
     before = peak_kilobytes()
     result = call()
     return {"peak": (peak_kilobytes() - before) / 1024, "output": result.nbytes / 2**20}
@@ -215,7 +215,7 @@ def resident_peak(call: Callable[[], np.ndarray]) -> dict[str, float]:
 def peak_kilobytes() -> float:
     """Return the largest resident set that this process has had."""
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
+        lines = Path("/proc/self/status").read_text("utf-8").splitlines()
         return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
     except (OSError, StopIteration):
         unit = 1024 if platform.system() == "Darwin" else 1
@@ -225,7 +225,7 @@ def peak_kilobytes() -> float:
 def processor() -> str:
     """Name of the processor."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
         model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         model = platform.processor() or platform.machine()

@@ -257,7 +257,7 @@ def measured(name: str, n: int, given: tuple[Any, ...], limit: float) -> None:
 
 def peak(pid: int | None) -> float:
     """Return the largest memory of a process so far, in GB."""
-    with open(f"/proc/{pid}/status") as file:
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1e6
 
 

@@ -325,7 +325,7 @@ def instructions(settings, _peak) -> list[dict]:
                 cells = measure.in_child(
                     "benchmarks.run:_repeat", *arguments, prefix=prefix, isa=isa.selected()
                 )
-                counts.append(re.search(r"^(\d+),.*instructions", file.read_text(), re.M))
+                counts.append(re.search(r"^(\d+),.*instructions", file.read_text("utf-8"), re.M))
         if None in counts:
             measure.progress("instructions: perf cannot count instructions on this machine")
             return rows
@@ -407,7 +407,7 @@ def main(arguments: list[str] | None = None) -> None:
         report["results"] += rows
         groups.setdefault(tuple(rows[0]), []).extend(rows)
         if settings.json:
-            settings.json.write_text(json.dumps(report, indent=1))
+            settings.json.write_text(json.dumps(report, indent=1), "utf-8")
     for rows in groups.values():
         print("", table(rows), sep="\n")
 

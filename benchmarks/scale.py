@@ -55,7 +55,7 @@ def families(n: int, n_classes: int, seed: int) -> tuple[list[str], np.ndarray]:
 
 def peak() -> int:
     """Return the peak memory of this process in MB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1000
 
 

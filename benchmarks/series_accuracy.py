@@ -83,7 +83,7 @@ def _names(folder: Path) -> list[str]:
 def _published(file: Path) -> dict[str, dict[str, str]]:
     if not file.exists():
         return {}
-    with file.open(newline="") as stream:
+    with file.open(newline="", encoding="utf-8") as stream:
         return {row["set"]: row for row in csv.DictReader(stream)}
 
 

@@ -77,7 +77,7 @@ def words(folder: Path) -> Iterator[Task]:
     """Yield models of English words and those of another language, of two sizes."""
     texts = {}
     for name in ("american-english", "french", "ngerman", "spanish"):
-        plain = unicodedata.normalize("NFD", (folder / name).read_text(errors="ignore").lower())
+        plain = unicodedata.normalize("NFD", (folder / name).read_text("utf-8", "ignore").lower())
         kept = {"".join(filter(str.isascii, word)) for word in plain.split()}
         texts[name] = sorted(word for word in kept if 4 <= len(word) <= 14 and word.isalpha())
     for other, strange, n in (("french", "ngerman", 200), ("ngerman", "spanish", 1000)):

@@ -55,7 +55,7 @@ def _read(app, docname, source):
     if docname in PAGES:
         path = ROOT / PAGES[docname]
         app.env.note_dependency(str(path))
-        source[0] = path.read_text()
+        source[0] = path.read_text("utf-8")
         folder = path.parent
     if not GALLERY:
         source[0] = re.sub(r"^.*gallery_pages/index.*\n", "", source[0], flags=re.M)

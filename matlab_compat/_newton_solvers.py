@@ -41,7 +41,7 @@ def quiet() -> Iterator[None]:
     A grid search has many of them. The thread that waits for the others must call this.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="LIBLINEAR -s 2 stopped")
+        warnings.filterwarnings("ignore", message='(LIBLINEAR -s 2|solver="block") stopped')
         yield
 
 

@@ -36,6 +36,7 @@ SVM_OPTIONS = {
 def linear_predictions(y: Any, Z: Any, options: str) -> np.ndarray:
     """Return what LIBLINEAR predicts for each row, trained on the other folds of ``-v``."""
     parsed = option_strings.parse(options, LINEAR_OPTIONS)
+    liblinear.library("train with -v")
     return _linear(y, Z, parsed, partial(_cross_validation, parsed["-v"]))
 
 
@@ -45,6 +46,7 @@ def linear_parameters(y: Any, Z: Any, options: str) -> tuple[float, float, float
     The score is a share of 1 for classifiers, the mean squared error for ``-s 11``.
     """
     parsed = option_strings.parse(options, LINEAR_OPTIONS)
+    liblinear.library("train with -C")
     if parsed.get("-s", 2) not in (0, 2, 11):
         raise ValueError(f"option -C is for the solvers -s 0, 2 and 11, not for -s {parsed['-s']}")
     parsed.setdefault("-s", 2)

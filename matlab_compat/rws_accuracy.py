@@ -70,7 +70,7 @@ def rws_VaryingR_CV(
     >>> folder = pathlib.Path(tempfile.mkdtemp(), "Two")
     >>> folder.mkdir()
     >>> for part in ("TRAIN", "TEST"):
-    ...     _ = (folder / f"Two_{part}").write_text("1 0 1 0\n2 1 0 1\n")
+    ...     _ = (folder / f"Two_{part}").write_text("1 0 1 0\n2 1 0 1\n", "utf-8")
     >>> rws_VaryingR_CV(folder.parent, "Two", 1.0, 3, 10.0, R_list=[4, 16]).Accu_best
     array([[100., 100.],
            [100., 100.]])

@@ -71,7 +71,7 @@ def rws_GenFea(
     >>> folder = pathlib.Path(tempfile.mkdtemp(), "Two")
     >>> folder.mkdir()
     >>> for part in ("TRAIN", "TEST"):
-    ...     _ = (folder / f"Two_{part}").write_text("1 0 1 0\n2 1 0 1\n")
+    ...     _ = (folder / f"Two_{part}").write_text("1 0 1 0\n2 1 0 1\n", "utf-8")
     >>> Train, Test, _ = rws_GenFea(folder.parent, "Two", 1.0, 4, 1, 3)
     >>> Train.shape, Train[:, 0]
     ((2, 5), array([1., 2.]))

@@ -13,7 +13,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
-from d2ke._base.threads import worker_pool
+from d2ke._base.threads import result_of, worker_pool
 from d2ke.io import save_mat
 from matlab_compat import random
 from matlab_compat._cells import Struct, positive, whole
@@ -103,7 +103,7 @@ def rws_gridsearch_CV(
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp(), "Two")
     >>> folder.mkdir()
-    >>> _ = (folder / "Two_TRAIN").write_text("1 0 1 0\n2 1 0 1\n" * 5)
+    >>> _ = (folder / "Two_TRAIN").write_text("1 0 1 0\n2 1 0 1\n" * 5, "utf-8")
     >>> from matlab_compat import rng
     >>> _ = rng("default")
     >>> info = rws_gridsearch_CV(folder.parent, "Two", DMax_list=[3], sigma_list=[1], R=8, CV=5)
@@ -240,7 +240,7 @@ def _grid_search(
                 pool.submit(_accuracies, train, y, F, C, grid.CV, best) for C in grid.lambda_inverse
             ]
             for C, run in zip(grid.lambda_inverse, runs, strict=True):
-                results = run.result()
+                results = result_of(run)
                 if results is None or results[:, 0].mean() <= info.aveAccu_best + _GAIN:
                     continue
                 percents, for_liblinear = results[:, 0], float(results[-1, 1])

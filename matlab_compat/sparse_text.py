@@ -104,7 +104,7 @@ def libsvmwrite(filename: str | os.PathLike[str], labels: Any, X: Any) -> None:
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mktemp())
     >>> libsvmwrite(file, [[1], [-1]], [[0.0, 2.5], [1.0, 0.0]])
-    >>> file.read_text()
+    >>> file.read_text("utf-8")
     '1 2:2.5\n-1 1:1\n'
     """
     path = file_path("filename", filename)

@@ -33,7 +33,7 @@ def peak_memory() -> Iterator[Peak]:
     peak = Peak()
     try:
         _give_back()
-        (_PROCESS / "clear_refs").write_text(_RESET)
+        (_PROCESS / "clear_refs").write_text(_RESET, "utf-8")
         before = _status("VmRSS")
     except (OSError, ValueError):
         before = None
@@ -52,7 +52,7 @@ def _give_back() -> None:
 
 def _status(name: str) -> int:
     """Return a line of the process's status in bytes."""
-    for line in (_PROCESS / "status").read_text().splitlines():
+    for line in (_PROCESS / "status").read_text("utf-8").splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
     raise ValueError(f"the system does not tell {name}")

@@ -98,7 +98,7 @@ def machine(n_threads: int | None) -> dict[str, str | int | float]:
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,
         "threads": thread_count(n_threads),
-        "memory_gib": round((memory_limit() or 0) / 2**30, 1),
+        "memory_gib": round(memory_limit() / 2**30, 1),
         "instruction_set": configuration()["instruction set"],
         "system": f"{platform.system()} {platform.machine()}",
     }
@@ -120,7 +120,7 @@ def versions() -> dict[str, str]:
 
 def _cpu() -> str:
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     except OSError:

@@ -278,7 +278,7 @@ class _Run:
                 f"more than {duration(self.scale.seconds)}"
             )
         memory, free = curve(points, key, "memory"), memory_limit()
-        if memory and free is not None:
+        if memory:
             needed = predicted(memory, size)
             if needed > free:
                 return f"would take about {readable(round(needed))} of memory, more than there is"

@@ -127,7 +127,7 @@ def sections(folder: Path) -> Iterator[str]:
     if files:
         yield "## Cost against size"
     for file in files:
-        results = json.loads(file.read_text())
+        results = json.loads(file.read_text("utf-8"))
         yield f"### {results['dataset']}"
         yield items(_circumstances(results))
         yield from _section(results, file)

@@ -45,6 +45,6 @@ def end(child, number=signal.SIGINT):
 
 def _processor_seconds(process):
     """Return what the threads of a process have computed."""
-    with open(f"/proc/{process}/stat") as file:
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -62,7 +62,7 @@ def test_every_source_file_names_its_licence():
     missing = [
         str(path)
         for path in files
-        if "SPDX-License-Identifier: BSD-3-Clause" not in path.read_text().split("\n", 1)[0]
+        if "SPDX-License-Identifier: BSD-3-Clause" not in path.read_text("utf-8").split("\n", 1)[0]
     ]
     assert missing == []
 

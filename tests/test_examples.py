@@ -147,4 +147,4 @@ def test_new_block(monkeypatch, capsys):
     printed = run(monkeypatch, capsys, "new_block.py")
     assert re.search(r"^  length +1 x length$", printed, re.M)
     assert float(re.search(r"100 R\^2 on new strings: ([\d.]+)", printed)[1]) > 95
-    assert len((EXAMPLES / "new_block.py").read_text().splitlines()) <= 40
+    assert len((EXAMPLES / "new_block.py").read_text("utf-8").splitlines()) <= 40

@@ -34,7 +34,7 @@ def test_at_least_fifteen():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_text_is_a_title_and_a_paragraph(path):
-    source = path.read_text()
+    source = path.read_text("utf-8")
     lines = ast.get_docstring(ast.parse(source)).split("\n")
     assert lines[1] == "=" * len(lines[0])
     assert lines[2] == ""
@@ -52,7 +52,7 @@ def test_text_is_a_title_and_a_paragraph(path):
 )
 def test_runs_and_draws(pyplot, capsys, path):
     pytest.importorskip("sklearn")
-    if "numba" in path.read_text():
+    if "numba" in path.read_text("utf-8"):
         pytest.importorskip("numba")
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out

@@ -47,7 +47,7 @@ def public(module):
 
 
 # A folded line goes on with blanks.
-TEXT = re.sub(r"\n +", " ", (Path(__file__).parent / "public_names.txt").read_text())
+TEXT = re.sub(r"\n +", " ", (Path(__file__).parent / "public_names.txt").read_text("utf-8"))
 NAMES = dict(re.findall(r"^\[([^]]+)\]\n(.+?)(?=\n\n|\s*\Z)", TEXT, re.M | re.S))
 
 
@@ -83,7 +83,7 @@ def test_defaults_are_the_same_everywhere():
     root = Path(d2ke.__file__).parent
     other = []
     for path in root.rglob("*.py"):
-        for function in ast.walk(ast.parse(path.read_text())):
+        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(function, ast.FunctionDef):
                 continue
             arguments = function.args

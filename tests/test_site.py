@@ -75,7 +75,7 @@ def listed():
     for page in (DOCS / "reference").glob("*.rst"):
         for module, rows in re.findall(
             r"currentmodule:: (\S+)\n\n\.\. autosummary::\n.*?\n\n((?:   \w+\n)+)",
-            page.read_text(),
+            page.read_text(encoding="utf-8"),
             re.S,
         ):
             names.setdefault(module, []).extend(rows.split())
@@ -111,11 +111,13 @@ def test_every_public_name_is_in_the_reference_once():
 
 
 def test_the_glossary_has_the_terms_of_the_papers():
-    glossary = (DOCS / "start" / "glossary.md").read_text()
+    glossary = (DOCS / "start" / "glossary.md").read_text(encoding="utf-8")
     terms = re.findall(r"^(\S.*)\n  \S", glossary, re.M)
     assert terms == sorted(terms, key=lambda term: re.sub(r"\W", "", term.casefold()))
     for page in DOCS.rglob("*.md"):
-        for term in re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", page.read_text()):
+        for term in re.findall(
+            r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", page.read_text(encoding="utf-8")
+        ):
             assert term in terms
     for term in ("omega", "p(omega)", "R", "gamma", "length", "D2KE", "RSM", "DSK_RBF", "DSK_ND",
                  "GDK_LED", "KNN", "CDSK", "LPDSK", "coreset", "witness function"):  # fmt: skip
@@ -190,7 +192,8 @@ def broken_links(folder):
 def test_broken_links_are_seen(tmp_path):
     (tmp_path / "a.html").write_text(
         '<p id="top"><a href="#top">.</a><a href="b/c.html#%C3%A9">.</a><img src="no.png">'
-        '<a href="https://x.org/no">.</a><a href="#no">.</a><a href="b/c.html#no">.</a>'
+        '<a href="https://x.org/no">.</a><a href="#no">.</a><a href="b/c.html#no">.</a>',
+        encoding="utf-8",
     )
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "c.html").write_text('<i id="é"><a href="../a.html#top">.</a>', "utf-8")

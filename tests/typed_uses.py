@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import d2ke
-import d2ke.datasets
 import d2ke.io
 import matlab_compat
 from d2ke.estimators import D2KEClassifier, D2KERegressor, D2KETransformer

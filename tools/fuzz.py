@@ -217,7 +217,7 @@ def found(command, seed, problem, folder):
     folder.mkdir(parents=True, exist_ok=True)
     content = {"command": command, "seed": seed, "problem": problem}
     content["replay"] = f"python tools/fuzz.py {command} --seed {seed} --here"
-    (folder / f"{command}-{seed}.json").write_text(json.dumps(content, indent=1))
+    (folder / f"{command}-{seed}.json").write_text(json.dumps(content, indent=1), "utf-8")
     print(f"{command} {seed}: {problem}", flush=True)
 
 
@@ -232,7 +232,7 @@ def run(command, job, options):
     while tried < most and time.monotonic() < deadline:
         program = [sys.executable, "-X", "faulthandler", __file__, command, "--worker"]
         program += ["--seed", str(seed), "--step", str(options.jobs)]
-        with tempfile.TemporaryFile("w+") as errors:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
             child = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, text=True)
             for line in child.stdout:
                 inputs, problem = json.loads(line)

@@ -115,7 +115,7 @@ def sites(tree):
 
 def mutants(path):
     """Yield every mutant of a file as a dictionary."""
-    source = (ROOT / path).read_text()
+    source = (ROOT / path).read_text("utf-8")
     lines = source.encode().splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -177,7 +177,7 @@ class Tracer:
 
     def pytest_sessionfinish(self):
         """Write the calls of all tests."""
-        Path(self.target).write_text(json.dumps(self.tests))
+        Path(self.target).write_text(json.dumps(self.tests), "utf-8")
 
 
 def plain(code):
@@ -222,7 +222,7 @@ def run(folder, arguments, limit=None, tracer=None):
 
 def traced(path, folder):
     """Return {test: (seconds, functions)}; trace what changed since the last time."""
-    done = json.loads(path.read_text()) if path.exists() else {}
+    done = json.loads(path.read_text("utf-8")) if path.exists() else {}
     files = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "d2ke").rglob("*.py")]
     prints = {}
     for file in files:
@@ -238,11 +238,11 @@ def traced(path, folder):
         target = folder / "traced.json"
         target.unlink(missing_ok=True)
         run(folder, names, tracer=str(target))
-        tests = json.loads(target.read_text())
+        tests = json.loads(target.read_text("utf-8"))
         for name in names:
             inside = {test: seen for test, seen in tests.items() if test.split("::")[0] == name}
             done[name] = [prints[name], inside]
-        path.write_text(json.dumps(done))
+        path.write_text(json.dumps(done), "utf-8")
     return {test: seen for name in prints for test, seen in done[name][1].items()}
 
 
@@ -257,7 +257,7 @@ class Chooser:
                 self.callers[function].add(test)
         self.mentions = defaultdict(set)
         for path in (ROOT / "d2ke").rglob("*.py"):
-            for outer in ast.walk(ast.parse(path.read_text())):
+            for outer in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(outer, ast.FunctionDef):
                     for node in ast.walk(outer):
                         name = getattr(node, "id", getattr(node, "attr", None))
@@ -298,7 +298,7 @@ def noticed(mutant, folder, tests, seconds):
             source[: mutant["low"]] + mutant["after"].encode() + source[mutant["high"] :]
         )
         for chosen in (quick, [test for test in tests if test not in quick]):
-            (folder / "chosen").write_text("\n".join(chosen))
+            (folder / "chosen").write_text("\n".join(chosen), "utf-8")
             status = run(folder, ["@chosen"], limit) if chosen else 0
             if status == 4:  # a test's name has changed: all of its file
                 status = run(folder, list({test.split("::")[0] for test in chosen}), limit)
@@ -324,7 +324,7 @@ def main():
     os.environ["OMP_NUM_THREADS"] = "1"
     CONTEXT.set_forkserver_preload(LIBRARIES)
     if options.only_survivors:
-        drawn = json.loads(options.only_survivors.read_text())
+        drawn = json.loads(options.only_survivors.read_text("utf-8"))
     else:
         names = [f"{name}/" for name in options.package.split(",") if name] or [""]
         paths = sorted({path for name in names for path in ROOT.glob(f"d2ke/{name}**/*.py")})
@@ -347,7 +347,7 @@ def main():
                 survivors.append(mutant)
                 print(f"{mutant['file']}:{mutant['line']}: {len(tests)} of {total} tests")
                 print(f"  - {mutant['before']}\n  + {mutant['after']}", flush=True)
-                options.out.write_text(json.dumps(survivors, indent=1))
+                options.out.write_text(json.dumps(survivors, indent=1), "utf-8")
             folders.put(folder)
             tried.append(mutant)
             print(f"{len(tried)} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)

@@ -28,7 +28,7 @@ Edges = dict[str, set[str]]
 
 def layers() -> dict[str, list[list[str]]]:
     """Return the layers of the import contract, the lowest first, of the core, wings and doors."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
     [rows] = [one["layers"] for one in contracts["contracts"] if one.get("containers") == ["d2ke"]]
     bands: dict[str, list[list[str]]] = {"core": [], "wing": [], "door": []}
     band = "core"

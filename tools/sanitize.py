@@ -156,7 +156,7 @@ def main() -> int:
     done = subprocess.run([*program, *arguments], cwd=folder, env=environment)
     found = sorted(reports.iterdir())
     for report in found:
-        print(f"== {report}\n{report.read_text(errors='replace')[:4000]}")
+        print(f"== {report}\n{report.read_text('utf-8', 'replace')[:4000]}")
     print(f"{options.sanitizer}: {len(found)} reports, exit code {done.returncode}")
     return 1 if found else done.returncode
 

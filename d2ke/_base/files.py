@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import tempfile
 import uuid
@@ -100,15 +101,20 @@ def check_place(path: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError unless a file can be written at `path`, to be called before long work."""
+    """Raise OSError unless a file can be written at `path`, to be called before long work.
+
+    Windows replaces no file that a program has open.
+    """
     check_place(path)
+    problem = f"no file can be made in {path.parent}"
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
+        if path.exists():
+            problem = "a program may have it open"
+            os.rename(path, path)  # refused where it cannot be replaced
     except OSError as error:
-        raise type(error)(
-            f"cannot write {path}: no file can be made in {path.parent} ({error.strerror})"
-        ) from None
+        raise type(error)(f"cannot write {path}: {problem} ({error.strerror})") from None
 
 
 def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> None:
@@ -130,12 +136,10 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
         If there is not enough; the message names `path` and the bytes needed.
     """
     try:
-        if hasattr(os, "statvfs"):
-            disk = os.statvfs(path.parent)
-            free = disk.f_bavail * disk.f_frsize
-            if free < n_bytes:
-                folder = path.parent.absolute()
-                raise OSError(errno.ENOSPC, f"only {free} bytes are free in {folder}")
+        free = shutil.disk_usage(path.parent).free
+        if free < n_bytes:
+            folder = path.parent.absolute()
+            raise OSError(errno.ENOSPC, f"only {free} bytes are free in {folder}")
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(fd, 0, n_bytes)
     except OSError as error:

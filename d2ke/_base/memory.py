@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +17,7 @@ def check_fits(n_bytes: int, what: str, instead: str) -> None:
     `instead` names a function or argument that needs less.
     """
     limit = memory_limit()
-    if limit is not None and n_bytes > limit:
+    if n_bytes > limit:
         raise MemoryError(
             f"{what} would take about {readable(n_bytes)} ({n_bytes} bytes) of memory, but there "
             f"are {readable(limit)} in all; {instead}"
@@ -24,25 +25,23 @@ def check_fits(n_bytes: int, what: str, instead: str) -> None:
 
 
 @cache
-def memory_limit() -> int | None:
-    """Return the bytes of physical memory, or of the container's limit if it is smaller.
-
-    None if neither is known.
-    """
-    return min((*_physical_memory(), *_container_limits()), default=None)
+def memory_limit() -> int:
+    """Return the bytes of physical memory, or of the container's limit if it is smaller."""
+    return min((_physical_memory(), *_container_limits()))
 
 
-def _physical_memory() -> Iterator[int]:
-    try:
-        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows
-        return
+def _physical_memory() -> int:
+    if hasattr(os, "sysconf"):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    status = (ctypes.c_uint64 * 8)(64)  # Windows' MEMORYSTATUSEX, which begins with its size
+    ctypes.CDLL("kernel32").GlobalMemoryStatusEx(status)
+    return status[1]
 
 
 def _container_limits(root: str = "/sys/fs/cgroup") -> Iterator[int]:
     """Yield the limits of the control groups of this process, of version 2 and of version 1."""
     try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        lines = Path("/proc/self/cgroup").read_text("utf-8").splitlines()
     except OSError:
         return
     for line in lines:
@@ -57,7 +56,7 @@ def _container_limits(root: str = "/sys/fs/cgroup") -> Iterator[int]:
         # In a container the path may be the host's; then the top folder itself is the group.
         for folder in (group, *group.parents):
             with suppress(OSError, ValueError):  # no such file, or "max"
-                yield int((folder / name).read_text())
+                yield int((folder / name).read_text("utf-8"))
             if folder == top:
                 break
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 from d2ke._base.checks import integer
+from d2ke._base.signals import TICK
 from d2ke._ext import omp
 
+T = TypeVar("T")
 _MAX_THREADS = 4096  # more than any machine has, and a C int holds it
 _forked = False
 
@@ -65,18 +68,34 @@ def available_threads() -> int:
 def _cpu_quota() -> int | None:
     """Return the whole processors that control groups grant; None without a limit."""
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("utf-8").split()
         return None if quota == "max" else math.ceil(int(quota) / int(period))
     except (OSError, ValueError):
         return None
 
 
+def result_of(future: Future[T]) -> T:
+    """Return the result of a future; the wait has ticks, as Windows cannot interrupt a wait."""
+    while not future.done():
+        wait([future], TICK)
+    return future.result()
+
+
+class Workers(ThreadPoolExecutor):
+    """A pool of Python threads; Ctrl-C ends the wait for what they compute."""
+
+    def map(self, fn: Callable[..., T], *iterables: Iterable[Any], **_: Any) -> Iterator[T]:
+        """Call the function with all items, and yield its results in their order."""
+        futures = [self.submit(fn, *items) for items in zip(*iterables, strict=True)]
+        return map(result_of, futures)
+
+
 @contextmanager
 def worker_pool(
     n_threads: int | None, initializer: Callable[[], None] | None = None
-) -> Iterator[ThreadPoolExecutor]:
+) -> Iterator[Workers]:
     """Give a pool of Python threads; an exception, Ctrl-C above all, does not wait for them."""
-    pool = ThreadPoolExecutor(thread_count(n_threads), "d2ke", initializer)
+    pool = Workers(thread_count(n_threads), "d2ke", initializer)
     try:
         yield pool
     except BaseException:

@@ -43,6 +43,7 @@ def write_cluster_report(
         f" of {sizes.min():,} to {sizes.max():,}.",
     )
     of_sample = f"; of more than {_MEMBERS:,}, of a sample" if sizes.max() > _MEMBERS else ""
+    known = ["known labels"] if (truth[1] >= 0).any() else []
     height, few = 0.3 + 0.28 * len(sizes), len(sizes) <= _BARS
     sections = [
         Section(
@@ -51,7 +52,7 @@ def write_cluster_report(
             f"{of_sample}.",
             "sizes of the clusters",
             picture((6.5, height), _draw_sizes, sizes, colours) if few else b"",
-            ["cluster", "objects", "medoid", "mean distance to it", *_class_columns(truth)],
+            ["cluster", "objects", "medoid", "mean distance to it", *known],
             [
                 [str(c), f"{size:,}", names[medoid], f"{mean:.4g}", *_classes(truth, labels == c)]
                 for c, (size, (medoid, mean)) in enumerate(zip(sizes, centres, strict=True))
@@ -68,10 +69,6 @@ def _medoid(data: Similarities, members: np.ndarray, seed: int) -> tuple[int, fl
     sums = data.distances_of(chosen).sum(axis=1)
     best = int(sums.argmin())
     return int(chosen[best]), float(sums[best] / max(len(chosen) - 1, 1))
-
-
-def _class_columns(truth: tuple[np.ndarray, np.ndarray]) -> list[str]:
-    return ["known labels"] if (truth[1] >= 0).any() else []
 
 
 def _classes(truth: tuple[np.ndarray, np.ndarray], members: np.ndarray) -> list[str]:

@@ -66,17 +66,14 @@ class Command:
     inputs: Sequence[tuple[str, str]] = (("file", "the file of objects"),)
 
 
-def _out(example: str, endings: str = "") -> Option:
-    return "--out", {"help": f"where to write, such as {example}{endings}"}
-
-
 def _of_model(
     name: str, help: str, out: str, examples: str, *options: Option, endings: Sequence[str] = HDF5
 ) -> Command:
     """Return a command that trains a model or reads one."""
     text = "; .csv, .h5 or .hdf5" if endings is TABLES else ""
     inputs: tuple[tuple[str, str], ...] = (("file", "the file of objects"),)
-    first: tuple[Option, ...] = ("file", _out(out, text), *OBJECTS)
+    where = "--out", {"help": f"where to write, such as {out}{text}"}
+    first: tuple[Option, ...] = ("file", where, *OBJECTS)
     if name != "train":
         first, inputs = ("model", *first, "--unseen-letters"), (*inputs, ("model", "the model"))
     description = f"{help[0].upper()}{help[1:]}.\n\n{FILES}"

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import shlex
 import sys
@@ -32,11 +34,12 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) ->
     except KeyboardInterrupt as stop:
         print(f"{name}: interrupted" + "".join(f"; {text}" for text in stop.args), file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader, such as `head`, has closed the pipe; keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     except (ImportError, OSError, ValueError) as error:
+        closed = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
+        if isinstance(error, OSError) and error.errno in closed and error.filename is None:
+            # The reader, such as `head`, has closed the pipe; keep Python from complaining at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
         print(f"{name}: {error}", file=sys.stderr)
         # An InputError has status 2, as a wrong command line.
         return getattr(error, "status", 1)
@@ -58,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         add_options(added, *command.options, "--threads")
         added.set_defaults(run=partial(_run, command))
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")
-    config.set_defaults(run=_show_config)
+    config.set_defaults(run=lambda _: import_module("d2ke._base.config").show_config())
     return parser
 
 
@@ -75,14 +78,11 @@ def _run(command: Command, options: argparse.Namespace) -> None:
         function(options, session_of(options))
 
 
-def _show_config(options: argparse.Namespace) -> None:
-    from d2ke._base.config import show_config
-
-    show_config()
-
-
 def console(command: Callable[[], int] = main) -> None:
     """Run a command as its own process."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # The encoding of a pipe may lack characters of a label or of a file's name.
+        sys.stdout.reconfigure(errors="backslashreplace")
     status = command()
     if status == 130:
         # Threads may still be inside a long library call; do not wait for it.

@@ -40,7 +40,8 @@ def write_page(
     environment.filters["base64"] = lambda content: b64encode(content).decode()
     template = environment.from_string(Path(__file__).with_name("report.html").read_text("utf-8"))
     page = template.render(title=title, summary=summary, sections=sections)
-    write_file(file, page.encode())
+    # A file's name may hold bytes that are not text.
+    write_file(file, page.encode(errors="backslashreplace"))
 
 
 def measured(model: D2KEModel) -> str:

@@ -85,7 +85,11 @@ def check_results(
 
     `out` has the endings of the result itself.
     """
-    taken: dict[str, str] = {os.path.realpath(file): name for name, file in inputs.items()}
+
+    def place(file: Any) -> str:
+        return os.path.normcase(os.path.realpath(file))
+
+    taken: dict[str, str] = {place(file): name for name, file in inputs.items()}
     for name, endings in {"out": out, **_ENDINGS}.items():
         file = getattr(options, name, None)
         if file is None:
@@ -97,7 +101,7 @@ def check_results(
                 import_module(package.lower())
             except ImportError:
                 raise ImportError(f'{name} needs {package}: pip install "d2ke[demo]"') from None
-        other = taken.setdefault(os.path.realpath(file), name)
+        other = taken.setdefault(place(file), name)
         if other != name:
             raise InputError(
                 f"{name} and {other} are the same file, {file!r}; {name} must be another"

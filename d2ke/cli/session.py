@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.progress import bars
-from d2ke._base.threads import worker_pool
+from d2ke._base.threads import result_of, worker_pool
 
 _TICK = 0.2  # seconds
 
@@ -73,4 +73,4 @@ def interruptible(work: Callable[[], Any], description: str | None = None) -> An
             with bars()(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
                 while not wait([future], _TICK).done:
                     clock.refresh()
-        return future.result()
+        return result_of(future)

@@ -15,7 +15,7 @@ retries and cancelling are dask's, and so is writing: ``to_zarr``, ``to_hdf5``, 
 """
 
 try:
-    import dask.array
+    import dask.array  # noqa: F401 what of dask is needed
     import dask.sizeof
 except ImportError as error:
     raise ImportError(

@@ -55,7 +55,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
     >>> import os, tempfile
     >>> from d2ke.io import read_objects
     >>> file = os.path.join(tempfile.mkdtemp(), "genes.csv")
-    >>> with open(file, "w") as stream:
+    >>> with open(file, "w", encoding="utf-8") as stream:
     ...     _ = stream.write("sequence,label,note\nACGT,coding,x\nTTTTA,other,y\n")
     >>> genes = read_objects(file)
     >>> genes

@@ -157,7 +157,7 @@ def read_objects(
     >>> import os, tempfile
     >>> from d2ke.io import read_objects
     >>> file = os.path.join(tempfile.mkdtemp(), "genes.csv")
-    >>> with open(file, "w") as stream:
+    >>> with open(file, "w", encoding="utf-8") as stream:
     ...     _ = stream.write("sequence,label\nACGT,coding\nTTTTA,other\n")
     >>> objects, labels = read_objects(file)
     >>> objects, labels.tolist()

@@ -73,7 +73,7 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "Gestures_TRAIN.ts"
-    ...     _ = path.write_text(text)
+    ...     _ = path.write_text(text, "utf-8")
     ...     objects, labels, header = read_ts(path)
     >>> objects
     <2 series of 2-dimensional vectors, float64, lengths 2 to 3>

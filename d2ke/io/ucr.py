@@ -52,7 +52,7 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray, str]:
     >>> from d2ke.io.ucr import read_ucr
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "Steps_TRAIN.tsv"
-    ...     _ = path.write_text("1\t0.5\t1.5\tNaN\n-1\t2.0\t2.5\t3.0\n")
+    ...     _ = path.write_text("1\t0.5\t1.5\tNaN\n-1\t2.0\t2.5\t3.0\n", "utf-8")
     ...     objects, labels, note = read_ucr(path)
     >>> objects
     <2 series of 1-dimensional vectors, float64, lengths 2 to 3>

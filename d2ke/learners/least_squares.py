@@ -94,7 +94,8 @@ def train_least_squares(
         else:  # in memory, where they take no more than the products of features
             weights, offsets = _by_rows(features[:], T, C, n_threads)
     # From indicators to signs.
-    return LinearModel(2 * weights, 2 * offsets - 1, classes, 11, f"-s 11 -p 0 -c {C!r} -B 1")
+    options = f"-s 11 -p 0 -c {C!r} -B 1"
+    return LinearModel(2 * weights, 2 * offsets - 1, classes, 11, options, method="ridge")
 
 
 def _by_features(Z: Any, T: Any, C: float, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -44,6 +44,9 @@ class LinearModel:
         The option string that the model was trained with.
     multilabel : bool
         Whether an object may have several labels, each by a row of its own, or none.
+    method : str
+        What minimised the loss: "liblinear"; "block", the Newton method of ``solver="block"``;
+        or "ridge", the linear equations of the squared loss.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class LinearModel:
     solver: int
     options: str
     multilabel: bool = False
+    method: str = "liblinear"
 
     @property
     def n_features(self) -> int:

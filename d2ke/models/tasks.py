@@ -114,7 +114,7 @@ class Task(ABC):
     ) -> LinearModel:
         options = f"-s 11 -p 0 -c {C!r} -B 1"
         weights = np.ascontiguousarray(weights)
-        return LinearModel(weights, bias, self.classes, 11, options, multilabel)
+        return LinearModel(weights, bias, self.classes, 11, options, multilabel, "ridge")
 
     @abstractmethod
     def predict(self, decisions: np.ndarray) -> np.ndarray:

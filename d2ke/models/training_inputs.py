@@ -206,7 +206,7 @@ def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
         return (64 * min(products, size) + 20 * rows + 40 * k) * size
 
     limit = memory.memory_limit()
-    if limit is not None and needed(R) > limit:
+    if needed(R) > limit:
         largest = max(1, bisect_right(range(1, min(R, _SIZES)), limit, key=needed))
         what = f"training with R = {R} features"
         memory.check_fits(needed(R), what, f"the largest R that fits is about {largest}")

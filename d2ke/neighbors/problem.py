@@ -83,4 +83,4 @@ class NeighborSearch:
 
     def room(self, divisor: int = 4) -> int:
         """Return the bytes for an index: 1 / `divisor` of all memory."""
-        return (memory_limit() or 2**63) // divisor
+        return memory_limit() // divisor

@@ -247,7 +247,7 @@ def test_true_methods(monkeypatch, tmp_path):
     out = tmp_path / "out"
     words = ["--R", "16", "--smallest", "40", "--largest", "80", "--threads", "1", "--out"]
     assert main(["digits-str8", *words, str(out)]) == 0
-    results = json.loads((out / "scaling-digits-str8.json").read_text())
+    results = json.loads((out / "scaling-digits-str8.json").read_text("utf-8"))
     assert {point["method"] for point in results["by_n"]} == set(METHODS)
     assert len(results["by_n"]) == len(results["by_length"]) == 2 * len(METHODS)
     for point in results["by_n"] + results["by_length"]:
@@ -260,7 +260,7 @@ def test_true_methods(monkeypatch, tmp_path):
     assert short == pytest.approx(usual / 2, rel=0.05)
     assert (out / "scaling-digits-str8.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "scaling-digits-str8.png").stat().st_size < 100_000
-    page = (out / "scaling-digits-str8.md").read_text()
+    page = (out / "scaling-digits-str8.md").read_text("utf-8")
     assert "cut or repeated" in page
     assert all(f"| {METHOD_NAMES[method]} |" in page for method in METHODS)
     # The report of the tables in the same folder has it as a section.

@@ -57,7 +57,7 @@ def test_auslan_content(data_dir):
 
 
 def test_splice_is_as_published(data_dir):
-    text = (data_dir / "splice" / "splice.data").read_text()
+    text = (data_dir / "splice" / "splice.data").read_text("utf-8")
     rows = [[field.strip() for field in line.split(",")] for line in text.splitlines()]
     splice = d2ke.datasets.load("splice")
     assert list(splice.objects) == [sequence for _, _, sequence in rows]

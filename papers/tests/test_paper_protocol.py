@@ -127,10 +127,10 @@ def test_tables_of_both_settings(small, tmp_path):
     ours = run(tmp_path, ["knn"])
     assert ours["protocol"] == "ours"
     assert ours["our_results"] == []
-    assert "Against the paper" not in (tmp_path / "report.md").read_text()
+    assert "Against the paper" not in (tmp_path / "report.md").read_text("utf-8")
     results = run(tmp_path, ["knn", "rsm", "d2ke"], paper=True)
     assert results["protocol"] == "paper"
-    assert json.loads((tmp_path / "results.json").read_text())["protocol"] == "paper"
+    assert json.loads((tmp_path / "results.json").read_text("utf-8"))["protocol"] == "paper"
     names = {file.name for file in tmp_path.glob("cells*")}
     assert names == {CELLS["full"], CELLS["paper"]}
     assert results["kernel_errors"] == {}
@@ -147,7 +147,7 @@ def test_tables_of_both_settings(small, tmp_path):
     our_knn = ours["results"][0]
     assert lines[0][6] == f"{our_knn['accuracy_mean']:.2f} ± {our_knn['accuracy_sd']:.2f}"
     assert lines[1][6] == "-"
-    text = (tmp_path / "report.md").read_text()
+    text = (tmp_path / "report.md").read_text("utf-8")
     assert "the paper's protocol, not ours" in text.replace("**", "")
     assert "embeds the test objects with the training objects" in text
 

@@ -50,7 +50,7 @@ def test_a_record_that_cannot_be_written_leaves_the_old_one(tmp_path):
     write_json(file, {"a": 1})
     with pytest.raises(TypeError):
         write_json(file, {"a": object()})
-    assert json.loads(file.read_text()) == {"a": 1}
+    assert json.loads(file.read_text("utf-8")) == {"a": 1}
     assert os.listdir(tmp_path) == ["r.json"]
 
 

@@ -440,8 +440,8 @@ def test_ucr_malformed_line(tmp_path, text, problem):
 
 def test_ucr_later_editions_have_other_names(data_dir, tmp_path):
     for part in ("TRAIN", "TEST"):
-        text = (data_dir / "gunpoint" / f"Gun_Point_{part}").read_text().replace(",", "\t")
-        (tmp_path / f"GunPoint_{part}.tsv").write_text(text)
+        text = (data_dir / "gunpoint" / f"Gun_Point_{part}").read_text("utf-8").replace(",", "\t")
+        (tmp_path / f"GunPoint_{part}.tsv").write_text(text, "utf-8")
     assert load("gun-point", tmp_path).objects == load("gun-point", data_dir).objects
 
 
@@ -474,7 +474,7 @@ TS_HEADER = "@dimensions 2\n@classLabel true a b-1\n@data\n"
 
 def ts_file(tmp_path, text, name="X_TRAIN.ts"):
     path = tmp_path / name
-    path.write_text(text)
+    path.write_text(text, "utf-8")
     return path
 
 

@@ -137,7 +137,7 @@ def test_all_methods(monkeypatch, tmp_path):
     small, lines = Small(monkeypatch), []
     results = start(tmp_path / "out", report=lines.append, command="tables <x>")
     out = tmp_path / "out"
-    written = json.loads((out / "results.json").read_text())
+    written = json.loads((out / "results.json").read_text("utf-8"))
     assert written == json.loads(json.dumps(results))
     assert small.loaded == NAMES
     assert len(small.evaluated) == 2 * 2 * len(METHODS) == len(set(small.evaluated))
@@ -184,7 +184,7 @@ def test_all_methods(monkeypatch, tmp_path):
     for name in NAMES:
         picture = (out / "figures" / f"{name}.png").read_bytes()
         assert picture.startswith(b"\x89PNG\r\n\x1a\n")
-    check_report((out / "report.md").read_text(), results)
+    check_report((out / "report.md").read_text("utf-8"), results)
 
 
 def check_report(markdown, results):
@@ -301,8 +301,8 @@ def test_quick_runs_keep_the_cells_of_full_ones(small, tmp_path):
     assert small.evaluated == ["digits-str8 d2ke 0"]
     assert results["quick"] is True
     assert results["kernel_errors"]["digits-str8"]["n_objects"] == 20
-    assert "quick run" in (tmp_path / "report.md").read_text()
-    assert "± 0" not in (tmp_path / "report.md").read_text()
+    assert "quick run" in (tmp_path / "report.md").read_text("utf-8")
+    assert "± 0" not in (tmp_path / "report.md").read_text("utf-8")
     small.evaluated.clear()
     results = start(tmp_path, NAMES[:1], methods=["d2ke"])
     assert small.evaluated == []
@@ -519,7 +519,7 @@ def test_what_is_missing_of_the_paper_is_listed(small, monkeypatch, tmp_path):
     assert [one["dataset"] for one in results["results"]] == ["digits-str8"]
     assert reasons["digits-points"] == "digits-points needs an <extra>"
     assert lines[:3] == [f"not run: {name}: {reason}" for name, reason in reasons.items()]
-    text = (tmp_path / "report.md").read_text()
+    text = (tmp_path / "report.md").read_text("utf-8")
     assert "- iq-radio: the data were never published" in text
     assert "- digits-points: digits-points needs an \\<extra>" in text
     assert REGISTRY["auslan"].page in text
@@ -572,7 +572,7 @@ def test_wrong_arguments(tmp_path):
 
 
 def test_output_folder_is_checked_before_any_work(small, tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(NotADirectoryError, match="file"):
         start(tmp_path / "file")
     (tmp_path / "results.json").mkdir()
@@ -641,7 +641,7 @@ def test_sentences_reach_the_report(small, tmp_path):
         round(next(one["accuracy_mean"] for one in results["results"] if one["method"] == name), 2)
         for name in ("d2ke", "knn")
     )
-    assert ("KNN (" in (tmp_path / "report.md").read_text()) == (knn > ours)
+    assert ("KNN (" in (tmp_path / "report.md").read_text("utf-8")) == (knn > ours)
 
 
 def test_markdown():

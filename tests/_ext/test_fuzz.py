@@ -130,7 +130,7 @@ def test_all_compiled_functions_get_random_inputs():
 def test_crashes_are_kept(tmp_path):
     done = fuzz("crash", "--count", 2, "--seed", 7, "--jobs", 1, "--findings", tmp_path)
     assert done.returncode == 1
-    found = json.loads((tmp_path / "crash-7.json").read_text())
+    found = json.loads((tmp_path / "crash-7.json").read_text("utf-8"))
     assert found["seed"] == 7
     assert "Fatal Python error: Aborted" in found["problem"]
     assert not (tmp_path / "crash-8.json").exists()

@@ -16,13 +16,13 @@ def test_calls_at_once_do_not_share_a_temporary_file(tmp_path):
         parts = [stack.enter_context(atomic_write(path)) for _ in range(3)]
         for number, part in enumerate(parts):
             part.write(b"%d" % number)
-    assert path.read_text() == "0"  # the first one leaves its context last
+    assert path.read_text("utf-8") == "0"  # the first one leaves its context last
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_an_error_leaves_the_old_file(tmp_path):
     path = tmp_path / "file"
-    path.write_text("old")
+    path.write_text("old", "utf-8")
 
     def fail():
         with atomic_write(path) as part:
@@ -31,7 +31,7 @@ def test_an_error_leaves_the_old_file(tmp_path):
 
     with pytest.raises(KeyError):
         fail()
-    assert path.read_text() == "old"
+    assert path.read_text("utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -39,7 +39,7 @@ def test_a_link_stays_one(tmp_path):
     """Its file is replaced, or made where there is none."""
     for name in ("there", "new"):
         (tmp_path / f"{name} link").symlink_to(tmp_path / name)
-    (tmp_path / "there").write_text("old")
+    (tmp_path / "there").write_text("old", "utf-8")
     for name in ("there", "new"):
         write_file(tmp_path / f"{name} link", b"content")
         assert (tmp_path / f"{name} link").is_symlink()
@@ -72,3 +72,20 @@ def test_lists_become_tuples_at_every_depth():
 def test_a_folder_that_takes_no_files_is_refused():
     with pytest.raises(OSError, match="no file can be made in /proc"):
         check_writable(Path("/proc/file"))
+
+
+def test_a_file_that_cannot_be_replaced_is_refused(tmp_path, monkeypatch):
+    """As a file on Windows that a program has open."""
+
+    def refused(*places):
+        raise PermissionError(13, "Sharing violation", *places)
+
+    path = tmp_path / "file"
+    monkeypatch.setattr(os, "rename", refused)
+    check_writable(path)
+    path.touch()
+    with pytest.raises(PermissionError, match=r"file: a program may have it open \(Sharing viol"):
+        check_writable(path)
+    monkeypatch.undo()
+    check_writable(path)
+    assert list(tmp_path.iterdir()) == [path]

@@ -1033,7 +1033,7 @@ def series_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("series")
     (folder / "Two").mkdir()
     for part in ("TRAIN", "TEST"):
-        (folder / "Two" / f"Two_{part}").write_text("1 0 1 0\n2 1 0 1\n" * 2)
+        (folder / "Two" / f"Two_{part}").write_text("1 0 1 0\n2 1 0 1\n" * 2, "utf-8")
     cell = [np.ones((2, 3)), np.zeros((2, 4))] * 2
     labels = np.array([[1.0], [2.0], [1.0], [2.0]])
     content = {"train_X": cell, "train_Y": labels, "test_X": cell, "test_Y": labels}

@@ -78,7 +78,7 @@ DAMAGE = {
     "appended": lambda path, whole: path.write_bytes(whole + b"\0"),
     "another part": lambda path, whole: shutil.copy(path.with_stem("b_0"), path),
     "other arrays": lambda path, whole: path.write_bytes(npz(D=np.ones(2))),
-    "other text": lambda path, whole: path.write_text('{"key": ["a", 0], "value": 2}'),
+    "other text": lambda path, whole: path.write_text('{"key": ["a", 0], "value": 2}', "utf-8"),
 }  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def test_two_at_once(tmp_path):
 
 
 def test_other_folders_are_refused(tmp_path):
-    (tmp_path / "file").write_text("mine")
+    (tmp_path / "file").write_text("mine", "utf-8")
     with pytest.raises(FileExistsError, match="has files, but is no checkpoint"):
         Checkpoint(tmp_path, RECORD)
     with pytest.raises(NotADirectoryError, match="file is a file"):
@@ -170,10 +170,10 @@ def test_other_folders_are_refused(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     for content in ("mine", "{}", "[]", "3"):
-        (folder / "record.json").write_text(content)
+        (folder / "record.json").write_text(content, "utf-8")
         with pytest.raises(FileExistsError, match=r"record\.json is not the record"):
             Checkpoint(folder, RECORD)
-        assert (folder / "record.json").read_text() == content
+        assert (folder / "record.json").read_text("utf-8") == content
     (folder / "lock").unlink()
     (folder / "lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match="symbolic links"):

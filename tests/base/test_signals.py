@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ctrl-C waits for the end of what it must not break."""
+"""Ctrl-C waits for the end of what it must not break, and for nothing else."""
 
+import _thread
 import signal
 import threading
 
 import pytest
 
 from d2ke._base.signals import deferred_interrupts
+from d2ke._base.threads import worker_pool
 
 
 def test_ctrl_c_comes_at_the_end():
@@ -52,3 +54,18 @@ def test_other_threads_and_ignored_signals():
     finally:
         signal.signal(signal.SIGINT, before)
     assert done == [1]
+
+
+def test_ctrl_c_ends_the_wait_for_a_thread():
+    """Also on Windows, where it interrupts no wait: this one gets no signal that would."""
+    finished, release = [], threading.Event()
+
+    def work(_):
+        threading.Timer(0.1, _thread.interrupt_main).start()
+        release.wait(60)
+        finished.append(True)
+
+    with pytest.raises(KeyboardInterrupt), worker_pool(1) as pool:
+        list(pool.map(work, [0]))
+    assert not finished
+    release.set()

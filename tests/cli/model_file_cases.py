@@ -24,7 +24,7 @@ def vowels(part):
 
 
 def put(file, lines):
-    file.write_text("\n".join(lines) + "\n")
+    file.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def cell(items):

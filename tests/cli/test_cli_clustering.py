@@ -58,7 +58,7 @@ def done(capsys, *arguments):
 
 
 def rows(file):
-    with open(file, newline="") as stream:
+    with open(file, encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
@@ -139,7 +139,7 @@ def test_widths_are_chosen(capsys, folder, form):
     assert [int(row["cluster"]) for row in rows("c.csv")] == found.labels.tolist()
     assert [float(row["alpha"]) for row in rows("c.csv")] == found.alpha.tolist()
     y = np.where(np.arange(30) % 10 < 2, GROUPS, -1)
-    (folder / "y.txt").write_text("\n".join(map(str, y)))
+    (folder / "y.txt").write_text("\n".join(map(str, y)), "utf-8")
     lines = done(capsys, "propagate", *file, "--labels", "y.txt", "--out", "p.csv")
     found = d2ke.lpdsk(y=y, **{form: values})
     assert width.format(found.h) in lines
@@ -178,16 +178,16 @@ def test_header_is_left_out(capsys, folder, gram):
 
 @pytest.mark.parametrize("line", ["NA,NA", "?,", '"",a'])
 def test_a_line_of_gaps_is_not_a_header(folder, capsys, line):
-    (folder / "p.csv").write_text(f"{line}\n1,2\n3,4\n")
+    (folder / "p.csv").write_text(f"{line}\n1,2\n3,4\n", "utf-8")
     words = ["cluster", "p.csv", "--as", "points", "--n-clusters", "2"]
     assert main(words) == 2
     assert "p.csv is not a table of numbers: could not convert string" in capsys.readouterr().err
 
 
 def test_labels_in_several_forms_stay_apart(folder):
-    (folder / "y.txt").write_text('1\n01\n-0\n"a\n"b"\n')
+    (folder / "y.txt").write_text('1\n01\n-0\n"a\n"b"\n', "utf-8")
     assert read_labels("y.txt", None).tolist() == ["1", "01", "-0", '"a', "b"]
-    (folder / "y.txt").write_text("1\n\n-20\n0\n")
+    (folder / "y.txt").write_text("1\n\n-20\n0\n", "utf-8")
     assert str(read_labels("y.txt", None).tolist()) == "[1.0, nan, -20.0, 0.0]"
 
 
@@ -213,7 +213,7 @@ def test_some_labels(capsys, folder, gram, kind, out):
     names = ["7", "8", "9"] if kind == "integers" else ["ant", "bee", "cat"]
     for item in (0, 10, 20):
         labels[item] = names[GROUPS[item]]
-    (folder / "y.txt").write_text("\n".join(labels) + "\n")
+    (folder / "y.txt").write_text("\n".join(labels) + "\n", "utf-8")
     lines = done(capsys, "propagate", write(gram), "--labels", "y.txt", "--out", out)
     assert not any("accuracy" in line for line in lines)
     if out == "p.csv":
@@ -234,7 +234,7 @@ def test_some_labels(capsys, folder, gram, kind, out):
 
 def test_unreached_objects(capsys, folder):
     K = np.kron(np.eye(3), np.ones((10, 10))) + np.eye(30)
-    (folder / "y.csv").write_text("\n".join(["1"] + [""] * 9 + ["2"] + [""] * 19) + "\n")
+    (folder / "y.csv").write_text("\n".join(["1"] + [""] * 9 + ["2"] + [""] * 19) + "\n", "utf-8")
     lines = done(capsys, "propagate", write(K), "--labels", "y.csv", "--out", "p.csv")
     assert any(line.startswith("unreached: 10 objects") for line in lines)
     table = rows("p.csv")
@@ -295,7 +295,7 @@ def test_real_mat_file(capsys, folder, data_dir):
 def test_picture(capsys, folder, gram, command, n_classes):
     image = pytest.importorskip("matplotlib.image")
     y = GROUPS if n_classes == 3 else np.arange(30) // 2
-    (folder / "y.txt").write_text("\n".join(map(str, y)))
+    (folder / "y.txt").write_text("\n".join(map(str, y)), "utf-8")
     arguments = [command, write(gram), "--labels", "y.txt", "--picture", "map.png"]
     lines = done(capsys, *arguments, *(["--labeled", 1] if command == "propagate" else []))
     assert lines[-1] == "picture: map.png"
@@ -321,12 +321,12 @@ def test_report(capsys, folder, n):
     X = np.random.default_rng(0).standard_normal((n, 2)) + 9 * (np.arange(n) % 3 == 0)[:, None]
     D = cdist(X, X)
     names = [f"<{i}>" for i in range(n)]
-    (folder / "names.txt").write_text("\n".join(names))
-    (folder / "y.txt").write_text("\n".join("ab"[i % 3 == 0] for i in range(n)))
+    (folder / "names.txt").write_text("\n".join(names), "utf-8")
+    (folder / "y.txt").write_text("\n".join("ab"[i % 3 == 0] for i in range(n)), "utf-8")
     words = ["--as", "distances", "--names", "names.txt", "--labels", "y.txt", "--out", "c.csv"]
     lines = done(capsys, "cluster", write(D, "D.csv"), *words, "--report", "c.html")
     assert lines[-1] == "report: c.html"
-    page = (folder / "c.html").read_text()
+    page = (folder / "c.html").read_text("utf-8")
     assert f"{n} objects in <b>2 clusters</b>" in page
     labels = np.array([int(row["cluster"]) for row in rows("c.csv")])
     for c in range(2):
@@ -341,7 +341,7 @@ def test_report(capsys, folder, n):
 
 def test_wrong_names_and_report(capsys, folder, gram):
     pytest.importorskip("matplotlib")
-    (folder / "names.txt").write_text("one\ntwo\n")
+    (folder / "names.txt").write_text("one\ntwo\n", "utf-8")
     words = ["cluster", write(gram), "--n-clusters", 3, "--report"]
     assert "report must end in .html" in refused(capsys, *words, "c.pdf")
     message = refused(capsys, *words, "c.html", "--names", "names.txt")
@@ -443,16 +443,16 @@ def test_wrong_input(capsys, folder, gram, arguments, words):
         K = gram.copy()
         K[3, 4] = value
         write(K, name)
-    (folder / "text.csv").write_text("1,2\n3,x1\n")
-    (folder / "ragged.csv").write_text("1,2\n3\n")
-    (folder / "empty.csv").write_text("\n")
+    (folder / "text.csv").write_text("1,2\n3,x1\n", "utf-8")
+    (folder / "ragged.csv").write_text("1,2\n3\n", "utf-8")
+    (folder / "empty.csv").write_text("\n", "utf-8")
     (folder / "bytes.csv").write_bytes(b"\xff\xfe1")
     for name in ("bad.mat", "bad.h5"):
         (folder / name).write_bytes(b"rubbish" * 50)
     save_mat("two.mat", {"A": gram, "B": gram, "s": "text"})
     with h5py.File("two.h5", "w") as store:
         store["A"], store["g/B"] = gram, gram
-    (folder / "short.txt").write_text("a\nb\na\n")
+    (folder / "short.txt").write_text("a\nb\na\n", "utf-8")
     error = refused(capsys, "cluster", *arguments)
     assert all(word in error for word in words), error
 
@@ -468,7 +468,7 @@ def test_wrong_input(capsys, folder, gram, arguments, words):
 )
 def test_wrong_labels(capsys, folder, gram, labels, more, words):
     if labels is not None:
-        (folder / "y.txt").write_text("\n".join(labels) + "\n")
+        (folder / "y.txt").write_text("\n".join(labels) + "\n", "utf-8")
         more = ["--labels", "y.txt", *more]
     error = refused(capsys, "propagate", write(gram), *more)
     assert all(word in error for word in words), error

@@ -81,10 +81,10 @@ def test_tables_of_strings(tmp_path, capsys, word_model, head, labelled):
     table_of_words(tmp_path / "new.csv", head)
     command = ["predict", word_model, tmp_path / "new.csv", "--out", tmp_path / "o.csv"]
     assert ("accuracy" in run(capsys, *command)) == (labelled or "y" in head)
-    own = (tmp_path / "o.csv").read_text()
+    own = (tmp_path / "o.csv").read_text("utf-8")
     more = ["--objects", "word", *(["--labels", "tongue"] if labelled else [])]
     run(capsys, *command, *more)
-    assert (tmp_path / "o.csv").read_text() == own
+    assert (tmp_path / "o.csv").read_text("utf-8") == own
     run(capsys, "embed", word_model, tmp_path / "new.csv", "--out", tmp_path / "z.h5")
 
 
@@ -93,7 +93,7 @@ def test_options_win(tmp_path, capsys, word_model):
     command = ["predict", word_model, tmp_path / "new.csv", "--out", tmp_path / "o.csv"]
     words = [*command, "--objects", "note", "--labels", "y"]
     run(capsys, *words)
-    with open(tmp_path / "o.csv") as stream:
+    with open(tmp_path / "o.csv", encoding="utf-8") as stream:
         assert [row["true"] for row in csv.DictReader(stream)] == TONGUES[::-1]
     # An option for one of the names leaves the others to the rule for every file.
     assert main([*map(str, command), "--labels", "y"]) == 2
@@ -108,10 +108,10 @@ def test_long_tables(tmp_path, capsys):
     run(capsys, "train", tmp_path / "old.csv", *names, "--out", model, "--R", "16")
     table_of_series(tmp_path / "new.csv", "p,clock,q,run")
     run(capsys, "predict", model, tmp_path / "new.csv", "--out", out)
-    own = out.read_text()
+    own = out.read_text("utf-8")
     del names[4:6]
     run(capsys, "predict", model, tmp_path / "new.csv", "--out", out, *names)
-    assert out.read_text() == own
+    assert out.read_text("utf-8") == own
     table_of_series(tmp_path / "other.csv", "p,q,run")
     assert main(["predict", str(model), str(tmp_path / "other.csv"), "--out", str(out)]) == 2
     assert "objects (--objects) of " in capsys.readouterr().err
@@ -153,7 +153,7 @@ def test_ids_of_predictions(tmp_path, capsys, word_model):
     put(tmp_path / "b.csv", ["ID,word", *map(",".join, zip(ids, WORDS, strict=True))])
     for name in ("a.fasta", "b.csv"):
         run(capsys, "predict", word_model, tmp_path / name, "--out", tmp_path / "o.csv")
-        with open(tmp_path / "o.csv") as stream:
+        with open(tmp_path / "o.csv", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         assert list(rows[0])[:3] == ["item", "id", "predicted"]
         assert [row["id"] for row in rows] == ids
@@ -163,7 +163,7 @@ def test_ids_of_predictions(tmp_path, capsys, word_model):
         assert store["id"][:].astype(str).tolist() == ids
     put(tmp_path / "c.csv", ["word", *WORDS])
     run(capsys, "predict", word_model, tmp_path / "c.csv", "--out", tmp_path / "o.csv")
-    assert (tmp_path / "o.csv").read_text().startswith("item,predicted,")
+    assert (tmp_path / "o.csv").read_text("utf-8").startswith("item,predicted,")
 
 
 def test_ids_of_series(tmp_path):

@@ -19,7 +19,7 @@ c1,Bo Ek,Elm Rd 7,1990
 
 @pytest.fixture
 def table(tmp_path):
-    (tmp_path / "people.csv").write_text(TABLE)
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
     return tmp_path / "people.csv"
 
 
@@ -27,7 +27,7 @@ def run(table, *words):
     common = "--columns", "name,address", "--radius", "name=2,address=3", "--threads", "1"
     out = table.with_name("groups.csv")
     status = main(["dedupe", str(table), *common, "--out", str(out), *map(str, words)])
-    return status, list(csv.reader(out.read_text().splitlines())) if out.exists() else None
+    return status, list(csv.reader(out.read_text("utf-8").splitlines())) if out.exists() else None
 
 
 def test_groups_and_report(table, capsys):
@@ -45,7 +45,7 @@ def test_groups_and_report(table, capsys):
     text = capsys.readouterr().out
     assert "5 records: name (strings), address (strings, 1 missing)" in text
     assert "3 groups, 2 of more than one row; threshold 0.5, largest group 2." in text
-    page = report.read_text()
+    page = report.read_text("utf-8")
     assert "Groups of people.csv" in page
     assert "data:image/png" in page
     assert "a2: ANA LEE, main st 5" in page
@@ -60,7 +60,7 @@ def test_row_numbers_and_numbers_as_text(table):
 
 def test_known_pairs_choose_the_weights(table, capsys):
     pairs = table.with_name("pairs.csv")
-    pairs.write_text("left,right,match\na1,a2,yes\nb1,c1,0\nb1,b2,0\n")
+    pairs.write_text("left,right,match\na1,a2,yes\nb1,c1,0\nb1,b2,0\n", "utf-8")
     report = table.with_name("groups.html")
     words = "--clean", "case,punctuation", "--ids", "id", "--pairs", pairs, "--report", report
     status, rows = run(table, *words)
@@ -68,7 +68,7 @@ def test_known_pairs_choose_the_weights(table, capsys):
     text = capsys.readouterr().out
     assert "threshold 0.5, largest group 2. Log-odds of a match: name " in text
     assert [row[1] for row in rows[1:]] == ["0", "0", "1", "2", "3"]
-    assert "by their probability not to match" in report.read_text()
+    assert "by their probability not to match" in report.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

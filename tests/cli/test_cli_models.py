@@ -77,7 +77,7 @@ def test_train_predict_embed(tmp_path, capsys, data, write, suffix, least):
     accuracy = float(re.search(r"accuracy (\d+\.\d\d) % on", out)[1])
     assert accuracy > least
     assert "confusion (rows true, columns predicted):" in out
-    with open(labels) as stream:
+    with open(labels, encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["true"] for row in rows] == y
     assert np.mean([row["predicted"] == row["true"] for row in rows]) * 100 == pytest.approx(
@@ -115,7 +115,7 @@ def test_report(tmp_path, capsys, folder):
     words = ["--R", "128", "--threads", "2", "--report", str(report)]
     assert main(["train", str(folder / "old.csv"), "--out", out, *words]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
-    page = report.read_text()
+    page = report.read_text("utf-8")
     pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
     assert len(pictures) == 4
     assert all(base64.b64decode(one).startswith(b"\x89PNG\r\n\x1a\n") for one in pictures)
@@ -130,7 +130,7 @@ def test_report_of_series(tmp_path, folder):
     report, out = tmp_path / "report.html", str(tmp_path / "m.h5")
     words = ["--R", "400", "--threads", "2", "--out", out, "--report", str(report)]
     assert main(["train", str(folder / "series.npz"), *words]) == 0
-    page = report.read_text()
+    page = report.read_text("utf-8")
     assert len(re.findall(r'src="data:image/png;base64,', page)) == 6
     assert ">Windows<" in page
     assert ">Windows that speak most for a class<" in page
@@ -142,7 +142,7 @@ def test_how_sure_it_is(tmp_path, capsys, folder):
     words = [str(folder / "m.h5"), str(tmp_path / "new.csv"), "--threads", "2", "--out"]
     assert main(["predict", *words, str(tmp_path / "l.csv"), "--alpha", "0.2"]) == 0
     said = capsys.readouterr().out
-    with open(tmp_path / "l.csv") as stream:
+    with open(tmp_path / "l.csv", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     model, strings = load_model(folder / "m.h5"), [*X, "ACGT" * 40, "A" * 200]
     P = d2ke.d2ke_predict(None, strings, model, probability=True)[2]
@@ -176,7 +176,7 @@ def test_unseen_letters(tmp_path, capsys, folder):
     warning = "warning: 1 of 2 strings have letters that no training string has, such as 'X'"
     assert main(["predict", *files, "--out", str(out)]) == 0
     assert warning in capsys.readouterr().out
-    assert len(out.read_text().splitlines()) == 3
+    assert len(out.read_text("utf-8").splitlines()) == 3
     assert main(["embed", *files, "--out", str(features)]) == 0
     assert warning in capsys.readouterr().out
     assert load_features(features).Z.shape[0] == 2

@@ -149,7 +149,7 @@ def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option
             np.savez(file, X=np.random.default_rng(0).normal(size=(9, 5)))
         for place in (out, table):
             done(capsys, file, f"--{option}", value, "--distance", distance, "--out", place)
-        head, *lines = table.read_text().splitlines()
+        head, *lines = table.read_text("utf-8").splitlines()
         assert head == "item,neighbor,distance"
         read = [(int(i), int(j), float(d)) for i, j, d in (line.split(",") for line in lines)]
         rows = enumerate(rows_of(out))

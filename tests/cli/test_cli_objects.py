@@ -39,13 +39,13 @@ def run(capsys, *words):
 
 
 def table(file):
-    with open(file, newline="") as stream:
+    with open(file, encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def write_words(file="words.csv", hidden=()):
     """Write words with their languages, which are empty in the `hidden` rows."""
-    with open(file, "w") as stream:
+    with open(file, "w", encoding="utf-8") as stream:
         stream.write("id,word,language\n")
         for i, (word, language) in enumerate(WORDS):
             stream.write(f"w{i},{word},{'' if i in hidden else language}\n")
@@ -81,7 +81,7 @@ def test_labels_from_a_few(capsys):
 
 
 def test_whole_numbers_with_gaps_stay_numbers(capsys):
-    with open("words.csv", "w") as stream:
+    with open("words.csv", "w", encoding="utf-8") as stream:
         stream.write("word,label\n")
         for i, (word, language) in enumerate(WORDS):
             stream.write(f"{word},{'' if i % 10 > 2 else ['de', 'it'].index(language) + 9}\n")
@@ -110,13 +110,13 @@ def test_report_names_objects_by_their_ids(capsys, folder):
     strings_fasta(Path("words.fasta"), *zip(*WORDS, strict=True))
     run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--report", "c.html")
     ids = d2ke.io.read_objects("words.fasta").ids
-    assert any(f"<td>{name}: " in (folder / "c.html").read_text() for name in ids)
+    assert any(f"<td>{name}: " in (folder / "c.html").read_text("utf-8") for name in ids)
 
 
 @pytest.mark.parametrize("unlabelled", [False, True])
 def test_series_of_a_long_table(capsys, unlabelled):
     rng = np.random.default_rng(0)
-    with open("walks.csv", "w") as stream:
+    with open("walks.csv", "w", encoding="utf-8") as stream:
         stream.write("id,value,label\n")
         for i in range(20):
             label = "" if unlabelled and i % 4 else "up" if i < 10 else "down"
@@ -157,7 +157,7 @@ def test_real_series_cluster_as_the_data_set_does(capsys):
 )
 def test_what_is_refused(capsys, folder, words, wanted):
     write_words()
-    (folder / "one.csv").write_text("word\nabc\n")
+    (folder / "one.csv").write_text("word\nabc\n", "utf-8")
     error = refused(capsys, "cluster", *words)
     assert all(text in error for text in wanted), error
 

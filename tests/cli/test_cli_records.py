@@ -35,7 +35,7 @@ def refused(capsys, *words):
 
 
 def write(file, names):
-    with file.open("w", newline="") as stream:
+    with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(names)
         writer.writerows(zip(*(TABLE[name] for name in names), strict=True))
@@ -56,7 +56,7 @@ def test_train_and_predict(capsys, tmp_path):
     model = load_model(tmp_path / "model.h5")
     kinds = {name: given.kind for name, given in model.inputs.items()}
     assert kinds == {"word": "strings", "age": "numbers", "code": "categories"}
-    assert "D2KE of people.csv" in (tmp_path / "report.html").read_text()
+    assert "D2KE of people.csv" in (tmp_path / "report.html").read_text("utf-8")
     # The columns in another order, and none that is not needed.
     write(tmp_path / "new.csv", ["group", "code", "age", "word"])
     page = tmp_path / "new.html"
@@ -66,7 +66,7 @@ def test_train_and_predict(capsys, tmp_path):
         "--report", page,
     )  # fmt: skip
     assert "accuracy" in text
-    with result.open() as stream:
+    with result.open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     right = [row["predicted"] == row["true"] for row in rows]
     assert np.mean(right) > 0.9
@@ -123,7 +123,7 @@ def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
              "word": TABLE["note"], "v": RNG.normal(size=N).tolist(),
              "label": [i // 4 % 2 for i in range(N)]}  # fmt: skip
     table["word"] = [("ab", "ba")[one] * 3 for one in table["label"]]
-    with (tmp_path / "a.csv").open("w", newline="") as stream:
+    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(table)
         writer.writerows(zip(*table.values(), strict=True))
@@ -138,7 +138,7 @@ def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
             assert text.count(said) == 2  # of the file, and of the model
             assert load_model(model).columns["uses"] == {"day": "dates"}
             assert said in run(capsys, "predict", model, tmp_path / new, "--out", result)
-            results.add(result.read_text())
+            results.add(result.read_text("utf-8"))
         assert len(results) == 1
         pq.write_table(pa.table({**table, "day": list(range(N))}), tmp_path / "b.parquet")
         text = refused(

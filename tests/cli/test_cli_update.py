@@ -44,7 +44,7 @@ def test_update(tmp_path, capsys, write, suffix):
 def test_records_and_a_regression(tmp_path, capsys):
     rng = np.random.default_rng(0)
     for name, n in (("old", 60), ("new", 20)):
-        with (tmp_path / f"{name}.csv").open("w", newline="") as stream:
+        with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
             table = csv.writer(stream)
             table.writerow(["word", "age", "y"])
             for _ in range(n):
@@ -72,7 +72,7 @@ def test_what_is_refused(tmp_path, capsys):
         put(tmp_path / "new.csv", lines)
         return refused(capsys, "update", tmp_path / model, tmp_path / "new.csv", "--out", out)
 
-    old = (tmp_path / "old.csv").read_text().splitlines()
+    old = (tmp_path / "old.csv").read_text("utf-8").splitlines()
     assert "has no sums of products, which d2ke train --keep-sums keeps" in update("plain.h5", old)
     error = update("m.h5", [old[0], old[1].replace("x", "z")])
     assert "is 'z', which is not one of the model's 2 classes" in error

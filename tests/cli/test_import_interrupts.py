@@ -32,8 +32,8 @@ _PRINT = (
 
 @pytest.fixture
 def start(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(_CUSTOMIZE)
-    (tmp_path / "d2ke").write_text(_SCRIPT)
+    (tmp_path / "sitecustomize.py").write_text(_CUSTOMIZE, "utf-8")
+    (tmp_path / "d2ke").write_text(_SCRIPT, "utf-8")
     home = str(Path(d2ke.__file__).parents[1])
 
     def run(*words, **variables):
@@ -76,8 +76,8 @@ def test_an_ignored_signal_stays_ignored(start):
 
 def test_other_programs_keep_their_handler(start, tmp_path):
     (tmp_path / "user").mkdir()
-    (tmp_path / "user" / "__init__.py").write_text(_PRINT)
-    (tmp_path / "user" / "__main__.py").write_text("")
+    (tmp_path / "user" / "__init__.py").write_text(_PRINT, "utf-8")
+    (tmp_path / "user" / "__main__.py").write_text("", "utf-8")
     for words in (["-c", _PRINT], ["-m", "user"], ["-m", "user", "d2ke"], ["user/__init__.py"]):
         ended = start(*words)
         assert (ended.stdout, ended.stderr) == ("True\n", "")

@@ -107,7 +107,7 @@ def check_colours(frame, dark):
     ],
 )
 def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures, dark):
-    page = (pages / f"{name}.html").read_text()
+    page = (pages / f"{name}.html").read_text("utf-8")
     assert "<script" not in page
     quoted = json.dumps(page).replace("</", "<\\/")
     put(tmp_path / "frames.html", [FRAMES.format(page=quoted, widths=list(WIDTHS))])
@@ -134,7 +134,7 @@ def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures, d
 
 
 def test_what_the_pages_of_predictions_say(pages):
-    page = (pages / "classes-predicted.html").read_text()
+    page = (pages / "classes-predicted.html").read_text("utf-8")
     accuracy = float(re.search(r"<b>Accuracy: ([\d.]+) ±", page)[1])
     rows = re.findall(r"<tr><td>(EI|IE|N)</td><td>(\d+)</td><td>(\d+)</td>", page)
     assert [name for name, _, _ in rows] == ["EI", "IE", "N"]
@@ -142,7 +142,7 @@ def test_what_the_pages_of_predictions_say(pages):
     assert sum(total for total, _ in counts) == 180
     assert accuracy == pytest.approx(sum(right for _, right in counts) / 1.8, abs=0.06)
     assert re.search(r"Strangers</h2>\s*<p>(None|\d+) of 180 are unlike all training objects", page)
-    assert "<b>100 R^2: " in (pages / "values-predicted.html").read_text()
+    assert "<b>100 R^2: " in (pages / "values-predicted.html").read_text("utf-8")
 
 
 def test_a_report_needs_labels(pages, tmp_path, capsys):

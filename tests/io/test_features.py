@@ -156,7 +156,7 @@ def test_a_part_reads_its_part_only(file):
         pytest.skip("needs the counters of Linux in /proc/self/io")
 
     def bytes_read():
-        with open("/proc/self/io") as counters:
+        with open("/proc/self/io", encoding="utf-8") as counters:
             return int(re.search(r"rchar: (\d+)", counters.read())[1])
 
     matrix = np.random.default_rng(0).random((4000, 1024))

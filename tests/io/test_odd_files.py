@@ -80,7 +80,7 @@ def test_labels(tmp_path, form, labels, wanted):
 @pytest.mark.parametrize("form", [table, fasta])
 def test_what_is_no_number_among_numbers(tmp_path, form, word):
     file = tmp_path / ("a.csv" if form is table else "a.fasta")
-    file.write_text(form(["1.5", word, "2"]))
+    file.write_text(form(["1.5", word, "2"]), "utf-8")
     place = "line 3, column 'label'" if form is table else "line 3"
     with pytest.raises(ValueError, match=re.escape(f"{file}, {place}: the label {word!r}")):
         read_objects(file)
@@ -183,7 +183,7 @@ ARFF = [
 @pytest.mark.parametrize(("text", "wanted", "classes"), ARFF)
 def test_classes_of_arff(tmp_path, text, wanted, classes):
     file = tmp_path / "a.arff"
-    file.write_text(text)
+    file.write_text(text, "utf-8")
     if wanted is None:
         with pytest.raises(ValueError, match=f"labels must name one of the attributes {classes}"):
             read_objects(file)
@@ -195,7 +195,7 @@ def test_classes_of_arff(tmp_path, text, wanted, classes):
 
 def test_classes_of_ts(tmp_path):
     file = tmp_path / "a.ts"
-    file.write_text("@classLabel true 1 1.0 01\n@data\n1,2:1\n3:1.0\n4:01\n")
+    file.write_text("@classLabel true 1 1.0 01\n@data\n1,2:1\n3:1.0\n4:01\n", "utf-8")
     assert read_objects(file)[1].tolist() == read_ts(file)[1].tolist() == ["1", "1.0", "01"]
 
 
@@ -219,10 +219,10 @@ def test_arrays_that_are_no_labels(tmp_path, name, ending):
 def test_lines_of_blanks_take_linear_time(tmp_path):
     blanks = " " * 2_000_000
     file = tmp_path / "a.fa"
-    file.write_text(f">a{blanks}b|x\nAC{blanks}\n{blanks}\n>b |y{blanks}\nGT\n")
+    file.write_text(f">a{blanks}b|x\nAC{blanks}\n{blanks}\n>b |y{blanks}\nGT\n", "utf-8")
     objects, labels = read_objects(file)
     assert (list(objects), labels.tolist()) == (["AC", "GT"], ["x", "y"])
-    file.write_text(f">a|x\nAC\n>b{blanks}c\nGT\n")
+    file.write_text(f">a|x\nAC\n>b{blanks}c\nGT\n", "utf-8")
     with pytest.raises(ValueError, match=r"line 3: the header .* has no field after"):
         read_objects(file)
 
@@ -233,7 +233,7 @@ def test_lines_of_blanks_take_linear_time(tmp_path):
 def test_the_command_says_what_it_chose(tmp_path, capsys):
     lines = "".join(f"{i},{'ab' * (i % 2 + 1)},1.{i % 2}0,z\n" for i in range(20))
     file, model = tmp_path / "a.csv", tmp_path / "m.h5"
-    file.write_text("number,sequence,label,other\n" + lines.replace("1.10", "1.1"))
+    file.write_text("number,sequence,label,other\n" + lines.replace("1.10", "1.1"), "utf-8")
     assert main(["train", str(file), "--out", str(model), "--R", "8"]) == 0
     columns = "objects from 'sequence'; labels from 'label'; not used: 'number', 'other'"
     assert f"lengths 2 to 4; labels of 2 different values; {columns}\n" in capsys.readouterr().out
@@ -246,7 +246,7 @@ def test_the_command_says_what_it_chose(tmp_path, capsys):
 def test_numbers_in_several_forms(tmp_path, capsys):
     kinds = ("ab,1\n", "abab,2.0\n", "ababab,03\n")
     text = "".join(kinds[i % 3] for i in range(36))
-    (tmp_path / "a.csv").write_text("sequence,label\n" + text)
+    (tmp_path / "a.csv").write_text("sequence,label\n" + text, "utf-8")
     objects, labels = read_objects(tmp_path / "a.csv")
     with pytest.warns(UserWarning, match=r"several forms \('03', '1', .*task='regression'"):
         assert len(d2ke_train(labels, objects, R=16).classes) == 3

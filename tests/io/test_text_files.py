@@ -23,7 +23,7 @@ RELATIONAL = HEAD + (
 def put(tmp_path):
     def write(text, name="a.arff"):
         path = tmp_path / name
-        path.write_text(text)
+        path.write_text(text, "utf-8")
         return path
 
     return write
@@ -52,7 +52,9 @@ def test_relational(tmp_path_factory, items, channels_first):
         items = [item[: min(map(len, items))] for item in items]
     rows = [quoted("\n".join(",".join(map(repr, row)) for row in item)) for item in items]
     classes = ["up", "'far down'"]
-    path.write_text(RELATIONAL + "".join(f"{r},{classes[i % 2]}\n" for i, r in enumerate(rows)))
+    path.write_text(
+        RELATIONAL + "".join(f"{r},{classes[i % 2]}\n" for i, r in enumerate(rows)), "utf-8"
+    )
     objects, labels = read_objects(path, channels_first=channels_first)
     wanted = [np.array(item).T if channels_first else np.array(item) for item in items]
     assert objects == d2ke.pack(wanted, channels_first=False)

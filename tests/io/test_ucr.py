@@ -38,7 +38,7 @@ def test_series_of_their_lengths(tmp_path_factory, rows, form):
         for label, values in rows
     ]
     path = tmp_path_factory.getbasetemp() / f"Random_TEST{suffix}"
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n", "utf-8")
     held = read_objects(path)
     assert held.objects == pack([np.array(values) for _, values in rows])
     assert held.labels.tolist() == [label for label, _ in rows]
@@ -174,5 +174,5 @@ def test_train_and_predict(put, tmp_path, capsys):
     assert "labels from the first field, NaN at the end of 60 series cut" in capsys.readouterr().out
     assert main(["predict", model, str(tmp_path / "W_TEST.tsv"), "--out", str(out)]) == 0
     assert "labels from the first field" in capsys.readouterr().out
-    predicted = [line.split(",")[1] for line in out.read_text().splitlines()[1:]]
+    predicted = [line.split(",")[1] for line in out.read_text("utf-8").splitlines()[1:]]
     assert predicted == [str(1 + i % 2) for i in range(60)]

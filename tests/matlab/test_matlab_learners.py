@@ -341,6 +341,6 @@ def test_text_format_equals_scikit_learns(tmp_path):
 
 @pytest.mark.parametrize("text", ["1 1:a", "x 1:2", "1 2", "1 0:2", "1 2:1 2:3", "1 99999999999:1"])
 def test_text_in_another_format_is_refused(tmp_path, text):
-    (tmp_path / "bad.txt").write_text(f"1 1:3\n{text}\n")
+    (tmp_path / "bad.txt").write_text(f"1 1:3\n{text}\n", "utf-8")
     with pytest.raises(ValueError, match=r"bad\.txt, line 2"):
         libsvmread(tmp_path / "bad.txt")

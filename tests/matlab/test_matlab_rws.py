@@ -232,7 +232,7 @@ def test_a_perfect_setting_ends_the_search_where_the_script_would(tmp_path):
 
 def test_a_grid_without_any_winner_has_empty_histories(tmp_path):
     (tmp_path / "Bad").mkdir()
-    (tmp_path / "Bad" / "Bad_TRAIN").write_text("1 0 0\n2 0 0\n")
+    (tmp_path / "Bad" / "Bad_TRAIN").write_text("1 0 0\n2 0 0\n", "utf-8")
     rng("default")
     info = rws_gridsearch_CV(
         tmp_path, "Bad", DMax_list=[2], sigma_list=[1.0], lambda_inverse=[1.0], R=2, CV=2,
@@ -251,8 +251,8 @@ def test_varying_R_on_gun_point(gun_point):
 
 def test_errors(tmp_path):
     (tmp_path / "One").mkdir()
-    (tmp_path / "One" / "One_TRAIN").write_text("1 0 0\n2 1 0\n1 0 1\n")
-    (tmp_path / "One" / "One_TEST").write_text("3 0 0\n")
+    (tmp_path / "One" / "One_TRAIN").write_text("1 0 0\n2 1 0\n1 0 1\n", "utf-8")
+    (tmp_path / "One" / "One_TEST").write_text("3 0 0\n", "utf-8")
     with pytest.raises(ValueError, match=r"y\[0\] is 3.0, a class without training series"):
         rws_VaryingR_CV(tmp_path, "One", 1.0, 3, 1.0, R_list=[2])
     with pytest.raises(FileNotFoundError):

@@ -151,7 +151,7 @@ RECORD = {
 
 def write(path, record):
     crc = f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"
-    path.write_text(json.dumps({**record, "CRC": crc}))
+    path.write_text(json.dumps({**record, "CRC": crc}), "utf-8")
 
 
 def test_the_record_above_is_a_search(tmp_path):
@@ -186,7 +186,7 @@ def test_other_files(tmp_path, content):
 def test_other_values_are_damage(tmp_path):
     path = tmp_path / "s.json"
     example().save(path)
-    path.write_text(path.read_text().replace('"R": 8', '"R": 9'))
+    path.write_text(path.read_text("utf-8").replace('"R": 8', '"R": 9'), "utf-8")
     with pytest.raises(ValueError, match=r"s\.json is damaged"):
         load_search(path)
 

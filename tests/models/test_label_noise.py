@@ -161,7 +161,7 @@ def test_every_door_returns_the_same_features(scored, tmp_path):
         assert "pieces" not in store.parameters["blocks"]
     d2ke.save_model(tmp_path / "m.h5", model)
     lines = [f"{x},{label}" for x, label in zip(X, y, strict=True)]
-    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines]) + "\n")
+    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines]) + "\n", "utf-8")
     out = tmp_path / "command.h5"
     assert (
         main(["embed", *map(str, (tmp_path / "m.h5", tmp_path / "x.csv")), "--out", str(out)]) == 0

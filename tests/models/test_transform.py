@@ -44,7 +44,7 @@ def test_the_command(words, model, tmp_path, capsys):
     """The same command keeps a complete file, and another one refuses it."""
     d2ke.save_model(tmp_path / "m.h5", model)
     lines = [f"{word},{'ab'[i % 2]}" for i, word in enumerate(words)]
-    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines]) + "\n")
+    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines]) + "\n", "utf-8")
     out = tmp_path / "z.h5"
     command = ["embed", str(tmp_path / "m.h5"), str(tmp_path / "x.csv"), "--out", str(out)]
     out.write_bytes(b"what was here before")
@@ -58,7 +58,7 @@ def test_the_command(words, model, tmp_path, capsys):
     before = out.stat().st_mtime_ns
     assert main(command) == 0
     assert out.stat().st_mtime_ns == before
-    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines[1:]]) + "\n")
+    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines[1:]]) + "\n", "utf-8")
     capsys.readouterr()
     assert main(command) == 2
     assert "was made from something else" in capsys.readouterr().err

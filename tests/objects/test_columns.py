@@ -65,7 +65,7 @@ def text_file(mark):
     def write(table, folder):
         file = folder / ("a.csv" if mark == "," else "a.tsv")
         lines = [mark.join(map(as_text, row)) for row in zip(*table.values(), strict=True)]
-        file.write_text("\n".join([mark.join(table), *lines]) + "\n")
+        file.write_text("\n".join([mark.join(table), *lines]) + "\n", "utf-8")
         return file
 
     return write
@@ -339,14 +339,14 @@ def test_gaps_of_arrays():
 
 def test_text_without_quotes_loses_its_blanks(tmp_path):
     file = tmp_path / "a.csv"
-    file.write_text('word,n,y\n ab , 1 ,1\n" ab "," 2",2\n"","",3\n"a""b\n,c",,4\n')
+    file.write_text('word,n,y\n ab , 1 ,1\n" ab "," 2",2\n"","",3\n"a""b\n,c",,4\n', "utf-8")
     records = read_objects(file, objects=["word", "n"]).objects
     assert list(records["word"].values) == ["ab", " ab ", 'a"b\n,c']
     assert records["n"].values.tolist() == [1, 2]
-    file.write_text('word,y\nab,1\n"c" d,2\n')
+    file.write_text('word,y\nab,1\n"c" d,2\n', "utf-8")
     with pytest.raises(ValueError, match="line 3: 'd,2' follows the quotes"):
         read_objects(file)
-    file.write_text('word,y\nab,1\n"c\nd,2\n')
+    file.write_text('word,y\nab,1\n"c\nd,2\n', "utf-8")
     with pytest.raises(ValueError, match="line 3: the quotes of a field do not end"):
         read_objects(file)
 
@@ -488,7 +488,7 @@ def test_a_named_index_is_a_column():
 @pytest.mark.parametrize("field", [' "ab"', '"ab" ', '  "ab"  '])
 def test_blanks_around_quotes(field, tmp_path):
     file = tmp_path / "a.csv"
-    file.write_text(f'sequence, "label"\n{field},x\nab,y\n')
+    file.write_text(f'sequence, "label"\n{field},x\nab,y\n', "utf-8")
     read = read_objects(file)
     assert list(read.objects) == ["ab", "ab"]
     assert read.labels.tolist() == ["x", "y"]

@@ -15,10 +15,10 @@ from d2ke.objects.hdf5 import put_text
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
 def test_nested_searches_are_refused(deep, tmp_path, refused):
-    (tmp_path / "s.json").write_text(deep)
+    (tmp_path / "s.json").write_text(deep, "utf-8")
     assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", tmp_path / "s.json")
     record = {"format": _FORMAT, "accuracy": 1.0, "tried": [], "info": {}, "parameters": {"k": 0}}
-    (tmp_path / "s.json").write_text(json.dumps(record).replace('{"k": 0}', deep))
+    (tmp_path / "s.json").write_text(json.dumps(record).replace('{"k": 0}', deep), "utf-8")
     assert "does not hold" in refused("d2ke.load_search(sys.argv[1])", tmp_path / "s.json")
 
 

@@ -70,6 +70,6 @@ def test_no_source_can_run_what_a_file_says():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {what}"
         for path in SOURCES
-        for line, what in offences(ast.parse(path.read_text()))
+        for line, what in offences(ast.parse(path.read_text("utf-8")))
     ]
     assert found == []

@@ -43,18 +43,19 @@ def _collect(text: bytes) -> None:
 PRINT_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_collect)
 
 
-def interface(module: str) -> Any:
-    """Import LIBLINEAR's or LIBSVM's Python interface, or raise an error that helps install it.
+def interface(module: str, what: str) -> Any:
+    """Import the Python interface of LIBLINEAR or LIBSVM, which `what` needs.
 
     Imported at the first use, since both import numba if it is installed, which takes longer than
     importing d2ke.
     """
     try:
         return import_module(module)
-    except ImportError as error:
+    except Exception as error:  # they raise a bare one where only their library is missing
         raise ImportError(
-            f"{module.split('.')[0].upper()} cannot be loaded ({error}); it comes as source and "
-            'needs a C++ compiler: pip install "d2ke[svm]"'
+            f"{what} needs {module.split('.')[0].upper()}, which cannot be loaded ({error}): pip "
+            'install "d2ke[svm]", with a C++ compiler on Linux and macOS. Without it, train solves '
+            "-s 2 of a dense Z, without -R"
         ) from None
 
 

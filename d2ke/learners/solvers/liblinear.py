@@ -74,7 +74,7 @@ def train(
     Z: Any,
     options: str | Sequence[str] = "-s 2 -e 0.0001 -c 1 -q",
     *,
-    solver: str = "liblinear",
+    solver: str = "auto",
     class_weight: Mapping[Any, float] | None = None,
     n_threads: int | None = None,
     seed: int = 0,
@@ -107,11 +107,12 @@ def train(
           LIBLINEAR.
         - ``-q`` is accepted; nothing is ever printed. ``-v``, ``-C`` and the one-class solver
           21 are refused.
-    solver : {"liblinear", "block"}, default "liblinear"
+    solver : {"auto", "liblinear", "block"}, default "auto"
         ``"block"``: for ``-s 2`` and dense `Z`, minimises the same objective to the same
         tolerance by a truncated Newton method that serves all classes with each matrix product
         and copies nothing: many times faster for many rows or classes. It has no
-        ``-R``.
+        ``-R``. ``"auto"`` is LIBLINEAR where it is installed, and else ``"block"`` for
+        what that solves. ``model.method`` says which it was.
     class_weight : dict, optional
         {label: factor of C}, for labels of any type; in place of ``-w``.
     n_threads : int, optional
@@ -136,7 +137,8 @@ def train(
         If a value is not finite, lengths differ, there is only one class, an option is
         unknown or out of range, or a features file is damaged.
     ImportError
-        If LIBLINEAR is not installed; it comes with the extra ``d2ke[svm]``.
+        If only LIBLINEAR solves the problem, and it is not installed; it comes with the extra
+        ``d2ke[svm]``.
 
     Warns
     -----
@@ -167,13 +169,15 @@ def train(
     """
     parsed = option_strings.parse(options, OPTIONS)
     number = parsed.get("-s", 1)
-    block = choice("solver", solver, ("liblinear", "block")) == "block"
-    if block and (number != 2 or "-R" in parsed):
+    choice("solver", solver, ("auto", "liblinear", "block"))
+    if solver == "block" and (number != 2 or "-R" in parsed):
         raise ValueError(f'solver="block" is for the options -s 2 without -R, got {options!r}')
     n_threads = thread_count(n_threads)
     seed = integer("seed", seed, 0, 2**32 - 1)
     features, classes, values, factors = check_problem(y, Z, parsed, class_weight)
-    if block:
+    if solver != "block":
+        solver = _installed(solver, parsed, features)
+    if solver == "block":
         name = 'solver="block"'
         weights, stop = _solve_by_blocks(features, values, factors, parsed, n_threads)
     else:
@@ -186,7 +190,7 @@ def train(
         problem, reason = stop
         # One problem in all has no class to name, but for the block solver.
         about = ""
-        if classes is not None and (block or len(problems) > 1):
+        if classes is not None and (solver == "block" or len(problems) > 1):
             about = f" for class {classes[problem].item()!r}"
         warnings.warn(
             f"{name} stopped{about} before reaching the tolerance: {reason}; use a larger -e, "
@@ -198,7 +202,26 @@ def train(
     offsets = None
     if bias >= 0:
         weights, offsets = np.ascontiguousarray(weights[:, :-1]), bias * weights[:, -1]
-    return LinearModel(weights, offsets, classes, number, option_strings.text(options))
+    text = option_strings.text(options)
+    return LinearModel(weights, offsets, classes, number, text, method=solver)
+
+
+def _installed(solver: str, parsed: dict[str, Any], features: Any) -> str:
+    """Return "liblinear" if it can be loaded, else "block" if that solves the problem."""
+    needed = {
+        f"-s {parsed.get('-s', 1)}": parsed.get("-s", 1) != 2,
+        "-R": "-R" in parsed,
+        "a sparse Z": sparse.issparse(features),
+        f'solver="{solver}"': solver == "liblinear",
+    }
+    reason = next((reason for reason, holds in needed.items() if holds), "")
+    try:
+        library(f"train with {reason}")
+    except ImportError:
+        if reason:
+            raise
+        return "block"
+    return "liblinear"
 
 
 def check_problem(
@@ -298,9 +321,9 @@ def _problems(
     return [partial(against_rest, code, {1: factor}) for code, factor in enumerate(factors)]
 
 
-def library() -> Any:
-    """Return the module of LIBLINEAR's interface."""
-    return solver_calls.interface("liblinear.liblinear")
+def library(what: str = "train") -> Any:
+    """Return the module of LIBLINEAR's interface, which `what` needs."""
+    return solver_calls.interface("liblinear.liblinear", what)
 
 
 def native_problem(

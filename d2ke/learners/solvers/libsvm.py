@@ -138,12 +138,13 @@ def svmtrain(
     (['no', 'yes'], [[-0.5], [3.0]])
     """
     parsed = option_strings.parse(options, OPTIONS)
+    lib = library()
     task = prepared(y, K, parsed, class_weight)
     rows, values, data, kernel = task.rows, task.values, task.data, task.kernel
     order = None if task.classes is None else np.argsort(values, kind="stable")
     if order is not None:
         rows, values = rows.taken(order), values[order]
-    library().libsvm.svm_set_print_string_function(solver_calls.PRINT_HOOK)
+    lib.libsvm.svm_set_print_string_function(solver_calls.PRINT_HOOK)
     solver = partial(_solve, rows, values, task.factors, parsed, kernel)
     [((support, coef, rho, n_support), printed)] = solver_calls.run([solver])
     if not (np.isfinite(coef).all() and np.isfinite(rho).all()):
@@ -234,9 +235,9 @@ def _gram(name: str, values: Any) -> np.ndarray:
     return gram
 
 
-def library() -> Any:
-    """Return the module of LIBSVM's interface."""
-    return solver_calls.interface("libsvm.svm")
+def library(what: str = "svmtrain") -> Any:
+    """Return the module of LIBSVM's interface, which `what` needs."""
+    return solver_calls.interface("libsvm.svm", what)
 
 
 def native_problem(

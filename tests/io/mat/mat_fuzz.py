@@ -96,7 +96,7 @@ def main(first, count, folder=None):
         made = made_files(Path(work))
         files = fixtures(folder, made) if folder else made
         contents = [path.read_bytes() for path in files]
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES, hard))
         for case in range(first, first + count):
@@ -104,7 +104,7 @@ def main(first, count, folder=None):
             i = rng.randrange(len(files))
             path = Path(work, "damaged.mat")
             path.write_bytes(damaged(contents[i], rng))
-            Path(work, "case").write_text(f"{case} {files[i].name}")
+            Path(work, "case").write_text(f"{case} {files[i].name}", "utf-8")
             before = sum(os.times()[:4])
             try:
                 load_mat(path)
@@ -123,7 +123,7 @@ def main(first, count, folder=None):
                 print(json.dumps({"case": case, "file": files[i].name, "outcome": outcome}))
                 sys.stdout.flush()
     # Of itself not as getrusage has it: that begins with what the process that started it had.
-    status = Path("/proc/self/status").read_text()
+    status = Path("/proc/self/status").read_text("utf-8")
     own = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
     most = max(most, own * 1024, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
     summary = {"cases": count, "files": len(files), "outcomes": outcomes}

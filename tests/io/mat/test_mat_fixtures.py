@@ -112,7 +112,7 @@ def outcome(path):
 
 def test_every_fixture(data_dir):
     counts = Counter(outcome(path) for path in sorted(data_dir.glob("mat_fixtures/**/*.mat")))
-    text = (Path(__file__).parents[3] / "docs" / "mat_io.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "mat_io.md").read_text("utf-8")
     documented = re.findall(r"^\| (\d+) \| (.*?) \|$", text, re.M)
     assert {label: int(count) for count, label in documented} == counts
 
