@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Print the MD5 of all distances of made-up objects, with each instruction set.
+"""Compare the MD5 of distances of made-up objects with those of other systems and processors.
 
-``python tools/distance_bits.py`` prints lines "name options objects MD5 instruction set".
-``--write`` writes those of the instruction set in use to tests/distances/distance_bits.txt. A test
-compares them with what it computes, on whatever system and processor it runs. The objects are made
-of fractions of 2**53, by additions and products, which are the same everywhere.
+``python tools/distance_bits.py`` prints lines "instruction set, distance, options, objects, MD5" of
+all distances, with "differs" at the end where tests/distances/distance_bits.txt has another MD5;
+the exit status is then 1. ``--write`` writes that file. A test compares the same lines. The objects
+are made of fractions of 2**53, by additions and products, which are the same everywhere.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
+import sys
 from collections.abc import Iterable, Iterator
 from hashlib import md5
 from pathlib import Path
@@ -129,19 +129,27 @@ def digests(*names: str) -> dict[str, str]:
     return result
 
 
-def main() -> None:
-    """Print or write the lines."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
-    if parser.parse_args().write:
-        lines = [f"{title} {digest}\n" for title, digest in digests(*d2ke.distance_names()).items()]
-        FILE.write_text("".join(lines), encoding="ascii", newline="\n")
-        return
+def listed() -> dict[str, str]:
+    """Return the digests of the file, by title."""
+    return dict(line.rsplit(" ", 1) for line in FILE.read_text("ascii").splitlines())
+
+
+def main(arguments: list[str]) -> int:
+    """Print or write the lines, and return the exit status."""
+    names, status = d2ke.distance_names(), 0
+    if arguments == ["--write"]:
+        lines = [f"{title} {digest}\n" for title, digest in digests(*names).items()]
+        FILE.write_text("".join(lines), "ascii", newline="\n")
+        return 0
+    wanted = listed()
     for variant in isa.supported():
         isa.select(variant)
-        for title, digest in digests(*d2ke.distance_names()).items():
-            print(title, digest, variant)
+        for title, digest in digests(*names).items():
+            differs = digest != wanted.get(title)
+            status |= differs
+            print(variant, title, digest, "differs" * differs)
+    return status
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

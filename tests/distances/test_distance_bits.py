@@ -10,7 +10,7 @@ import d2ke
 from d2ke.distances.registry import BY_NAME
 
 BITS = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "distance_bits.py"))
-WANTED = dict(line.rsplit(" ", 1) for line in BITS["FILE"].read_text(encoding="ascii").splitlines())
+WANTED = BITS["listed"]()
 
 
 @pytest.mark.parametrize("name", d2ke.distance_names())
