@@ -137,11 +137,14 @@ def extension(name, *c_sources, flags=()):
         define_macros=[("Py_LIMITED_API", "0x030B0000")] if ABI3 else [],
         py_limited_api=ABI3,
         depends=sorted(str(header) for header in EXT.glob("*.h")),
-        # errno and floating-point traps are not looked at; without these two the
-        # compiler may not vectorise square roots and selections. A module exports its start alone.
+        # errno and floating-point traps are not looked at; without the first two the compiler
+        # may not vectorise square roots and selections. With contraction, which is GCC's and
+        # clang's default, distances would depend on whether the instruction set has FMA. A
+        # module exports its start alone.
         extra_compile_args=[
             *([] if LINES else ["-g0"]),
-            *["-O3", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"],
+            *["-O3", "-fno-math-errno", "-fno-trapping-math"],
+            *["-ffp-contract=off", "-fvisibility=hidden"],
             *flags,
             *SANITIZERS,
         ],
@@ -165,6 +168,7 @@ MODULES = [
     extension("pivots"),
     extension("omp"),
     extension("frozen"),
+    extension("elementary"),
     extension("elastic"),
     extension("strings"),
     extension("edits"),
@@ -179,8 +183,7 @@ MODULES = [
     extension("coresets"),
     extension("windows"),
     extension("simplex_qp"),
-    # The order of its operations decides where it stops: none may be fused.
-    extension("trust_region", flags=["-ffp-contract=off"]),
+    extension("trust_region"),
 ]
 
 if __name__ == "__main__":  # Cython's processes may import this file

@@ -131,17 +131,18 @@ D2KE_INLINE vec dtw_manhattan_cell(elastic_cell at)
     return cost + least(at);
 }
 
-/* Distances on a sphere of vectors (latitude, longitude, cosine of the latitude), in degrees.
- * Not inlined: libm's functions take most of the time. */
+#ifdef ELASTIC_WAYS /* float64 */
+/* Distances on a sphere of vectors (latitude, longitude, cosine of the latitude), in degrees; full
+ * turns are taken off before anything is rounded. */
 static __attribute__((noinline)) void haversine(double radius, const real *x, const vec *y,
                                                 vec *distance)
 {
-    const double half = 3.14159265358979323846 / 360;
-    for (int lane = 0; lane < LANES; lane++) {
-        double a = sin((x[0] - y[0][lane]) * half), b = sin((x[1] - y[1][lane]) * half);
-        double square = a * a + x[2] * y[2][lane] * (b * b);
-        (*distance)[lane] = (real)(2 * radius * asin(sqrt(square < 1 ? square : 1)));
-    }
+    const double magic = 0x1.8p52; /* adding it rounds to an integer */
+    vec across = x[0] - y[0], along = x[1] - y[1];
+    along -= 360.0 * ((along * (1.0 / 360) + magic) - magic);
+    vec a = sine_of_degrees_f64(across * 0.5), b = sine_of_degrees_f64(along * 0.5);
+    vec square = a * a + x[2] * y[2] * (b * b);
+    *distance = 2 * radius * arcsine_f64(sqrt_f64(min_f64(square, set_f64(1))));
 }
 
 /* Dynamic time warping by distances on a sphere; parameters: its radius. */
@@ -151,3 +152,4 @@ D2KE_INLINE vec dtw_haversine_cell(elastic_cell at)
     haversine(at.parameters[0], at.x, at.y, &cost);
     return cost + least(at);
 }
+#endif

@@ -208,20 +208,19 @@ D2KE_INLINE void elastic_narrow(const int kind, const elastic_bounds *bounds, in
     }
 }
 
-#define CUT_DISTANCES(X) X(msm) X(erp) X(twe) X(edr) X(lcss) X(adtw) X(wdtw) X(frechet)
-#define X(name)                                                                                    \
+#define X(name, cell, border, result)                                                              \
     static void elastic_##name##_narrow(const elastic_bounds *bounds, int64_t row, void *own,      \
                                         const int64_t *columns, int64_t n, const float *limit,     \
                                         float *found, const d2ke_poll *poll)                       \
     {                                                                                              \
         elastic_narrow(ELASTIC_##name, bounds, row, own, columns, n, limit, found, poll);          \
     }
-CUT_DISTANCES(X)
+ELASTIC_CUT(X)
 #undef X
 
 const d2ke_elastic_narrow ISA_(elastic_narrow)[ELASTIC_COUNT_OF_ALL] = {
-#define X(name) [ELASTIC_##name] = elastic_##name##_narrow,
-    CUT_DISTANCES(X)
+#define X(name, cell, border, result) [ELASTIC_##name] = elastic_##name##_narrow,
+    ELASTIC_CUT(X)
 #undef X
 };
 

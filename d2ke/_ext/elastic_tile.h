@@ -17,13 +17,19 @@ typedef struct {
     const vec *weights;
 } elastic_pair;
 
-/* The columns of ELASTIC_DISTANCES, by the kind. */
+#ifdef ELASTIC_WAYS
+#define ELASTIC_TILES ELASTIC_DISTANCES
+#else
+#define ELASTIC_TILES ELASTIC_CUT
+#endif
+
+/* The columns of options.h, by the kind. */
 D2KE_INLINE vec elastic_one(const int kind, elastic_cell at)
 {
     switch (kind) {
 #define X(name, cell, border, result) \
     case ELASTIC_##name: return name##_cell(at);
-    ELASTIC_DISTANCES(X)
+    ELASTIC_TILES(X)
 #undef X
     }
     return (vec){0};
@@ -34,7 +40,7 @@ D2KE_INLINE int elastic_column(const int kind, const int column)
     switch (kind) {
 #define X(name, cell, border, result) \
     case ELASTIC_##name: return column == 0 ? cell : column == 1 ? border : result;
-    ELASTIC_DISTANCES(X)
+    ELASTIC_TILES(X)
 #undef X
     }
     return 0;

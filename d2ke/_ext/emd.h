@@ -24,7 +24,6 @@
 #define EMD_NEVER (INT64_C(1) << 60)    /* the cost of what only fills a register        */
 #define EMD_CLOSED (-EMD_NEVER)         /* the potential of a column that takes no more  */
 #define EMD_LEAST 1e-200                /* lesser squares may have lost digits           */
-#define EMD_SUMS 4
 
 /* A vertex of the tree: rows and columns alike. */
 typedef struct {
@@ -141,23 +140,18 @@ static double emd_line(const emd_measure *x, const emd_measure *y, int squared, 
 /* Sum of squares of (a - b) * after, both times `before` first; in an order that depends on d. */
 static double emd_squares(const double *a, const double *b, int64_t d, double before, double after)
 {
-    v_f64 sums[EMD_SUMS] = {0};
+    double part[PARTIAL_SUMS] = {0}, sum = 0;
     int64_t k = 0;
-    for (; k + EMD_SUMS * LANES_f64 <= d; k += EMD_SUMS * LANES_f64)
-        D2KE_UNROLL for (int s = 0; s < EMD_SUMS; s++) {
-            v_f64 u, v;
-            memcpy(&u, a + k + s * LANES_f64, sizeof u);
-            memcpy(&v, b + k + s * LANES_f64, sizeof v);
-            u = (u * before - v * before) * after;
-            sums[s] += u * u;
+    for (; k + PARTIAL_SUMS <= d; k += PARTIAL_SUMS)
+        D2KE_UNROLL for (int s = 0; s < PARTIAL_SUMS; s++) {
+            const double difference = (a[k + s] * before - b[k + s] * before) * after;
+            part[s] += difference * difference;
         }
-    const v_f64 lanes = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    double sum = 0;
     for (; k < d; k++) {
         const double difference = (a[k] * before - b[k] * before) * after;
         sum += difference * difference;
     }
-    D2KE_UNROLL for (int l = 0; l < LANES_f64; l++) sum += lanes[l];
+    D2KE_UNROLL for (int s = 0; s < PARTIAL_SUMS; s++) sum += part[s];
     return sum;
 }
 

@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include "options.h"
 #include "simd.h"
+#include "elementary.h"
 
 #if defined(D2KE_DTW)
 #define REAL D2KE_DTW

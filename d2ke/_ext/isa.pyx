@@ -3,39 +3,11 @@
 
 import os
 
-cdef extern from *:
-    """
-    #include "kernel.h"
-    #if defined(__x86_64__)
-    static int d2ke_cpu_avx2(void)
-    {
-        __builtin_cpu_init();
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-            && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
-            && __builtin_cpu_supports("popcnt");
-    }
-    static int d2ke_cpu_avx512(void)
-    {
-        return d2ke_cpu_avx2() && __builtin_cpu_supports("avx512f")
-            && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
-            && __builtin_cpu_supports("avx512vl");
-    }
-    #define D2KE_TABLE_AVX2 (&d2ke_table_avx2)
-    #define D2KE_TABLE_AVX512 (&d2ke_table_avx512)
-    #else
-    static int d2ke_cpu_avx2(void) { return 0; }
-    static int d2ke_cpu_avx512(void) { return 0; }
-    #define D2KE_TABLE_AVX2 NULL
-    #define D2KE_TABLE_AVX512 NULL
-    #endif
-    """
-    const d2ke_table d2ke_table_baseline
-    const d2ke_table *D2KE_TABLE_AVX2
-    const d2ke_table *D2KE_TABLE_AVX512
-    int d2ke_cpu_avx2() noexcept nogil
-    int d2ke_cpu_avx512() noexcept nogil
+cdef extern from "cpu.h":
+    const d2ke_table **d2ke_tables
+    int d2ke_cpu() noexcept nogil
 
-cdef const d2ke_table *_current = &d2ke_table_baseline
+cdef const d2ke_table *_current = d2ke_tables[0]
 
 
 cdef const d2ke_table *current() noexcept nogil:
@@ -44,12 +16,7 @@ cdef const d2ke_table *current() noexcept nogil:
 
 def supported():
     """Names of the instruction sets that this processor can run, the best one last."""
-    names = ["baseline"]
-    if d2ke_cpu_avx2():
-        names.append("avx2")
-    if d2ke_cpu_avx512():
-        names.append("avx512")
-    return names
+    return [(<bytes> d2ke_tables[k].name).decode() for k in range(d2ke_cpu() + 1)]
 
 
 def select(str name):
@@ -58,12 +25,7 @@ def select(str name):
     if name not in supported():
         raise ValueError(f"D2KE_ISA must be one of {', '.join(supported())} on this processor; "
                          f"got {name!r}")
-    if name == "avx512":
-        _current = D2KE_TABLE_AVX512
-    elif name == "avx2":
-        _current = D2KE_TABLE_AVX2
-    else:
-        _current = &d2ke_table_baseline
+    _current = d2ke_tables[<int> supported().index(name)]
 
 
 def selected():

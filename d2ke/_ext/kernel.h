@@ -110,8 +110,8 @@ static inline int64_t d2ke_ways_width(int64_t columns, int64_t radius)
 typedef void (*d2ke_exp)(double *values, int64_t n, double gamma, double scale);
 
 /* Points that carry vectors: coordinate k of point i is points[k * stride + i], channel c of its
- * vector vectors[c * stride + i].  What is read past the last point (less than a group of four
- * machine vectors) must be there, and finite. */
+ * vector vectors[c * stride + i].  What is read past the last point (less than 32 of them) must be
+ * there, and finite. */
 typedef struct {
     const double *points;
     const double *vectors;

@@ -63,17 +63,20 @@ enum {
     ELASTIC_SHARE,    /* divided by the shorter length, and added to 1                 */
 };
 
-/* The elastic distances: name, what a cell is given, border, result. */
-#define ELASTIC_DISTANCES(X)                                                                       \
+/* The elastic distances: name, what a cell is given, border, result; first those that elastic_cut.h
+ * has, too. */
+#define ELASTIC_CUT(X)                                                                             \
     X(msm, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_CHANNELS)                                           \
-    X(msm_dependent, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
     X(erp, ELASTIC_NORM, ELASTIC_SUM, ELASTIC_LAST)                                                \
     X(twe, ELASTIC_NORMS, ELASTIC_NEVER, ELASTIC_LAST)                                             \
     X(edr, ELASTIC_NORM, ELASTIC_COUNT, ELASTIC_LONGER)                                            \
     X(lcss, ELASTIC_NORM, ELASTIC_ZERO, ELASTIC_SHARE)                                             \
     X(adtw, ELASTIC_SQUARE, ELASTIC_NEVER, ELASTIC_LAST)                                           \
     X(wdtw, ELASTIC_WEIGHTS, ELASTIC_NEVER, ELASTIC_LAST)                                          \
-    X(frechet, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)                                          \
+    X(frechet, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)
+#define ELASTIC_DISTANCES(X)                                                                       \
+    ELASTIC_CUT(X)                                                                                 \
+    X(msm_dependent, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
     X(dtw_euclidean, ELASTIC_NORM, ELASTIC_NEVER, ELASTIC_LAST)                                    \
     X(dtw_manhattan, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)                                     \
     X(dtw_haversine, ELASTIC_OWN, ELASTIC_NEVER, ELASTIC_LAST)

@@ -3,10 +3,11 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY, NAN, exp, expm1, fabs, fmax, isnan, sinh, sqrt
+from libc.math cimport INFINITY, NAN, fabs, fmax, isnan, sqrt
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
+from d2ke._ext.elementary cimport d2ke_one_exp as exp, d2ke_one_expm1 as expm1
 from d2ke._ext.isa cimport (d2ke_add_exactly, d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem,
                             d2ke_stopped)
 from d2ke._ext.pair_sums cimport BLOCK, PAIR_WORK, PairSums, add_columns, describe
@@ -100,7 +101,8 @@ cdef double _bend(const PairSums *pairs, double square, double along, double ste
     cdef double half, length, total = 0
     cdef int sign
     if not pairs.laplace:
-        half = sinh(pairs.rate * along)
+        half = expm1(pairs.rate * along)
+        half = (half + half / (half + 1)) / 2  # the hyperbolic sine
         return 2 * (expm1(-pairs.rate * step) + 2 * exp(-pairs.rate * step) * half * half)
     for sign in range(-1, 2, 2):
         length = sqrt(fmax(square + 2 * sign * along + step, 0)) + sqrt(square)

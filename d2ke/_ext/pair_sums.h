@@ -6,6 +6,7 @@
  */
 #define PAIR_TILE 256 /* columns whose kernel values are held at a time: 2 kB */
 #define PAIR_GROUP (4 * LANES_f64)
+#define PAIR_SUMS 32  /* that are added up side by side, whatever the number of lanes */
 
 /* values[q] = K(point `row` of x, point first + q of y); writes whole groups. */
 D2KE_INLINE void pair_values(const d2ke_cloud *x, int64_t row, const d2ke_cloud *y, int64_t first,
@@ -30,20 +31,21 @@ D2KE_INLINE void pair_values(const d2ke_cloud *x, int64_t row, const d2ke_cloud 
     }
 }
 
-/* Sum of values[q] * weights[q] over whole groups. */
+/* Sum of values[q] * weights[q] over groups of PAIR_SUMS, in an order that depends on `count` alone. */
 D2KE_INLINE double pair_dot(const double *values, const double *weights, int64_t count)
 {
-    v_f64 sums[4] = {{0}, {0}, {0}, {0}}, value, weight;
-    double total = 0;
-    for (int64_t q = 0; q < count; q += PAIR_GROUP)
-        D2KE_UNROLL for (int i = 0; i < 4; i++) {
+    v_f64 sums[PAIR_SUMS / LANES_f64] = {{0}}, value, weight;
+    double part[PAIR_SUMS];
+    for (int64_t q = 0; q < count; q += PAIR_SUMS)
+        D2KE_UNROLL for (int i = 0; i < PAIR_SUMS / LANES_f64; i++) {
             memcpy(&value, values + q + i * LANES_f64, sizeof value);
             memcpy(&weight, weights + q + i * LANES_f64, sizeof weight);
             sums[i] += value * weight;
         }
-    sums[0] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    for (int i = 0; i < LANES_f64; i++) total += sums[0][i];
-    return total;
+    memcpy(part, sums, sizeof part);
+    for (int half = PAIR_SUMS / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) part[i] += part[i + half];
+    return part[0];
 }
 
 /* Rows [begin, end) of x against columns [first, last) of y: total[0] + total[1] gains the sum
@@ -53,7 +55,7 @@ static void pair_sums(const d2ke_cloud *x, int64_t begin, int64_t end, const d2k
                       int64_t first, int64_t last, int laplace, double rate, double *total,
                       double *potentials)
 {
-    double values[PAIR_TILE + PAIR_GROUP];
+    double values[PAIR_TILE + PAIR_SUMS];
     for (int64_t column = first; column < last; column += PAIR_TILE) {
         int64_t count = last - column < PAIR_TILE ? last - column : PAIR_TILE;
         for (int64_t row = begin; row < end; row++) {
@@ -64,7 +66,7 @@ static void pair_sums(const d2ke_cloud *x, int64_t begin, int64_t end, const d2k
             else
                 pair_values(x, row, y, column, count, x->dim, laplace, rate, values);
             /* What follows the last column belongs to other sums. */
-            for (int64_t q = count; q % PAIR_GROUP; q++) values[q] = 0;
+            for (int64_t q = count; q % PAIR_SUMS; q++) values[q] = 0;
             double sum = 0;
             for (int64_t c = 0; c < y->channels; c++) {
                 double potential = pair_dot(values, y->vectors + c * y->stride + column, count);

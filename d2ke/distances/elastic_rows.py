@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._ext import elastic
+from d2ke._ext import elastic, elementary
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.objects.container import Objects
 
@@ -171,11 +171,13 @@ def wdtw(
 ) -> PairwiseKernel:
     """Prepare weighted dynamic time warping.
 
-    Entry longest + k of its table is the weight at k / 2.
+    Entry longest + k of its table is the weight at k / 2, 1 / (1 + exp(-g k / 2)).
     """
     longest = int(max(x.lengths.max(), y.lengths.max()))
+    k = np.arange(-longest, 2 * longest + 20)
     with np.errstate(over="ignore"):
-        table = 1 / (1 + np.exp(-g * (np.arange(-longest, 2 * longest + 20) / 2)))
+        powers = elementary.apply("exp", -g * (np.abs(k) / 2))
+    table = np.where(k < 0, powers, 1) / (1 + powers)
     return prepared("wdtw", (longest, *table), window, x, y, same)
 
 
@@ -218,7 +220,7 @@ def _steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
 
 def cosines(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Cosines of the latitudes."""
-    return np.cos(np.radians(rows[inside, 0]))
+    return elementary.apply("sine_of_degrees", 90 - np.abs(rows[inside, 0]))
 
 
 def _squared_steps(rows: np.ndarray, inside: np.ndarray) -> np.ndarray:
