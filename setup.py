@@ -9,9 +9,6 @@ D2KE_ABI3=1 makes one wheel for Python 3.11 and all later ones (not free-threade
 """
 
 import os
-import platform
-import subprocess
-import sys
 import sysconfig
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +19,7 @@ from threading import Semaphore
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError, LinkError
+from setuptools.errors import CompileError, LinkError, PlatformError
 
 EXT = Path("d2ke/_ext")
 SHARED = "_shared"  # Cython's own code for memory views, once for all modules
@@ -32,8 +29,8 @@ CHECKS = os.environ.get("D2KE_BOUNDS_CHECK") == "1"
 # The limited API of Python 3.11, the first with the buffers that memory views need.
 ABI3 = os.environ.get("D2KE_ABI3") == "1" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
-# _PYTHON_HOST_PLATFORM names the platform that a cross-compiler compiles for.
-CROSS = not sysconfig.get_platform().endswith(platform.machine())
+# linux, macosx or win; _PYTHON_HOST_PLATFORM names the platform that a cross-compiler compiles for.
+TARGET = sysconfig.get_platform().partition("-")[0]
 
 SANITIZE = os.environ.get("D2KE_SANITIZE", "")
 # AddressSanitizer sees what the checks left out would see; with them, and with checks in
@@ -67,30 +64,30 @@ int main(void)
 
 
 def openmp_flags(compiler):
-    """Find flags with which an OpenMP program compiles, links and runs; ([], []) if none do.
-
-    A program for another processor is not run.
-    """
+    """Find flags with which an OpenMP program compiles and links."""
     if os.environ.get("D2KE_NO_OPENMP") == "1":
         return [], []
     candidates = [(["-fopenmp"], ["-fopenmp"])]
-    if sys.platform == "darwin":
+    if TARGET == "macosx":  # where Apple's clang has neither a driver for it nor the library
         candidates.append((["-Xpreprocessor", "-fopenmp"], ["-lomp"]))
     for compile_flags, link_flags in candidates:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "probe.c")
-            source.write_text(OPENMP_PROBE)
+            source.write_text(OPENMP_PROBE, encoding="utf-8")
             try:
                 objects = compiler.compile(
                     [str(source)], output_dir=folder, extra_postargs=compile_flags
                 )
                 program = str(Path(folder, "probe"))
                 compiler.link_executable(objects, program, extra_postargs=link_flags)
-                if CROSS or subprocess.run([program], timeout=60).returncode == 0:
-                    return compile_flags, link_flags
-            except (CompileError, LinkError, OSError, subprocess.SubprocessError):
+            except (CompileError, LinkError) as error:
+                reason = error
                 continue
-    return [], []
+        return compile_flags, link_flags
+    raise PlatformError(
+        f"no OpenMP ({reason}). Install it (on macOS: brew install libomp, and name its folders "
+        "in CFLAGS and LDFLAGS), or set D2KE_NO_OPENMP=1: all then runs on one thread"
+    )
 
 
 def compile_side_by_side(compiler, jobs):
@@ -109,17 +106,19 @@ def compile_side_by_side(compiler, jobs):
 
 
 class BuildExt(build_ext):
-    """build_ext that finds out about OpenMP first, and compiles on all processors."""
+    """build_ext that finds OpenMP, compiles on all processors, and knows Windows' file names."""
 
     def finalize_options(self):
         super().finalize_options()
         if self.parallel is None:
             self.parallel = JOBS
 
+    def get_ext_filename(self, fullname):
+        name = super().get_ext_filename(fullname)
+        return name.replace(".abi3.so", ".pyd") if TARGET == "win" else name  # all it imports
+
     def build_extensions(self):
         compile_flags, link_flags = openmp_flags(self.compiler)
-        if not compile_flags:
-            print("d2ke: no working OpenMP found; the kernels will run on one thread")
         for extension in self.extensions:
             extension.extra_compile_args += compile_flags
             extension.extra_link_args += link_flags
