@@ -52,7 +52,7 @@ if SANITIZE:
 LINES = SANITIZE or any(flag[:2] == "-g" for flag in os.environ.get("CFLAGS", "").split())
 
 OPENMP_PROBE = """
-#include <omp.h>
+int omp_get_max_threads(void);
 int main(void)
 {
     int sum = 0;
@@ -138,10 +138,10 @@ def extension(name, *c_sources, flags=()):
         py_limited_api=ABI3,
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without these two the
-        # compiler may not vectorise square roots and selections.
+        # compiler may not vectorise square roots and selections. A module exports its start alone.
         extra_compile_args=[
             *([] if LINES else ["-g0"]),
-            *["-O3", "-fno-math-errno", "-fno-trapping-math"],
+            *["-O3", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"],
             *flags,
             *SANITIZERS,
         ],

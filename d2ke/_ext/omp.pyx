@@ -4,7 +4,7 @@
 cdef extern from *:
     """
     #ifdef _OPENMP
-    #include <omp.h>
+    int omp_get_max_threads(void);
     static int d2ke_openmp(void) { return _OPENMP; }
     static int d2ke_max_threads(void) { return omp_get_max_threads(); }
     #else
