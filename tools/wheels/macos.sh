@@ -12,9 +12,10 @@ x86_64) processor=x86_64 oldest=10.13 ;;
 *) exit 2 ;;
 esac
 python "$here/libomp.py" "$1" "$work"
+zig=$(python -c 'import ziglang; print(ziglang.__path__[0])')/zig
 cat >"$work/cc" <<END_OF_SCRIPT
 #!/bin/sh
-exec python -m ziglang cc -target $processor-macos.$oldest -Werror=unguarded-availability \
+exec "$zig" cc -target $processor-macos.$oldest -Werror=unguarded-availability \
     -L"$work" "\$@"
 END_OF_SCRIPT
 chmod +x "$work/cc"
