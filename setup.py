@@ -52,7 +52,7 @@ if SANITIZE:
 LINES = SANITIZE or any(flag[:2] == "-g" for flag in os.environ.get("CFLAGS", "").split())
 
 OPENMP_PROBE = """
-int omp_get_max_threads(void);
+#include <omp.h>
 int main(void)
 {
     int sum = 0;

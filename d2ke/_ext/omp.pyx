@@ -4,7 +4,7 @@
 cdef extern from *:
     """
     #ifdef _OPENMP
-    int omp_get_max_threads(void);
+    #include <omp.h>
     static int d2ke_openmp(void) { return _OPENMP; }
     static int d2ke_max_threads(void) { return omp_get_max_threads(); }
     #else

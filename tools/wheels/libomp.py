@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LLVM's OpenMP runtime for a wheel of macOS, from scikit-learn's wheel, whose copy is signed.
 
-``python libomp.py PROCESSOR FOLDER`` writes libomp.dylib, and libomp.tbd to link with;
+``python libomp.py PROCESSOR FOLDER`` writes libomp.dylib, libomp.tbd to link with, and omp.h;
 ``python libomp.py PROCESSOR FOLDER WHEEL`` puts libomp.dylib into the wheel.
 
 Modules find it by their search path: first scikit-learn's, if that is installed, then their own.
@@ -29,6 +29,8 @@ def fetch(processor: str, folder: Path) -> None:
         library = archive.read("sklearn/.dylibs/libomp.dylib")
     wheel.unlink()
     (folder / "libomp.dylib").write_bytes(library)
+    # Cython includes it, and d2ke calls this function alone.
+    (folder / "omp.h").write_text("int omp_get_max_threads(void);\n", encoding="utf-8")
     symbols = ", ".join(sorted(macho.read(library).exports))
     (folder / "libomp.tbd").write_text(
         f"""--- !tapi-tbd

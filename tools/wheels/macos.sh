@@ -16,7 +16,7 @@ zig=$(python -c 'import ziglang; print(ziglang.__path__[0])')/zig
 cat >"$work/cc" <<END_OF_SCRIPT
 #!/bin/sh
 exec "$zig" cc -target $processor-macos.$oldest -Werror=unguarded-availability \
-    -L"$work" "\$@"
+    -I"$work" -L"$work" "\$@"
 END_OF_SCRIPT
 chmod +x "$work/cc"
 loader="-Wl,-rpath,@loader_path/../../sklearn/.dylibs -Wl,-rpath,@loader_path/../.dylibs"
