@@ -29,8 +29,9 @@ def fetch(processor: str, folder: Path) -> None:
         library = archive.read("sklearn/.dylibs/libomp.dylib")
     wheel.unlink()
     (folder / "libomp.dylib").write_bytes(library)
-    # Cython includes it, and d2ke calls this function alone.
-    (folder / "omp.h").write_text("int omp_get_max_threads(void);\n", encoding="utf-8")
+    # Cython includes it; d2ke calls these functions.
+    header = "int omp_get_max_threads(void);\nint omp_get_thread_num(void);\n"
+    (folder / "omp.h").write_text(header, encoding="utf-8")
     symbols = ", ".join(sorted(macho.read(library).exports))
     (folder / "libomp.tbd").write_text(
         f"""--- !tapi-tbd

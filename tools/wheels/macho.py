@@ -35,11 +35,11 @@ COMMANDS = {
     0x80000018: "LOAD_WEAK_DYLIB",
     0x8000001C: "RPATH",
     0x80000022: "DYLD_INFO_ONLY",
-    0x80000033: "DYLD_EXPORTS_TRIE",
-    0x80000034: "DYLD_CHAINED_FIXUPS",
 }
 SYSTEM = "/usr/lib/libSystem.B.dylib"
-LOOKED_UP = 0xFE  # the library of a symbol that is searched for in the whole process
+OF_THE_LINKER = {"___dso_handle", "__mh_dylib_header"}  # zig's exports them from all
+LOOKED_UP = 0xE  # instead of a library: the symbol is searched for in the whole process
+N_NUMBERS = {0x20: 1, 0x60: 1, 0x70: 1, 0x80: 1, 0xA0: 1, 0xC0: 2}  # after instructions that bind
 
 
 @dataclass
@@ -62,7 +62,7 @@ def read(data: bytes) -> Binary:
     if magic != 0xFEEDFACF:
         raise ValueError("not a Mach-O file of 64 bits")
     binary = Binary(PROCESSORS[processor])
-    symbols = (0, 0, 0, 0)
+    programs: list[bytes] = []
     start = 32
     for _ in range(n_commands):
         command, size = struct.unpack_from("<2I", data, start)
@@ -76,12 +76,16 @@ def read(data: bytes) -> Binary:
             binary.loads.append(_text(data, start + numbers[0]))
         elif name == "RPATH":
             binary.rpaths.append(_text(data, start + numbers[0]))
-        elif name == "SYMTAB":
-            symbols = numbers
+        elif name == "DYLD_INFO_ONLY":
+            places = struct.iter_unpack("<2I", data[start + 8 : start + 48])
+            _, now, _, later, trie = (data[at : at + length] for at, length in places)
+            programs += [now, later]  # the weak ones are bound again, by name
+            binary.exports = _exports(trie)
         elif name == "CODE_SIGNATURE":
             binary.signature = _signature(data, numbers[0])
         start += size
-    _read_symbols(data, binary, *symbols)
+    for program in programs:  # all libraries have been named
+        binary.imports |= _imports(program, binary.loads)
     return binary
 
 
@@ -89,18 +93,58 @@ def _text(data: bytes, start: int) -> str:
     return data[start : data.index(b"\0", start)].decode()
 
 
-def _read_symbols(data: bytes, binary: Binary, table: int, n: int, names: int, _: int) -> None:
-    for i in range(n):
-        name, kind, _, description = struct.unpack_from("<I2BH", data, table + 16 * i)
-        if kind & 0xE0 or not kind & 1 or kind & 0x10:
-            continue  # for debuggers, or not visible outside
-        symbol = _text(data, names + name)
-        if kind & 0x0E:
-            binary.exports.add(symbol)
-        else:
-            library = description >> 8
-            looked_up = library == LOOKED_UP
-            binary.imports[symbol] = None if looked_up else binary.loads[library - 1]
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of seven bits a byte; also return the place after it."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def _exports(trie: bytes) -> set[str]:
+    """All names of a tree of beginnings; a node that ends a name says where the symbol is."""
+    names = set()
+    nodes = [("", 0)] if trie else []
+    while nodes:
+        beginning, at = nodes.pop()
+        length, at = _number(trie, at)
+        if length:
+            names.add(beginning)
+        at += length
+        n_children, at = trie[at], at + 1
+        for _ in range(n_children):
+            more = _text(trie, at)
+            child, at = _number(trie, at + len(more) + 1)
+            nodes.append((beginning + more, child))
+    return names - OF_THE_LINKER
+
+
+def _imports(program: bytes, loads: list[str]) -> dict[str, str | None]:
+    """Run the instructions by which macOS binds symbols, and note the libraries it looks into."""
+    imports: dict[str, str | None] = {}
+    library: str | None = None
+    symbol = ""
+    at = 0
+    while at < len(program):
+        operation, number = program[at] & 0xF0, program[at] & 0x0F
+        at += 1
+        if operation == 0x10:
+            library = loads[number - 1]
+        elif operation == 0x30:
+            library = None if number == LOOKED_UP else "this file"
+        elif operation == 0x40:
+            symbol = _text(program, at)
+            at += len(symbol) + 1
+        elif operation in (0x90, 0xA0, 0xB0, 0xC0):
+            imports[symbol] = library
+        for _ in range(N_NUMBERS.get(operation, 0)):
+            number, at = _number(program, at)
+        if operation == 0x20:
+            library = loads[number - 1]
+    return imports
 
 
 def _signature(data: bytes, start: int) -> str:
@@ -129,10 +173,12 @@ def faults(path: str, binary: Binary, binaries: dict[str, Binary], tag: re.Match
     """Why macOS would not load the binary at `path` of a wheel with `tag`, or ought not to."""
     oldest, processor = (int(tag[1]), int(tag[2])), tag[3]
     found = []
+    if "DYLD_INFO_ONLY" not in binary.commands:
+        found.append("has symbols in a form that is not read here")
     if binary.processor != processor:
         found.append(f"is for {binary.processor}")
     if not (0, 0) < binary.oldest <= oldest:
-        found.append(f"needs macOS {binary.oldest}")
+        found.append(f"needs macOS {'.'.join(map(str, binary.oldest))}")
     if binary.signature != "valid" and (processor == "arm64" or binary.signature != "not signed"):
         found.append(f"the signature is {binary.signature}")
     libraries = {}
