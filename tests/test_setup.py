@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("Cython")
 pytest.importorskip("setuptools", "77")
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers as POSIX names them")
 
 NAME = """
 from setuptools import Distribution
@@ -40,6 +39,7 @@ def run(script, **variables):
     )
 
 
+@pytest.mark.skipif(os.name != "posix", reason="cross-compiles from POSIX")
 @pytest.mark.parametrize(
     ("target", "name"),
     [("win-amd64", "isa.pyd"), ("macosx-15.0-x86_64", "isa.abi3.so"), ("linux-i", "isa.abi3.so")],

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the README's first example, and what else shows that a wheel is whole.
+
+The Python that runs this file has d2ke installed; the source tree is not imported.
+"""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import d2ke
+import matlab_compat
+
+readme = Path(__file__).resolve().parents[2].joinpath("README.md").read_text(encoding="utf-8")
+four_lines = re.search(r"## Four lines.*?```python\n(.*?)```", readme, re.DOTALL).group(1)
+names: dict = {}
+exec(four_lines, names)
+assert f"{names['accuracy']:.1f}" == "97.1"
+d2ke.show_config()
+print(d2ke.datasets.load("japanese-vowels"))
+refusal = ""
+try:
+    d2ke.svmtrain([0, 1], [[1.0, 0.0], [0.0, 1.0]])
+except ImportError as error:
+    refusal = str(error)
+assert 'pip install "d2ke[svm]"' in refusal
+assert files(matlab_compat).joinpath("octave/d2ke_dtw.m").is_file()
+assert files(d2ke).joinpath("cli/report.html").is_file()
