@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Make a CPython for Windows that wine runs: tools/wine/python.sh
+#
+# build/wine/run is the interpreter, which takes the arguments of python.exe. build/wine/solvers
+# gets wheels of LIBLINEAR and LIBSVM, which are published as sources only. Needs Debian 12 with
+# wine, g++-mingw-w64-x86-64-posix and libz-mingw-w64.
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+mkdir -p "$here/../../build/wine"
+cd "$here/../../build/wine"
+compiler=x86_64-w64-mingw32
+command -v wine $compiler-g++-posix >/dev/null
+"$here/windows_python.sh"
+
+# numpy, scipy and h5py call functions that the C library of wine 8 has as stubs only, and polars
+# one of a library that wine 8 lacks. Libraries beside python.exe are found first.
+library=$(find /usr/lib*/ -path '*/x86_64-windows/ucrtbase.dll' -print -quit)
+cp "$library" python/ucrtwine.dll
+$compiler-objdump -p "$library" | awk -f "$here/ucrtbase.awk" >ucrtbase.def
+$compiler-gcc-posix -O1 -fno-builtin -shared -static-libgcc -s -o python/ucrtbase.dll \
+    "$here/ucrtbase.c" ucrtbase.def
+printf 'EXPORTS\nProcessPrng = advapi32.SystemFunction036\n' >bcryptprimitives.def
+$compiler-gcc-posix -shared -nostdlib -s -Wl,--entry=0 -o python/bcryptprimitives.dll \
+    bcryptprimitives.def
+
+# Python asks Windows' management service for the processor's name, and wine's never answers.
+cat >python/Lib/site-packages/sitecustomize.py <<'END_OF_PYTHON'
+import sys
+
+sys.modules["_wmi"] = None
+END_OF_PYTHON
+
+# No windows, no .NET, and no debugger that waits for somebody when a program fails.
+# Under wine Python takes pipes, but neither files nor terminals.
+cat >run <<'END_OF_SCRIPT'
+#!/usr/bin/env bash
+here=$(dirname "$(realpath "$0")")
+export WINEPREFIX=$here/prefix WINEDEBUG=${WINEDEBUG--all} MPLBACKEND=Agg
+export WINEDLLOVERRIDES="ucrtbase=n,b;winex11.drv,winemenubuilder.exe,winedbg.exe,mscoree,mshtml="
+wine "$here/python/python.exe" "$@" </dev/null 2>&1 | cat
+exit "${PIPESTATUS[0]}"
+END_OF_SCRIPT
+chmod +x run
+
+# Their wheels need no DLL but those of Windows.
+rm -rf solvers
+link="$compiler-g++-posix -shared -static -s -Wl,--export-all-symbols"
+env _PYTHON_HOST_PLATFORM=win-amd64 SETUPTOOLS_EXT_SUFFIX=.cp313-win_amd64.pyd \
+    CC=$compiler-gcc-posix CXX=$compiler-g++-posix LDSHARED="$link" LDCXXSHARED="$link" \
+    python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --no-binary=:all: \
+    --wheel-dir solvers liblinear-official libsvm-official
+./run -m wheel tags --remove --python-tag cp313 --abi-tag cp313 solvers/*.whl
+./run --version
