@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Make a CPython for Windows that wine runs: tools/wine/python.sh
 #
-# build/wine/run is the interpreter, which takes the arguments of python.exe. build/wine/solvers
-# gets wheels of LIBLINEAR and LIBSVM, which are published as sources only. Needs Debian 12 with
-# wine, g++-mingw-w64-x86-64-posix and libz-mingw-w64.
+# build/wine/run is the interpreter, which takes the arguments of python.exe. Needs Debian 12 with
+# wine64 and gcc-mingw-w64-x86-64-posix.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 mkdir -p "$here/../../build/wine"
 cd "$here/../../build/wine"
 compiler=x86_64-w64-mingw32
-command -v wine $compiler-g++-posix >/dev/null
 "$here/windows_python.sh"
 
 # numpy, scipy and h5py call functions that the C library of wine 8 has as stubs only, and polars
@@ -42,13 +40,4 @@ wine "$here/python/python.exe" "$@" </dev/null 2>&1 | cat
 exit "${PIPESTATUS[0]}"
 END_OF_SCRIPT
 chmod +x run
-
-# Their wheels need no DLL but those of Windows.
-rm -rf solvers
-link="$compiler-g++-posix -shared -static -s -Wl,--export-all-symbols"
-env _PYTHON_HOST_PLATFORM=win-amd64 SETUPTOOLS_EXT_SUFFIX=.cp313-win_amd64.pyd \
-    CC=$compiler-gcc-posix CXX=$compiler-g++-posix LDSHARED="$link" LDCXXSHARED="$link" \
-    python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --no-binary=:all: \
-    --wheel-dir solvers liblinear-official libsvm-official
-./run -m wheel tags --remove --python-tag cp313 --abi-tag cp313 solvers/*.whl
 ./run --version
