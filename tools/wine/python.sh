@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Make a CPython for Windows that wine runs: tools/wine/python.sh
 #
-# build/wine/run is the interpreter, which takes the arguments of python.exe. Needs Debian 12 with
-# wine64 and gcc-mingw-w64-x86-64-posix.
+# build/wine/run takes the arguments of python.exe; `build/wine/run -m pip install` installs what
+# Windows' pip would. Needs wine 8, as in Debian 12, and gcc-mingw-w64-x86-64-posix.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
-mkdir -p "$here/../../build/wine"
+"$here/windows_python.sh"
 cd "$here/../../build/wine"
 compiler=x86_64-w64-mingw32
-"$here/windows_python.sh"
 
-# numpy, scipy and h5py call functions that the C library of wine 8 has as stubs only, and polars
-# one of a library that wine 8 lacks. Libraries beside python.exe are found first.
+# numpy, scipy and h5py call functions that wine's C library has as stubs only, and polars calls
+# one of a library that wine lacks. Libraries beside python.exe are found first.
 library=$(find /usr/lib*/ -path '*/x86_64-windows/ucrtbase.dll' -print -quit)
 cp "$library" python/ucrtwine.dll
 $compiler-objdump -p "$library" | awk -f "$here/ucrtbase.awk" >ucrtbase.def
@@ -29,8 +28,8 @@ import sys
 sys.modules["_wmi"] = None
 END_OF_PYTHON
 
-# No windows, no .NET, and no debugger that waits for somebody when a program fails.
-# Under wine Python takes pipes, but neither files nor terminals.
+# Wine must not open windows, look for .NET, or wait in its debugger when a program fails. Under
+# it Python reads and writes pipes, but neither files nor terminals.
 cat >run <<'END_OF_SCRIPT'
 #!/usr/bin/env bash
 here=$(dirname "$(realpath "$0")")

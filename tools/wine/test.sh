@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Test the wheel of tools/wheels/windows.sh under wine: tools/wine/test.sh [PYTEST'S ARGUMENTS]
 #
-# It is installed with what its tests need. The README's first example runs, all distances must
+# The wheel is installed with what its tests need. The README's first example runs, all distances must
 # equal those of Linux bit for bit, and then the last commit's tests run with the wheel's modules.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."

