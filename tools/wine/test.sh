@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Test the wheel of tools/wheels/windows.sh under wine: tools/wine/test.sh [PYTEST'S ARGUMENTS]
 #
-# The wheel is installed with what its tests need. The README's first example runs, all distances must
-# equal those of Linux bit for bit, and then the last commit's tests run with the wheel's modules.
+# The wheel is installed with what its tests need. The README's first example runs, all distances
+# must equal those of Linux bit for bit, and the last commit's tests run with the wheel's modules.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 folders=(_ext distances objects embedding learners models io base cli datasets groups neighbors)
