@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slow and obvious forms of what d2ke computes, straight from the definitions."""
 
+import ctypes
 import decimal
 import itertools
 import math
+import sys
 from decimal import Decimal
 from functools import partial
 from unittest import mock
@@ -16,6 +18,8 @@ from scipy.spatial.distance import cdist
 
 EXAMPLES = 60  # random ones of a test in the whole suite
 QUICK_EXAMPLES = 10  # and without the slow tests
+# Its rand() is what LIBLINEAR and LIBSVM draw from.
+C_LIBRARY = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
 # Lengths of strings around the ends of words, and of lanes of one, two and three words.
 WORD_EDGES = [
     *(0, 1, 2, 31, 32, 33, 62, 63, 64, 65, 66),

@@ -217,10 +217,11 @@ def _python_problem(
     return PairwiseProblem(x, y, np.dtype(np.float64), same, compile_, function, params, names)
 
 
-# The names of C of the types in the signatures below.
+# The names of C of the types in the signatures below; on Windows a long has 32 bits.
 _C_TYPES = dict.fromkeys(("int", "int32_t"), "int32") | dict.fromkeys(
-    ("long", "longlong", "int64_t", "intptr_t", "ssize_t", "Py_ssize_t", "npy_intp"), "intptr"
+    ("longlong", "int64_t", "intptr_t", "ssize_t", "Py_ssize_t", "npy_intp"), "intptr"
 )
+_C_TYPES["long"] = "int32" if np.dtype("l").itemsize == 4 else "intptr"
 
 _SIGNATURES = {
     "double(double*,intptr,double*,intptr,intptr,void*)": "sets",

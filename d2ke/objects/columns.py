@@ -150,20 +150,22 @@ def _type_array(items: np.ndarray, name: str) -> Typed:
 
 def _of_clock(entries: np.ndarray, missing: np.ndarray, *, zone: bool = False) -> Typed:
     """Type entries of datetime64 or timedelta64."""
-    unit, step = np.datetime_data(entries.dtype)
+    unit, _ = np.datetime_data(entries.dtype)
     kind = entries.dtype.kind
     days = kind == "M" and unit in "YMWD"
     if unit == "generic" or (kind == "m" and unit in "YM"):
         return Typed("other", entries, missing, type=f"{entries.dtype}, of no fixed length")
     to = "D" if days else unit if unit in _UNITS else "s"
-    counts = entries.astype(f"{kind}8[{to}]").astype(np.int64)
-    if unit not in _UNITS or step > 1:  # numpy wraps round in silence
-        wrong = np.flatnonzero(counts.astype(f"{kind}8[{to}]").astype(entries.dtype) != entries)
-        if len(wrong):
-            row = int(np.flatnonzero(~missing)[wrong[0]])
-            value = int(entries[wrong[0]].astype(np.int64))
-            problem = f"is {value} of {entries.dtype}, out of range"
-            return Typed("other", entries, missing, type=problem, row=row)
+    try:
+        converted = entries.astype(f"{kind}8[{to}]")
+        wrong = np.flatnonzero(converted.astype(entries.dtype) != entries)
+    except OverflowError:  # before numpy 2.5 it wraps around
+        wrong = np.array([np.abs(entries.astype(np.int64)).argmax()])
+    if len(wrong):
+        row = int(np.flatnonzero(~missing)[wrong[0]])
+        problem = f"is {entries[wrong[0]].astype(np.int64)} of {entries.dtype}, out of range"
+        return Typed("other", entries, missing, type=problem, row=row)
+    counts = converted.astype(np.int64)
     if days:
         return Typed("dates", counts, missing)
     use = "durations" if kind == "m" else "times" if zone else "naive times"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Hausdorff family against its definition, in extended precision."""
+"""The Hausdorff family against its definition."""
+
+import math
 
 import numpy as np
 import pytest
@@ -21,8 +23,8 @@ FAR = {np.float64: 1e150, np.float32: 1e15}
 
 
 def one_distance(u, v, name):
-    u, v = u.astype(np.longdouble), v.astype(np.longdouble)
-    ground = np.sqrt([((u_i - v) ** 2).sum(axis=1) for u_i in u])
+    # math.dist scales its squares, which therefore neither overflow nor vanish.
+    ground = np.array([[math.dist(u_i, v_j) for v_j in v.tolist()] for u_i in u.tolist()])
     a, b = ground.min(axis=1), ground.min(axis=0)
     return {
         "mhd": max(a.mean(), b.mean()),
@@ -34,7 +36,7 @@ def one_distance(u, v, name):
 
 
 def reference(X, Y, name):
-    return np.array([[one_distance(u, v, name) for v in Y] for u in X], dtype=np.longdouble)
+    return np.array([[one_distance(u, v, name) for v in Y] for u in X])
 
 
 def assert_close(got, X, Y, name):

@@ -195,13 +195,17 @@ def test_ctypes_with_user_data():
     assert d2ke.distance_matrix(X, distance=function).tolist() == [[0, 3.25], [3.25, 0]]
 
 
+# A long has 32 bits on Windows.
+LONG = "long" if np.dtype("l").itemsize == 8 else "long long"
+
+
 @pytest.mark.parametrize(
     "signature",
     [
         "double (double *, intptr_t, double *, intptr_t, intptr_t, void *)",
         "double (const double *, Py_ssize_t, const double *, Py_ssize_t, Py_ssize_t, void *)",
         "double (double const *, npy_intp, double const *, npy_intp, npy_intp, void *)",
-        "double (double *, long, double *, long, long, void *)",
+        f"double (double *, {LONG}, double *, {LONG}, {LONG}, void *)",
         "double(double*,long long,double*,int64_t,ssize_t,void*)",
     ],
 )

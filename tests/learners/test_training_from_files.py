@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learners trained on a features file: the models of the array."""
 
-import os
-
 import numpy as np
 import pytest
 from reference import same
@@ -10,8 +8,6 @@ from reference import same
 import d2ke
 from d2ke._base.rows import StoredRows
 from d2ke.io import open_features, save_features
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="locks and writes as POSIX has them")
 
 
 @pytest.fixture

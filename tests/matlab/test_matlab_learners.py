@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LIBLINEAR's and LIBSVM's MATLAB interfaces, against the libraries' own Python interfaces."""
 
-import ctypes
 import os
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from liblinear import liblinearutil
 from libsvm import svmutil
-from reference import examples
+from reference import C_LIBRARY, examples
 from scipy import sparse
 
 from matlab_compat.learners import predict, svmpredict, svmtrain, train
@@ -220,13 +219,9 @@ def test_svmpredict_takes_any_numbers_before_the_kernel():
 
 def seeded():
     """Begin the C library's rand() as in a new program."""
-    ctypes.CDLL(None).srand(1)
+    C_LIBRARY.srand(1)
 
 
-posix = pytest.mark.skipif(os.name == "nt", reason="the C library has another name")
-
-
-@posix
 @pytest.mark.parametrize("labels", [[-1, 1], [3, 1, 2]], ids=str)
 @pytest.mark.parametrize("options", ["-s 2 -v 4 -c 3", "-s 0 -B 1 -v 60", "-s 2 -v 5 -w1 7"])
 def test_cross_validation_equals_liblinear(labels, options, capfd):
@@ -240,7 +235,6 @@ def test_cross_validation_equals_liblinear(labels, options, capfd):
     assert capfd.readouterr().out == ""
 
 
-@posix
 def test_cross_validation_of_regressions():
     y, X = problem([1, 2, 3])
     y = y + X[:, :1]
@@ -252,7 +246,6 @@ def test_cross_validation_of_regressions():
     assert svmtrain(y, X, "-s 3 -v 3 -q") == pytest.approx(theirs, rel=1e-12)
 
 
-@posix
 @pytest.mark.parametrize("options", ["-s 0 -C -v 3", "-s 2 -C", "-s 2 -C -c 4", "-s 11 -C -c 1"])
 def test_search_of_parameters_equals_liblinear(options, capfd):
     y, X = problem([2, 7])
@@ -263,7 +256,6 @@ def test_search_of_parameters_equals_liblinear(options, capfd):
     assert capfd.readouterr().out.startswith(f"Best C = {theirs[0]:g} ")
 
 
-@posix
 @pytest.mark.parametrize("labels", [[-1, 1], [3, 1, 2]], ids=str)
 @pytest.mark.parametrize("options", ["-t 2 -g 0.3 -v 4", "-t 0 -v 60 -w1 7", "-t 4 -v 3"])
 def test_cross_validation_equals_libsvm(labels, options, capfd):
@@ -276,7 +268,6 @@ def test_cross_validation_equals_libsvm(labels, options, capfd):
     assert capfd.readouterr().out == f"Cross Validation Accuracy = {theirs:g}%\n"
 
 
-@posix
 @pytest.mark.parametrize("labels", [[-1, 1], [1, -1], [3, 1, 2], [5, -4, 1, 2]], ids=str)
 @pytest.mark.parametrize("kernel", ["-t 2 -g 0.3", "-t 4"])
 def test_probabilities_equal_libsvm(labels, kernel):

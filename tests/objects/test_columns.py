@@ -339,7 +339,8 @@ def test_gaps_of_arrays():
 
 def test_text_without_quotes_loses_its_blanks(tmp_path):
     file = tmp_path / "a.csv"
-    file.write_text('word,n,y\n ab , 1 ,1\n" ab "," 2",2\n"","",3\n"a""b\n,c",,4\n', "utf-8")
+    text = 'word,n,y\n ab , 1 ,1\n" ab "," 2",2\n"","",3\n"a""b\n,c",,4\n'
+    file.write_text(text, "utf-8", newline="\n")
     records = read_objects(file, objects=["word", "n"]).objects
     assert list(records["word"].values) == ["ab", " ab ", 'a"b\n,c']
     assert records["n"].values.tolist() == [1, 2]
@@ -442,7 +443,7 @@ def test_gaps_and_views_of_other_libraries():
         assert list(packed.values) == ["x"]
         assert packed.missing.tolist() == [False, True]
     with pytest.raises(TypeError, match=r"columns\['a'\] holds timedelta64, of no fixed length"):
-        numbers_of(np.array([5], "m8"))
+        numbers_of(np.array([5]).view("m8"))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import ctypes
 import re
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -309,6 +311,9 @@ def _one_openmp_thread(library: ctypes.CDLL) -> None:
     waiting for the team makes training hundreds of times slower. The setting belongs to the calling
     thread, here a worker that ends with the training.
     """
+    if sys.platform == "win32":  # where a library shows no functions but its own
+        with suppress(OSError):
+            library = ctypes.CDLL("vcomp140")
     set_threads = getattr(library, "omp_set_num_threads", None)
     if set_threads is not None:
         set_threads(ctypes.c_int(1))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import examples
+from reference import C_LIBRARY, examples
 from scipy import optimize, sparse
 from scipy.special import expit
 from sklearn.datasets import load_diabetes, load_digits, load_iris
@@ -40,7 +40,7 @@ def original(y, X, options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "numba", None)  # not needed, and slow to import
         from liblinear import liblinearutil
-    ctypes.CDLL(None).srand(0)  # the default seed of train
+    C_LIBRARY.srand(0)  # the default seed of train
     model = liblinearutil.train(y, X, options)
     two_rows = model.get_nr_class() == 2 and model.param.solver_type == 4
     order = np.argsort(model.get_labels())
@@ -447,7 +447,7 @@ def test_nothing_is_printed(capfd):
     for solver in (*SOLVERS, 11, 12, 13):
         predict(codes, X, train(codes, X, f"-s {solver} -e 0.1"))
     d2ke.svmpredict(codes, X @ X.T, d2ke.svmtrain(codes, X @ X.T, "-t 4"))
-    ctypes.CDLL(None).fflush(None)
+    C_LIBRARY.fflush(None)
     assert capfd.readouterr() == ("", "")
 
 

@@ -316,11 +316,12 @@ def test_refused_predictions(iris):
 def test_openmp_threads_of_the_process_are_left_alone():
     from libsvm.svm import libsvm
 
-    if not hasattr(libsvm, "omp_get_max_threads"):
+    openmp = ctypes.CDLL("vcomp140") if sys.platform == "win32" else libsvm
+    if not hasattr(openmp, "omp_get_max_threads"):
         pytest.skip("needs a LIBSVM with OpenMP")
-    before = libsvm.omp_get_max_threads()
+    before = openmp.omp_get_max_threads()
     svmtrain([0, 1], np.eye(2))
-    assert libsvm.omp_get_max_threads() == before
+    assert openmp.omp_get_max_threads() == before
 
 
 # ------------------------------------------------------------------ files
