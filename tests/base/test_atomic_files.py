@@ -40,7 +40,7 @@ def test_a_link_stays_one(tmp_path, symlink):
     """Its file is replaced, or made where there is none."""
     for name in ("there", "new"):
         symlink(tmp_path / f"{name} link", tmp_path / name)
-    (tmp_path / "there").write_text("old")
+    (tmp_path / "there").write_text("old", "utf-8")
     for name in ("there", "new"):
         write_file(tmp_path / f"{name} link", b"content")
         assert (tmp_path / f"{name} link").is_symlink()

@@ -170,10 +170,10 @@ def test_other_folders_are_refused(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     for content in ("mine", "{}", "[]", "3"):
-        (folder / "record.json").write_text(content)
+        (folder / "record.json").write_text(content, "utf-8")
         with pytest.raises(FileExistsError, match=r"record\.json is not the record"):
             Checkpoint(folder, RECORD)
-        assert (folder / "record.json").read_text() == content
+        assert (folder / "record.json").read_text("utf-8") == content
 
 
 def test_a_link_is_not_followed_to_a_lock(tmp_path, symlink):
@@ -201,7 +201,8 @@ def test_a_full_disk_loses_nothing(small_disk):
 
 def write_parts(folder):
     """Write parts that are not there yet, and then a line for each."""
-    with Checkpoint(folder, {"seed": 3}) as kept, open(folder.with_name("written"), "a") as lines:
+    written = folder.with_name("written")
+    with Checkpoint(folder, {"seed": 3}) as kept, open(written, "a", encoding="utf-8") as lines:
         for i in range(100):
             if ("value", i) not in kept:
                 kept["value", i] = [i] * 500

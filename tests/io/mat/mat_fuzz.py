@@ -99,7 +99,8 @@ def main(first, count, folder=None):
         files = fixtures(folder, made) if folder else made
         contents = [path.read_bytes() for path in files]
         if sys.platform == "linux":
-            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+            used = pages * resource.getpagesize()
             hard = resource.getrlimit(resource.RLIMIT_AS)[1]
             resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES, hard))
         for case in range(first, first + count):
@@ -129,7 +130,8 @@ def main(first, count, folder=None):
     summary["most_seconds"] = round(slowest, 2)
     if sys.platform == "linux":
         # Its own peak not by getrusage: that begins with what the process that started it had.
-        own = int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
+        status = Path("/proc/self/status").read_text("utf-8")
+        own = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
         most = max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
         summary["most_mb"] = most // 2**10
     print(json.dumps(summary))
