@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 # Workers of pytest-xdist and other jobs need the processors: threads of OpenMP and OpenBLAS wait
@@ -168,6 +169,22 @@ def _for_matlab(name, value):
     if isinstance(value, str) and not value.isascii():
         raise ValueError(f"{name}: give text beyond ASCII as numbers, its code points")
     return value
+
+
+@pytest.fixture
+def symlink():
+    """Return ``symlink(link, target)``, which makes a link; it skips the test without the right to.
+
+    Windows gives it to administrators and developers, and wine makes no links.
+    """
+
+    def make(link: Path, target: Path):
+        with suppress(OSError):
+            link.symlink_to(target)
+        if not link.is_symlink():
+            pytest.skip("needs the right to make symbolic links")
+
+    return make
 
 
 @pytest.fixture

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills of what writes files, at each call of the system or at random; for scripts of tests."""
+"""Kills of what writes files, at each call of the system or at random."""
 
+import multiprocessing
 import os
 import random
 import signal
 import sys
 import time
-import traceback
 from pathlib import Path
 
-FOLDER = Path(__file__).parent  # where scripts find this module
+# A forked process need not import anything again.
+_METHOD = "fork" if sys.platform == "linux" else "spawn"
+PROCESSES = multiprocessing.get_context(_METHOD)
+KILLED = -getattr(signal, "SIGKILL", signal.SIGTERM)  # exit code
 CALLS = ("open", "write", "ftruncate", "replace", "unlink", "posix_fallocate", "close")
 
 
@@ -57,37 +60,30 @@ def kill_before_every_call(path, write, check, calls=CALLS):
     return kills
 
 
-def kill_at_random(folder, n_kills, n_files, run):
+def kill_at_random(folder, n_kills, n_files, run, *arguments):
     """Kill `run`, which makes about so many files, so many times; return how often it was killed.
 
-    It is killed after some new files, unless it ends before. No file that was finished in the
-    folder may be gone or changed after the next kill.
+    It is a function of a module, which another process can import. It is killed after some new
+    files, unless it ends before. No file that was finished in the folder may be gone or changed
+    after the next kill.
     """
     rng, finished, folder = random.Random(n_kills), {}, Path(folder)
     for killed in range(n_kills):
-        child = os.fork()
-        if child == 0:
-            try:
-                run()
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-            os._exit(0)
+        child = PROCESSES.Process(target=run, args=arguments)
+        child.start()
         wanted = len(finished) + rng.randint(1, max(1, n_files // n_kills))
-        ended = status = 0
-        while not ended and len(_whole(folder)) < wanted:
+        while child.is_alive() and len(_whole(folder)) < wanted:
             time.sleep(0.0005)
-            ended, status = os.waitpid(child, os.WNOHANG)
-        if not ended:
+        if child.is_alive():
             time.sleep(rng.random() / 200)
-            os.kill(child, signal.SIGKILL)
-            status = os.waitpid(child, 0)[1]
+            child.kill()
+        child.join()
         now = {path: path.read_bytes() for path in _whole(folder)}
         assert finished.items() <= now.items()
         finished = now
-        if not os.WIFSIGNALED(status):
-            assert os.WEXITSTATUS(status) == 0
+        if child.exitcode == 0:
             return killed
+        assert child.exitcode == KILLED
     return n_kills
 
 

@@ -2,6 +2,7 @@
 """Files that are written whole or not at all."""
 
 import os
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -35,10 +36,10 @@ def test_an_error_leaves_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_stays_one(tmp_path):
+def test_a_link_stays_one(tmp_path, symlink):
     """Its file is replaced, or made where there is none."""
     for name in ("there", "new"):
-        (tmp_path / f"{name} link").symlink_to(tmp_path / name)
+        symlink(tmp_path / f"{name} link", tmp_path / name)
     (tmp_path / "there").write_text("old", "utf-8")
     for name in ("there", "new"):
         write_file(tmp_path / f"{name} link", b"content")
@@ -55,6 +56,9 @@ def test_only_files_are_written_and_read(tmp_path):
         for function in (open_file, lambda path: write_file(path, b"")):
             with pytest.raises(OSError, match=f"{name} is not a regular file"):
                 function(tmp_path / name)
+
+
+def test_what_is_no_file_is_named(tmp_path):
     for function in (open_file, lambda path: write_file(path, b"")):
         with pytest.raises(IsADirectoryError, match="a file's name is needed"):
             function(tmp_path)
@@ -68,7 +72,7 @@ def test_lists_become_tuples_at_every_depth():
     assert lists_to_tuples({"a": [1, [2, {"b": []}]]}) == {"a": (1, (2, {"b": ()}))}
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder that takes no files")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder that takes no files")
 def test_a_folder_that_takes_no_files_is_refused():
     with pytest.raises(OSError, match="no file can be made in /proc"):
         check_writable(Path("/proc/file"))

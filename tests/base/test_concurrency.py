@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several Python threads at once, forked and spawned processes, and the caller's settings."""
 
-import ctypes
 import multiprocessing
 import os
 import re
@@ -206,15 +205,10 @@ def test_one_thread_fails_while_others_compute():
 def test_openmp_setting_of_the_caller_stays():
     if not omp.version():
         pytest.skip("built without OpenMP")
-    library = ctypes.CDLL(None if sys.platform == "win32" else omp.__file__)
-    assert library.omp_get_max_threads() == omp.max_threads()
-    before = omp.max_threads()
-    library.omp_set_num_threads(3)
-    try:
+    with threadpool_limits(3, user_api="openmp"):
+        assert omp.max_threads() == 3
         CALLS["dtw"](2)
         assert omp.max_threads() == 3
-    finally:
-        library.omp_set_num_threads(before)
 
 
 def test_one_blas_thread_is_lifted_by_the_last():

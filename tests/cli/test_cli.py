@@ -190,7 +190,7 @@ def test_demo(tmp_path):
         [sys.executable, "-c", SMALL_DEMO, "demo", "--figure", str(figure), "--threads", "2"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert (done.returncode, done.stderr) == (0, "")
     prediction, table, last = re.fullmatch(

@@ -2,8 +2,6 @@
 """Neighbours whose blocks of rows are kept in a checkpoint: kills, other calls."""
 
 import os
-import subprocess
-import sys
 
 import kills
 import numpy as np
@@ -17,7 +15,6 @@ import d2ke
 from d2ke._base import checkpoint
 from d2ke.neighbors import bounded, row_search, strings
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders are locked as POSIX has it")
 STRINGS = d2ke.samplers.random_strings(300, "ACGT", length=(1, 9), seed=0)
 HOW = {"distance": "levenshtein", "k": 4, "n_threads": 1}
 
@@ -162,37 +159,28 @@ def test_a_python_distance_needs_a_version(tmp_path):
         d2ke.nearest([1.0, 2.0, 4.0], k=1, distance=distance, checkpoint=tmp_path)
 
 
-KILLS = """
-import sys
-import d2ke
-from d2ke.neighbors import row_search
+LONG = d2ke.samplers.random_strings(2000, "ACGT", length=(1, 20), seed=0)
+KINDS = {"near": {"k": 3}, "far": {"radius": 4}}
 
-sys.path.append(sys.argv[3])
-from kills import kill_at_random
 
-row_search._FIRST_ROWS = row_search._MAX_ROWS = 40
-X = d2ke.samplers.random_strings(2000, "ACGT", length=(1, 20), seed=0)
-near = {"k": 3, "distance": "levenshtein", "n_threads": 1}
-far = {"radius": 4, "distance": "levenshtein", "n_threads": 1}
-folder, n_kills = sys.argv[1], int(sys.argv[2])
-
-def arrays(k=None, **options):
-    if k is not None:
-        return d2ke.nearest(X, k=k, **options)
-    graph = d2ke.within(X, **options)
+def found(kind, checkpoint=None):
+    how = {"distance": "levenshtein", "n_threads": 1, "checkpoint": checkpoint, **KINDS[kind]}
+    if kind == "near":
+        return d2ke.nearest(LONG, **how)
+    graph = d2ke.within(LONG, **how)
     return graph.indptr, graph.indices, graph.data
 
-for name, how in (("near", near), ("far", far)):
-    place = folder + "/" + name
-    print(kill_at_random(place, n_kills, 50, lambda: arrays(checkpoint=place, **how)))
-    for got, wanted in zip(arrays(checkpoint=place, **how), arrays(**how)):
-        assert got.dtype == wanted.dtype and got.tobytes() == wanted.tobytes()
-"""
+
+def find_in_small_blocks(kind, checkpoint):
+    row_search._FIRST_ROWS = row_search._MAX_ROWS = 40
+    found(kind, checkpoint)
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_at_random_places(n_kills, tmp_path):
-    script = [sys.executable, "-c", KILLS, str(tmp_path), str(n_kills), str(kills.FOLDER)]
-    done = subprocess.run(script, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert min(map(int, done.stdout.split())) >= n_kills / 2
+def test_killed_at_random_places(n_kills, kind, tmp_path):
+    killed = kills.kill_at_random(tmp_path, n_kills, 50, find_in_small_blocks, kind, tmp_path)
+    assert killed >= n_kills / 2
+    for got, wanted in zip(found(kind, tmp_path), found(kind), strict=True):
+        same(got, wanted)

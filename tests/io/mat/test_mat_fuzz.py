@@ -11,14 +11,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from reference import examples
 
 SCRIPT = Path(__file__).with_name("mat_fuzz.py")
 SECONDS_PER_CASE = 3  # of a clock on the wall, on a busy machine
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 def test_damaged_files_are_read_or_refused():
     count = int(os.environ.get("D2KE_MAT_FUZZ", examples(300)))
     folder = os.environ.get("D2KE_DATA")
@@ -39,4 +37,4 @@ def test_damaged_files_are_read_or_refused():
     assert summary["outcomes"]["refused"] > count / 10
     assert summary["outcomes"]["read"] > count / 20
     assert summary["most_seconds"] < 5
-    assert summary["most_mb"] < 1024
+    assert summary.get("most_mb", 0) < 1024  # counted on Linux
