@@ -118,6 +118,7 @@ def test_metres_on_the_earth():
         one([52.0, 13.0], [52.0 + step, 13.0]), np.radians(step) * 6371008.8, rtol=1e-12
     )
     assert one([1.0, 2.0], [1.0, 2.0]) == 0
+    assert one([1.0, -170.0], [1.0, 190.0]) == 0  # a full turn
     np.testing.assert_allclose(one([0.0, 0.0], [0.0, 90.0], sphere_radius=1.0), np.pi / 2)
 
 
