@@ -14,7 +14,11 @@ dist=$out/dist
 mkdir -p "$work"
 export PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 # The processor's time goes through a file: a pipe would count in a process of its own.
-trap 'times >"$work/times"; echo "-- $platform: $SECONDS s, processor $(tail -n 1 "$work/times")"' EXIT
+finish() {
+    times >"$work/times"
+    echo "-- $platform: $SECONDS s, processor $(tail -n 1 "$work/times")"
+}
+trap finish EXIT
 
 [ -x "$out/tools/bin/abi3audit" ] || {
     python3 -m venv "$out/tools"
@@ -32,14 +36,29 @@ commit=$(git -C "$here" rev-parse HEAD)
     du --apparent-size -h "$dist"/*.tar.gz
 }
 
+python_headers() { # copied into $work/python; Debian's pyconfig.h knows Debian's compilers only
+    rm -rf "$work/python"
+    python - "$work/python" <<'END_OF_PYTHON'
+import re, shutil, sys, sysconfig
+
+shutil.copytree(sysconfig.get_path("include"), sys.argv[1])
+of_debian = re.search("<(x86_64-linux-gnu/.*)>", open(f"{sys.argv[1]}/pyconfig.h").read())
+if of_debian:
+    shutil.copy(f"/usr/include/{of_debian[1]}", f"{sys.argv[1]}/pyconfig.h")
+END_OF_PYTHON
+}
+
 build() { # the raw wheel, in $work/raw; its compiler is named by environment variables
     rm -rf "$work/raw"
     D2KE_ABI3=1 pip wheel --no-deps --wheel-dir "$work/raw" "$dist"/*.tar.gz
 }
 
-repair() { # for platform $1 of Linux: the wheel gets the libraries that it loads
-    rm -f "$dist"/*-*"${1%%_*}"*"${1##*_*_}".whl
-    auditwheel repair --plat "$1" --wheel-dir "$dist" "$work"/raw/*.whl
+repair() { # the wheel of Linux gets the libraries that it loads, and the tag that it deserves
+    rm -f "$dist"/*-"$1"*.whl
+    auditwheel repair --wheel-dir "$dist" "$work"/raw/*.whl
+    wheel=$(echo "$dist"/*-"$1".whl) # as promised, or the next line fails
+    auditwheel show "$wheel"
+    audit "$wheel"
 }
 
 audit() { # the finished wheel

@@ -13,16 +13,16 @@ x86_64) processor=x86_64 oldest=10.13 ;;
 esac
 python "$here/libomp.py" "$1" "$work"
 zig=$(python -c 'import ziglang; print(ziglang.__path__[0])')/zig
+python_headers
 cat >"$work/cc" <<END_OF_SCRIPT
 #!/bin/sh
 exec "$zig" cc -target $processor-macos.$oldest -Werror=unguarded-availability \
-    -I"$work" -L"$work" "\$@"
+    -I"$work/python" -I"$work" -L"$work" "\$@"
 END_OF_SCRIPT
 chmod +x "$work/cc"
-loader="-Wl,-rpath,@loader_path/../../sklearn/.dylibs -Wl,-rpath,@loader_path/../.dylibs"
-config=$(python3 -c 'import os, sysconfig; print(os.path.dirname(sysconfig.get_config_h_filename()))')
-_PYTHON_HOST_PLATFORM="macosx-$oldest-$1" CC="$work/cc" CFLAGS="-I$config" \
-    LDSHARED="$work/cc -shared -s -Wl,-undefined,dynamic_lookup -Wl,-dead_strip_dylibs $loader" build
+link="-shared -s -Wl,-undefined,dynamic_lookup -Wl,-dead_strip_dylibs"
+link+=" -Wl,-rpath,@loader_path/../../sklearn/.dylibs -Wl,-rpath,@loader_path/../.dylibs"
+_PYTHON_HOST_PLATFORM=macosx-$oldest-$1 CC=$work/cc LDSHARED="$work/cc $link" build
 python "$here/libomp.py" "$1" "$work" "$work"/raw/*.whl
 rm -f "$dist"/*-macosx_*"_$1.whl"
 mv "$work"/raw/*.whl "$dist"

@@ -19,20 +19,17 @@ ln -s libgomp.so.1 "$libs/libgomp.so"
 patchelf --set-soname libc.musl-x86_64.so.1 --output "$libs/libc.so" \
     /usr/lib/x86_64-linux-musl/libc.so
 
-config=$(python3 -c 'import os, sysconfig; print(os.path.dirname(sysconfig.get_config_h_filename()))')
+python_headers
 cat >"$work/cc" <<END_OF_SCRIPT
 #!/bin/sh
-exec musl-gcc -I"$config" -L"$libs" "\$@"
+exec musl-gcc -I"$work/python" -L"$libs" "\$@"
 END_OF_SCRIPT
 chmod +x "$work/cc"
 CC="$work/cc" LDSHARED="$work/cc -shared -s" build
 LD_LIBRARY_PATH=$libs repair musllinux_1_2_x86_64
-wheel=$(echo "$dist"/*-musllinux_*_x86_64.whl)
-audit "$wheel"
 
 "$here/musl_python.sh"
-python=$out/musl_python/bin/python3.11
 rm -rf "$work/site"
 pip install --target "$work/site" --python-version 3.11 --implementation cp --abi cp311 --abi abi3 \
     --abi none --platform musllinux_1_2_x86_64 --only-binary=:all: "$wheel"
-PYTHONPATH=$work/site "$python" "$here/four_lines.py"
+PYTHONPATH=$work/site "$out/musl_python/run" "$here/four_lines.py"
