@@ -9,7 +9,6 @@ import ctypes
 import json
 import os
 import platform
-import resource
 import shutil
 import subprocess
 import sys
@@ -218,6 +217,8 @@ def peak_kilobytes() -> float:
         lines = Path("/proc/self/status").read_text("utf-8").splitlines()
         return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
     except (OSError, StopIteration):
+        import resource  # Windows has none, and tests import this module there
+
         unit = 1024 if platform.system() == "Darwin" else 1
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 

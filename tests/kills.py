@@ -73,7 +73,7 @@ def kill_at_random(folder, n_kills, n_files, run, *arguments):
         child.start()
         wanted = len(finished) + rng.randint(1, max(1, n_files // n_kills))
         while child.is_alive() and len(_whole(folder)) < wanted:
-            time.sleep(0.0005)
+            time.sleep(0.002)
         if child.is_alive():
             time.sleep(rng.random() / 200)
             child.kill()
