@@ -52,11 +52,12 @@ D2KE_INLINE vec msm_dependent_cell(elastic_cell at)
         vec x = REAL_(set)(at.x[k]), x_last = REAL_(set)(at.x[k - at.stride]);
         vec y = at.y[k], y_last = at.y[k - at.stride];
         vec x_off = (x_last + y) * (real)0.5 - x, y_off = (x + y_last) * (real)0.5 - y;
-        move += (x - y) * (x - y);
-        x_before += (x_last - y) * (x_last - y);
-        y_before += (x - y_last) * (x - y_last);
-        x_middle += x_off * x_off;
-        y_middle += y_off * y_off;
+        vec across = x - y, x_back = x_last - y, y_back = x - y_last;
+        move = REAL_(fused)(across, across, move);
+        x_before = REAL_(fused)(x_back, x_back, x_before);
+        y_before = REAL_(fused)(y_back, y_back, y_before);
+        x_middle = REAL_(fused)(x_off, x_off, x_middle);
+        y_middle = REAL_(fused)(y_off, y_off, y_middle);
     }
     vec merge = c + REAL_(select)(x_middle <= x_before * (real)0.25, (vec){0}, REAL_(min)(x_step, move));
     vec split = c + REAL_(select)(y_middle <= y_before * (real)0.25, (vec){0}, REAL_(min)(y_step, move));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Elementary functions whose bits are the same on every system: of + - * and roots in a fixed order,
- * and compiled without contraction (setup.py), where those of a libm differ from one system to the
- * next.  Errors are in units in the last place of the result, and measured by
+ * where those of a libm differ from one system to the next.  Only sums of powers of `exp_parts` are
+ * fused.  Errors are in units in the last place of the result, and measured by
  * tests/_ext/test_elementary.py; polynomials interpolate at the nodes of Chebyshev.
  */
 
@@ -19,7 +19,7 @@ D2KE_INLINE v_f64 exp_parts(v_f64 x, const int offset, v_i64 *exponent)
     v_f64 r = x - n * 0x1.62e42fefa3800p-1; /* the product is exact */
     r = r - n * 0x1.ef35793c76730p-45;
     v_f64 sum = set_f64(q[9]);
-    D2KE_UNROLL for (int k = 8; k >= 0; k--) sum = sum * r + q[k];
+    D2KE_UNROLL for (int k = 8; k >= 0; k--) sum = fused_f64(sum, r, set_f64(q[k]));
     *exponent = (v_i64)shifted << 52;
     return (sum * r + 1.0) * r;
 }

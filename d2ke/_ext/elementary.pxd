@@ -4,6 +4,8 @@ cdef extern from *:
     #include <stdint.h>
     #define D2KE_BYTES 16
     #include "simd.h"
+    /* Functions of one number are not fused: their bits are those of every processor. */
+    #define fused_f64(a, b, c) ((a) * (b) + (c))
     #include "elementary.h"
     #define D2KE_OF_ONE(name) \
         D2KE_INLINE double d2ke_one_##name(double x) { return name##_f64(set_f64(x))[0]; }

@@ -19,7 +19,7 @@ D2KE_INLINE vec REAL_(ground_safe)(int64_t dim, const real *x, const vec *y)
     REAL_(power_below)(largest, &scale, &inverse);
     for (int64_t k = 0; k < dim; k++) {
         vec difference = (REAL_(set)(x[k]) - y[k]) * inverse;
-        sum += difference * difference;
+        sum = REAL_(fused)(difference, difference, sum);
     }
     return REAL_(select)(largest == infinity, infinity, REAL_(sqrt)(sum) * scale);
 }
@@ -46,7 +46,7 @@ D2KE_INLINE void REAL_(ground_tile)(const int rows, const int cols, const int fi
     D2KE_UNROLL for (int r = 0; r < rows; r++) D2KE_UNROLL for (int c = 0; c < cols; c++)        \
     {                                                                                            \
         vec difference = REAL_(set)(x[r * stride + (k)]) - y[c * stride + (k)];                  \
-        cost[r][c] += difference * difference;                                                   \
+        cost[r][c] = REAL_(fused)(difference, difference, cost[r][c]);                           \
     }
         D2KE_UNROLL for (int k = 0; k < fixed_dim; k++) GROUND_ADD(k)
         if (!fixed_dim)

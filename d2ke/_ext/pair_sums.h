@@ -20,7 +20,7 @@ D2KE_INLINE void pair_values(const d2ke_cloud *x, int64_t row, const d2ke_cloud 
             D2KE_UNROLL for (int i = 0; i < 4; i++) {
                 memcpy(&other, from + i * LANES_f64, sizeof other);
                 other = p - other;
-                squares[i] += other * other;
+                squares[i] = fused_f64(other, other, squares[i]);
             }
         }
         D2KE_UNROLL for (int i = 0; i < 4; i++) {
@@ -40,7 +40,7 @@ D2KE_INLINE double pair_dot(const double *values, const double *weights, int64_t
         D2KE_UNROLL for (int i = 0; i < PAIR_SUMS / LANES_f64; i++) {
             memcpy(&value, values + q + i * LANES_f64, sizeof value);
             memcpy(&weight, weights + q + i * LANES_f64, sizeof weight);
-            sums[i] += value * weight;
+            sums[i] = fused_f64(value, weight, sums[i]);
         }
     memcpy(part, sums, sizeof part);
     for (int half = PAIR_SUMS / 2; half > 0; half /= 2)

@@ -189,11 +189,11 @@ D2KE_INLINE void REAL_(tile)(const real *unit, const real *const *columns, int64
                 const vec y = REAL_(set)(v[c][k]);
                 D2KE_UNROLL for (int r = 0; r < n_units; r++) {
                     if (op == TILE_DOT) {
-                        sum[c][r] += x[r] * y;
+                        sum[c][r] = REAL_(fused)(x[r], y, sum[c][r]);
                     } else {
                         vec z = x[r] - y;
                         if (op == TILE_SCALED) z = (x[r] * before - y * before) * after;
-                        sum[c][r] += z * z;
+                        sum[c][r] = REAL_(fused)(z, z, sum[c][r]);
                     }
                 }
             }

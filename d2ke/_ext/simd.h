@@ -8,6 +8,8 @@
  */
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 #include <math.h>
 #include <string.h>
@@ -111,6 +113,22 @@ D2KE_INLINE v_f32 sqrt_f32(v_f32 a)
 #endif
 
 D2KE_INLINE v_f32 max_f32(v_f32 a, v_f32 b) { return -min_f32(-a, -b); }
+
+/* a b + c for sums of products: rounded once where the instruction set can (all but x86-64's
+ * baseline).  Nothing else is fused (setup.py), so that bits do not depend on the compiler. */
+#if D2KE_BYTES == 64
+D2KE_INLINE v_f64 fused_f64(v_f64 a, v_f64 b, v_f64 c) { return (v_f64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+D2KE_INLINE v_f32 fused_f32(v_f32 a, v_f32 b, v_f32 c) { return (v_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+#elif D2KE_BYTES == 32
+D2KE_INLINE v_f64 fused_f64(v_f64 a, v_f64 b, v_f64 c) { return (v_f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+D2KE_INLINE v_f32 fused_f32(v_f32 a, v_f32 b, v_f32 c) { return (v_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#elif defined(__aarch64__)
+D2KE_INLINE v_f64 fused_f64(v_f64 a, v_f64 b, v_f64 c) { return (v_f64)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b); }
+D2KE_INLINE v_f32 fused_f32(v_f32 a, v_f32 b, v_f32 c) { return (v_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+#else
+D2KE_INLINE v_f64 fused_f64(v_f64 a, v_f64 b, v_f64 c) { return a * b + c; }
+D2KE_INLINE v_f32 fused_f32(v_f32 a, v_f32 b, v_f32 c) { return a * b + c; }
+#endif
 
 /* Roots by multiplications, to be mixed with the instruction's: of 512 bits it takes 12 (float32)
  * to 18 (float64) cycles, in which the multipliers would wait.  From an estimate of 1 / sqrt(a),

@@ -44,13 +44,13 @@ D2KE_INLINE void window_block(const int together, const int normalized, int64_t 
         v_f32 value[WINDOW_VECTORS];
         D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
             value[v] = window_load(x + v * LANES_f32);
-            if (normalized) value[v] = value[v] * factor[v] - shift[v];
+            if (normalized) value[v] = fused_f32(value[v], factor[v], -shift[v]);
         }
         D2KE_UNROLL for (int k = 0; k < together; k++) {
             v_f32 w = set_f32(packed[k]);
             D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
                 v_f32 difference = value[v] - w;
-                sum[k][v] += difference * difference;
+                sum[k][v] = fused_f32(difference, difference, sum[k][v]);
             }
         }
     }
@@ -108,7 +108,7 @@ static void window_normalize(int64_t n, int64_t length, const float *x, int64_t 
                 v_f32 value = window_load(x + j * step + v * LANES_f32) - first[v];
                 window_store(rows + j * stride + v * LANES_f32, value);
                 mean[v] += value;
-                squares[v] += value * value;
+                squares[v] = fused_f32(value, value, squares[v]);
             }
         D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
             mean[v] *= share;
@@ -119,7 +119,7 @@ static void window_normalize(int64_t n, int64_t length, const float *x, int64_t 
             for (int64_t j = 0; j < length; j++)
                 D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) {
                     v_f32 away = window_load(rows + j * stride + v * LANES_f32) - mean[v];
-                    squares[v] += away * away;
+                    squares[v] = fused_f32(away, away, squares[v]);
                 }
             D2KE_UNROLL for (int v = 0; v < WINDOW_VECTORS; v++) squares[v] *= share;
         }
@@ -461,7 +461,7 @@ static void window_pack(const d2ke_items *y, int64_t item, const window_options 
                          s->rows, s->units, stride);
         v_f32 factor = window_load(s->units), shift = window_load(s->units + stride);
         for (int64_t j = 0; j < length; j++) {
-            v_f32 value = window_load(s->rows + j * stride) * factor - shift;
+            v_f32 value = fused_f32(window_load(s->rows + j * stride), factor, -shift);
             to[j * WINDOW_CHUNK] = value[0];
         }
     }
