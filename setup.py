@@ -138,9 +138,8 @@ def extension(name, *c_sources, flags=()):
         py_limited_api=ABI3,
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without the first two the compiler
-        # may not vectorise square roots and selections. With contraction, which is GCC's and
-        # clang's default, distances would depend on whether the instruction set has FMA. A
-        # module exports its start alone.
+        # may not vectorise square roots and selections. What is fused is in the sources (simd.h):
+        # compilers differ. A module exports its start alone.
         extra_compile_args=[
             *([] if LINES else ["-g0"]),
             *["-O3", "-fno-math-errno", "-fno-trapping-math"],

@@ -61,6 +61,12 @@ repair() { # the wheel of Linux gets the libraries that it loads, and the tag th
     audit "$wheel"
 }
 
+try() { # the README's example and all distances, with the Python of this command
+    "$@" "$here/four_lines.py"
+    "$@" "$here/../distance_bits.py" >"$work/bits.txt"
+    echo "$(wc -l <"$work/bits.txt") matrices of distances have the bits that they must have"
+}
+
 audit() { # the finished wheel
     abi3audit --strict --summary "$1"
     du --apparent-size -h "$1"

@@ -32,4 +32,4 @@ LD_LIBRARY_PATH=$libs repair musllinux_1_2_x86_64
 rm -rf "$work/site"
 pip install --target "$work/site" --python-version 3.11 --implementation cp --abi cp311 --abi abi3 \
     --abi none --platform musllinux_1_2_x86_64 --only-binary=:all: "$wheel"
-PYTHONPATH=$work/site "$out/musl_python/run" "$here/four_lines.py"
+try env PYTHONPATH="$work/site" "$out/musl_python/run"
