@@ -6,6 +6,7 @@ The Python that runs this file has d2ke installed; the source tree is not import
 
 import re
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 import d2ke
@@ -18,11 +19,12 @@ exec(four_lines, names)
 assert f"{names['accuracy']:.1f}" == "97.1"
 d2ke.show_config()
 print(d2ke.datasets.load("japanese-vowels"))
-refusal = ""
-try:
-    d2ke.svmtrain([0, 1], [[1.0, 0.0], [0.0, 1.0]])
-except ImportError as error:
-    refusal = str(error)
-assert 'pip install "d2ke[svm]"' in refusal
+if find_spec("libsvm") is None:
+    refusal = ""
+    try:
+        d2ke.svmtrain([0, 1], [[1.0, 0.0], [0.0, 1.0]])
+    except ImportError as error:
+        refusal = str(error)
+    assert 'pip install "d2ke[svm]"' in refusal
 assert files(matlab_compat).joinpath("octave/d2ke_dtw.m").is_file()
 assert files(d2ke).joinpath("cli/report.html").is_file()
