@@ -33,7 +33,7 @@ D2KE_INLINE v_f64 exp_f64(v_f64 x)
     return (v_f64)((v_i64)(1.0 + p) + exponent) * 0x1p-500;
 }
 
-/* e^x - 1 for x <= 700, within 3 units. */
+/* e^x - 1 for x <= 700, within 3.5 units. */
 D2KE_INLINE v_f64 expm1_f64(v_f64 x)
 {
     v_i64 exponent;
@@ -41,7 +41,7 @@ D2KE_INLINE v_f64 expm1_f64(v_f64 x)
     return (v_f64)exponent * p + ((v_f64)exponent - 1.0);
 }
 
-/* The sine of x degrees, |x| <= 90, within 2.5 units. */
+/* The sine of x degrees, |x| <= 90, within 3 units. */
 D2KE_INLINE v_f64 sine_of_degrees_f64(v_f64 x)
 {
     static const double q[] = {
@@ -56,7 +56,7 @@ D2KE_INLINE v_f64 sine_of_degrees_f64(v_f64 x)
     return h + h * (square * (even + square * odd));
 }
 
-/* The arcsine of x, 0 <= x <= 1, within 2 units: above 1/2 it is pi/2 - 2 arcsin(sqrt((1 - x) / 2)). */
+/* The arcsine of x, 0 <= x <= 1, within 2.5 units: above 1/2 it is pi/2 - 2 arcsin(sqrt((1 - x) / 2)). */
 D2KE_INLINE v_f64 arcsine_f64(v_f64 x)
 {
     static const double q[] = {

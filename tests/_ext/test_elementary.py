@@ -39,12 +39,29 @@ def spread(least, most, n=1500):
             *(draw.uniform(least, most) for _ in range(n))]  # fmt: skip
 
 
-# Function, exact value, arguments, the bound that elementary.h states.
+# Function, exact value, arguments, the bound that elementary.h states. The first argument has the
+# largest error of some 10**7.
 CASES = {
-    "exp": (Decimal.exp, [-x for x in spread(1e-20, 745.0)] + spread(1e-20, 300.0), 1.5),
-    "expm1": (lambda x: x.exp() - 1, [-x for x in spread(1e-20, 50.0)] + spread(1e-20, 50.0), 3.0),
-    "sine_of_degrees": (lambda x: sine(x * PI / 180), [-90.0, *spread(1e-300, 90.0)], 2.5),
-    "arcsine": (arcsine, [1 - x for x in spread(2.0**-53, 0.5)] + spread(1e-15, 0.5)[:2000], 2.0),
+    "exp": (
+        Decimal.exp,
+        [0.3613902198346943, *spread(1e-20, 300.0), *(-x for x in spread(1e-20, 745.0))],
+        1.5,
+    ),
+    "expm1": (
+        lambda x: x.exp() - 1,
+        [0.3611113657219885, *spread(1e-20, 50.0), *(-x for x in spread(1e-20, 50.0))],
+        3.5,
+    ),
+    "sine_of_degrees": (
+        lambda x: sine(x * PI / 180),
+        [89.7804816912558, -90.0, *spread(1e-300, 90.0)],
+        3.0,
+    ),
+    "arcsine": (
+        arcsine,
+        [0.8375229422279004, *(1 - x for x in spread(2.0**-53, 0.5)), *spread(1e-15, 0.5)[:2000]],
+        2.5,
+    ),
 }
 
 
@@ -60,7 +77,7 @@ def test_errors(name):
             unit = Fraction(math.ulp(float(right)))
             worst = max(worst, float(abs(Fraction(result) - right) / unit))
     assert worst <= bound
-    assert worst >= bound / 2  # it is not stated too large
+    assert worst >= 0.8 * bound  # it is not stated too large
 
 
 def test_limits():
