@@ -26,7 +26,7 @@ static int d2ke_cpu(void)
     unsigned a, b, c, d, saved;
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & first) != first) return 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-    __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+    __asm__ volatile("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
     if ((saved & ymm) != ymm || (b & avx2) != avx2) return 0;
     return (saved & zmm) == zmm && (b & avx512) == avx512 ? 2 : 1;
 }
