@@ -3,10 +3,9 @@
 
 ``python tools/distance_bits.py`` prints lines "instruction set, distance, options, objects, MD5" of
 all distances, with "differs" at the end where tests/distances/distance_bits.txt has another MD5;
-the exit status is then 1. That file has two MD5 a line: with fused multiplication and addition,
-which all processors have but x86-64's baseline, and without. ``--write`` writes it. A test compares
-the same lines. The objects are made of fractions of 2**53, by additions and products, which are the
-same everywhere.
+the exit status is then 1. That file has two MD5 a line: with fused multiplication and addition
+(AVX2, AVX-512, arm64), and without. ``--write`` writes it. A test compares the same lines. The
+objects are made of fractions of 2**53, by additions and products, which are the same everywhere.
 """
 
 from __future__ import annotations
@@ -134,7 +133,7 @@ def digests(*names: str) -> dict[str, str]:
 
 def listed(variant: str) -> dict[str, str]:
     """Return the digests of the file for an instruction set of this processor, by title."""
-    plain = variant == "baseline" and platform.machine() in ("x86_64", "AMD64")
+    plain = variant == "baseline" and platform.machine().lower() not in ("arm64", "aarch64")
     lines = (line.rsplit(" ", 2) for line in FILE.read_text("ascii").splitlines())
     return {title: unfused if plain else fused for title, fused, unfused in lines}
 

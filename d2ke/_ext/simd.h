@@ -114,8 +114,8 @@ D2KE_INLINE v_f32 sqrt_f32(v_f32 a)
 
 D2KE_INLINE v_f32 max_f32(v_f32 a, v_f32 b) { return -min_f32(-a, -b); }
 
-/* a b + c for sums of products: rounded once where the instruction set can (all but x86-64's
- * baseline).  Nothing else is fused (setup.py), so that bits do not depend on the compiler. */
+/* a b + c for sums of products: rounded once with AVX2, AVX-512 and on arm64.  Nothing else is fused
+ * (setup.py), so that bits do not depend on the compiler. */
 #if D2KE_BYTES == 64
 D2KE_INLINE v_f64 fused_f64(v_f64 a, v_f64 b, v_f64 c) { return (v_f64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
 D2KE_INLINE v_f32 fused_f32(v_f32 a, v_f32 b, v_f32 c) { return (v_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
