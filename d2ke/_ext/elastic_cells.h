@@ -134,7 +134,7 @@ D2KE_INLINE vec dtw_manhattan_cell(elastic_cell at)
 
 #ifdef ELASTIC_WAYS /* float64 */
 /* Distances on a sphere of vectors (latitude, longitude, cosine of the latitude), in degrees; full
- * turns are taken off before anything is rounded. */
+ * turns are taken off, which rounds nothing. */
 static __attribute__((noinline)) void haversine(double radius, const real *x, const vec *y,
                                                 vec *distance)
 {
