@@ -133,8 +133,10 @@ D2KE_INLINE v_f32 fused_f32(v_f32 a, v_f32 b, v_f32 c) { return a * b + c; }
 /* Roots by multiplications, to be mixed with the instruction's: of 512 bits it takes 12 (float32)
  * to 18 (float64) cycles, in which the multipliers would wait.  From an estimate of 1 / sqrt(a),
  * steps bring g to sqrt(a) and h to 1 / (2 sqrt(a)) together; the last correction, by the
- * remainder a - g g, rounds as the instruction does (Markstein 1990).  a must be 0 or a normal
- * number.  With 256 bits this gained nothing (Zen 3), so there it is the instruction. */
+ * remainder a - g g, rounds as the instruction does (Markstein 1990).  a must be 0 or at least 2^-102
+ * (float32), 2^-970 (float64): the remainder of less loses digits.  Where squares_are_safe, smaller
+ * sums of squares are whole multiples of 2^-122 or 2^-1004; all those of float32 were tried, and
+ * round as they should.  With 256 bits this gained nothing (Zen 3), so there it is the instruction. */
 #if D2KE_BYTES == 64
 #define ROOT_STEP(fused, negative)                                                                \
     do {                                                                                          \
