@@ -115,7 +115,8 @@ class BuildExt(build_ext):
 
     def get_ext_filename(self, fullname):
         name = super().get_ext_filename(fullname)
-        return name.replace(".abi3.so", ".pyd") if TARGET == "win" else name  # all it imports
+        # Windows imports no other names.
+        return name.replace(".abi3.so", ".pyd") if TARGET == "win" else name
 
     def build_extensions(self):
         compile_flags, link_flags = openmp_flags(self.compiler)
@@ -139,7 +140,7 @@ def extension(name, *c_sources, flags=()):
         depends=sorted(str(header) for header in EXT.glob("*.h")),
         # errno and floating-point traps are not looked at; without the first two the compiler
         # may not vectorise square roots and selections. What is fused is in the sources (simd.h):
-        # compilers differ. A module exports its start alone.
+        # compilers differ. A module exports its entry point only.
         extra_compile_args=[
             *([] if LINES else ["-g0"]),
             *["-O3", "-fno-math-errno", "-fno-trapping-math"],

@@ -83,7 +83,7 @@ def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str
 
 @contextmanager
 def locked(path: Path, target: Path) -> Iterator[None]:
-    """Lock a file that exists for this alone, and is not removed.
+    """Lock a file that exists for this alone; it is removed on Windows only.
 
     Raises
     ------

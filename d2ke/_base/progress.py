@@ -46,4 +46,5 @@ def stages(items: Iterable[T], description: str, progress: bool) -> Iterable[T]:
 
 
 def _is_shown(progress: bool) -> bool:
-    return flag("progress", progress) and sys.stderr.isatty()
+    terminal = sys.stderr is not None and sys.stderr.isatty()  # None in Windows' pythonw.exe
+    return flag("progress", progress) and terminal

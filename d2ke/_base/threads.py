@@ -85,9 +85,12 @@ class Workers(ThreadPoolExecutor):
     """A pool of Python threads; Ctrl-C ends the wait for what they compute."""
 
     def map(self, fn: Callable[..., T], *iterables: Iterable[Any], **_: Any) -> Iterator[T]:
-        """Call the function with all items, and yield its results in their order."""
-        futures = [self.submit(fn, *items) for items in zip(*iterables, strict=True)]
-        return map(result_of, futures)
+        """Call the function with all items, and yield its results in their order.
+
+        A result that was yielded is not kept.
+        """
+        futures = [self.submit(fn, *items) for items in zip(*iterables, strict=True)][::-1]
+        return (result_of(futures.pop()) for _ in range(len(futures)))
 
 
 @contextmanager

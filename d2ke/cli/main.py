@@ -35,15 +35,23 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) ->
         print(f"{name}: interrupted" + "".join(f"; {text}" for text in stop.args), file=sys.stderr)
         return 130
     except (ImportError, OSError, ValueError) as error:
-        closed = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
-        if isinstance(error, OSError) and error.errno in closed and error.filename is None:
-            # The reader, such as `head`, has closed the pipe; keep Python from complaining at exit.
+        if _reader_left():
+            # Keep Python from complaining at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
         print(f"{name}: {error}", file=sys.stderr)
         # An InputError has status 2, as a wrong command line.
         return getattr(error, "status", 1)
     return 0
+
+
+def _reader_left() -> bool:
+    """Return whether text is left to be printed, but `head`, say, has closed the pipe."""
+    try:
+        print(end="", flush=True)
+    except OSError as error:
+        return error.errno in (errno.EPIPE, errno.EINVAL)  # the latter on Windows
+    return False
 
 
 def _parser() -> argparse.ArgumentParser:

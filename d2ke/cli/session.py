@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.progress import bars
+from d2ke._base.signals import TICK
 from d2ke._base.threads import result_of, worker_pool
-
-_TICK = 0.2  # seconds
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,8 @@ def interruptible(work: Callable[[], Any], description: str | None = None) -> An
     """Call a function in a thread; with a description, show the time that has passed."""
     with worker_pool(1) as pool:
         future = pool.submit(work)
-        if description is not None and not wait([future], _TICK).done:
+        if description is not None and not wait([future], TICK).done:
             with bars()(desc=description, bar_format="{desc}: {elapsed}", leave=False) as clock:
-                while not wait([future], _TICK).done:
+                while not wait([future], TICK).done:
                     clock.refresh()
         return result_of(future)

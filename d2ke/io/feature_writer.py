@@ -3,7 +3,7 @@
 
 While rows are missing the file is called ``NAME.part``. It has its whole structure and size from
 the beginning. Chunks of rows are written to their places without h5py, and are on the disk before
-the user block counts them. ``NAME.lock`` is locked meanwhile, and stays.
+the user block counts them. ``NAME.lock`` is locked meanwhile, and stays but on Windows.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def test_every_guard_is_reached(monkeypatch, tmp_path):
         reached.add((Path(place.path).resolve(), place.lineno + 1))
     guards = {
         (path.resolve(), range(node.lineno, node.end_lineno + 1))
-        for path in (ROOT / "d2ke").rglob("*.py")
+        for path in Path(d2ke.__file__).resolve().parent.rglob("*.py")
         if "check_fits(" in path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("check_fits")

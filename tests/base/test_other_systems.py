@@ -36,6 +36,7 @@ with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "file"),
     except PermissionError:
         print("open")
 """
+FOLDERS = "benchmarks", "d2ke", "docs", "examples", "matlab_compat", "papers", "tests", "tools"
 QUICK = """
     tests/test_write_files.py tests/base/test_atomic_files.py tests/base/test_checkpoint.py
     tests/base/test_memory.py::test_limit_of_this_machine tests/io/test_features.py
@@ -44,8 +45,7 @@ QUICK = """
 # What they leave out: commands, files of all kinds, searches that resume.
 REST = "tests/io tests/cli tests/model_selection/test_search_checkpoints.py"
 
-
-pytestmark = pytest.mark.skipif(
+of_linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="open files as Linux lists them"
 )
 
@@ -60,6 +60,7 @@ def run(*words):
     )
 
 
+@of_linux
 @pytest.mark.parametrize("tests", [QUICK, pytest.param(REST, marks=pytest.mark.slow)])
 def test_without_the_calls_of_posix(tests):
     options = f"-m pytest -p without_posix -p no:cacheprovider --maxfail=5 {tests}"
@@ -67,6 +68,7 @@ def test_without_the_calls_of_posix(tests):
     assert done.returncode == 0, done.stdout
 
 
+@of_linux
 def test_the_calls_of_posix_are_missed():
     """The test above finds what it looks for."""
     done = run("-c", MISSED)
@@ -89,17 +91,7 @@ def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
 
 def test_text_files_are_read_and_written_in_utf8():
     """Ruff sees `open` only; the encoding of Path's functions is the system's if none is given."""
-    folders = (
-        "d2ke",
-        "matlab_compat",
-        "papers",
-        "tests",
-        "tools",
-        "benchmarks",
-        "examples",
-        "docs",
-    )
-    for file in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+    for file in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
         text = file.read_text("utf-8")
         for node in ast.walk(ast.parse(text)) if "_text(" in text else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -37,3 +37,10 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
         report(5, 10)
         report(10, 10)
     assert "pairs" in terminal.text
+
+
+def test_without_an_output_for_errors(monkeypatch):
+    """As in Windows' pythonw.exe."""
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress.progress_bar(True, "pairs") as report:
+        assert report is None

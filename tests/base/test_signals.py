@@ -4,7 +4,9 @@
 import _thread
 import signal
 import threading
+import weakref
 
+import numpy as np
 import pytest
 
 from d2ke._base.signals import deferred_interrupts
@@ -69,3 +71,11 @@ def test_ctrl_c_ends_the_wait_for_a_thread():
         list(pool.map(work, [0]))
     assert not finished
     release.set()
+
+
+def test_results_of_threads_are_not_kept():
+    with worker_pool(2) as pool:
+        results = pool.map(np.ones, range(1, 9))
+        first = weakref.ref(next(results))
+        assert first() is None
+        assert [len(result) for result in results] == [*range(2, 9)]

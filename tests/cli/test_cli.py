@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The `d2ke` command, in this process and in one of its own."""
 
+import argparse
+import errno
 import os
 import re
 import subprocess
@@ -10,7 +12,7 @@ import pytest
 
 import d2ke
 from d2ke.cli import demo as demo_module
-from d2ke.cli.main import main
+from d2ke.cli.main import main, run_command
 
 COMMAND = [sys.executable, "-m", "d2ke"]
 BAR = re.compile(r"[\r█▏▎▍▌▋▊▉]|%\||it/s|\x1b")
@@ -152,6 +154,28 @@ def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
     assert 'pip install "d2ke[demo]"' in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == []
+
+
+def test_a_closed_pipe_ends_the_command_in_silence(monkeypatch, capsys):
+    parser = argparse.ArgumentParser(prog="d2ke")
+    parser.set_defaults(run=lambda _: print("text", flush=True))
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", encoding="utf-8") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert run_command(parser, []) == 141
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.EINVAL])
+def test_the_same_error_of_a_file_is_shown(number, capsys):
+    def run(_):
+        raise OSError(number, "cannot seek")
+
+    parser = argparse.ArgumentParser(prog="d2ke")
+    parser.set_defaults(run=run)
+    assert run_command(parser, []) == 1
+    assert capsys.readouterr().err == f"d2ke: [Errno {number}] cannot seek\n"
 
 
 def test_missing_output_folder(capsys, monkeypatch, tmp_path):

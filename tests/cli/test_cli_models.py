@@ -3,6 +3,7 @@
 
 import base64
 import csv
+import os
 import re
 
 import h5py
@@ -243,6 +244,13 @@ def test_results_do_not_replace_inputs(tmp_path, capsys):
             assert f"out and {name} are the same file" in capsys.readouterr().err
     assert main(["neighbors", str(data), "--k", "1", "--out", str(data)]) == 2
     assert (data.read_bytes(), model.read_bytes()) == (before, own)
+
+
+def test_names_of_files_are_compared_as_the_system_compares_them(monkeypatch, capsys, tmp_path):
+    """On Windows the case of letters does not count."""
+    monkeypatch.setattr(os.path, "normcase", str.lower)
+    words = "train", tmp_path / "X.h5", "--out", tmp_path / "x.h5"
+    assert "out and the file of objects are the same file" in refused(capsys, *words)
 
 
 @pytest.mark.parametrize("command", ["predict", "embed", "update"])

@@ -14,7 +14,6 @@ import zipfile
 from pathlib import Path
 
 import macho
-from wheel.wheelfile import WheelFile
 
 WHEELS = {"arm64": "macosx_12_0_arm64", "x86_64": "macosx_10_13_x86_64"}
 
@@ -51,6 +50,8 @@ exports:
 
 def put_in(folder: Path, wheel: Path) -> None:
     """Write the wheel again, with the library and a record of it."""
+    from wheel.wheelfile import WheelFile  # the Python that fetches need not have it
+
     original = wheel.rename(wheel.with_suffix(".old"))
     with zipfile.ZipFile(original) as before, WheelFile(wheel, "w") as after:
         for entry in before.infolist():
