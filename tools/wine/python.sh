@@ -22,11 +22,7 @@ $compiler-gcc-posix -shared -nostdlib -s -Wl,--entry=0 -o python/bcryptprimitive
     bcryptprimitives.def
 
 # Python asks Windows' management service for the processor's name, and wine's never answers.
-cat >python/Lib/site-packages/sitecustomize.py <<'END_OF_PYTHON'
-import sys
-
-sys.modules["_wmi"] = None
-END_OF_PYTHON
+rm -f python/DLLs/_wmi.pyd
 
 # Wine must not open windows, look for .NET, or wait in its debugger when a program fails. Under
 # it Python reads and writes pipes, but neither files nor terminals.
