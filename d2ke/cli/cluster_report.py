@@ -43,7 +43,7 @@ def write_cluster_report(
         f" of {sizes.min():,} to {sizes.max():,}.",
     )
     of_sample = f"; of more than {_MEMBERS:,}, of a sample" if sizes.max() > _MEMBERS else ""
-    known = ["known labels"] if (truth[1] >= 0).any() else []
+    label_column = ["known labels"] if (truth[1] >= 0).any() else []
     height, few = 0.3 + 0.28 * len(sizes), len(sizes) <= _BARS
     sections = [
         Section(
@@ -52,7 +52,7 @@ def write_cluster_report(
             f"{of_sample}.",
             "sizes of the clusters",
             picture((6.5, height), _draw_sizes, sizes, colours) if few else b"",
-            ["cluster", "objects", "medoid", "mean distance to it", *known],
+            ["cluster", "objects", "medoid", "mean distance to it", *label_column],
             [
                 [str(c), f"{size:,}", names[medoid], f"{mean:.4g}", *_classes(truth, labels == c)]
                 for c, (size, (medoid, mean)) in enumerate(zip(sizes, centres, strict=True))

@@ -46,7 +46,7 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) ->
 
 
 def _reader_left() -> bool:
-    """Return whether text is left to be printed, but `head`, say, has closed the pipe."""
+    """Return whether text is left to be printed, but its reader, such as `head`, has gone."""
     try:
         print(end="", flush=True)
     except OSError as error:

@@ -112,7 +112,7 @@ def train(
         tolerance by a truncated Newton method that serves all classes with each matrix product
         and copies nothing: many times faster for many rows or classes. It has no
         ``-R``. ``"auto"`` is LIBLINEAR where it is installed, and else ``"block"`` for
-        what that solves. ``model.method`` says which it was.
+        what that solves. ``model.method`` is the one that was used.
     class_weight : dict, optional
         {label: factor of C}, for labels of any type; in place of ``-w``.
     n_threads : int, optional
