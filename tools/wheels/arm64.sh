@@ -55,6 +55,6 @@ printf -v skipped " or %s" "${long[@]}"
 rm -rf d2ke matlab_compat
 "$root/python" -u -m pytest -o pythonpath=tests -p no:cacheprovider -q \
     --hypothesis-profile=few -k "not (${skipped# or })" tests/_ext tests/objects \
-    tests/distances tests/models/test_{kinds,persistence,telling,transform,views}.py \
+    tests/distances tests/models/test_{kinds,persistence,transform,views}.py \
     --ignore=tests/_ext/test_fuzz.py --ignore=tests/distances/test_user_distances.py 2>&1 |
     tee "$work/tests.log"
