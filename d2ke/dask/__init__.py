@@ -35,8 +35,9 @@ from d2ke.models.blocks import Sample
 from d2ke.models.calibration import Calibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.labels import Labels
+from d2ke.models.left_out import LeftOutScores
 from d2ke.models.model import D2KEModel
-from d2ke.models.passes import LeftOutScores, Rows
+from d2ke.models.passes import Rows
 from d2ke.models.plan import Plan
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.objects.container import Objects

@@ -22,10 +22,10 @@ from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.labels import Labels
+from d2ke.models.left_out import COSTS
 
 SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
 _PRIOR = 10  # pseudo-observations toward the first family
-COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _ROWS = 1024  # training objects that choose shares
 _FAMILIES = 4  # with more, fewer objects choose, in about the same time
 _COLUMNS = 256  # classes whose errors are summed

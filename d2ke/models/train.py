@@ -20,11 +20,11 @@ from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
 from d2ke.models.labels import read_labels, sample_weights
+from d2ke.models.left_out import LeftOutScores
 from d2ke.models.model import D2KEModel
 from d2ke.models.passes import (
     Executor,
     InMemory,
-    LeftOutScores,
     Rows,
     Solved,
     score,

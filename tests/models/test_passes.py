@@ -9,7 +9,7 @@ import d2ke
 from d2ke.learners.ridge import Ridge, decompose
 from d2ke.models import blocks, passes, tasks, train, training_inputs
 from d2ke.models.labels import Labels, read_labels
-from d2ke.models.passes import LeftOutScores
+from d2ke.models.left_out import LeftOutScores
 from d2ke.models.tasks import Classes
 
 N = 300
