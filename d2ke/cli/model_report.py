@@ -62,7 +62,7 @@ def write_report(
         f"Cross-validated {measure}: {measured(model)}",
         floor,
     )
-    points = session.long("accuracy by R", accuracy_by_R, Z, labels, model, session.n_threads)
+    points = session.long("accuracy by R", accuracy_by_R, Z, labels, rows, model, session.n_threads)
     sections = [
         Section(
             text="Each training object in turn is left out of the linear model. The same "

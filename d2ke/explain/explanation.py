@@ -155,7 +155,8 @@ def d2ke_explain(
         How many random objects, windows, and training objects, are named.
     training_object : int, optional
         The index of x among the training objects, if it is one of them. Random objects that were
-        taken from x are then treated as in training: at the distance of the nearest other object.
+        taken from x are then treated as in training: at the distance of the nearest other object,
+        or less far, see docs/models.md.
 
     Returns
     -------
@@ -311,11 +312,11 @@ def _view(
     distances = block.distances(apply_views(block.views, x), 1)[0]
     if training_object is not None and block.sources is not None:
         is_itself = _sources_are(block.omega, block.sources, training_object)
-        if block.hidden is not None:  # as if the nearest other object were x
-            hidden = np.flatnonzero(block.sources == training_object)
+        if block.own is not None:
+            own = np.flatnonzero(block.sources == training_object)
             with np.errstate(divide="ignore"):
-                logarithms = np.log(block.hidden[hidden] * np.sqrt(block.R))
-            distances[hidden] = -logarithms / block.gamma[hidden]
+                logarithms = np.log(block.own[own] * np.sqrt(block.R))
+            distances[own] = -logarithms / block.gamma[own]
     located = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
     places, steps = (None, None) if located is None else located
     return _View(block, x, distances, shares, values, is_itself, places, steps)

@@ -16,6 +16,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
+from d2ke.models.own_columns import OwnColumns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         pictures.append((draw_confusion, names, model.confusion))
     pictures += [(draw, model.calibration) for draw in left_out_pictures(model)]
     if X is not None:
-        points = accuracy_by_R(Z, labels, model, n_threads)
+        points = accuracy_by_R(Z, labels, rows, model, n_threads)
         pictures.insert(0, (draw_map, Z[:, model.unsupervised], labels))
         pictures.append((draw_curve, points, model.largest_class))
     count = len(pictures)
@@ -232,13 +233,13 @@ def draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> None
 
 
 def accuracy_by_R(
-    Z: np.ndarray, labels: np.ndarray, model: Any, n_threads: int | None
+    Z: np.ndarray, labels: np.ndarray, rows: np.ndarray, model: Any, n_threads: int | None
 ) -> list[tuple[int, float]]:
     """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
     task = model.task
     T = task.dense_columns(task.encode(labels, len(labels)))
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
-    result = []
+    own, result = OwnColumns.of(model.blocks).within(rows), []
     for divisor in _PARTS:
         chosen = np.concatenate(
             [np.arange(start, start + block.R // divisor)
@@ -249,7 +250,10 @@ def accuracy_by_R(
         features = np.ascontiguousarray(Z[:, chosen])
         unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
         ridge, P = decompose(features, T, unit, n_threads)
-        left_out = np.round(ridge.left_out(P, T, [model.C])[:, 0], 9)  # ties: the first class
+        used = np.isin(own.columns, chosen)
+        pairs = own.rows[used], np.searchsorted(chosen, own.columns[used])
+        decision = ridge.left_out(P, T, [model.C], own=pairs)[:, 0]
+        left_out = np.round(decision, 9)  # ties: the first class
         losses = task.losses(task.to_decisions(left_out), labels)
         result.append((len(chosen), 100 * (1 - float(losses.mean()))))
     return [*result, (model.R, model.accuracy)]

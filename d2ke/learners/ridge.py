@@ -14,6 +14,7 @@ S + 1 / (2 C), S being the products of all rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -24,8 +25,12 @@ from scipy import sparse
 from d2ke._base.blas import ROWS, product_pool, row_products, square
 from d2ke._base.rounding import rank_rounding
 
+# Row numbers, sorted, and numbers of features that are left out with them.
+Own = tuple[np.ndarray, np.ndarray]
+
 _STRIP = 256  # columns of one product
 _SUMS = ("products", "features", "targets", "crossed")
+_OWN = 1 << 18  # products of basis rows at a time: they stay in the cache
 _CHEAP = 1 << 37  # multiplications that take a few seconds in float64
 
 
@@ -262,12 +267,23 @@ class Ridge:
         return (weights if self.rows is None else self.rows.T @ weights).T, self.target_mean
 
     def _dual(self, C: float) -> np.ndarray:
-        return self.projected / (self.squares + 1 / (2 * C))[:, None]
+        return self.projected / self._penalised(C)[:, None]
 
     def left_out(
-        self, P: np.ndarray, T: Any, costs: Any, row_weights: np.ndarray | None = None
+        self,
+        P: np.ndarray,
+        T: Any,
+        costs: Any,
+        row_weights: np.ndarray | None = None,
+        own: Own | None = None,
     ) -> np.ndarray:
         """Return predictions by the models of all other rows.
+
+        The weights w of `own` features are constrained to 0. With the inverse A^-1 of the products
+        and the penalty, and the columns E of the identity matrix for these features, that adds
+        A^-1 E (E' A^-1 E)^-1 w to the residuals and subtracts A^-1 E (E' A^-1 E)^-1 E' A^-1 from
+        A^-1. With the rows B of the basis for these features and D = (s + 1 / (2 C))^-1,
+        E' A^-1 E is 2 C S, S = I - B s D B', and for the row p, p' A^-1 E is p' D B'.
 
         Parameters
         ----------
@@ -279,6 +295,8 @@ class Ridge:
             Values of C.
         row_weights : ndarray, shape (m,), optional
             Their weights; a row is left out with all of its weight.
+        own : pair of ndarray of int64, optional
+            Features that are left out with a row: the numbers of rows, sorted, and of features.
 
         Returns
         -------
@@ -288,12 +306,26 @@ class Ridge:
         k = self.projected.shape[1]
         T = T.toarray() if sparse.issparse(T) else T
         T = (T - self.target_mean).astype(P.dtype, copy=False)
-        shrinkage = 1 / (self.squares[:, None] + 1 / (2 * np.asarray(costs)))
+        penalty = 1 / (2 * np.asarray(costs))
+        shrinkage = 1 / (self.squares[:, None] + penalty)
         duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(costs) * k)
         leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
+        decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
+        shrunk = self.squares[:, None] * shrinkage
+        for rows, B in () if own is None else self._own_bases(*own):
+            n, m, r = B.shape
+
+            def sums(products: np.ndarray, factors: np.ndarray) -> np.ndarray:
+                return (products.reshape(-1, r) @ factors).reshape(*products.shape[:-1], -1)
+
+            S = np.eye(m) - np.moveaxis(sums(B[:, :, None] * B[:, None], shrunk), -1, 1)
+            A = sums(P[rows, None].astype(np.float64, copy=False) * B, shrinkage).swapaxes(1, 2)
+            Y = np.linalg.solve(S, penalty[:, None, None] * A[..., None])[..., 0]
+            leverage[rows] -= (Y * A).sum(axis=2)
+            weights = sums(B, duals).reshape(n, m, len(costs), k)
+            decision[rows] -= np.einsum("ncm,nmck->nck", Y, weights)
         if row_weights is not None:
             leverage *= row_weights[:, None].astype(P.dtype)
-        decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
         # A row that the model of all rows fits for any target carries no information.
         rest = np.maximum(1 - leverage, rank_rounding(P.dtype))[:, :, None]
         decision -= T[:, None]
@@ -302,36 +334,89 @@ class Ridge:
         return decision + self.target_mean
 
     def left_out_together(
-        self, P: np.ndarray, T: Any, costs: Any, row_weights: np.ndarray | None = None
+        self,
+        P: np.ndarray,
+        T: Any,
+        costs: Any,
+        row_weights: np.ndarray | None = None,
+        own: Own | None = None,
     ) -> np.ndarray:
         """Return predictions by the model of all rows but these, which is the same for all.
 
         With the block H of the hat matrix, 1 / n + p_i' (s + 1 / (2 C))^-1 p_j, and residuals r
         of the model of all rows, the residuals without these rows are (I - H)^-1 r. If rows
         outnumber the features q = (p, 1), with H = Q A^-1 Q', they are
-        r + Q (A - Q'Q)^-1 Q'r. Parameters and result are those of `left_out`.
+        r + Q (A - Q'Q)^-1 Q'r. Parameters and result are those of `left_out`; the features of
+        `own` are left out together, too.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
         decision = np.empty((len(P), len(costs), T.shape[1]))
         roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
+        B = None
+        if own is not None and len(own[1]):
+            B = self._basis_rows(own[1])
+            if len(B) > B.shape[1]:  # B'B is what counts
+                B = np.asarray(np.linalg.qr(B, mode="r"))
         if len(P) > P.shape[1] + 1:
             Q = np.hstack([P, np.ones((len(P), 1))]) * roots
-            gram = Q.T @ Q
+            gram, identity = Q.T @ Q, np.eye(P.shape[1] + 1)
             for i, C in enumerate(costs):
-                residuals = roots * (T - P @ self._dual(C))
-                rest = np.diag(np.append(self.squares + 1 / (2 * C), self.n)) - gram
-                residuals += Q @ np.linalg.solve(rest, Q.T @ residuals)
+                diagonal, dual, left = np.append(self._penalised(C), self.n), self._dual(C), Q
+                if B is None:
+                    rest = np.diag(diagonal) - gram
+                else:  # A^-1 of the other features has no inverse
+                    crossed, solved = self._own_parts(B, identity[:-1, :-1], C)
+                    inverse = identity / diagonal
+                    inverse[:-1, :-1] -= crossed @ solved
+                    dual = inverse[:-1, :-1] @ self.projected
+                    left, rest = Q @ inverse, identity - gram @ inverse
+                residuals = roots * (T - P @ dual)
+                residuals += left @ np.linalg.solve(rest, Q.T @ residuals)
                 decision[:, i] = T - residuals / roots
             return decision + self.target_mean
         # Rounding leaves 0 of 1 - H of a row that is fitted whatever its target.
         diagonal = (1 + 4 * np.finfo(np.float64).eps) * np.eye(len(P))
         for i, C in enumerate(costs):
-            hat = (P / (self.squares + 1 / (2 * C))) @ P.T + 1 / self.n
+            hat = (P / self._penalised(C)) @ P.T + 1 / self.n
+            residuals = T - P @ self._dual(C)
+            if B is not None:
+                crossed, solved = self._own_parts(B, P, C)
+                hat -= crossed @ solved
+                residuals += solved.T @ (B @ self._dual(C))
             rest = diagonal - roots * hat * roots.T
-            residuals = np.linalg.solve(rest, roots * (T - P @ self._dual(C)))
+            residuals = np.linalg.solve(rest, roots * residuals)
             decision[:, i] = T - residuals / roots
         return decision + self.target_mean
+
+    def _own_bases(
+        self, rows: np.ndarray, columns: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield rows that have as many own features, and the basis rows of these, (n, m, r)."""
+        rows, first, counts = np.unique(rows, return_index=True, return_counts=True)
+        for m in np.unique(counts):
+            same = counts == m
+            step = max(1, _OWN // (int(m) ** 2 * len(self.squares)))
+            for low in range(0, int(same.sum()), step):
+                places = first[same][low : low + step, None] + np.arange(m)
+                yield rows[same][low : low + step], self._basis_rows(columns[places])
+
+    def _basis_rows(self, columns: np.ndarray) -> np.ndarray:
+        """Return the rows of the basis of some features."""
+        if self.rows is None:
+            return self.basis[columns]
+        rows = self.rows[:, columns.ravel()].T @ self.basis
+        return rows.reshape(*columns.shape, -1)
+
+    def _own_parts(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return A and S^-1 A' / (2 C) of `left_out`, for rows that have these features in common."""
+        D = 1 / self._penalised(C)
+        A = (P * D) @ B.T
+        S = np.eye(len(B)) - (B * (self.squares * D)) @ B.T
+        return A, np.linalg.solve(S, A.T / (2 * C))
+
+    def _penalised(self, C: float) -> np.ndarray:
+        return self.squares + 1 / (2 * C)
 
 
 def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

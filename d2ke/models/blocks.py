@@ -114,7 +114,7 @@ class FittedFeatures:
         features that are not functions of a distance.
     sd_power : float
         Features are divided by their standard deviations to this power.
-    sources, hidden : ndarray or None
+    sources, hidden, own : ndarray or None
         See `FittedBlock`.
     """
 
@@ -129,6 +129,7 @@ class FittedFeatures:
     sd_power: Any = 1.0
     sources: Any = field(default=None, repr=False)
     hidden: Any = field(default=None, repr=False)
+    own: Any = field(default=None, repr=False)
 
     @property
     def R(self) -> int:
@@ -274,10 +275,9 @@ def block_features(
 ) -> np.ndarray:
     """Return the features of all blocks side by side, float32.
 
-    With `rows`, X are the training objects of these rows, in rising order. One that is a random
-    object gets the distance of the nearest other object of the sample: new objects are never at
-    distance 0 of their own random object, so that a model must not learn from it. On 339 sets, that
-    cost 6 to 12 points of accuracy.
+    With `rows`, X are the training objects of these rows, in rising order. The features of one that
+    is a random object are those of training there, see `d2ke.models.own_columns`: new objects are
+    never at distance 0 of their own random object.
     """
     Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
     first = 0

@@ -18,6 +18,7 @@ from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.blocks import FittedFeatures, Sample
+from d2ke.models.own_columns import own_values
 from d2ke.models.views import FITTED, View, apply_views
 from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects
@@ -130,13 +131,11 @@ class Block:
         features = block.of_distances(D, sample.n_threads)
         if block.sources is not None:
             columns = np.flatnonzero(block.sources >= 0)
-            at_sources = block.sources[columns], columns
-            if len(features) > 1:
-                features[at_sources] = -np.inf
-                features[at_sources] = features[:, columns].max(axis=0)
-            hidden, sources = np.zeros(block.R, np.float32), np.full(block.R, -1)
-            hidden[columns], sources[columns] = features[at_sources], sample.rows[at_sources[0]]
-            block = replace(block, sources=sources, hidden=hidden)
+            places, sources = block.sources[columns], np.full(block.R, -1)
+            hidden, own = np.zeros((2, block.R), np.float32)
+            hidden[columns], own[columns] = own_values(features, places, columns)
+            sources[columns] = sample.rows[places]
+            block = replace(block, sources=sources, hidden=hidden, own=own)
         return block, features
 
     def _draw(self, X: Any, seed: Any) -> tuple[FittedBlock, Any]:
@@ -192,8 +191,10 @@ class FittedBlock(FittedFeatures):
         The training object that each random object is or was cut from, where it must not be
         compared with it; -1 for none.
     hidden : ndarray of float32, shape (R,), or None
-        The features of these training objects: as if the random object that each of them is were
+        The features of these training objects as if the random object that each of them is were
         as far as the nearest other object.
+    own : ndarray of float32, shape (R,), or None
+        The features of these training objects in training, see `d2ke.models.own_columns`.
     """
 
     distance: str | Callable[..., float]
@@ -265,8 +266,8 @@ class FittedBlock(FittedFeatures):
         """Return the features of objects."""
         D = self.distances(apply_views(self.views, X), n_threads)
         features = self.of_distances(D, n_threads)
-        if rows is not None and self.sources is not None and self.hidden is not None:
+        if rows is not None and self.sources is not None and self.own is not None:
             places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
             columns = np.flatnonzero(rows[places] == self.sources)
-            features[places[columns], columns] = self.hidden[columns]
+            features[places[columns], columns] = self.own[columns]
         return features

@@ -14,6 +14,7 @@ import numpy as np
 from d2ke.learners.ridge import Ridge
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
+from d2ke.models.own_columns import OwnColumns
 from d2ke.models.tasks import Task
 
 COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
@@ -73,8 +74,12 @@ class LeftOutScores:
         labels: Labels,
         costs: Sequence[float],
         keep: np.ndarray | None = None,
+        own: OwnColumns | None = None,
     ) -> LeftOutScores:
-        """Score rows, given by their coordinates and labels; keep predictions of some, sorted."""
+        """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
+
+        A row's own columns, if there are any, are left out with it.
+        """
         keep = np.empty(0, np.intp) if keep is None else keep
         task, n_costs = labels.task, len(costs)
         kept = np.empty((len(keep), n_costs, task.k), task.kept_type)
@@ -91,13 +96,14 @@ class LeftOutScores:
         for rows in labels.left_out_chunks():
             chunk, coordinates, w = labels[rows], P[rows], weights[rows]
             T = chunk.dense_columns()
+            pairs = None if own is None else own.within(rows)[:2]
             scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
             # Objects of a group may all be right or wrong together.
             scores.squared_weights += float(w @ w if labels.groups is None else w.sum() ** 2)
             is_kept = places[rows] >= 0
             for low in range(0, n_costs, together):
                 some_costs = slice(low, low + together)
-                decision = chunk.left_out(ridge, coordinates, T, costs[some_costs])
+                decision = chunk.left_out(ridge, coordinates, T, costs[some_costs], pairs)
                 kept[places[rows][is_kept], some_costs] = decision[is_kept]
                 squares = (decision - T[:, None]) ** 2
                 squared[some_costs] += w @ squares.sum(axis=2)

@@ -17,6 +17,7 @@ from d2ke.models.blocks import Sample, block_features, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.labels import Labels
 from d2ke.models.left_out import COSTS, LeftOutScores
+from d2ke.models.own_columns import OwnColumns
 from d2ke.models.plan import Plan
 from d2ke.models.training_inputs import block_rows
 from d2ke.objects.container import span_of
@@ -148,11 +149,15 @@ def sum_products(rows: Rows, plan: Plan) -> RidgeSums:
 
 
 class Solved(NamedTuple):
-    """The models of every penalty, the C that are scored, and coordinates of at most R rows."""
+    """The models of every penalty, the C that are scored, and coordinates of at most R rows.
+
+    With the columns that are left out with rows.
+    """
 
     ridge: Ridge
     scaling: Scaling
     costs: Sequence[float]
+    own: OwnColumns
     P: np.ndarray | None = None
 
 
@@ -160,7 +165,8 @@ def solve(plan: Plan, sums: RidgeSums, Z: np.ndarray, sample: Sample, entropy: A
     """Return the models of every penalty from the sums; Z are the features of the sample."""
     scaling = plan.scaling(*sums.moments())
     ridge = Ridge.of(sums, scaling.sd * np.sqrt(plan.R))
-    return Solved(ridge, scaling, _costs_to_try(ridge, Z, sample, entropy))
+    costs = _costs_to_try(ridge, plan.own, Z, sample, entropy)
+    return Solved(ridge, scaling, costs, plan.own)
 
 
 def solve_rows(plan: Plan, Z: np.ndarray, sample: Sample) -> Solved:
@@ -169,10 +175,12 @@ def solve_rows(plan: Plan, Z: np.ndarray, sample: Sample) -> Solved:
     assert labels is not None
     unit = sd * np.sqrt(plan.R)
     ridge, P = ridge_of_rows(Z, labels.columns(), unit, sample.n_threads, labels.weights)
-    return Solved(ridge, Scaling(ridge.mean, sd), COSTS, P)
+    return Solved(ridge, Scaling(ridge.mean, sd), COSTS, plan.own, P)
 
 
-def _costs_to_try(ridge: Ridge, Z: np.ndarray, sample: Sample, entropy: Any) -> Sequence[float]:
+def _costs_to_try(
+    ridge: Ridge, own: OwnColumns, Z: np.ndarray, sample: Sample, entropy: Any
+) -> Sequence[float]:
     """Return the C that all rows are scored for: all, or with many classes the sample's best.
 
     With many classes, scores of all C would take longer than the products of features.
@@ -185,7 +193,8 @@ def _costs_to_try(ridge: Ridge, Z: np.ndarray, sample: Sample, entropy: Any) -> 
     if len(Z) > _CHOOSING:
         rows = np.random.default_rng(entropy).choice(len(Z), _CHOOSING, replace=False)
     P = ridge.coordinates(Z[rows], sample.n_threads)
-    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS).best()]]
+    own = own.within(sample.rows[rows])
+    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS, own=own).best()]]
 
 
 def score_sample(solved: Solved, sample: Sample, n: int, entropy: Any) -> LeftOutScores:
@@ -193,7 +202,8 @@ def score_sample(solved: Solved, sample: Sample, n: int, entropy: Any) -> LeftOu
     assert sample.labels is not None
     assert solved.P is not None
     keep = rows_to_keep(n, len(solved.costs) * sample.labels.task.k, entropy)
-    return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep)
+    own = solved.own.within(sample.rows)
+    return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep, own)
 
 
 def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftOutScores | None:
@@ -210,6 +220,7 @@ def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftO
             rows.labels[chunk],
             solved.costs,
             keep[slice(*np.searchsorted(keep, (chunk.start, chunk.stop)))] - chunk.start,
+            solved.own.within(np.arange(chunk.start, chunk.stop) + rows.first_row),
         )
         for chunk, Z in chunks
     ]

@@ -23,6 +23,7 @@ from d2ke.models.blocks import (
     per_feature,
     sample_rows,
 )
+from d2ke.models.own_columns import OwnColumns
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.shares import choose_shares, deviation_groups
 
@@ -54,6 +55,8 @@ class Plan:
         Type of the products.
     reference : ReferenceObjects
         What the model keeps of the sample.
+    own : OwnColumns
+        The columns that are left out with training objects.
     """
 
     blocks: tuple[FittedFeatures, ...]
@@ -67,6 +70,7 @@ class Plan:
     target_centre: np.ndarray
     dtype: np.dtype[Any]
     reference: ReferenceObjects
+    own: OwnColumns
 
     @property
     def R(self) -> int:
@@ -165,15 +169,20 @@ def _plan(
         trace = variances[in_family].sum() or len(names) * share
         stretch[in_family] *= np.sqrt(trace / (len(names) * share))
     centre = labels.task.target_centre(labels.values)
+    own = OwnColumns.of(fitted)
+    in_sample = own.within(sample.rows)
+    at_own = in_sample.rows, in_sample.columns
+    raised, Z[at_own] = Z[at_own], in_sample.hidden  # raised, objects look far from each other
     kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy)]
     unsupervised = [block for block in fitted if not block.supervised]
     if len(unsupervised) < len(fitted):
         kept = kept[:, ~per_feature(fitted, "supervised")]
     sizes, kinds = (list(map(attrgetter(fact), unsupervised)) for fact in ("R", "kinds"))
     reference = ReferenceObjects.of(kept, sizes, list(map(not_, kinds)), entropy, sample.n_threads)
+    Z[at_own] = raised
     return Plan(
         fitted, mean, unit, deviation, largest, floors, stretch, left_out, centre,
-        product_type(n, Z.shape[1]), reference,
+        product_type(n, Z.shape[1]), reference, own,
     )  # fmt: skip
 
 

@@ -72,8 +72,8 @@ def d2ke_update(
     of the objects that `d2ke_train` saw, as C was chosen for these: with new ones, the same C would
     be another penalty. Several updates give the model of one, up to rounding.
 
-    A random object that is a training object has there the distance of the nearest other object of
-    training to itself. In new objects nothing is replaced, so do not add training objects again.
+    Training replaces the features of its objects at random objects that are these objects. In new
+    objects nothing is replaced, so do not add training objects again.
 
     Examples
     --------

@@ -192,6 +192,62 @@ def test_folds_are_those_of_refits(data):
         near(decisions(by_sums, Z[out], C), expected, 1e-7)
 
 
+@given(data=st.data())
+def test_own_features_are_left_out_with_rows(data):
+    """Rows alone, and groups of them, against refits of the other rows and features."""
+    n, R, k = (data.draw(st.integers(*ends)) for ends in ((4, 25), (1, 30), (1, 3)))
+    Z, T = problem(n, R, k, seed=data.draw(st.integers(0, 999)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    costs = data.draw(st.lists(st.sampled_from(COSTS), min_size=1, max_size=3))
+    w = rng.integers(1, 4, n).astype(float) if data.draw(st.booleans()) else None
+    copies = np.ones(n, int) if w is None else w.astype(int)
+    columns = rng.permutation(R)[: data.draw(st.integers(0, R))]
+    rows = np.sort(rng.integers(0, data.draw(st.integers(1, n)), len(columns)))
+
+    def refit(out, C):
+        rest = np.repeat(np.arange(n), copies)
+        rest = rest[~np.isin(rest, out)]
+        used = np.setdiff1d(np.arange(R), columns[np.isin(rows, out)])
+        weights, offset = solved(Z[np.ix_(rest, used)], T[rest], C)
+        return Z[np.ix_(out, used)] @ weights + offset
+
+    if w is None and n > R:
+        ridge = Ridge.of(summed(Z, T))
+        P = ridge.coordinates(Z)
+    else:
+        ridge, P = ridge_of_rows(Z, T, np.ones(R), 1, w)
+    found = ridge.left_out(P, T, costs, w, (rows, columns))
+    near(found, [[refit([i], C)[0] for C in costs] for i in range(n)], 1e-10)
+    fold = rng.integers(0, 3, n)
+    fold[:2] = 0, 1  # two at least
+    for out in (np.flatnonzero(fold == i) for i in np.unique(fold)):
+        left = np.isin(rows, out)
+        own = np.searchsorted(out, rows[left]), columns[left]
+        weights = None if w is None else w[out]
+        found = ridge.left_out_together(P[out], T[out], costs, weights, own)
+        near(found, np.stack([refit(out, C) for C in costs], axis=1), 1e-10)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_own_features_of_weighted_rows_by_sums(shape):
+    """Both forms, of the same rows, for rows with one own feature and with two."""
+    n, R = shape
+    Z, T = problem(n, R, 2)
+    w = np.random.default_rng(1).uniform(0.5, 2, n)
+    sums = RidgeSums.empty(np.zeros(R), np.ones(R), np.zeros(2))
+    sums.add(Z, T, 1, w)
+    by_sums, (by_rows, P) = Ridge.of(sums), ridge_of_rows(Z, T, np.ones(R), 1, w)
+    own = np.array([0, 0, 3, n - 1]), np.array([5, 1, 7, 0])
+    Q = by_sums.coordinates(Z)
+    near(by_rows.left_out(P, T, COSTS, w, own), by_sums.left_out(Q, T, COSTS, w, own), 1e-7)
+    some, own = slice(5), (own[0][:3], own[1][:3])
+    one, other = (
+        ridge.left_out_together(rows[some], T[some], COSTS, w[some], own)
+        for ridge, rows in ((by_rows, P), (by_sums, Q))
+    )
+    near(one, other, 1e-7)
+
+
 @pytest.mark.parametrize(("n", "R"), [(2, 1), (12, 40), (20, 20)])
 def test_rows_are_features(n, R):
     """Both forms, of the same rows."""

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Training objects that are random objects: what their own features are in training.
+
+The feature of an object at itself is larger than any that a new object has, so a model must not
+learn from it. As if the nearest other object were there, it is *hidden*: this loses the label of
+the random object, which new objects near it need. So it is raised above that, as many deviations of
+its column as there are such columns in the block, over 2 sqrt(n). Then all of them together add at
+most a quarter to the kernel of the object with itself, which is 1 on average. If few objects are
+random objects, nothing is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from d2ke.embedding.scaling import moments
+from d2ke.models.blocks import FittedFeatures
+
+
+def own_values(
+    features: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put the values of training into the features of objects at the random objects they are.
+
+    Only an object that is one random object of the block is raised: raising those that windows
+    are cut from several times lost accuracy.
+
+    Parameters
+    ----------
+    features : ndarray of float32, shape (n, R)
+        The features of a block. The values at `rows` and `columns` are replaced.
+    rows, columns : ndarray of int64, shape (m,)
+        The objects, and the columns of the random objects that each of them is.
+
+    Returns
+    -------
+    hidden, own : ndarray of float32, shape (m,)
+        The largest features of other objects, and the values of training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.models.own_columns import own_values
+    >>> F = np.array([[0.5, 0.25], [0.125, 0.5], [0.375, 0.25], [0.125, 0.25]], np.float32)
+    >>> hidden, own = own_values(F, np.array([0, 1]), np.array([0, 1]))
+    >>> hidden.tolist(), own.tolist()
+    ([0.375, 0.25], [0.375, 0.25])
+    """
+    n = len(features)
+    if n == 1:
+        return features[rows, columns], features[rows, columns]
+    features[rows, columns] = -np.inf
+    hidden = features[:, columns].max(axis=0)
+    features[rows, columns] = own = hidden.copy()
+    single = np.bincount(rows)[rows] == 1
+    if not single.any():
+        return hidden, own
+    rows, columns, nearest = rows[single], columns[single], hidden[single]
+    others = features[:, columns]
+    mean = (others.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
+    others[rows, np.arange(len(rows))] = mean  # this adds nothing to the squares
+    deviation = moments(others)[1] * np.sqrt(n / (n - 1))
+    raised = mean + deviation * len(rows) / (2 * np.sqrt(n))
+    largest = 1 / np.sqrt(features.shape[1])
+    own[single] = np.maximum(nearest, np.minimum(raised, largest))
+    features[rows, columns] = own[single]
+    return hidden, own
+
+
+class OwnColumns(NamedTuple):
+    """Features of training objects that training has raised: an object and its own column each.
+
+    Left-out predictions are those of models without these columns, see `Ridge.left_out`.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Training objects, sorted; one may have several columns.
+    columns : ndarray of int64, shape (m,)
+        The column of each among all features.
+    hidden : ndarray of float32, shape (m,)
+        What is there without the rule: the largest feature of another object.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    hidden: np.ndarray
+
+    @classmethod
+    def of(cls, blocks: Sequence[FittedFeatures]) -> OwnColumns:
+        """Return the raised columns of blocks side by side."""
+        nothing = np.empty(0, np.int64)
+        found, first = [cls(nothing, nothing, np.empty(0, np.float32))], 0
+        for block in blocks:
+            if block.own is not None:
+                raised = np.flatnonzero(block.own > block.hidden)
+                found.append(cls(block.sources[raised], raised + first, block.hidden[raised]))
+            first += block.R
+        rows, columns, hidden = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(rows, kind="stable")
+        return cls(rows[order], columns[order], hidden[order])
+
+    def within(self, rows: np.ndarray) -> OwnColumns:
+        """Return the columns of some training objects, which are counted from 0."""
+        first, last = (np.searchsorted(self.rows, rows, side) for side in ("left", "right"))
+        counts = last - first
+        places = np.arange(counts.sum()) + np.repeat(last - np.cumsum(counts), counts)
+        return OwnColumns(
+            np.repeat(np.arange(len(rows)), counts), self.columns[places], self.hidden[places]
+        )
