@@ -388,6 +388,7 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
         if one.sources is not None:
             same(one.sources, other.sources)
             same(one.hidden, other.hidden)
+            same(one.own, other.own)
     for name in ("kind", "channels", "letters", "C", "n_train"):
         assert getattr(ours, name) == getattr(wanted, name) or ours.classes is None
     assert ours.largest_class == pytest.approx(wanted.largest_class, rel=1e-12, nan_ok=True)

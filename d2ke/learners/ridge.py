@@ -283,7 +283,7 @@ class Ridge:
         and the penalty, and the columns E of the identity matrix for these features, that adds
         A^-1 E (E' A^-1 E)^-1 w to the residuals and subtracts A^-1 E (E' A^-1 E)^-1 E' A^-1 from
         A^-1. With the rows B of the basis for these features and D = (s + 1 / (2 C))^-1,
-        E' A^-1 E is 2 C S, S = I - B s D B', and for the row p, p' A^-1 E is p' D B'.
+        E' A^-1 E is 2 C S, S = I - B s D B', and A^-1 E for the row p is p' D B'.
 
         Parameters
         ----------
@@ -311,18 +311,14 @@ class Ridge:
         duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(costs) * k)
         leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
-        shrunk = self.squares[:, None] * shrinkage
         for rows, B in () if own is None else self._own_bases(*own):
-            n, m, r = B.shape
-
-            def sums(products: np.ndarray, factors: np.ndarray) -> np.ndarray:
-                return (products.reshape(-1, r) @ factors).reshape(*products.shape[:-1], -1)
-
-            S = np.eye(m) - np.moveaxis(sums(B[:, :, None] * B[:, None], shrunk), -1, 1)
-            A = sums(P[rows, None].astype(np.float64, copy=False) * B, shrinkage).swapaxes(1, 2)
+            m = B.shape[1]
+            S = np.tensordot(B[:, :, None] * B[:, None], self.squares[:, None] * shrinkage, 1)
+            S = np.eye(m) - np.moveaxis(S, -1, 1)
+            A = np.tensordot(P[rows, None] * B, shrinkage, 1).swapaxes(1, 2)
             Y = np.linalg.solve(S, penalty[:, None, None] * A[..., None])[..., 0]
             leverage[rows] -= (Y * A).sum(axis=2)
-            weights = sums(B, duals).reshape(n, m, len(costs), k)
+            weights = np.tensordot(B, duals, 1).reshape(len(B), m, len(costs), k)
             decision[rows] -= np.einsum("ncm,nmck->nck", Y, weights)
         if row_weights is not None:
             leverage *= row_weights[:, None].astype(P.dtype)
@@ -409,7 +405,7 @@ class Ridge:
         return rows.reshape(*columns.shape, -1)
 
     def _own_parts(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return A and S^-1 A' / (2 C) of `left_out`, for rows that have these features in common."""
+        """Return A and S^-1 A' / (2 C) of `left_out` for rows that share these features."""
         D = 1 / self._penalised(C)
         A = (P * D) @ B.T
         S = np.eye(len(B)) - (B * (self.squares * D)) @ B.T
