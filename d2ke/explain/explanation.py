@@ -313,10 +313,10 @@ def _view(
     if training_object is not None and block.sources is not None:
         is_itself = _sources_are(block.omega, block.sources, training_object)
         if block.own is not None:
-            own = np.flatnonzero(block.sources == training_object)
+            replaced = np.flatnonzero(block.sources == training_object)
             with np.errstate(divide="ignore"):
-                logarithms = np.log(block.own[own] * np.sqrt(block.R))
-            distances[own] = -logarithms / block.gamma[own]
+                logarithms = np.log(block.own[replaced] * np.sqrt(block.R))
+            distances[replaced] = -logarithms / block.gamma[replaced]
     located = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
     places, steps = (None, None) if located is None else located
     return _View(block, x, distances, shares, values, is_itself, places, steps)

@@ -239,7 +239,7 @@ def accuracy_by_R(
     task = model.task
     T = task.dense_columns(task.encode(labels, len(labels)))
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
-    own, result = OwnColumns.of(model.blocks).within(rows), []
+    own_columns, result = OwnColumns.of(model.blocks).within(rows), []
     for divisor in _PARTS:
         chosen = np.concatenate(
             [np.arange(start, start + block.R // divisor)
@@ -250,9 +250,9 @@ def accuracy_by_R(
         features = np.ascontiguousarray(Z[:, chosen])
         unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
         ridge, P = decompose(features, T, unit, n_threads)
-        used = np.isin(own.columns, chosen)
-        pairs = own.rows[used], np.searchsorted(chosen, own.columns[used])
-        decision = ridge.left_out(P, T, [model.C], own=pairs)[:, 0]
+        used = np.isin(own_columns.columns, chosen)
+        removed = own_columns.rows[used], np.searchsorted(chosen, own_columns.columns[used])
+        decision = ridge.left_out(P, T, [model.C], removed=removed)[:, 0]
         left_out = np.round(decision, 9)  # ties: the first class
         losses = task.losses(task.to_decisions(left_out), labels)
         result.append((len(chosen), 100 * (1 - float(losses.mean()))))

@@ -25,12 +25,12 @@ from scipy import sparse
 from d2ke._base.blas import ROWS, product_pool, row_products, square
 from d2ke._base.rounding import rank_rounding
 
-# Row numbers, sorted, and numbers of features that are left out with them.
-Own = tuple[np.ndarray, np.ndarray]
+# Numbers of rows, sorted, and of features that are left out with them.
+Removed = tuple[np.ndarray, np.ndarray]
 
 _STRIP = 256  # columns of one product
 _SUMS = ("products", "features", "targets", "crossed")
-_OWN = 1 << 18  # products of basis rows at a time: they stay in the cache
+_PRODUCTS = 1 << 18  # products of basis rows at a time: they stay in the cache
 _CHEAP = 1 << 37  # multiplications that take a few seconds in float64
 
 
@@ -275,15 +275,15 @@ class Ridge:
         T: Any,
         costs: Any,
         row_weights: np.ndarray | None = None,
-        own: Own | None = None,
+        removed: Removed | None = None,
     ) -> np.ndarray:
         """Return predictions by the models of all other rows.
 
-        The weights w of `own` features are constrained to 0. With the inverse A^-1 of the products
-        and the penalty, and the columns E of the identity matrix for these features, that adds
-        A^-1 E (E' A^-1 E)^-1 w to the residuals and subtracts A^-1 E (E' A^-1 E)^-1 E' A^-1 from
-        A^-1. With the rows B of the basis for these features and D = (s + 1 / (2 C))^-1,
-        E' A^-1 E is 2 C S, S = I - B s D B', and A^-1 E for the row p is p' D B'.
+        The models of some rows have no weights of some features: their weights w are constrained
+        to 0. Let E select these features and A be the products with the penalty. The constraint
+        subtracts A^-1 E (E'A^-1 E)^-1 w from all weights, and A^-1 E (E'A^-1 E)^-1 E'A^-1 from A^-1.
+        If B are the rows of the basis for these features, and D is (s + 1 / (2 C))^-1, E'A^-1 E is
+        2 C S with S = I - B s D B', and p'A^-1 E is p'D B', the row A of the code.
 
         Parameters
         ----------
@@ -295,8 +295,8 @@ class Ridge:
             Values of C.
         row_weights : ndarray, shape (m,), optional
             Their weights; a row is left out with all of its weight.
-        own : pair of ndarray of int64, optional
-            Features that are left out with a row: the numbers of rows, sorted, and of features.
+        removed : pair of ndarray of int64, optional
+            Rows, sorted, and the features that are left out with them, by their numbers.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class Ridge:
         duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(costs) * k)
         leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
-        for rows, B in () if own is None else self._own_bases(*own):
+        for rows, B in () if removed is None else self._bases(*removed):
             m = B.shape[1]
             S = np.tensordot(B[:, :, None] * B[:, None], self.squares[:, None] * shrinkage, 1)
             S = np.eye(m) - np.moveaxis(S, -1, 1)
@@ -335,7 +335,7 @@ class Ridge:
         T: Any,
         costs: Any,
         row_weights: np.ndarray | None = None,
-        own: Own | None = None,
+        removed: Removed | None = None,
     ) -> np.ndarray:
         """Return predictions by the model of all rows but these, which is the same for all.
 
@@ -343,15 +343,15 @@ class Ridge:
         of the model of all rows, the residuals without these rows are (I - H)^-1 r. If rows
         outnumber the features q = (p, 1), with H = Q A^-1 Q', they are
         r + Q (A - Q'Q)^-1 Q'r. Parameters and result are those of `left_out`; the features of
-        `own` are left out together, too.
+        `removed` are left out together, too.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
         decision = np.empty((len(P), len(costs), T.shape[1]))
         roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
         B = None
-        if own is not None and len(own[1]):
-            B = self._basis_rows(own[1])
+        if removed is not None and len(removed[1]):
+            B = self._basis_rows(removed[1])
             if len(B) > B.shape[1]:  # B'B is what counts
                 B = np.asarray(np.linalg.qr(B, mode="r"))
         if len(P) > P.shape[1] + 1:
@@ -362,7 +362,7 @@ class Ridge:
                 if B is None:
                     rest = np.diag(diagonal) - gram
                 else:  # A^-1 of the other features has no inverse
-                    crossed, solved = self._own_parts(B, identity[:-1, :-1], C)
+                    crossed, solved = self._removal(B, identity[:-1, :-1], C)
                     inverse = identity / diagonal
                     inverse[:-1, :-1] -= crossed @ solved
                     dual = inverse[:-1, :-1] @ self.projected
@@ -377,7 +377,7 @@ class Ridge:
             hat = (P / self._penalised(C)) @ P.T + 1 / self.n
             residuals = T - P @ self._dual(C)
             if B is not None:
-                crossed, solved = self._own_parts(B, P, C)
+                crossed, solved = self._removal(B, P, C)
                 hat -= crossed @ solved
                 residuals += solved.T @ (B @ self._dual(C))
             rest = diagonal - roots * hat * roots.T
@@ -385,14 +385,14 @@ class Ridge:
             decision[:, i] = T - residuals / roots
         return decision + self.target_mean
 
-    def _own_bases(
+    def _bases(
         self, rows: np.ndarray, columns: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield rows that have as many own features, and the basis rows of these, (n, m, r)."""
+        """Yield rows without as many features, and the basis rows of these, (n, m, r)."""
         rows, first, counts = np.unique(rows, return_index=True, return_counts=True)
         for m in np.unique(counts):
             same = counts == m
-            step = max(1, _OWN // (int(m) ** 2 * len(self.squares)))
+            step = max(1, _PRODUCTS // (int(m) ** 2 * len(self.squares)))
             for low in range(0, int(same.sum()), step):
                 places = first[same][low : low + step, None] + np.arange(m)
                 yield rows[same][low : low + step], self._basis_rows(columns[places])
@@ -404,7 +404,7 @@ class Ridge:
         rows = self.rows[:, columns.ravel()].T @ self.basis
         return rows.reshape(*columns.shape, -1)
 
-    def _own_parts(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
+    def _removal(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
         """Return A and S^-1 A' / (2 C) of `left_out` for rows that share these features."""
         D = 1 / self._penalised(C)
         A = (P * D) @ B.T

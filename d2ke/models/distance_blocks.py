@@ -132,10 +132,10 @@ class Block:
         if block.sources is not None:
             columns = np.flatnonzero(block.sources >= 0)
             places, sources = block.sources[columns], np.full(block.R, -1)
-            hidden, own = np.zeros((2, block.R), np.float32)
-            hidden[columns], own[columns] = own_values(features, places, columns)
+            values = np.zeros((2, block.R), np.float32)
+            values[:, columns] = own_values(features, places, columns)
             sources[columns] = sample.rows[places]
-            block = replace(block, sources=sources, hidden=hidden, own=own)
+            block = replace(block, sources=sources, hidden=values[0], own=values[1])
         return block, features
 
     def _draw(self, X: Any, seed: Any) -> tuple[FittedBlock, Any]:

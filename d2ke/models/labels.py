@@ -13,7 +13,7 @@ import numpy as np
 from d2ke._base import labels as plain
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
-from d2ke.learners.ridge import Own, Ridge
+from d2ke.learners.ridge import Removed, Ridge
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
@@ -113,14 +113,19 @@ class Labels:
             yield from np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
 
     def left_out(
-        self, ridge: Ridge, P: np.ndarray, T: Any, costs: Sequence[float], own: Own | None = None
+        self,
+        ridge: Ridge,
+        P: np.ndarray,
+        T: Any,
+        costs: Sequence[float],
+        removed: Removed | None = None,
     ) -> np.ndarray:
         """Return decisions of these rows, a chunk, by models without each or without the group.
 
-        And without their own columns, if there are any.
+        The models are without the `removed` features, too, if there are any.
         """
         predict = ridge.left_out if self.groups is None else ridge.left_out_together
-        return predict(P, T, costs, self.weights, own)
+        return predict(P, T, costs, self.weights, removed)
 
 
 def read_labels(y: Any, task: str | None) -> Labels:

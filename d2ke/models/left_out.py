@@ -96,14 +96,14 @@ class LeftOutScores:
         for rows in labels.left_out_chunks():
             chunk, coordinates, w = labels[rows], P[rows], weights[rows]
             T = chunk.dense_columns()
-            pairs = None if own is None else own.within(rows)[:2]
+            removed = None if own is None else own.within(rows)[:2]
             scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
             # Objects of a group may all be right or wrong together.
             scores.squared_weights += float(w @ w if labels.groups is None else w.sum() ** 2)
             is_kept = places[rows] >= 0
             for low in range(0, n_costs, together):
                 some_costs = slice(low, low + together)
-                decision = chunk.left_out(ridge, coordinates, T, costs[some_costs], pairs)
+                decision = chunk.left_out(ridge, coordinates, T, costs[some_costs], removed)
                 kept[places[rows][is_kept], some_costs] = decision[is_kept]
                 squares = (decision - T[:, None]) ** 2
                 squared[some_costs] += w @ squares.sum(axis=2)

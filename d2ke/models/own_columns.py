@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training objects that are random objects: what their own features are in training.
+"""The features of training objects at the random objects that they are: their own columns.
 
-The feature of an object at itself is larger than any that a new object has, so a model must not
-learn from it. As if the nearest other object were there, it is *hidden*: this loses the label of
-the random object, which new objects near it need. So it is raised above that, as many deviations of
-its column as there are such columns in the block, over 2 sqrt(n). Then all of them together add at
-most a quarter to the kernel of the object with itself, which is 1 on average. If few objects are
-random objects, nothing is raised.
+The feature of an object at itself is 1, which no new object has, so a model must not learn from it.
+With the feature of the nearest other object instead, it is *hidden*, and the model loses the label
+of the random object, which new objects near it need. So training raises it to R / (2 sqrt(n))
+deviations above the mean of the column, where R is the number of such columns in the block. If all
+n objects are random objects, the raised features add at most a quarter to the kernel of an object
+with itself, which is 1 on average. If few objects are, the features stay hidden.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def own_values(
         return features[rows, columns], features[rows, columns]
     features[rows, columns] = -np.inf
     hidden = features[:, columns].max(axis=0)
-    features[rows, columns] = own = hidden.copy()
+    features[rows, columns] = values = hidden.copy()
     single = np.bincount(rows)[rows] == 1
     if not single.any():
-        return hidden, own
+        return hidden, values
     rows, columns, nearest = rows[single], columns[single], hidden[single]
     others = features[:, columns]
     mean = (others.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
@@ -65,9 +65,8 @@ def own_values(
     deviation = moments(others)[1] * np.sqrt(n / (n - 1))
     raised = mean + deviation * len(rows) / (2 * np.sqrt(n))
     largest = 1 / np.sqrt(features.shape[1])
-    own[single] = np.maximum(nearest, np.minimum(raised, largest))
-    features[rows, columns] = own[single]
-    return hidden, own
+    features[rows, columns] = values[single] = np.maximum(nearest, np.minimum(raised, largest))
+    return hidden, values
 
 
 class OwnColumns(NamedTuple):
@@ -82,7 +81,7 @@ class OwnColumns(NamedTuple):
     columns : ndarray of int64, shape (m,)
         The column of each among all features.
     hidden : ndarray of float32, shape (m,)
-        What is there without the rule: the largest feature of another object.
+        The largest feature of another object in each column.
     """
 
     rows: np.ndarray
@@ -93,13 +92,13 @@ class OwnColumns(NamedTuple):
     def of(cls, blocks: Sequence[FittedFeatures]) -> OwnColumns:
         """Return the raised columns of blocks side by side."""
         nothing = np.empty(0, np.int64)
-        found, first = [cls(nothing, nothing, np.empty(0, np.float32))], 0
+        pieces, first = [cls(nothing, nothing, np.empty(0, np.float32))], 0
         for block in blocks:
             if block.own is not None:
                 raised = np.flatnonzero(block.own > block.hidden)
-                found.append(cls(block.sources[raised], raised + first, block.hidden[raised]))
+                pieces.append(cls(block.sources[raised], raised + first, block.hidden[raised]))
             first += block.R
-        rows, columns, hidden = map(np.concatenate, zip(*found, strict=True))
+        rows, columns, hidden = map(np.concatenate, zip(*pieces, strict=True))
         order = np.argsort(rows, kind="stable")
         return cls(rows[order], columns[order], hidden[order])
 

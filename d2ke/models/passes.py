@@ -157,7 +157,7 @@ class Solved(NamedTuple):
     ridge: Ridge
     scaling: Scaling
     costs: Sequence[float]
-    own: OwnColumns
+    own_columns: OwnColumns
     P: np.ndarray | None = None
 
 
@@ -165,8 +165,8 @@ def solve(plan: Plan, sums: RidgeSums, Z: np.ndarray, sample: Sample, entropy: A
     """Return the models of every penalty from the sums; Z are the features of the sample."""
     scaling = plan.scaling(*sums.moments())
     ridge = Ridge.of(sums, scaling.sd * np.sqrt(plan.R))
-    costs = _costs_to_try(ridge, plan.own, Z, sample, entropy)
-    return Solved(ridge, scaling, costs, plan.own)
+    costs = _costs_to_try(ridge, plan.own_columns, Z, sample, entropy)
+    return Solved(ridge, scaling, costs, plan.own_columns)
 
 
 def solve_rows(plan: Plan, Z: np.ndarray, sample: Sample) -> Solved:
@@ -175,11 +175,11 @@ def solve_rows(plan: Plan, Z: np.ndarray, sample: Sample) -> Solved:
     assert labels is not None
     unit = sd * np.sqrt(plan.R)
     ridge, P = ridge_of_rows(Z, labels.columns(), unit, sample.n_threads, labels.weights)
-    return Solved(ridge, Scaling(ridge.mean, sd), COSTS, plan.own, P)
+    return Solved(ridge, Scaling(ridge.mean, sd), COSTS, plan.own_columns, P)
 
 
 def _costs_to_try(
-    ridge: Ridge, own: OwnColumns, Z: np.ndarray, sample: Sample, entropy: Any
+    ridge: Ridge, own_columns: OwnColumns, Z: np.ndarray, sample: Sample, entropy: Any
 ) -> Sequence[float]:
     """Return the C that all rows are scored for: all, or with many classes the sample's best.
 
@@ -193,8 +193,8 @@ def _costs_to_try(
     if len(Z) > _CHOOSING:
         rows = np.random.default_rng(entropy).choice(len(Z), _CHOOSING, replace=False)
     P = ridge.coordinates(Z[rows], sample.n_threads)
-    own = own.within(sample.rows[rows])
-    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS, own=own).best()]]
+    columns = own_columns.within(sample.rows[rows])
+    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS, own=columns).best()]]
 
 
 def score_sample(solved: Solved, sample: Sample, n: int, entropy: Any) -> LeftOutScores:
@@ -202,8 +202,8 @@ def score_sample(solved: Solved, sample: Sample, n: int, entropy: Any) -> LeftOu
     assert sample.labels is not None
     assert solved.P is not None
     keep = rows_to_keep(n, len(solved.costs) * sample.labels.task.k, entropy)
-    own = solved.own.within(sample.rows)
-    return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep, own)
+    columns = solved.own_columns.within(sample.rows)
+    return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep, columns)
 
 
 def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftOutScores | None:
@@ -220,7 +220,7 @@ def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftO
             rows.labels[chunk],
             solved.costs,
             keep[slice(*np.searchsorted(keep, (chunk.start, chunk.stop)))] - chunk.start,
-            solved.own.within(np.arange(chunk.start, chunk.stop) + rows.first_row),
+            solved.own_columns.within(np.arange(chunk.start, chunk.stop) + rows.first_row),
         )
         for chunk, Z in chunks
     ]

@@ -55,7 +55,7 @@ class Plan:
         Type of the products.
     reference : ReferenceObjects
         What the model keeps of the sample.
-    own : OwnColumns
+    own_columns : OwnColumns
         The columns that are left out with training objects.
     """
 
@@ -70,7 +70,7 @@ class Plan:
     target_centre: np.ndarray
     dtype: np.dtype[Any]
     reference: ReferenceObjects
-    own: OwnColumns
+    own_columns: OwnColumns
 
     @property
     def R(self) -> int:
@@ -169,8 +169,8 @@ def _plan(
         trace = variances[in_family].sum() or len(names) * share
         stretch[in_family] *= np.sqrt(trace / (len(names) * share))
     centre = labels.task.target_centre(labels.values)
-    own = OwnColumns.of(fitted)
-    in_sample = own.within(sample.rows)
+    own_columns = OwnColumns.of(fitted)
+    in_sample = own_columns.within(sample.rows)
     at_own = in_sample.rows, in_sample.columns
     raised, Z[at_own] = Z[at_own], in_sample.hidden  # raised, objects look far from each other
     kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy)]
@@ -182,7 +182,7 @@ def _plan(
     Z[at_own] = raised
     return Plan(
         fitted, mean, unit, deviation, largest, floors, stretch, left_out, centre,
-        product_type(n, Z.shape[1]), reference, own,
+        product_type(n, Z.shape[1]), reference, own_columns,
     )  # fmt: skip
 
 
