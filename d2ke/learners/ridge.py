@@ -281,9 +281,9 @@ class Ridge:
 
         The models of some rows have no weights of some features: their weights w are constrained
         to 0. Let E select these features and A be the products with the penalty. The constraint
-        subtracts A^-1 E (E'A^-1 E)^-1 w from all weights, and A^-1 E (E'A^-1 E)^-1 E'A^-1 from A^-1.
-        If B are the rows of the basis for these features, and D is (s + 1 / (2 C))^-1, E'A^-1 E is
-        2 C S with S = I - B s D B', and p'A^-1 E is p'D B', the row A of the code.
+        subtracts A^-1 E (E'A^-1 E)^-1 w from all weights and A^-1 E (E'A^-1 E)^-1 E'A^-1 from
+        A^-1. If B are the rows of the basis for these features and D is (s + 1 / (2 C))^-1,
+        E'A^-1 E is 2 C S with S = I - B s D B', and for a row p, p'A^-1 E is p'D B'.
 
         Parameters
         ----------
