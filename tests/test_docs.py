@@ -83,6 +83,10 @@ def test_sets_guide(capsys):
     run_page(blocks("docs/sets.md"), capsys)
 
 
+def test_certainty_guide(capsys):
+    run_page(blocks("docs/certainty.md"), capsys)
+
+
 @pytest.mark.slow
 def test_parameters_guide(capsys, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")

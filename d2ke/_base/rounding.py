@@ -84,3 +84,8 @@ def feature_deviations(
     """
     plain = plain_deviations(deviation, largest, dtype)
     return np.where(floors > 0, np.maximum(deviation, floors), plain)
+
+
+def varying(deviation: np.ndarray, largest: np.ndarray, floors: np.ndarray, dtype: Any) -> Any:
+    """Return which features vary by more than rounding; `floors` as for `feature_deviations`."""
+    return np.where(floors > 0, deviation > _VARIES * largest, ~constant(deviation, largest, dtype))

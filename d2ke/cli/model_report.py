@@ -62,11 +62,14 @@ def write_report(
         f"Cross-validated {measure}: {measured(model)}",
         floor,
     )
+    left_out = "Each training object in turn is left out of the linear model."
+    if model.near_copies is not None:
+        left_out = model.near_copies.report(model)
     points = session.long("accuracy by R", accuracy_by_R, Z, labels, rows, model, session.n_threads)
     sections = [
         Section(
-            text="Each training object in turn is left out of the linear model. The same "
-            "predictions chose C, so the accuracy can be too high. Measure it on new objects.",
+            text=f"{left_out} The same predictions chose C, so the accuracy can be a little too "
+            "high. Measure it on new objects.",
             columns=["block", "random objects", "distance"],
             rows=[[block.name, str(block.R), block.describe()] for block in model.blocks],
         ),

@@ -14,7 +14,7 @@ from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
 from d2ke.dask.workers import check_workers, finished, later, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
-from d2ke.models.labels import Labels
+from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.passes import Rows
 from d2ke.models.train import Options, check_keep_sums, train
@@ -36,7 +36,7 @@ def d2ke_train(
     task: str | None = None,
     class_weight: str | Mapping[Any, float] | None = None,
     sample_weight: Any = None,
-    groups: None = None,
+    groups: str | None = None,
     seed: Any = 0,
     keep_sums: bool = False,
     chunks: Any = None,
@@ -63,9 +63,10 @@ def d2ke_train(
         As for `d2ke.d2ke_train`.
     sample_weight : array_like, dask Series or array, or list of Delayed, optional
         As for `d2ke.d2ke_train`; a dask collection has the partitions of X.
-    groups : None
-        Groups need all features in memory: use `d2ke.d2ke_train`. The squared hinge loss, which
-        needs them too, is not tried.
+    groups : "none", optional
+        By default, near-copies are groups, as for `d2ke.d2ke_train`; ``"none"`` leaves every
+        object out alone. Groups of your own need all features in memory: use `d2ke.d2ke_train`. The
+        squared hinge loss, which needs them too, is not tried.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def d2ke_train(
     ['odd', 'even']
     """
     n_threads = integer("n_threads", n_threads, 1)
-    if groups is not None:
+    if without_none(groups) is not None:
         raise ArgumentError(
             "groups", "needs all features in memory: train with d2ke.d2ke_train, on one machine"
         )
@@ -101,7 +102,8 @@ def d2ke_train(
         raise ArgumentTypeError("y", "must be the labels of X, got None")
     if task is not None:
         choice("task", task, ("classification", "regression"))
-    options = Options(entropy_of(seed), check_keep_sums(keep_sums, class_weight, sample_weight))
+    check_keep_sums(keep_sums, class_weight, sample_weight)
+    options = Options(entropy_of(seed), keep_sums, groups is None)
     chosen = Choice.of(blocks, distance, R, params)
     anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
     x = partitions_of("X", X, chunks, kind="any", anything=anything)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from d2ke._base.errors import ArgumentError
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
+from d2ke.models.labels import Labels
+from d2ke.models.left_out import LeftOutScores
 from d2ke.models.own_columns import OwnColumns
 
 if TYPE_CHECKING:
@@ -237,7 +239,9 @@ def accuracy_by_R(
 ) -> list[tuple[int, float]]:
     """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
     task = model.task
-    T = task.dense_columns(task.encode(labels, len(labels)))
+    coded, groups = Labels(task, task.encode(labels, len(labels))), model.groups
+    if groups is not None and np.array_equal(model.near_copies.rows, rows):
+        coded = replace(coded, groups=groups)
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     own_columns, result = OwnColumns.of(model.blocks).within(rows), []
     for divisor in _PARTS:
@@ -249,13 +253,12 @@ def accuracy_by_R(
             continue
         features = np.ascontiguousarray(Z[:, chosen])
         unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
-        ridge, P = decompose(features, T, unit, n_threads)
+        ridge, P = decompose(features, coded.columns(), unit, n_threads)
         used = np.isin(own_columns.columns, chosen)
-        removed = own_columns.rows[used], np.searchsorted(chosen, own_columns.columns[used])
-        decision = ridge.left_out(P, T, [model.C], removed=removed)[:, 0]
-        left_out = np.round(decision, 9)  # ties: the first class
-        losses = task.losses(task.to_decisions(left_out), labels)
-        result.append((len(chosen), 100 * (1 - float(losses.mean()))))
+        places = np.searchsorted(chosen, own_columns.columns[used])
+        removed = OwnColumns(own_columns.rows[used], places, own_columns.hidden[used])
+        scores = LeftOutScores.of(ridge, P, coded, [model.C], own_columns=removed)
+        result.append((len(chosen), scores.accuracy(0)[0]))
     return [*result, (model.R, model.accuracy)]
 
 

@@ -100,6 +100,9 @@ class FittedFeatures:
         Blocks of one family have one share of the kernel, which training chooses.
     column : str
         The column of records that it sees; empty for objects of one kind.
+    members : tuple of str
+        What its family is a part of when training chooses shares, see `d2ke.models.shares`. By
+        default the family is one by itself.
     share : float
         Of the family in the kernel; training sets it.
     fill : ndarray of float32, shape (R,), or None
@@ -121,6 +124,7 @@ class FittedFeatures:
     name: str
     family: str = ""
     column: str = ""
+    members: tuple[str, ...] = ()
     share: float = 1.0
     fill: np.ndarray | None = None
 

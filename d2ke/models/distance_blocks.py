@@ -62,6 +62,9 @@ class Block:
         Blocks of one family have one share of the kernel, which training chooses.
     column : str
         Of records, the column of objects that the block sees; empty for objects of one kind.
+    members : tuple of str
+        Families with a common name here are also weighed together: their mean is one of the kernels
+        that training combines. By default the family is weighed alone, and in the mean of all.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Block:
     sd_power: float = 1.0
     family: str = ""
     column: str = ""
+    members: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -113,6 +117,12 @@ class Block:
                 f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
             )
         object.__setattr__(self, "views", tuple(self.views))
+        if isinstance(self.members, str) or not all(isinstance(m, str) for m in self.members):
+            raise ArgumentTypeError(
+                "members",
+                f"of block {self.name!r} must be a tuple of strings, got {self.members!r}",
+            )
+        object.__setattr__(self, "members", tuple(self.members))
         for view in self.views:
             if not callable(view):
                 raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
@@ -166,7 +176,7 @@ class Block:
         block = FittedBlock(
             self.distance, omega, np.ones(len(omega)), tuple(views), dict(self.parameters),
             self.from_omega, name=self.name, family=self.family, column=self.column,
-            sd_power=self.sd_power, sources=sources,
+            members=self.members, sd_power=self.sd_power, sources=sources,
         )  # fmt: skip
         return block, X
 
@@ -181,7 +191,7 @@ class FittedBlock(FittedFeatures):
 
     Attributes
     ----------
-    distance, views, parameters, from_omega, name, family, column, sd_power
+    distance, views, parameters, from_omega, name, family, column, members, sd_power
         Those of the `Block`; the views have their arguments.
     omega : Objects, Windows or list
         R random objects.

@@ -104,13 +104,24 @@ class Labels:
             )
         return replace(self, groups=codes.astype(np.int64))
 
+    @property
+    def together(self) -> bool:
+        """Whether these rows, a chunk, are a group of several objects."""
+        groups = self.groups
+        return groups is not None and len(groups) > 1 and bool(groups[0] == groups[-1])
+
     def left_out_chunks(self) -> Iterator[np.ndarray]:
-        """Yield the rows of each group, or of consecutive rows without groups."""
-        if self.groups is None:
-            yield from np.split(np.arange(len(self)), range(_ROWS, len(self), _ROWS))
-        else:
-            order = np.argsort(self.groups, kind="stable")
-            yield from np.split(order, np.flatnonzero(np.diff(self.groups[order])) + 1)
+        """Yield the rows of each group of several objects, and of all others some at a time."""
+        alone = np.arange(len(self))
+        if self.groups is not None:
+            _, codes, sizes = np.unique(self.groups, return_inverse=True, return_counts=True)
+            order = np.argsort(codes, kind="stable")
+            for rows in np.split(order, np.cumsum(sizes)[:-1]):
+                if len(rows) > 1:
+                    yield rows
+            alone = np.flatnonzero(sizes[codes] == 1)
+        for first in range(0, len(alone), _ROWS):
+            yield alone[first : first + _ROWS]
 
     def left_out(
         self,
@@ -124,8 +135,17 @@ class Labels:
 
         The models are without the `removed` features, too, if there are any.
         """
-        predict = ridge.left_out if self.groups is None else ridge.left_out_together
+        predict = ridge.left_out_together if self.together else ridge.left_out
         return predict(P, T, costs, self.weights, removed)
+
+
+def without_none(groups: Any) -> Any:
+    """Return groups as they are, but None for "none"; refuse other strings."""
+    if not isinstance(groups, str):
+        return groups
+    if groups != "none":
+        raise ArgumentError("groups", f"must be a group for each object, or 'none'; got {groups!r}")
+    return None
 
 
 def read_labels(y: Any, task: str | None) -> Labels:

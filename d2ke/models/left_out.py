@@ -74,7 +74,7 @@ class LeftOutScores:
         labels: Labels,
         costs: Sequence[float],
         keep: np.ndarray | None = None,
-        own: OwnColumns | None = None,
+        own_columns: OwnColumns | None = None,
     ) -> LeftOutScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
 
@@ -96,10 +96,10 @@ class LeftOutScores:
         for rows in labels.left_out_chunks():
             chunk, coordinates, w = labels[rows], P[rows], weights[rows]
             T = chunk.dense_columns()
-            removed = None if own is None else own.within(rows)[:2]
+            removed = None if own_columns is None else own_columns.within(rows)[:2]
             scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
             # Objects of a group may all be right or wrong together.
-            scores.squared_weights += float(w @ w if labels.groups is None else w.sum() ** 2)
+            scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
             is_kept = places[rows] >= 0
             for low in range(0, n_costs, together):
                 some_costs = slice(low, low + together)
@@ -125,6 +125,10 @@ class LeftOutScores:
         joined: dict[str, Any] = {name: np.concatenate(values(name)) for name in _JOINED}
         confusion = None if self.confusion is None else reduce(add, values("confusion"))
         return replace(self, confusion=confusion, **added, **joined)
+
+    def in_order(self, order: np.ndarray) -> LeftOutScores:
+        """Return the scores with the predictions that are kept in this order."""
+        return replace(self, **{name: getattr(self, name)[order] for name in _JOINED})
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
         """Return the calibration by the predictions that are kept, for one C."""

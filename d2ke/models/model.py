@@ -18,6 +18,7 @@ from d2ke.models.blocks import FittedFeatures, feature_names
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
+from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Task
 from d2ke.objects.column_names import Columns
@@ -58,10 +59,11 @@ class D2KEModel:
     C : float
         Cost of errors of the linear model; a larger C regularises less.
     accuracy, accuracy_error : float
-        Leave-one-out accuracy in percent, or 100 R^2, and its standard error. Models with the
-        squared hinge loss hold out every fifth object instead. For multilabel models, percent of
-        the objects with all labels right. The same predictions chose C and the shares of families,
-        so the accuracy can be too high.
+        Leave-one-out accuracy in percent, or 100 R^2, and its standard error. Groups, the user's
+        or of near-copies, are left out together. Models with the squared hinge loss hold out every
+        fifth object instead. For multilabel models, percent of the objects with all labels right.
+        Up to about 1,000 objects of several families, others chose C and the shares of families for
+        each prediction; else the same predictions chose them, so the accuracy can be too high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.
@@ -86,6 +88,9 @@ class D2KEModel:
         For records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None
         With ``keep_sums=True``, the sums of products of features that `d2ke_update` adds to.
+    near_copies : NearCopies or None
+        Groups of near-copies among the training objects, and the accuracy with each object left
+        out alone; None if there are none, or groups were given.
     n_added : int
         Number of objects that `d2ke_update` added. They are not in n_train, accuracy, confusion
         and calibration.
@@ -113,12 +118,18 @@ class D2KEModel:
     columns: Mapping[str, Any] = field(default_factory=dict, repr=False)
     inputs: Mapping[str, InputKind] = field(default_factory=dict, repr=False)
     sums: RidgeSums | None = field(default=None, repr=False)
+    near_copies: NearCopies | None = field(default=None, repr=False)
     n_added: int = 0
 
     @property
     def classes(self) -> np.ndarray | None:
         """The classes in sorted order, or the names of several labels; None for a regression."""
         return self.task.classes
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """Codes of the groups of near-copies, for the rows ``near_copies.rows``; None without."""
+        return None if self.near_copies is None else self.near_copies.groups
 
     @property
     def R(self) -> int:
@@ -155,6 +166,8 @@ class D2KEModel:
         if self.left_out:
             lines.append(f"  without a share: {', '.join(self.left_out)}")
         lines.append(self.task.report(self))
+        if self.near_copies is not None:
+            lines.append(self.near_copies.report(self))
         if self.columns:
             lines.append(f"read: {Columns.of_dict(self.columns)}")
         lines.append(str(self.calibration))

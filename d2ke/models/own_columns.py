@@ -11,7 +11,8 @@ with itself, which is 1 on average. If few objects are, the features stay hidden
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -110,3 +111,13 @@ class OwnColumns(NamedTuple):
         return OwnColumns(
             np.repeat(np.arange(len(rows)), counts), self.columns[places], self.hidden[places]
         )
+
+    @contextmanager
+    def hidden_in(self, Z: np.ndarray) -> Iterator[None]:
+        """Hide the features of these columns in Z for a while: raised, objects look far apart."""
+        at_own = self.rows, self.columns
+        raised, Z[at_own] = Z[at_own], self.hidden
+        try:
+            yield
+        finally:
+            Z[at_own] = raised

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,11 +12,12 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling
-from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
+from d2ke.learners.ridge import Ridge, RidgeSums, product_type, ridge_of_rows
 from d2ke.models.blocks import Sample, block_features, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.labels import Labels
 from d2ke.models.left_out import COSTS, LeftOutScores
+from d2ke.models.near_copies import NearCopies
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.plan import Plan
 from d2ke.models.training_inputs import block_rows
@@ -161,18 +162,30 @@ class Solved(NamedTuple):
     P: np.ndarray | None = None
 
 
-def solve(plan: Plan, sums: RidgeSums, Z: np.ndarray, sample: Sample, entropy: Any) -> Solved:
+def solve(
+    plan: Plan,
+    sums: RidgeSums,
+    Z: np.ndarray,
+    sample: Sample,
+    entropy: Any,
+    costs: Sequence[float] | None = None,
+) -> Solved:
     """Return the models of every penalty from the sums; Z are the features of the sample."""
     scaling = plan.scaling(*sums.moments())
     ridge = Ridge.of(sums, scaling.sd * np.sqrt(plan.R))
-    costs = _costs_to_try(ridge, plan.own_columns, Z, sample, entropy)
+    costs = costs or _costs_to_try(ridge, plan.own_columns, Z, sample, entropy)
     return Solved(ridge, scaling, costs, plan.own_columns)
 
 
-def solve_rows(plan: Plan, Z: np.ndarray, sample: Sample) -> Solved:
-    """Return the models of every penalty from a sample of all objects, fewer than features."""
+def solve_sample(plan: Plan, Z: np.ndarray, sample: Sample, entropy: Any) -> Solved:
+    """Return the models of every penalty from the sample alone."""
     labels, sd = sample.labels, plan.sd
     assert labels is not None
+    if len(Z) > plan.R:
+        plan = replace(plan, dtype=product_type(*Z.shape))
+        rows = Rows(sample.objects, labels, 0, sample.n_threads, kept=Z)
+        solved = solve(plan, sum_products(rows, plan), Z, sample, entropy)
+        return solved._replace(P=solved.ridge.coordinates(Z, sample.n_threads))
     unit = sd * np.sqrt(plan.R)
     ridge, P = ridge_of_rows(Z, labels.columns(), unit, sample.n_threads, labels.weights)
     return Solved(ridge, Scaling(ridge.mean, sd), COSTS, plan.own_columns, P)
@@ -194,16 +207,34 @@ def _costs_to_try(
         rows = np.random.default_rng(entropy).choice(len(Z), _CHOOSING, replace=False)
     P = ridge.coordinates(Z[rows], sample.n_threads)
     columns = own_columns.within(sample.rows[rows])
-    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS, own=columns).best()]]
+    return [COSTS[LeftOutScores.of(ridge, P, labels[rows], COSTS, own_columns=columns).best()]]
 
 
-def score_sample(solved: Solved, sample: Sample, n: int, entropy: Any) -> LeftOutScores:
-    """Score the left-out predictions of a sample of all objects, by their coordinates."""
+def score_sample(solved: Solved, sample: Sample, entropy: Any) -> LeftOutScores:
+    """Score the left-out predictions of a sample by the models of the sample."""
     assert sample.labels is not None
     assert solved.P is not None
-    keep = rows_to_keep(n, len(solved.costs) * sample.labels.task.k, entropy)
+    keep = rows_to_keep(len(solved.P), len(solved.costs) * sample.labels.task.k, entropy)
     columns = solved.own_columns.within(sample.rows)
     return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep, columns)
+
+
+def near_copies_of(plan: Plan, solved: Solved, sample: Sample, scores: LeftOutScores) -> NearCopies:
+    """Return the groups of near-copies in a sample, and the accuracy of the best C without them.
+
+    Features that are computed from labels never see those of the group, so models with them have
+    none.
+    """
+    labels = sample.labels
+    assert labels is not None
+    assert labels.groups is not None
+    assert solved.P is not None
+    if any(block.supervised for block in plan.blocks):
+        return NearCopies(sample.rows, labels.groups, np.nan, np.nan)
+    costs, columns = [solved.costs[scores.best()]], solved.own_columns.within(sample.rows)
+    ungrouped = replace(labels, groups=None)
+    alone = LeftOutScores.of(solved.ridge, solved.P, ungrouped, costs, own_columns=columns)
+    return NearCopies(sample.rows, labels.groups, *alone.accuracy(0))
 
 
 def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftOutScores | None:

@@ -38,6 +38,7 @@ from d2ke.models.columns import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
 from d2ke.models.model import D2KEModel
+from d2ke.models.near_copies import NearCopies
 from d2ke.models.pieces import PieceScores
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Classes, LabelSets, Values
@@ -51,7 +52,7 @@ _CLASSES = {
     kind.__name__: kind
     for kind in (
         Calibration, Categories, Classes, D2KEModel, FittedBlock, InputKind, LabelCalibration,
-        LabelSets, LinearModel, Missing, NearNumbers, Numbers, PieceScores,
+        LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers, PieceScores,
         ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
     )
 }  # fmt: skip

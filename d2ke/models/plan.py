@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke._base.rounding import feature_deviations, least_deviations
-from d2ke.embedding.scaling import Scaling, moments
+from d2ke._base.rounding import feature_deviations
+from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import product_type
 from d2ke.models.blocks import (
     SAMPLE,
@@ -23,9 +23,12 @@ from d2ke.models.blocks import (
     per_feature,
     sample_rows,
 )
+from d2ke.models.families import FamilyKernels, FamilyScales
+from d2ke.models.left_out import LeftOutScores
+from d2ke.models.near_copies import near_copies
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.reference_objects import ReferenceObjects
-from d2ke.models.shares import choose_shares, deviation_groups
+from d2ke.models.shares import Shares, choose_shares
 
 _FIRST, _LITTLE = 256, 5  # features that choose the number of features beside supervised blocks
 
@@ -57,6 +60,8 @@ class Plan:
         What the model keeps of the sample.
     own_columns : OwnColumns
         The columns that are left out with training objects.
+    scores : LeftOutScores or None
+        Of left-out predictions with shares that other objects chose, see `Shares`.
     """
 
     blocks: tuple[FittedFeatures, ...]
@@ -71,6 +76,7 @@ class Plan:
     dtype: np.dtype[Any]
     reference: ReferenceObjects
     own_columns: OwnColumns
+    scores: LeftOutScores | None = None
 
     @property
     def R(self) -> int:
@@ -89,16 +95,43 @@ class Plan:
 
 
 class Drawn(NamedTuple):
-    """Blocks before and after they are fitted to a sample, and the features of the sample."""
+    """Blocks before and after they are fitted to a sample, and the features of the sample.
+
+    The labels of the sample have its near-copies as groups.
+    """
 
     blocks: Sequence[AnyBlock]
     fitted: tuple[FittedFeatures, ...]
     Z: np.ndarray
+    sample: Sample
+    kernels: FamilyKernels
 
-    def shares(self, sample: Sample, entropy: Any) -> dict[str, float]:
-        """Choose the shares of families."""
+    @classmethod
+    def of(cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any) -> Drawn:
+        """Fit blocks to a sample."""
         assert sample.labels is not None
-        return choose_shares(self.Z, self.fitted, sample.labels, entropy, sample.n_threads)
+        fitted, Z = fit_blocks(blocks, sample, entropy)
+        kernels = FamilyKernels(Z, fitted, sample.labels.weights, sample.n_threads)
+        return cls(blocks, fitted, Z, sample, kernels)
+
+    @property
+    def own_columns(self) -> OwnColumns:
+        """The own columns of the rows of the sample."""
+        return OwnColumns.of(self.fitted).within(self.sample.rows)
+
+    def shares(self, entropy: Any) -> Shares:
+        """Choose the shares of families."""
+        labels = self.sample.labels
+        assert labels is not None
+        return choose_shares(self.kernels, labels, self.own_columns, entropy)
+
+    def grouped(self) -> Drawn:
+        """Group the near-copies of the sample."""
+        labels = self.sample.labels
+        assert labels is not None
+        largest = labels.task.largest_group(len(labels))
+        groups = near_copies(self.kernels, self.own_columns, largest)
+        return self._replace(sample=replace(self.sample, labels=replace(labels, groups=groups)))
 
 
 def fit(
@@ -107,33 +140,48 @@ def fit(
     own_samples: Mapping[int, Sample],
     limit: int | None,
     entropy: Any,
+    find_groups: bool = False,
 ) -> Drawn:
     """Draw the random objects of all blocks from the sample.
 
     `own_samples` are those of blocks that have one of their own, by `own_rows`. Next to supervised
     blocks, which may carry most of the signal, a model of few features is fitted first: a family
     whose share there is below a fifth gets fewer features.
+
+    With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
+    to the sample, as other objects may be copies, too.
     """
+    others = [block for block in blocks if not getattr(block, "supervised", False)]
+    has_supervised = len(others) < len(blocks)
+    quiet = replace(sample, progress=False)
+    if find_groups and has_supervised and others:
+        quiet = Drawn.of(_first(others), quiet, entropy).grouped().sample
+        sample = replace(sample, labels=quiet.labels)
+        if quiet.labels is not None and quiet.labels.groups is not None:
+            own_samples = dict.fromkeys(own_samples, quiet)
     blocks = fit_fixed(blocks, sample, own_samples, entropy)
     size = sum(map(attrgetter("R"), blocks))
-    if any(getattr(block, "supervised", False) for block in blocks) and size > _FIRST:
-        quiet = replace(sample, progress=False)
-        few = [block.resized(max(1, block.R * _FIRST // size)) for block in blocks]
-        shares = Drawn(few, *fit_blocks(few, quiet, entropy)).shares(sample, entropy)
-        blocks = _within(blocks, shares, _LITTLE * min(size, limit or size))
-    return Drawn(blocks, *fit_blocks(blocks, sample, entropy))
+    if has_supervised and size > _FIRST:
+        shares = Drawn.of(_first(blocks), quiet, entropy).shares(entropy)
+        blocks = _within(blocks, shares.of_families, _LITTLE * min(size, limit or size))
+    drawn = Drawn.of(blocks, sample, entropy)
+    return drawn if has_supervised or not find_groups else drawn.grouped()
 
 
-def weigh(
-    drawn: Drawn, sample: Sample, limit: int | None, n: int, entropy: Any
-) -> tuple[Plan, np.ndarray]:
+def _first(blocks: Sequence[AnyBlock]) -> list[AnyBlock]:
+    """Return the blocks with few features."""
+    size = max(_FIRST, sum(map(attrgetter("R"), blocks)))
+    return [block.resized(max(1, block.R * _FIRST // size)) for block in blocks]
+
+
+def weigh(drawn: Drawn, limit: int | None, n: int, entropy: Any) -> tuple[Plan, np.ndarray]:
     """Choose the shares of families for n objects; return the plan, and the sample's features.
 
     Families without a share are left out. If there are more features than `limit`, each family
     keeps features in proportion to its share, which are drawn anew.
     """
-    blocks, fitted, Z = drawn
-    shares = drawn.shares(sample, entropy)
+    blocks, fitted, Z, sample, kernels = drawn
+    shares, scores = drawn.shares(entropy)
     fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
     left_out = tuple(block.name for block in fitted if not block.share)
     used = [block for block in blocks if shares.get(block.family)]
@@ -143,12 +191,15 @@ def weigh(
     elif left_out:
         Z = np.ascontiguousarray(Z[:, per_feature(fitted, "share") > 0])
         fitted = tuple(filter(attrgetter("share"), fitted))
-    return _plan(fitted, Z, sample, left_out, n, entropy), Z
+    scales = kernels.scales if Z is kernels.Z else FamilyScales.of(Z, fitted)
+    plan = _plan(fitted, Z, scales, sample, left_out, n, entropy)
+    return replace(plan, scores=scores if len(Z) == n else None), Z
 
 
 def _plan(
     fitted: tuple[FittedFeatures, ...],
     Z: np.ndarray,
+    scales: FamilyScales,
     sample: Sample,
     left_out: tuple[str, ...],
     n: int,
@@ -157,32 +208,21 @@ def _plan(
     """Return the plan of fitted blocks with their shares, by the features of the sample."""
     labels = sample.labels
     assert labels is not None
-    names, powers = per_feature(fitted, "family"), per_feature(fitted, "sd_power")
-    mean, deviation, largest = moments(Z)
-    floors = least_deviations(deviation, largest, deviation_groups(fitted))
-    unit = feature_deviations(deviation, largest, floors, Z.dtype)
-    # Each feature's contribution to the trace, before its family gets a share.
-    variances = (deviation / unit**powers) ** 2
-    stretch = unit ** (powers - 1)
-    for family, share in {block.family: block.share for block in fitted}.items():
-        in_family = names == family
-        trace = variances[in_family].sum() or len(names) * share
-        stretch[in_family] *= np.sqrt(trace / (len(names) * share))
+    share = per_feature(fitted, "share")
+    stretch = scales.balanced / (scales.unit * np.sqrt(len(share) * share))
     centre = labels.task.target_centre(labels.values)
-    own_columns = OwnColumns.of(fitted)
-    in_sample = own_columns.within(sample.rows)
-    at_own = in_sample.rows, in_sample.columns
-    raised, Z[at_own] = Z[at_own], in_sample.hidden  # raised, objects look far from each other
-    kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy)]
     unsupervised = [block for block in fitted if not block.supervised]
-    if len(unsupervised) < len(fitted):
-        kept = kept[:, ~per_feature(fitted, "supervised")]
     sizes, kinds = (list(map(attrgetter(fact), unsupervised)) for fact in ("R", "kinds"))
-    reference = ReferenceObjects.of(kept, sizes, list(map(not_, kinds)), entropy, sample.n_threads)
-    Z[at_own] = raised
+    own_columns = OwnColumns.of(fitted)
+    with own_columns.within(sample.rows).hidden_in(Z):
+        kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy)]
+        if len(unsupervised) < len(fitted):
+            kept = kept[:, ~per_feature(fitted, "supervised")]
+        plain = list(map(not_, kinds))
+        reference = ReferenceObjects.of(kept, sizes, plain, entropy, sample.n_threads)
     return Plan(
-        fitted, mean, unit, deviation, largest, floors, stretch, left_out, centre,
-        product_type(n, Z.shape[1]), reference, own_columns,
+        fitted, scales.mean, scales.unit, scales.deviation, scales.largest, scales.floors, stretch,
+        left_out, centre, product_type(n, Z.shape[1]), reference, own_columns,
     )  # fmt: skip
 
 

@@ -51,7 +51,8 @@ _SLOPE: tuple[views.View, ...] = (views.standardize, views.difference, views.sta
 class Law(NamedTuple):
     """A row of a table: the name of a block, how random objects are drawn, and what it sees.
 
-    `size` is a part of R in proportion to the other rows, and `long` that for long strings.
+    `size` is a part of R in proportion to the other rows, and `long` that for long strings;
+    `members` are those of `Block`.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Law(NamedTuple):
     size: int = 1
     long: int = 1
     parameters: Mapping[str, Any] = {}
+    members: tuple[str, ...] = ()
 
 
 # Segments of a few steps measure how often a series is near each level, in any order.
@@ -80,15 +82,14 @@ _WINDOWS = tuple(
         f"{'shapes' if shape else 'windows'}{' of differences' * (applied is _SLOPE)}",
         partial(windows, normalize=shape),
         applied,
+        members=("anywhere", "shapes" if shape else "windows", "level" if level else "slope"),
     )
-    for applied in (_LEVEL, _SLOPE)
+    for level, applied in ((True, _LEVEL), (False, _SLOPE))
     for shape in (True, False)
 )
-# Family, kinds of distances, end of the name, and thirteenths of R. The rest is the whole course.
-_WINDOW_FAMILIES = (
-    ("windows", ("nearest", "rare"), "", 8),
-    ("windows nearby", ("nearby",), " nearby", 1),
-)
+# Kinds of distances, end of the name, and thirteenths of R; anywhere, each name is a family. The
+# rest is the whole course.
+_ANY, _NEARBY = (("nearest", "rare"), "", 8), (("nearby",), " nearby", 1)
 _COURSE = 4
 
 _WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
@@ -186,10 +187,9 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     features, and the other blocks have all of a given R.
     """
     blocks = _of_distances(X, choice, n)
-    has_pieces = any(block.family == "pieces" for block in blocks)
-    if not has_pieces or n < _SCORED or k is None or k > _CLASSES:
+    others = [block for block in blocks if block.sampler is not pieces]
+    if len(others) == len(blocks) or n < _SCORED or k is None or k > _CLASSES:
         return blocks
-    others = [block for block in blocks if block.family != "pieces"]
     if choice.R is not None:
         sizes = _in_proportion(choice.R, [block.R for block in others])
         others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
@@ -267,13 +267,14 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     """Return the recipe of series: windows anywhere, windows nearby, and the whole course."""
     if R < _LEAST_WINDOWS:
         nearest = partial(windows, kinds=("nearest",))
-        return (Block("shapes", "window", nearest, R, _LEVEL, gamma_scale=2.0, family="windows"),)
+        return (Block("shapes", "window", nearest, R, _LEVEL, gamma_scale=2.0, family="shapes"),)
     blocks = [
         Block(
             law.name + end, "window", partial(law.sampler, kinds=kinds), size, law.views,
-            gamma_scale=2.0, family=family,
+            gamma_scale=2.0, family="windows nearby" if end else law.name,
+            members=("nearby",) if end else law.members,
         )
-        for family, kinds, end, thirteenths in _WINDOW_FAMILIES
+        for kinds, end, thirteenths in (_ANY, _NEARBY)
         for law, size in zip(_WINDOWS, shares(R * thirteenths // 13, len(_WINDOWS)), strict=True)
         if size >= len(kinds)
     ]  # fmt: skip
@@ -281,7 +282,9 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     course = int(min(R * _COURSE // 13, _CELLS / max(cells, 1.0)))
     if course >= _LEAST_COURSE:
         course_blocks = _series(X, "dtw", {}, course, len(X))
-        blocks += [replace(block, family="whole course") for block in course_blocks]
+        blocks += [
+            replace(block, family="whole course", members=("course",)) for block in course_blocks
+        ]
     return tuple(blocks)
 
 

@@ -1,158 +1,245 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shares of families of blocks in the kernel, chosen by left-out squared error.
+"""Shares of families of blocks in the kernel, by stacking.
 
 The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
 standardised features of its blocks and has the mean 1 on its diagonal; the shares s_f are not
 negative and sum to 1. So K is positive definite, whatever the shares. Features are divided by the
 deviations of `d2ke._base.rounding`.
+
+Members are means of the kernels of some families. Each has a ridge of its own, and the weights that
+combine their left-out decisions best are the weights of the members in K. If one member alone has
+clearly smaller left-out errors than this sum, it is the kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
-from d2ke._base.blas import square
-from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations
-from d2ke.embedding.scaling import moments
-from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
-from d2ke.models.blocks import FittedFeatures, per_feature
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.calibration import rows_to_keep
+from d2ke.models.families import FamilyKernels, FamilyRidges, LeftOutDecisions
 from d2ke.models.labels import Labels
-from d2ke.models.left_out import COSTS
+from d2ke.models.left_out import COSTS, LeftOutScores
+from d2ke.models.own_columns import OwnColumns
 
-SHARES = (0.0, 0.2, 0.5, 0.8, 0.95, 0.98)
-_PRIOR = 10  # pseudo-observations toward the first family
+_PULL = 5  # pseudo-objects that pull the weights of members toward equal ones
+_NOTHING = 1e-8  # sum of weights below which no member predicts anything
 _ROWS = 1024  # training objects that choose shares
-_FAMILIES = 4  # with more, fewer objects choose, in about the same time
+_MEMBERS = 8  # with more, fewer objects choose, in about the same time
+_LEAST = 0.02  # share of all families that are computed without labels: `d2ke_transform` has them
 _COLUMNS = 256  # classes whose errors are summed
+_FOLDS = 3  # of objects, each scored with the shares that the others choose
 
 
-def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
-    """Return the group of each feature for `least_deviations`: one for each block and kind."""
-    groups, first = [], PLAIN + 1
+class Shares(NamedTuple):
+    """The share of each family, and left-out scores of predictions with shares of other rows.
+
+    The scores are of one C, which other rows choose too; None if not all rows chose the shares, or
+    there is nothing to choose.
+    """
+
+    of_families: dict[str, float]
+    scores: LeftOutScores | None = None
+
+
+def family_members(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
+    """Return the shares of families in the kernel of each member, shape (n_members, n_families).
+
+    A family whose blocks name no members is one by itself. If there is such a family, or several
+    columns of records, the mean of all is one more member; in it, each column counts alike.
+    Families that do not vary are in no member.
+    """
+    column_of = {block.family: block.column for block in blocks}
+    families, columns = list(column_of), np.array(list(column_of.values()))
+    named: dict[tuple[str, ...], np.ndarray] = {}
     for block in blocks:
-        kinds = np.arange(first, first + block.kinds) if block.kinds else np.array([PLAIN])
-        groups.append(np.repeat(kinds, block.R // len(kinds)))
-        first += block.kinds
-    return np.concatenate(groups)
+        keys: list[tuple[str, ...]] = [(block.column, name) for name in block.members]
+        for key in keys or [(block.family,)]:
+            member = named.setdefault(key, np.zeros(len(families)))
+            member[families.index(block.family)] = 1.0
+    members = list(named.values())
+    if len(set(columns)) > 1 or not all(block.members for block in blocks):
+        counts = (columns[:, None] == columns) @ vary.astype(np.float64)
+        members.append(1 / np.maximum(counts, 1))
+    shares = np.array(members) * vary
+    shares = shares[shares.any(axis=1)]
+    shares /= shares.sum(axis=1, keepdims=True)
+    first = np.unique(shares.round(12), axis=0, return_index=True)[1]
+    return shares[np.sort(first)]
 
 
-def choose_shares(
-    Z: np.ndarray,
-    blocks: Sequence[FittedFeatures],
-    labels: Labels,
-    entropy: Any,
-    n_threads: int | None = None,
-) -> dict[str, float]:
-    """Choose the share of each family, and C, by leave-one-out squared error.
+def stacked_weights(F: np.ndarray, T: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
+    """Return the weights of members that combine their left-out decisions best.
 
-    Greedy search: start with all weight on the first family, then try every share in `SHARES` for
-    each further family while scaling the earlier ones down. Because small samples select noisily,
-    the log error is penalised by 10 / n times the shares outside the first family.
+    They are not negative, sum to 1, and are proportional to the a that minimise
+    sum_i v_i |t_i - sum_m a_m f_mi|^2 + 5 v sum_m (a_m - 1 / M)^2, where v is the mean of |t_i|^2:
+    five pseudo-objects pull them toward equal weights.
 
     Parameters
     ----------
-    Z : ndarray of float32, shape (n, R)
-        Features of training objects.
-    blocks : sequence of FittedFeatures
-        The blocks of these features.
-    labels : Labels
-        Labels of the n objects.
-    entropy : int
-        Seed of the sample of at most 1,024 objects that choose; fewer for more than four families.
-    n_threads : int, optional
-        Threads for products.
+    F : ndarray of float64, shape (M, n, k)
+        Left-out decisions of each member, less the means of the targets.
+    T : ndarray of float64, shape (n, k)
+        The targets, less their means.
+    row_weights : ndarray of float64, shape (n,)
+        The weights v_i of the rows.
 
     Returns
     -------
-    dict of str to float
-        The share of each family.
+    ndarray of float64, shape (M,)
+        The weights; equal if no member predicts anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.models.shares import stacked_weights
+    >>> T = np.array([[-1.0], [1.0]] * 20)
+    >>> F = np.stack([0.9 * T, -0.1 * T])
+    >>> stacked_weights(F, T, np.ones(40)).round(2).tolist()
+    [0.71, 0.29]
     """
-    families = per_feature(blocks, "family")
-    names = list(dict.fromkeys(families.tolist()))
+    M = len(F)
+    equal = np.full(M, 1 / M)
+    pull = _PULL * float(row_weights @ (T**2).sum(axis=1)) / row_weights.sum()
+    if not pull > 0:
+        return equal
+    roots = np.sqrt(row_weights)[:, None]
+    F = (F * roots).reshape(M, -1)
+    factor = np.linalg.cholesky(F @ F.T + pull * np.eye(M))
+    weights, _ = nnls(factor.T, np.linalg.solve(factor, F @ (T * roots).ravel() + pull * equal))
+    return weights / weights.sum() if weights.sum() > _NOTHING else equal
+
+
+def choose_shares(
+    kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, entropy: Any
+) -> Shares:
+    """Choose the share of each family by stacking the left-out decisions of members.
+
+    Parameters
+    ----------
+    kernels : FamilyKernels
+        Of n training objects.
+    labels : Labels
+        Labels of the n objects.
+    own_columns : OwnColumns
+        Of the n objects, which the scores leave out with them.
+    entropy : int
+        Seed of the sample of at most 1,024 objects that choose; fewer for more than eight members.
+
+    Returns
+    -------
+    Shares
+        The share of each family, and scores of left-out predictions if all objects chose.
+    """
+    blocks = kernels.blocks
+    names = list(dict.fromkeys(block.family for block in blocks))
     if len(names) == 1:
-        return {names[0]: 1.0}
-    powers = per_feature(blocks, "sd_power")
+        return Shares({names[0]: 1.0})
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
-    size = int(_ROWS * min(1.0, (_FAMILIES - 1) / (len(names) - 1)) ** (1 / 3))
-    if len(Z) > size:
-        rows = np.sort(rng.choice(len(Z), size, replace=False, shuffle=False))
-        Z, labels = Z[rows], labels[rows]
+    n, n_members = len(kernels.Z), len(family_members(blocks, np.ones(len(names))))
+    size = int(_ROWS * min(1.0, _MEMBERS / n_members) ** (1 / 3))
+    if n > size:
+        rows = np.sort(rng.choice(n, size, replace=False, shuffle=False))
+        kernels, labels, own_columns = kernels.within(rows), labels[rows], own_columns.within(rows)
     if labels.groups is not None and (labels.groups == labels.groups[0]).all():
         labels = replace(labels, groups=None)
-    T = labels.dense_columns()
-    if T.shape[1] > _COLUMNS:
-        T = T[:, rng.choice(T.shape[1], _COLUMNS, replace=False)]
-    columns = [np.flatnonzero(families == name) for name in names]
-    groups = deviation_groups(blocks)
-    mean, deviation, largest = moments(Z)
-    floors = least_deviations(deviation, largest, groups)
-    unit = feature_deviations(deviation, largest, floors, Z.dtype) ** powers
-    for of_family in columns:
-        trace = ((deviation[of_family] / unit[of_family]) ** 2).sum() or 1.0
-        unit[of_family] *= np.sqrt(trace)
-    if Z.shape[1] < len(Z):
-        model = _of_columns(Z, columns, mean, unit, T, labels, n_threads)
-    else:
-        scaled = ((Z[:, of_family] - mean[of_family]) / unit[of_family] for of_family in columns)
-        stack = np.stack([_gram(values, labels.weights, n_threads) for values in scaled])
-
-        def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
-            return ridge_of_gram(np.tensordot(shares, stack, 1), T, labels.weights)
-
-    shares = np.zeros(len(names))
-    shares[0] = 1.0
-    best = np.log(_error(*model(shares), T, labels)), shares
-    for family in range(1, len(names)):
-        candidates = [best]
-        for share in SHARES[1:]:
-            candidate = best[1] * (1 - share)
-            candidate[family] = share
-            error = _error(*model(candidate), T, labels)
-            candidates.append((np.log(error) + _PRIOR / len(Z) * (1 - candidate[0]), candidate))
-        best = min(candidates, key=itemgetter(0))
-    return dict(zip(names, best[1].tolist(), strict=True))
+    vary = np.array(list(kernels.scales.varying.values()))
+    if not vary.any():
+        return Shares(dict.fromkeys(names, 1 / len(names)))
+    members = family_members(blocks, vary)
+    targets = np.arange(labels.task.k)
+    if len(targets) > _COLUMNS:
+        targets = np.sort(rng.choice(targets, _COLUMNS, replace=False))
+    supervised = {block.family: block.supervised for block in blocks}
+    without_labels = vary & ~np.array(list(supervised.values()))
+    choice = _Choice(FamilyRidges(kernels, labels, own_columns), members, without_labels, targets)
+    shares, scores = choice.by(np.arange(len(labels))).shares, None
+    if n <= size:
+        keep = rows_to_keep(n, labels.task.k, entropy)
+        scores = _scores_of_folds(choice, labels, rng, keep)
+    return Shares(dict(zip(names, shares.tolist(), strict=True)), scores)
 
 
-def _of_columns(
-    Z: np.ndarray,
-    families: Sequence[np.ndarray],
-    mean: np.ndarray,
-    unit: np.ndarray,
-    T: np.ndarray,
-    labels: Labels,
-    n_threads: int | None,
-) -> Callable[[np.ndarray], tuple[Ridge, np.ndarray]]:
-    """Return a function that decomposes the kernel of shares, for fewer features than rows."""
-    sums = RidgeSums.empty(mean, unit, T.mean(axis=0))
-    sums.add(Z, T, n_threads, labels.weights)
+class _Choice:
+    """The choice of shares by some of the rows; each member's ridge is solved once, by all."""
 
-    def model(shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
-        scaled = unit.copy()
-        for of_family, share in zip(families, shares, strict=True):
-            scaled[of_family] = scaled[of_family] / np.sqrt(share) if share else np.inf
-        ridge = Ridge.of(sums, scaled)
-        return ridge, ridge.coordinates(Z, n_threads)
+    def __init__(
+        self,
+        ridges: FamilyRidges,
+        members: np.ndarray,
+        without_labels: np.ndarray,
+        targets: np.ndarray,
+    ):
+        self.ridges, self.members, self.targets = ridges, members, targets
+        self.without_labels, labels = without_labels, ridges.labels
+        self.T, self.weights = labels.dense_columns()[:, targets], labels.row_weights
+        codes = np.arange(len(labels)) if labels.groups is None else labels.groups
+        self.groups = np.unique(codes, return_inverse=True)[1]
+        decisions, squares = [], []
+        for shares in members:
+            left_out = LeftOutDecisions.of(ridges, shares, targets)
+            decisions.append(left_out.best())
+            squares.append(left_out.squares)
+        self.decisions, self.squares = np.stack(decisions), np.stack(squares)
+        self._last: list[LeftOutDecisions] = []
 
-    return model
+    def by(self, rows: np.ndarray) -> LeftOutDecisions:
+        """Return the ridge with the shares that some rows choose.
+
+        They are the stacked ones, or those of the best member, if its sum of squared errors is
+        smaller by more than those of five objects: decisions average out more noise than kernels.
+        """
+        T, weights = self.T[rows], self.weights[rows]
+        centre = np.average(self.T, axis=0, weights=self.weights)
+        stacked = stacked_weights(self.decisions[:, rows] - centre, T - centre, weights)
+        left_out = self._solved(self._some_without_labels(stacked @ self.members))
+        squares = self.squares[:, rows]
+        means = np.average(squares, axis=1, weights=weights)
+        member, cost = np.unravel_index(means.argmin(), means.shape)
+        stacked_squares = left_out.squares[rows, left_out.best_cost(rows)]
+        error = np.average(stacked_squares, weights=weights)
+        if (error - means[member, cost]) * weights.sum() <= _PULL * error:
+            return left_out
+        return self._solved(self._some_without_labels(self.members[member]))
+
+    def _solved(self, shares: np.ndarray) -> LeftOutDecisions:
+        """Return the ridge with these shares, perhaps one of the two that were used last."""
+        for left_out in self._last:
+            if np.array_equal(shares, left_out.shares):
+                break
+        else:
+            left_out = LeftOutDecisions.of(self.ridges, shares, self.targets)
+        self._last = [*(last for last in self._last if last is not left_out), left_out][-2:]
+        return left_out
+
+    def _some_without_labels(self, shares: np.ndarray) -> np.ndarray:
+        """Return the shares, with some for families without labels if they have none."""
+        free = self.without_labels
+        if free.any() and not shares[free].any():
+            return (1 - _LEAST) * shares + _LEAST * free / free.sum()
+        return shares
 
 
-def _gram(values: np.ndarray, weights: np.ndarray | None, n_threads: int | None) -> np.ndarray:
-    """Return the kernel of scaled features."""
-    if weights is not None:
-        values -= weights @ values / weights.sum()
-    return square(values.T.__getitem__, len(values), n_threads)
-
-
-def _error(ridge: Ridge, P: np.ndarray, T: np.ndarray, labels: Labels) -> float:
-    """Return the least mean squared error of left-out predictions over all C."""
-    errors = np.empty((len(T), len(COSTS)))
-    for rows in labels.left_out_chunks():
-        decision = labels[rows].left_out(ridge, P[rows], T[rows], COSTS)
-        errors[rows] = ((decision - T[rows, None]) ** 2).sum(axis=2)
-    means = np.average(errors, axis=0, weights=labels.weights)
-    return max(float(means.min()), np.finfo(float).tiny)
+def _scores_of_folds(
+    choice: _Choice, labels: Labels, rng: np.random.Generator, keep: np.ndarray
+) -> LeftOutScores:
+    """Score the rows of each fold with the shares and the C that the rows of the others choose."""
+    n_groups = choice.groups.max() + 1
+    folds = (rng.permutation(n_groups) % min(_FOLDS, n_groups))[choice.groups]
+    scores: list[LeftOutScores] = []
+    kept_rows: list[np.ndarray] = []
+    for fold in range(folds.max() + 1):
+        rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        left_out = choice.by(others)
+        C = COSTS[left_out.best_cost(others)]
+        kept = np.flatnonzero(np.isin(rows, keep))
+        ridge, own_columns = choice.ridges.without_own(left_out)
+        P = left_out.P[rows]
+        scores.append(LeftOutScores.of(ridge, P, labels[rows], [C], kept, own_columns.within(rows)))
+        kept_rows.append(rows[kept])
+    return scores[0].merged(*scores[1:]).in_order(np.argsort(np.concatenate(kept_rows)))

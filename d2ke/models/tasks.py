@@ -102,6 +102,10 @@ class Task(ABC):
         """Return whether the squared hinge loss may replace the squared loss."""
         return False
 
+    def largest_group(self, n: int) -> float:
+        """Return how many of n objects a group of near-copies has at most."""
+        return float(np.sqrt(n))
+
     # ------------------------------------------------------------ predictions
 
     def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
@@ -281,6 +285,10 @@ class Classes(Task):
     def can_use_hinge(self) -> bool:
         """Return True: it is a loss of two classes, one against the rest."""
         return True
+
+    def largest_group(self, n: int) -> float:
+        """Return how many of n objects a group of near-copies has at most: half a usual class."""
+        return min(super().largest_group(n), n / (2 * len(self.classes)))
 
     def predict(self, decisions: np.ndarray) -> np.ndarray:
         """Return the class of the largest decision value."""

@@ -19,7 +19,7 @@ from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
-from d2ke.models.labels import read_labels, sample_weights
+from d2ke.models.labels import read_labels, sample_weights, without_none
 from d2ke.models.left_out import LeftOutScores
 from d2ke.models.model import D2KEModel
 from d2ke.models.passes import (
@@ -27,10 +27,11 @@ from d2ke.models.passes import (
     InMemory,
     Rows,
     Solved,
+    near_copies_of,
     score,
     score_sample,
     solve,
-    solve_rows,
+    solve_sample,
     sum_products,
 )
 from d2ke.models.plan import Plan, fit, weigh
@@ -49,7 +50,7 @@ def d2ke_train(
     task: str | None = None,
     class_weight: str | Mapping[Any, float] | None = None,
     sample_weight: Sequence[float] | np.ndarray | None = None,
-    groups: Sequence[Any] | np.ndarray | None = None,
+    groups: Sequence[Any] | np.ndarray | str | None = None,
     seed: Any = 0,
     keep_sums: bool = False,
     n_threads: int | None = None,
@@ -103,10 +104,13 @@ def d2ke_train(
         Weights of the objects in the squared errors, scores and probabilities. The weights of the
         classes multiply them, and only ratios matter. Objects of weight 0 are left out. With
         weights the hinge loss is not tried.
-    groups : sequence of length n, optional
+    groups : sequence of length n, or "none", optional
         The group of each object, such as the person of each recording. C, shares, accuracy and
         probabilities are then based on predictions by models without the group of the object, so
-        they hold for objects of new groups. The hinge loss is not tried.
+        they hold for objects of new groups. The hinge loss is not tried. By default, near-copies
+        are groups where they are clear, see docs/certainty.md: ``model.groups`` has them. With
+        more than 4096 objects, C, shares, accuracy and probabilities then come from a sample of
+        4096. ``"none"`` leaves every object out alone.
     seed : int, SeedSequence or Generator, default 0
         Seed of the random objects. Equal seeds give equal models, up to rounding.
     keep_sums : bool
@@ -173,7 +177,9 @@ def d2ke_train(
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
     flag("progress", progress)
-    options = Options(entropy_of(seed), check_keep_sums(keep_sums, class_weight, sample_weight))
+    check_keep_sums(keep_sums, class_weight, sample_weight)
+    options = Options(entropy_of(seed), keep_sums, groups is None)
+    groups = without_none(groups)
     objects, choice = packed(X, blocks, distance, R, params, y)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
@@ -189,10 +195,14 @@ def d2ke_train(
 
 @dataclass(frozen=True)
 class Options:
-    """Options of training that steps share: the entropy of all seeds, and whether sums are kept."""
+    """Options of training that steps share.
+
+    The entropy of all seeds, and whether sums are kept, and near-copies looked for.
+    """
 
     entropy: Any
     keep_sums: bool
+    find_groups: bool
 
 
 def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
@@ -213,36 +223,44 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     # fit: supervised blocks have samples of their own
     sizes = rows.value(_own_sizes, blocks)
     own_samples = {m: rows.sample(sample_rows(n, entropy, m)) for m in sizes}
-    drawn = rows.call(fit, blocks, sample, own_samples, limit, entropy)
+    drawn = rows.call(fit, blocks, sample, own_samples, limit, entropy, options.find_groups)
+    sample = rows.call(attrgetter("sample"), drawn)  # its labels may have groups now
+    has_copies = options.find_groups and rows.value(_is_grouped, sample)
 
     # weigh
-    weighed = rows.call(weigh, drawn, sample, limit, n, entropy)
+    weighed = rows.call(weigh, drawn, limit, n, entropy)
     del drawn  # it has features of all families
     plan, Z = weighed[0], weighed[1]
     R = rows.value(attrgetter("R"), plan)
     clock.note("sample")
 
-    # solve, and score left-out predictions
-    hinge = _may_use_hinge(rows, R, options)
+    # solve, and score left-out predictions: where near-copies were found, those of the sample
+    hinge = not has_copies and _may_use_hinge(rows, R, options)
     features = rows.keep(plan, Z, R, hinge)
-    is_whole, sums = len(numbers) == n <= R, None
-    if options.keep_sums or not is_whole:
+    is_whole = len(numbers) == n
+    by_sample = has_copies or (is_whole and n <= R)
+    costs = near_copies = sums = None
+    if by_sample:
+        solved = rows.call(solve_sample, plan, Z, sample, entropy)
+        scores = rows.call(score_sample, solved, sample, entropy)
+    if has_copies:
+        near_copies = rows.value(near_copies_of, plan, solved, sample, scores)
+        costs = rows.call(attrgetter("costs"), solved)
+    if options.keep_sums or not (is_whole and by_sample):
         sums = rows.sum(sum_products, plan)
         clock.note("sums")
-    if is_whole:
-        solved = rows.call(solve_rows, plan, Z, sample)
-        scores = rows.call(score_sample, solved, sample, n, entropy)
-    else:
-        solved = rows.call(solve, plan, sums, Z, sample, entropy)
+    if not (is_whole and by_sample):
+        solved = rows.call(solve, plan, sums, Z, sample, entropy, costs)
+    if not by_sample:
         scores = rows.sum(score, plan, solved, n, entropy)
 
     kept_sums = sums if options.keep_sums else None
-    model = rows.value(_model, plan, solved, scores, sample, rows.n_largest, kept_sums)
+    model = rows.value(_model, plan, solved, scores, sample, n, rows.n_largest, kept_sums)
     if hinge and features is not None:
         Z = model.scaling.scale(features, features)
         model = replace(model, **better_by_hinge(Z, rows.labels, model.C, sample.n_threads))
     clock.note("model")
-    return replace(model, seconds=clock.seconds)
+    return replace(model, near_copies=near_copies, seconds=clock.seconds)
 
 
 def _check_size(rows: Executor, R: int, options: Options) -> None:
@@ -272,6 +290,10 @@ def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
     return sorted({getattr(block, "own_rows", 0) for block in blocks} - {0})
 
 
+def _is_grouped(sample: Sample) -> bool:
+    return sample.labels is not None and sample.labels.groups is not None
+
+
 def _may_use_hinge(rows: Executor, R: int, options: Options) -> bool:
     """Return whether the squared hinge loss is tried: of many objects, without weights."""
     labels = rows.labels
@@ -286,12 +308,15 @@ def _model(
     solved: Solved,
     scores: LeftOutScores,
     sample: Sample,
+    n: int,
     n_largest: float,
     sums: RidgeSums | None,
 ) -> D2KEModel:
     """Return the model of the best C; `sample` has the kind of all training objects."""
     best, task = scores.best(), scores.task
     C = float(solved.costs[best])
+    if plan.scores is not None:
+        scores, best = plan.scores, 0
     accuracy, error = scores.accuracy(best)
     return D2KEModel(
         **vars(InputKind.of(sample.objects, plan.blocks)),
@@ -303,12 +328,12 @@ def _model(
         C=C,
         accuracy=accuracy,
         accuracy_error=error,
-        largest_class=100.0 * n_largest / scores.n,
+        largest_class=100.0 * n_largest / n,
         confusion=None if scores.confusion is None else scores.confusion[best],
         calibration=scores.calibration(best),
         reference=plan.reference,
         left_out=plan.left_out,
-        n_train=scores.n,
+        n_train=n,
         seconds={},
         inputs=input_kinds(sample.objects, plan.blocks),
         columns=columns_of_records(sample.objects),
@@ -316,7 +341,7 @@ def _model(
     )
 
 
-def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> bool:
+def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> None:
     """Refuse weights beside kept sums."""
     if flag("keep_sums", keep_sums):
         for name, weights in (("class_weight", class_weight), ("sample_weight", sample_weight)):
@@ -326,7 +351,6 @@ def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> b
                     "does not go with keep_sums (partial_fit): d2ke_update adds objects without "
                     "weights",
                 )
-    return keep_sums
 
 
 def _with_weight(

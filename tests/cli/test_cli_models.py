@@ -126,13 +126,19 @@ def test_report(tmp_path, capsys, folder):
         assert f">{title}" in page
 
 
-def test_report_of_series(tmp_path, folder):
+def test_report_of_series(tmp_path):
+    """Waves at any place and level, which windows find better than whole courses do."""
     pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 90, 1)) + 9 * rng.normal(size=(120, 1, 1)), ["wave", "none"] * 60
+    for x, place in zip(X[::2], rng.integers(70, size=60), strict=True):
+        x[place : place + 20, 0] += 3 * np.sin(np.arange(20))
+    series_npz(tmp_path / "series.npz", list(X), y)
     report, out = tmp_path / "report.html", str(tmp_path / "m.h5")
     words = ["--R", "400", "--threads", "2", "--out", out, "--report", str(report)]
-    assert main(["train", str(folder / "series.npz"), *words]) == 0
+    assert main(["train", str(tmp_path / "series.npz"), *words]) == 0
     page = report.read_text("utf-8")
-    assert len(re.findall(r'src="data:image/png;base64,', page)) == 6
+    assert len(re.findall(r'src="data:image/png;base64,', page)) == 7
     assert ">Windows<" in page
     assert ">Windows that speak most for a class<" in page
 

@@ -176,7 +176,7 @@ def test_regression(kind):
     X, y = drawn(kind)
     values = np.array([float(len(x)) for x in X]) + 20 * y
     model = made("D2KERegressor", kind).fit(X, values)
-    assert model.score(X, values) > 0.8
+    assert model.score(X, values) > 0.7
     assert cross_val_score(model, X, values, cv=3, error_score="raise").shape == (3,)
 
 

@@ -75,7 +75,7 @@ def test_coverage_of_intervals():
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, np.nan, "0.1", None])
 def test_alpha_is_between_0_and_1(alpha):
-    y, X = words(20, 2, 0)
+    y, X = words(60, 2, 0)
     model = d2ke.d2ke_train(y, X, R=32)
     with pytest.raises((ValueError, TypeError), match="alpha"):
         d2ke.predict_set(X, model, alpha=alpha)

@@ -21,7 +21,9 @@ def waves(n=40):
 @pytest.fixture(scope="module")
 def model():
     X, y = waves()
-    return d2ke.d2ke_train(y, X, R=1300)
+    recipe = d2ke.models.recipe(X, R=1300)
+    blocks = [block for block in recipe if block.family != "whole course"]
+    return d2ke.d2ke_train(y, X, blocks=blocks)
 
 
 @pytest.mark.parametrize("R", [16, 400])  # fewer features than objects, and more

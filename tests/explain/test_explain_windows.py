@@ -80,7 +80,9 @@ def test_steps_add_up():
 
 def test_the_recipe_shows_the_wave_and_its_channel():
     X, _ = waves(40, np.random.default_rng(0), 2)
-    model = d2ke.d2ke_train(["wave", "noise"] * 20, X, R=1100)
+    recipe = d2ke.models.recipe(X, R=1600)
+    blocks = [block for block in recipe if block.family != "whole course"]
+    model = d2ke.d2ke_train(["wave", "noise"] * 20, X, blocks=blocks)
     new, places = waves(1, np.random.default_rng(5), 2)
     why = d2ke.d2ke_explain(new, model, limit=3)
     assert why.label == "wave"

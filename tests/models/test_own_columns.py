@@ -13,9 +13,10 @@ from reference import ridge as solved
 
 import d2ke
 from d2ke.models import blocks as blocks_module
-from d2ke.models.blocks import Sample, block_features
+from d2ke.models.blocks import Sample, block_features, fit_blocks
 from d2ke.models.distance_blocks import Block
 from d2ke.models.own_columns import OwnColumns, own_values
+from d2ke.models.recipes import recipe
 from d2ke.samplers import segments, training_objects
 
 N = 40
@@ -109,11 +110,11 @@ def test_blocks(kind):
 
 def test_windows_stay_hidden():
     """Several windows are cut from a series."""
-    X = np.random.default_rng(0).normal(size=(20, 60)) + 2 * Y[:20, None]
-    model = d2ke.d2ke_train(Y[:20], X, R=1500, n_threads=1)
-    windows = [block for block in model.blocks if block.distance == "window"]
-    assert windows
-    for block in windows:
+    X = d2ke.pack(list(np.random.default_rng(0).normal(size=(20, 60))))
+    sample = Sample(X, np.arange(20), n_threads=1)
+    blocks = [block for block in recipe(X, R=1500) if block.distance == "window"]
+    assert blocks
+    for block in fit_blocks(blocks, sample, 0)[0]:
         single = np.bincount(block.sources[block.sources >= 0], minlength=20)[block.sources] == 1
         several = (block.sources >= 0) & ~single
         assert several.any()

@@ -47,9 +47,9 @@ def lengths():
 @pytest.mark.parametrize(
     ("options", "loss"),
     [
-        ({"R": 16}, "-s 2"),  # the squared hinge
+        ({"R": 16, "groups": "none"}, "-s 2"),  # the squared hinge
         ({"R": 300}, "-s 11"),
-        ({"R": 16, "distance": ["osa", "indel"]}, "-s 2"),
+        ({"R": 16, "distance": ["osa", "indel"], "groups": "none"}, "-s 2"),
         ({"R": 16, "groups": np.arange(600) % 50}, "-s 11"),
         ({"R": 16, "keep_sums": True}, "-s 11"),
     ],

@@ -32,7 +32,7 @@ def through_a_file(model, path):
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_strings_with_labels_of_every_type(kind, tmp_path):
-    model = d2ke.d2ke_train(LABELS[kind], X_STRINGS, R=40)
+    model = d2ke.d2ke_train(LABELS[kind], X_STRINGS, R=40, groups="none")
     again = through_a_file(model, tmp_path / "m.h5")
     assert str(again) == str(model)
     for x in (X_STRINGS, ["ba"]):
@@ -72,7 +72,7 @@ def test_vectors(distance, tmp_path):
     ],
 )
 def test_names_of_columns(columns, tmp_path):
-    plain = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40)
+    plain = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40, groups="none")
     model = replace(plain, columns=columns)
     again = through_a_file(model, tmp_path / "m.h5")
     assert again.columns == columns
@@ -81,7 +81,7 @@ def test_names_of_columns(columns, tmp_path):
 
 
 def test_file_objects_and_other_models(tmp_path):
-    model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40)
+    model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40, groups="none")
     stream = io.BytesIO()
     d2ke.save_model(stream, model)
     stream.seek(0)
@@ -103,7 +103,7 @@ def test_functions_of_the_user_are_refused(tmp_path):
     with pytest.raises(TypeError, match="files hold no code"):
         d2ke.save_model(tmp_path / "m.h5", model)
     own = d2ke.Block("own", "levenshtein", d2ke.samplers.segments, 9, (lambda X: X,))
-    model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, blocks=[own])
+    model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, blocks=[own], groups="none")
     with pytest.raises(TypeError, match="no file can hold it"):
         d2ke.save_model(tmp_path / "m.h5", model)
     assert not list(tmp_path.iterdir())
@@ -114,7 +114,7 @@ def content():
     half = partial(d2ke.views.part, stop=0.5)
     blocks = [d2ke.Block("half", "levenshtein", d2ke.samplers.training_objects, 5, (half,))]
     stream = io.BytesIO()
-    d2ke.save_model(stream, d2ke.d2ke_train(LABELS["str"], X_STRINGS, blocks=blocks))
+    d2ke.save_model(stream, d2ke.d2ke_train(LABELS["str"], X_STRINGS, blocks=blocks, groups="none"))
     return stream.getvalue()
 
 

@@ -32,7 +32,7 @@ def words(n=N, seed=0):
 @pytest.fixture(scope="module")
 def model():
     Y, X = words()
-    return d2ke.d2ke_train(Y, X, blocks=BLOCKS)
+    return d2ke.d2ke_train(Y, X, blocks=BLOCKS, groups="none")
 
 
 def test_as_many_ridges_as_labels(model):

@@ -6,11 +6,16 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import d2ke
+from d2ke._base.blas import ROWS
 from d2ke.models.blocks import FeatureBlock, block_features
+from d2ke.models.families import FamilyKernels
 from d2ke.models.labels import Labels
-from d2ke.models.shares import SHARES, choose_shares
+from d2ke.models.own_columns import OwnColumns
+from d2ke.models.shares import choose_shares, family_members, stacked_weights
 from d2ke.models.tasks import Classes
 from d2ke.samplers import segments, training_objects
 
@@ -41,18 +46,10 @@ def of_sizes(first, second, powers=(1.0, 1.0)):
     ]
 
 
-def left_out_error(K, T, C):
-    """Return the squared error of the models that were trained without each object."""
-    total = 0.0
-    for i in range(len(K)):
-        rest = np.delete(np.arange(len(K)), i)
-        mean = K[rest][:, rest].mean(axis=0)
-        centred = K[np.ix_(rest, rest)] - mean - mean[:, None] + mean.mean()
-        new = K[i, rest] - K[i, rest].mean() - mean + mean.mean()
-        target = T[rest] - T[rest].mean(axis=0)
-        dual = np.linalg.solve(centred + np.eye(len(rest)) / (2 * C), target)
-        total += ((new @ dual + T[rest].mean(axis=0) - T[i]) ** 2).sum()
-    return total / len(K)
+def centred(K, weights):
+    """Return the kernel of rows that are centred with their weights."""
+    mean = weights @ K / weights.sum()
+    return K - mean - mean[:, None] + weights @ mean / weights.sum()
 
 
 def gram(Z, power=1.0):
@@ -60,32 +57,114 @@ def gram(Z, power=1.0):
     return Z @ Z.T / Z.var(axis=0).sum()
 
 
+def left_out(K, T, C, weights, groups):
+    """Return the decisions of models that were trained without the group of each object."""
+    decisions = np.empty(T.shape)
+    for group in np.unique(groups):
+        out, rest = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
+        w = np.zeros(len(K))
+        w[rest] = weights[rest]
+        kernel = centred(K, w)
+        mean = w @ T / w.sum()
+        inner = kernel[np.ix_(rest, rest)] + np.diag(1 / (2 * C * w[rest]))
+        dual = np.linalg.solve(inner, T[rest] - mean)
+        decisions[out] = kernel[np.ix_(out, rest)] @ dual + mean
+    return decisions
+
+
+def best_left_out(K, T, weights, groups):
+    """Return the left-out decisions of the C that makes the least squared error."""
+    found = [left_out(K, T, 10.0 ** (e / 2), weights, groups) for e in range(-2, 13)]
+    return min(found, key=lambda decisions: weights @ ((decisions - T) ** 2).sum(axis=1))
+
+
+def descended(F, T, weights):
+    """Return the weights of members by projected gradients, many of them."""
+    M, v = len(F), weights @ (T**2).sum(axis=1) / weights.sum()
+    roots = np.sqrt(weights)[:, None]
+    A, t = np.stack([(f * roots).ravel() for f in F]).T, (T * roots).ravel()
+    H = A.T @ A + 5 * v * np.eye(M)
+    a, step = np.full(M, 1 / M), 1 / np.linalg.norm(H, 2)
+    for _ in range(3000):
+        a = np.maximum(a - step * (A.T @ (A @ a - t) + 5 * v * (a - 1 / M)), 0)
+    return a / a.sum()
+
+
+def chosen(kernels, T, weights, groups):
+    """Return the weights of members: of one alone, if it is clearly better than all together."""
+    mean = weights @ T / weights.sum()
+    F = np.stack([best_left_out(K, T, weights, groups) for K in kernels])
+    a = descended(F - mean, T - mean, weights)
+    together = best_left_out(np.tensordot(a, np.stack(kernels), 1), T, weights, groups)
+    all_together, *alone = ((np.stack([together, *F]) - T) ** 2).sum(axis=2) @ weights
+    clearly = all_together - min(alone) > 5 * all_together / weights.sum()
+    return np.eye(len(kernels))[np.argmin(alone)] if clearly else a
+
+
+@given(st.integers(1, 6), st.integers(5, 30), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_weights_are_those_of_descent(M, n, k, seed):
+    rng = np.random.default_rng(seed)
+    T = rng.normal(size=(n, k))
+    F = rng.normal(size=(M, n, k)) * rng.random((M, 1, 1)) + rng.random((M, 1, 1)) * T
+    weights = rng.random(n) + 0.1
+    T -= weights @ T / weights.sum()
+    found = stacked_weights(F, T, weights)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found, descended(F, T, weights), atol=1e-6)
+
+
+def test_members_that_predict_nothing_are_equal():
+    T = np.array([[-1.0], [1.0]] * 9)
+    F = np.stack([-T, -2 * T, -3 * T])
+    np.testing.assert_allclose(stacked_weights(F, T, np.ones(18)), 1 / 3)
+    np.testing.assert_allclose(stacked_weights(F, 0 * T, np.ones(18)), 1 / 3)
+
+
+def choice(Z, blocks, labels, seed):
+    return choose_shares(FamilyKernels(Z, blocks, labels.weights), labels, OwnColumns.of([]), seed)
+
+
+CASES = {
+    "plain": {},
+    "weights": {"weights": np.tile([0.5, 1.0, 1.5], 8)},
+    "groups": {"groups": np.arange(24) // 2},
+}
+
+
 @pytest.mark.parametrize("R", [20, 8])  # more features than objects, and fewer
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_choice_is_that_of_the_definition(n_classes, R):
+@pytest.mark.parametrize("case", CASES)
+def test_the_choice_is_that_of_the_definition(n_classes, R, case):
     rng = np.random.default_rng(n_classes)
-    y = np.arange(24) % n_classes
+    y = rng.permutation(np.arange(24) % n_classes)
     Z = np.hstack([features(y, 2.0, rng, R), features(y, 1.0, rng, R)])
-    target = Labels(Classes(np.arange(n_classes)), y)
-    found = choose_shares(Z, of_sizes(R, R, (1.0, 0.5)), target, 0)
+    labels = Labels(Classes(np.arange(n_classes)), y, **CASES[case])
+    found = choice(Z, of_sizes(R, R, (1.0, 0.5)), labels, 0).of_families
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
-    grams = [gram(Z[:, :R].astype(float)), gram(Z[:, R:].astype(float), 0.5)]
-    errors = {}
-    for share in SHARES:
-        K = (1 - share) * grams[0] + share * grams[1]
-        error = min(left_out_error(K, T, 10.0 ** (e / 2)) for e in range(-2, 13))
-        errors[share] = np.log(error) + 10 / 24 * share
-    best = min(errors, key=errors.get)
-    assert found == {"first": pytest.approx(1 - best), "second": best}
+    first, second = gram(Z[:, :R].astype(float)), gram(Z[:, R:].astype(float), 0.5)
+    weights = CASES[case].get("weights", np.ones(24))
+    groups = CASES[case].get("groups", np.arange(24))
+    a = chosen([first, second, (first + second) / 2], T, weights, groups)
+    expected = {"first": a[0] + a[2] / 2, "second": a[1] + a[2] / 2}
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_family_that_says_nothing_has_no_share():
+def test_a_family_of_noise_has_the_smaller_share():
     rng = np.random.default_rng(0)
     y = np.arange(300) % 3
-    told, noise = features(y, 0.5, rng), features(y, 1e3, rng)
+    told, noise = features(y, 3.0, rng, 200), features(y, 1e3, rng, 200)
+    labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(200, 200)
+    for Z, name in ((np.hstack([told, noise]), "second"), (np.hstack([noise, told]), "first")):
+        assert choice(Z, blocks, labels, 0).of_families[name] < 0.25
+
+
+def test_a_member_that_is_clearly_better_is_alone():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 3
+    told, noise = features(y, 2.0, rng), features(y, 1e3, rng)
     labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(20, 20)
-    assert choose_shares(np.hstack([told, noise]), blocks, labels, 0)["second"] == 0.0
-    assert choose_shares(np.hstack([noise, told]), blocks, labels, 0)["second"] == SHARES[-1]
+    found = choice(np.hstack([told, noise]), blocks, labels, 0).of_families
+    assert found == {"first": 1.0, "second": 0.0}
 
 
 @pytest.mark.parametrize("weights", [None, np.tile([0.5, 2.0, 0.5], 20)])
@@ -94,18 +173,93 @@ def test_columns_that_do_not_vary_change_no_choice(weights):
     y = np.arange(60) % 3
     Z = np.hstack([features(y, 4.0, rng, 9), features(y, 3.0, rng, 9)])
     labels = Labels(Classes(np.arange(3)), y, weights)
-    found = choose_shares(Z, of_sizes(9, 9), labels, 0)
+    found = choice(Z, of_sizes(9, 9), labels, 0).of_families
     for size in (60, 9):  # so that objects are fewer than features, or not
-        wide = np.hstack([Z, np.ones((60, size), np.float32)])
-        assert choose_shares(wide, of_sizes(9, 9 + size), labels, 0) == found
+        constant = np.ones((60, size), np.float32)
+        wide = choice(np.hstack([Z, constant]), of_sizes(9, 9 + size), labels, 0)
+        assert wide.of_families == pytest.approx(found, abs=1e-6)
+        third = [*of_sizes(9, 9), Features(size, name="third", family="third")]
+        more = choice(np.hstack([Z, constant]), third, labels, 0).of_families
+        assert more == pytest.approx({**found, "third": 0.0}, abs=1e-6)
+    nothing = choice(np.ones((60, 18), np.float32), of_sizes(9, 9), labels, 0)
+    assert nothing.of_families == {"first": 0.5, "second": 0.5}
 
 
-def test_few_objects_keep_the_first_family():
+def test_a_family_that_is_constant_to_rounding_has_no_share():
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 2
+    Z = np.hstack([features(y, 3.0, rng, 9), 1 + 1e-8 * rng.integers(0, 9, (60, 9))])
+    found = choice(Z.astype(np.float32), of_sizes(9, 9), Labels(Classes(np.arange(2)), y), 0)
+    assert found.of_families == {"first": 1.0, "second": 0.0}
+
+
+def test_all_of_many_columns_count():
+    rng = np.random.default_rng(5)
+    y = np.arange(40) % 2
+    noise = rng.normal(size=(40, ROWS + 50)).astype(np.float32)
+    Z = np.hstack([noise[:, :ROWS], features(y, 3.0, rng, ROWS), noise[:, ROWS:]])
+    labels = Labels(Classes(np.arange(2)), y)
+    shares = choice(Z, of_sizes(2 * ROWS, 50), labels, 0).of_families
+    first, second = gram(Z[:, : 2 * ROWS].astype(float)), gram(Z[:, 2 * ROWS :].astype(float))
+    weights = np.ones(40)
+    T = (y == 1)[:, None].astype(float)
+    a = chosen([first, second, (first + second) / 2], T, weights, np.arange(40))
+    assert shares["first"] == pytest.approx(a[0] + a[2] / 2, abs=1e-4)
+    assert shares["first"] > 0.6
+
+
+def test_few_objects_choose_nearly_equal_shares():
     rng = np.random.default_rng(1)
     y = np.arange(6) % 2
     Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
     labels = Labels(Classes(np.arange(2)), y)
-    assert choose_shares(Z, of_sizes(20, 20), labels, 0)["first"] == 1.0
+    assert 0.3 < choice(Z, of_sizes(20, 20), labels, 0).of_families["first"] < 0.7
+
+
+def named(families, columns=None, members=None):
+    columns, members = columns or [""] * len(families), members or [()] * len(families)
+    return [
+        Features(2, name=f"block {i}", family=family, column=column, members=member)
+        for i, (family, column, member) in enumerate(zip(families, columns, members, strict=True))
+    ]
+
+
+def test_members():
+    def members(*arguments):
+        blocks = named(*arguments)
+        vary = np.ones(len({block.family for block in blocks}), bool)
+        return family_members(blocks, vary).tolist()
+
+    third = pytest.approx([1 / 3] * 3)
+    assert members("abca") == [[1, 0, 0], [0, 1, 0], [0, 0, 1], third]
+    both = [("long", "all"), ("all",)]
+    assert members("ab", None, both) == [[1, 0], [0.5, 0.5]]
+    assert members("abc", None, [*both, ()]) == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1], third]
+    # Equal names in two columns are two members; each column counts alike in the mean.
+    of_columns = members("abc", "xxy", [*both, ("all",)])
+    assert of_columns == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1], [0.25, 0.25, 0.5]]
+    assert family_members(named("abc"), np.array([True, False, True])).tolist() == [
+        [1, 0, 0], [0, 0, 1], [0.5, 0, 0.5],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("R", [60, 9])
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(60) // 3}])
+def test_scores_of_noise_are_those_of_chance(R, options):
+    right = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = options.get("groups", np.arange(60))
+        y = rng.permutation(np.arange(rows.max() + 1) % 2)[rows]
+        Z = rng.normal(size=(60, 4 * R))[rows].astype(np.float32)
+        labels = Labels(Classes(np.arange(2)), y, **options)
+        blocks = [Features(R, name=name, family=name) for name in "abcd"]
+        scores = choice(Z, blocks, labels, seed).scores
+        assert scores.n == 60
+        assert scores.n_correct.shape == (1,)
+        assert len(scores.kept) == 60
+        right.append(scores.n_correct[0] / 60)
+    assert abs(np.mean(right) - 0.5) < 0.1
 
 
 def blocks(power=1.0):
@@ -149,11 +303,12 @@ def test_the_kernel_of_a_model_has_the_shares(power):
 def test_a_family_without_a_share_is_left_out():
     rng = np.random.default_rng(4)
     y, X = labelled(200, rng)
-    noise = d2ke.Block(
+    X = [x + "zz" for x in X]
+    equal = d2ke.Block(
         "last letters", "levenshtein", training_objects, 40,
         (partial(d2ke.views.part, start=0.9),), family="last letters",
     )  # fmt: skip
-    model = d2ke.d2ke_train(y, X, blocks=[*blocks()[:1], noise], seed=0)
+    model = d2ke.d2ke_train(y, X, blocks=[*blocks()[:1], equal], seed=0)
     assert model.left_out == ("last letters",)
     assert model.R == model.blocks[0].R == 30
     assert "without a share: last letters" in str(model)

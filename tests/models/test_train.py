@@ -10,9 +10,9 @@ import pytest
 
 import d2ke
 from d2ke.models.blocks import block_features
+from d2ke.models.families import deviation_groups
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.labels import Labels
-from d2ke.models.shares import deviation_groups
 from d2ke.models.tasks import Classes
 from d2ke.samplers import noise, resampled, segments, training_objects
 
@@ -123,7 +123,7 @@ def test_a_seed_gives_a_model(case):
 def test_features_by_their_definition(case):
     model, _, X, _, _, _ = case
     block = model.blocks[-1]
-    if block.share < 1:
+    if block.family:
         pytest.skip("the kernel of several families is tested with the shares")
     seen = d2ke.pack(X)
     for view in block.views:
@@ -563,7 +563,7 @@ def people(rng, n_people=12, each=8):
 def test_groups_are_left_out_together(R):
     y, X, groups = people(np.random.default_rng(0))
     train = partial(d2ke.d2ke_train, y, X, R=R, distance="levenshtein")
-    apart, together = train(), train(groups=[f"person {g}" for g in groups])
+    apart, together = train(groups="none"), train(groups=[f"person {g}" for g in groups])
     assert apart.accuracy > together.accuracy + 15
     assert together.accuracy_error > apart.accuracy_error
     alone = train(groups=np.arange(len(y)))
@@ -591,6 +591,7 @@ def test_groups_need_features_in_memory(monkeypatch):
         (["a"] * 12, "groups has one group only, .*'a'"),
         (["a", "b"], "groups"),
         ([None] + [1] * 11, "groups"),
+        ("person", "groups must be a group for each object, or 'none'; got 'person'"),
     ],
 )
 def test_wrong_groups(groups, message):
