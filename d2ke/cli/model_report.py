@@ -68,8 +68,8 @@ def write_report(
     points = session.long("accuracy by R", accuracy_by_R, Z, labels, rows, model, session.n_threads)
     sections = [
         Section(
-            text=f"{left_out} The same predictions chose C, so the accuracy can be a little too "
-            "high. Measure it on new objects.",
+            text=f"{left_out} C and the shares were chosen by predictions of the same objects, so "
+            "the accuracy can be a little too high. Measure it on new objects.",
             columns=["block", "random objects", "distance"],
             rows=[[block.name, str(block.R), block.describe()] for block in model.blocks],
         ),

@@ -156,7 +156,7 @@ def d2ke_explain(
     training_object : int, optional
         The index of x among the training objects, if it is one of them. Random objects that were
         taken from x are then treated as in training: at the distance of the nearest other object,
-        or less far, see docs/models.md.
+        or nearer, see docs/models.md.
 
     Returns
     -------

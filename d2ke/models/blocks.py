@@ -101,8 +101,8 @@ class FittedFeatures:
     column : str
         The column of records that it sees; empty for objects of one kind.
     members : tuple of str
-        What its family is a part of when training chooses shares, see `d2ke.models.shares`. By
-        default the family is one by itself.
+        Names of the members, means of kernels of families, that its family is in; see `Block`. By
+        default the family is a member by itself.
     share : float
         Of the family in the kernel; training sets it.
     fill : ndarray of float32, shape (R,), or None

@@ -63,8 +63,9 @@ class Block:
     column : str
         Of records, the column of objects that the block sees; empty for objects of one kind.
     members : tuple of str
-        Families with a common name here are also weighed together: their mean is one of the kernels
-        that training combines. By default the family is weighed alone, and in the mean of all.
+        Names of the members that the family is in. When training chooses shares, a member is the
+        mean of the kernels of the families that share its name (in one column of records). A
+        family without names is a member by itself, and then the mean of all is one, too.
 
     Examples
     --------
@@ -117,7 +118,9 @@ class Block:
                 f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
             )
         object.__setattr__(self, "views", tuple(self.views))
-        if isinstance(self.members, str) or not all(isinstance(m, str) for m in self.members):
+        if not isinstance(self.members, (list, tuple)) or not all(
+            isinstance(name, str) and name for name in self.members
+        ):
             raise ArgumentTypeError(
                 "members",
                 f"of block {self.name!r} must be a tuple of strings, got {self.members!r}",

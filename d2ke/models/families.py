@@ -82,7 +82,7 @@ def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class FamilyKernels:
-    """Kernels of families, each with the mean 1 on its diagonal.
+    """Kernels of the families of blocks, each with the mean 1 on its diagonal.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class FamilyKernels:
     blocks : sequence of FittedFeatures
         The blocks of these features.
     weights : ndarray of float64, shape (n,), or None
-        Weights of the rows, with which features are centred.
+        Weights of the rows, with which features are centred; None if all count the same.
     n_threads : int or None
         Threads for products.
     """
@@ -110,6 +110,12 @@ class FamilyKernels:
     def families(self) -> np.ndarray:
         """The family of each feature."""
         return per_feature(self.blocks, "family")
+
+    @cached_property
+    def without_labels(self) -> np.ndarray:
+        """Whether the features of each family are computed without labels."""
+        supervised = {block.family: block.supervised for block in self.blocks}
+        return ~np.array([supervised[name] for name in self.scales.varying])
 
     @cached_property
     def stack(self) -> np.ndarray:
@@ -158,11 +164,11 @@ class FamilyRidges:
     Attributes
     ----------
     kernels : FamilyKernels
-        Of rows.
+        Kernels of n rows.
     labels : Labels
-        Of the rows.
+        Labels of the n rows.
     own_columns : OwnColumns
-        Of the rows.
+        Own columns of the n rows.
     """
 
     def __init__(self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns):
@@ -184,8 +190,8 @@ class FamilyRidges:
             ridge = Ridge.of(self.sums, kernels.scales.balanced / kernels.roots(shares))
         return ridge, ridge.coordinates(kernels.Z, kernels.n_threads)
 
-    def without_own(self, left_out: LeftOutDecisions) -> tuple[Ridge, OwnColumns]:
-        """Return a ridge that can leave out the rows' own columns, and these."""
+    def with_columns(self, left_out: LeftOutDecisions) -> tuple[Ridge, OwnColumns]:
+        """Return the ridge with weights of the rows' own columns, and the numbers of these."""
         columns = self.own_columns.columns
         if self.sums is not None:
             return left_out.ridge, self.own_columns

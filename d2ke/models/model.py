@@ -62,8 +62,9 @@ class D2KEModel:
         Leave-one-out accuracy in percent, or 100 R^2, and its standard error. Groups, the user's
         or of near-copies, are left out together. Models with the squared hinge loss hold out every
         fifth object instead. For multilabel models, percent of the objects with all labels right.
-        Up to about 1,000 objects of several families, others chose C and the shares of families for
-        each prediction; else the same predictions chose them, so the accuracy can be too high.
+        Up to about 1,000 objects of several families, two thirds of the objects chose C and the
+        shares for predictions of the rest; else the same predictions chose them, so the accuracy
+        can be too high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.
@@ -128,7 +129,10 @@ class D2KEModel:
 
     @property
     def groups(self) -> np.ndarray | None:
-        """Codes of the groups of near-copies, for the rows ``near_copies.rows``; None without."""
+        """Codes of the groups of near-copies that training found; None if it found none.
+
+        They are of the objects ``near_copies.rows``.
+        """
         return None if self.near_copies is None else self.near_copies.groups
 
     @property

@@ -16,15 +16,15 @@ import numpy as np
 from d2ke.models.families import FamilyKernels
 from d2ke.models.own_columns import OwnColumns
 
-_MOST = 0.8  # of the objects are joined where most are copies; of ordinary ones fewer
-_FEW = 0.1  # of the objects, at least, are near-copies
-_FEATURES = 64  # with fewer, ordinary objects look like copies
+_MOST = 0.8  # share of joined objects from which most are copies; of ordinary ones fewer are
+_FEW = 0.1  # least share of objects in groups
+_FEATURES = 64  # features, at least: with fewer, ordinary objects look like copies
 _DIGITS = 9  # of squared lengths, whose mean is 2: the rest is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class NearCopies:
-    """Groups of near-copies among the training objects, and the accuracy that ignores them.
+    """Groups of near-copies among the training objects, and the accuracy without these groups.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class NearCopies:
     groups : ndarray of int64, shape (m,)
         Codes of their groups. Most groups may have one object only.
     accuracy, accuracy_error : float
-        Leave-one-out accuracy in percent, or 100 R^2, and its standard error; nan for models with
-        features that are computed from labels.
+        Leave-one-out accuracy of the model's shares and C in percent, or 100 R^2, and its standard
+        error; nan for models with features that are computed from labels.
     """
 
     rows: np.ndarray
@@ -87,8 +87,7 @@ def near_copies(
     ndarray of int64, shape (n,), or None
         The code of each object's group; None without near-copies.
     """
-    supervised = {block.family: block.supervised for block in kernels.blocks}
-    used = ~np.array(list(supervised.values()))
+    used = kernels.without_labels
     shares = used / max(used.sum(), 1)
     roots = kernels.roots(shares)
     if np.count_nonzero(roots) < _FEATURES or len(kernels.Z) < 2:
@@ -115,8 +114,8 @@ def join(kernel: np.ndarray, largest: float) -> np.ndarray | None:
     """Return the codes of the groups of n objects, or None; the kernel's upper triangle is read."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
-    n, own_columns = len(kernel), kernel.diagonal()
-    squares = [own_columns[i] + own_columns[i + 1 :] - 2 * kernel[i, i + 1 :] for i in range(n - 1)]
+    n, diagonal = len(kernel), kernel.diagonal()
+    squares = [diagonal[i] + diagonal[i + 1 :] - 2 * kernel[i, i + 1 :] for i in range(n - 1)]
     distances = np.sqrt(np.maximum(np.round(np.concatenate(squares), _DIGITS), 0))
     tree = linkage(distances, "single")
     lengths, is_leaf = tree[:, 2], tree[:, :2] < n

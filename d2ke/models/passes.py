@@ -150,9 +150,9 @@ def sum_products(rows: Rows, plan: Plan) -> RidgeSums:
 
 
 class Solved(NamedTuple):
-    """The models of every penalty, the C that are scored, and coordinates of at most R rows.
+    """The models of every penalty, and the C that are scored.
 
-    With the columns that are left out with rows.
+    With the columns that are left out with rows, and the coordinates of the sample if it is scored.
     """
 
     ridge: Ridge
@@ -220,7 +220,7 @@ def score_sample(solved: Solved, sample: Sample, entropy: Any) -> LeftOutScores:
 
 
 def near_copies_of(plan: Plan, solved: Solved, sample: Sample, scores: LeftOutScores) -> NearCopies:
-    """Return the groups of near-copies in a sample, and the accuracy of the best C without them.
+    """Return the groups of near-copies in a sample, and the accuracy if each is left out alone.
 
     Features that are computed from labels never see those of the group, so models with them have
     none.

@@ -97,7 +97,7 @@ class Plan:
 class Drawn(NamedTuple):
     """Blocks before and after they are fitted to a sample, and the features of the sample.
 
-    The labels of the sample have its near-copies as groups.
+    After `grouped`, the labels of the sample have its near-copies, if there are any, as groups.
     """
 
     blocks: Sequence[AnyBlock]
@@ -126,7 +126,7 @@ class Drawn(NamedTuple):
         return choose_shares(self.kernels, labels, self.own_columns, entropy)
 
     def grouped(self) -> Drawn:
-        """Group the near-copies of the sample."""
+        """Return the same with near-copies as groups of the labels."""
         labels = self.sample.labels
         assert labels is not None
         largest = labels.task.largest_group(len(labels))

@@ -31,7 +31,7 @@ _PULL = 5  # pseudo-objects that pull the weights of members toward equal ones
 _NOTHING = 1e-8  # sum of weights below which no member predicts anything
 _ROWS = 1024  # training objects that choose shares
 _MEMBERS = 8  # with more, fewer objects choose, in about the same time
-_LEAST = 0.02  # share of all families that are computed without labels: `d2ke_transform` has them
+_LEAST = 0.02  # of the kernel, for families without labels, which `d2ke_transform` shows
 _COLUMNS = 256  # classes whose errors are summed
 _FOLDS = 3  # of objects, each scored with the shares that the others choose
 
@@ -39,8 +39,8 @@ _FOLDS = 3  # of objects, each scored with the shares that the others choose
 class Shares(NamedTuple):
     """The share of each family, and left-out scores of predictions with shares of other rows.
 
-    The scores are of one C, which other rows choose too; None if not all rows chose the shares, or
-    there is nothing to choose.
+    The scores are of one C, which other rows choose too; the members' own C are those of all rows.
+    They are None if not all rows chose the shares, or there is nothing to choose.
     """
 
     of_families: dict[str, float]
@@ -155,9 +155,8 @@ def choose_shares(
     targets = np.arange(labels.task.k)
     if len(targets) > _COLUMNS:
         targets = np.sort(rng.choice(targets, _COLUMNS, replace=False))
-    supervised = {block.family: block.supervised for block in blocks}
-    without_labels = vary & ~np.array(list(supervised.values()))
-    choice = _Choice(FamilyRidges(kernels, labels, own_columns), members, without_labels, targets)
+    ridges, free = FamilyRidges(kernels, labels, own_columns), vary & kernels.without_labels
+    choice = _Choice(ridges, members, free, targets)
     shares, scores = choice.by(np.arange(len(labels))).shares, None
     if n <= size:
         keep = rows_to_keep(n, labels.task.k, entropy)
@@ -192,12 +191,12 @@ class _Choice:
         """Return the ridge with the shares that some rows choose.
 
         They are the stacked ones, or those of the best member, if its sum of squared errors is
-        smaller by more than those of five objects: decisions average out more noise than kernels.
+        smaller by more than those of five objects: weights of decisions may not suit kernels.
         """
         T, weights = self.T[rows], self.weights[rows]
         centre = np.average(self.T, axis=0, weights=self.weights)
         stacked = stacked_weights(self.decisions[:, rows] - centre, T - centre, weights)
-        left_out = self._solved(self._some_without_labels(stacked @ self.members))
+        left_out = self._solved(self._with_unsupervised(stacked @ self.members))
         squares = self.squares[:, rows]
         means = np.average(squares, axis=1, weights=weights)
         member, cost = np.unravel_index(means.argmin(), means.shape)
@@ -205,7 +204,7 @@ class _Choice:
         error = np.average(stacked_squares, weights=weights)
         if (error - means[member, cost]) * weights.sum() <= _PULL * error:
             return left_out
-        return self._solved(self._some_without_labels(self.members[member]))
+        return self._solved(self._with_unsupervised(self.members[member]))
 
     def _solved(self, shares: np.ndarray) -> LeftOutDecisions:
         """Return the ridge with these shares, perhaps one of the two that were used last."""
@@ -217,7 +216,7 @@ class _Choice:
         self._last = [*(last for last in self._last if last is not left_out), left_out][-2:]
         return left_out
 
-    def _some_without_labels(self, shares: np.ndarray) -> np.ndarray:
+    def _with_unsupervised(self, shares: np.ndarray) -> np.ndarray:
         """Return the shares, with some for families without labels if they have none."""
         free = self.without_labels
         if free.any() and not shares[free].any():
@@ -238,7 +237,7 @@ def _scores_of_folds(
         left_out = choice.by(others)
         C = COSTS[left_out.best_cost(others)]
         kept = np.flatnonzero(np.isin(rows, keep))
-        ridge, own_columns = choice.ridges.without_own(left_out)
+        ridge, own_columns = choice.ridges.with_columns(left_out)
         P = left_out.P[rows]
         scores.append(LeftOutScores.of(ridge, P, labels[rows], [C], kept, own_columns.within(rows)))
         kept_rows.append(rows[kept])

@@ -107,10 +107,11 @@ def d2ke_train(
     groups : sequence of length n, or "none", optional
         The group of each object, such as the person of each recording. C, shares, accuracy and
         probabilities are then based on predictions by models without the group of the object, so
-        they hold for objects of new groups. The hinge loss is not tried. By default, near-copies
-        are groups where they are clear, see docs/certainty.md: ``model.groups`` has them. With
-        more than 4096 objects, C, shares, accuracy and probabilities then come from a sample of
-        4096. ``"none"`` leaves every object out alone.
+        they hold for objects of new groups. By default, training looks for near-copies (see
+        docs/certainty.md); if it finds them, they are the groups, and ``model.groups`` has their
+        codes. With more than 4096 objects it looks in the sample, which then chooses C and gives
+        accuracy and probabilities, too. ``"none"`` leaves every object out alone. With groups of
+        either kind the hinge loss is not tried.
     seed : int, SeedSequence or Generator, default 0
         Seed of the random objects. Equal seeds give equal models, up to rounding.
     keep_sums : bool
@@ -197,7 +198,7 @@ def d2ke_train(
 class Options:
     """Options of training that steps share.
 
-    The entropy of all seeds, and whether sums are kept, and near-copies looked for.
+    `entropy` of all seeds; `keep_sums` in the model; `find_groups`: look for near-copies.
     """
 
     entropy: Any

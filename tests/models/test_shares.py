@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._base.blas import ROWS
+from d2ke.models import shares
 from d2ke.models.blocks import FeatureBlock, block_features
 from d2ke.models.families import FamilyKernels
 from d2ke.models.labels import Labels
@@ -118,6 +119,9 @@ def test_members_that_predict_nothing_are_equal():
     F = np.stack([-T, -2 * T, -3 * T])
     np.testing.assert_allclose(stacked_weights(F, T, np.ones(18)), 1 / 3)
     np.testing.assert_allclose(stacked_weights(F, 0 * T, np.ones(18)), 1 / 3)
+
+
+scores_of_folds = shares._scores_of_folds
 
 
 def choice(Z, blocks, labels, seed):
@@ -245,8 +249,11 @@ def test_members():
 
 @pytest.mark.parametrize("R", [60, 9])
 @pytest.mark.parametrize("options", [{}, {"groups": np.arange(60) // 3}])
-def test_scores_of_noise_are_those_of_chance(R, options):
-    right = []
+def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
+    """Shares and C that the same objects choose find an accuracy in noise."""
+    chosen = []
+    monkeypatch.setattr(shares, "_scores_of_folds", lambda choice, *rest: chosen.append(choice))
+    right = np.zeros((20, 2))
     for seed in range(20):
         rng = np.random.default_rng(seed)
         rows = options.get("groups", np.arange(60))
@@ -254,12 +261,17 @@ def test_scores_of_noise_are_those_of_chance(R, options):
         Z = rng.normal(size=(60, 4 * R))[rows].astype(np.float32)
         labels = Labels(Classes(np.arange(2)), y, **options)
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
-        scores = choice(Z, blocks, labels, seed).scores
-        assert scores.n == 60
-        assert scores.n_correct.shape == (1,)
-        assert len(scores.kept) == 60
-        right.append(scores.n_correct[0] / 60)
-    assert abs(np.mean(right) - 0.5) < 0.1
+        choice(Z, blocks, labels, seed)
+        scores = scores_of_folds(chosen[-1], labels, rng, np.arange(60))
+        assert scores.n == len(scores.kept) == 60
+        assert (scores.kept_values == y).all()
+        right[seed, 0] = scores.n_correct[0] / 60
+        found, targets = chosen[-1].by(np.arange(60)).best(), chosen[-1].T
+        middle = targets.mean()
+        right[seed, 1] = np.mean((found > middle) == (targets > middle))
+    folds, same = right.mean(axis=0)
+    assert folds < same
+    assert abs(folds - 0.5) < 0.12
 
 
 def blocks(power=1.0):

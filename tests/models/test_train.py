@@ -421,6 +421,9 @@ def test_labels_of_strings_of_any_length():
         ({"views": (lambda X: 3,)}, "the view '<lambda>' must return as many Objects .* int"),
         ({"views": (lambda X: X[:5],)}, "the view '<lambda>' must return .* 20; .* <5 strings"),
         ({"views": d2ke.views.difference}, "views of block 'a' must be a tuple"),
+        ({"members": None}, "members of block 'a' must be a tuple of strings, got None"),
+        ({"members": "b"}, "members of block 'a' must be a tuple of strings, got 'b'"),
+        ({"members": ("b", "")}, "members of block 'a' must be a tuple of strings"),
         ({"parameters": 3}, "parameters of block 'a' must be a dict, got 3"),
     ],
 )

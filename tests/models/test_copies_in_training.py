@@ -107,7 +107,7 @@ def test_ordinary_objects_have_no_copies():
     assert d2ke.d2ke_train(y, X, R=128).groups is None
 
 
-def test_scores_keep_groups_in_one_fold(monkeypatch):
+def test_scores_of_pieces_get_the_groups(monkeypatch):
     monkeypatch.setattr("d2ke.models.recipes._SCORED", 100)
     kept = []
     monkeypatch.setattr(
