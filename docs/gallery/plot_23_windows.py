@@ -43,7 +43,9 @@ records = [record(kind) for kind in y]
 X, odd_beats = d2ke.pack([x for x, _ in records]), np.array([beat for _, beat in records])
 train, test = np.arange(120), np.arange(120, 300)
 
-model = d2ke.d2ke_train(y[train], X[train])
+# The whole course predicts as well here, but only windows say where something is.
+blocks = [block for block in d2ke.models.recipe(X[train]) if block.distance == "window"]
+model = d2ke.d2ke_train(y[train], X[train], blocks=blocks)
 print(model)
 labels, accuracy, _ = d2ke.d2ke_predict(y[test], X[test], model)
 print(f"accuracy on {len(test)} other records: {accuracy:.1f} %")
