@@ -38,7 +38,7 @@ def test_readme_is_short():
 
 def test_readme_tables_are_those_of_the_pages():
     measured = section("README.md", "Measured")
-    speed, accuracy = re.findall(r"^\|---.*\n((?:\|.*\n)+)", measured, re.M)
+    speed, accuracy, series = re.findall(r"^\|---.*\n((?:\|.*\n)+)", measured, re.M)
     benchmarks = text_of("benchmarks/README.md")
     for row in speed.splitlines():
         *_, times, command = (cell.strip() for cell in row.strip("|").split("|"))
@@ -54,6 +54,11 @@ def test_readme_tables_are_those_of_the_pages():
         assert f"| {views} +-" in ours
         assert f"| {searched} +-" in ours
         assert f"| {baseline} |" in ours
+    methods = re.search(r"^(\|.*)\n.*\n" + re.escape(series), measured, re.M)[1]
+    for method, number in zip(methods.split("|")[1:-1], series.split("|")[1:-1], strict=True):
+        for page in ("benchmarks/README.md", "docs/windows.md"):
+            rows = re.findall(rf"^\|{method.rstrip()}.*", text_of(page), re.M)
+            assert any(f"|{number}|" in row for row in rows), (page, method)
 
 
 @pytest.mark.parametrize("n", [1, pytest.param(None, marks=pytest.mark.slow)])

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmark of series on a folder of the archive's files."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import d2ke
+from benchmarks import archive, series_accuracy, series_methods
+
+
+def series(seed):
+    """Return classes and series that are told apart by their level: 6 of each, of 20 steps."""
+    y = np.repeat([1, 2], 6)
+    return y, np.random.default_rng(seed).normal(size=(12, 20)) + 100 * y[:, None]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder of a .ts file, .tsv files in a folder, and files with a missing value."""
+    for name in ("Waves", "Holes"):
+        for seed, part in enumerate(("TRAIN", "TEST")):
+            lines = [
+                ",".join(map(str, values)) + f":{label}"
+                for label, values in zip(*series(seed), strict=True)
+            ]
+            lines[3] = lines[3].replace(",", ",?," if name == "Holes" else ",", 1)
+            text = "\n".join(["@univariate true", "@classLabel true 1 2", "@data", *lines])
+            (tmp_path / f"{name}_{part}.ts").write_text(text, "utf-8")
+    (tmp_path / "Steps").mkdir()
+    for seed, part in enumerate(("TRAIN", "TEST")):
+        rows = [[label, *values] for label, values in zip(*series(seed), strict=True)]
+        rows[0][-2:] = ["NaN", "NaN"]
+        text = "\n".join("\t".join(map(str, row)) for row in rows)
+        (tmp_path / f"Steps/Steps_{part}.tsv").write_text(text, "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return the rows of both tables and what was said beside them, of a run."""
+
+    def start(*arguments):
+        words = ["series_accuracy", "--peers", "--seeds", "1", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", words)
+        series_accuracy.main()
+        out, err = capsys.readouterr()
+        table = re.findall(r"^\| (.*) \|$", out, re.M)
+        return {cells[0]: cells[1:] for cells in (line.split(" | ") for line in table)}, err
+
+    return start
+
+
+def test_a_folder_beside_a_table(folder, run):
+    (folder / "published.csv").write_text(
+        "set,n_train,HC2,RDST\nWaves,12,100.0,50.0\nOther,9,1.0,1.0\nSteps,12,,50.0\n", "utf-8"
+    )
+    rows, said = run("--archive", folder)
+    assert rows["Waves"][:4] == ["12", "12", "20", "100.00"]
+    assert rows["Steps"][:4] == ["12", "12", "20", "100.00"]
+    assert "Holes" not in rows
+    assert re.search(r"Holes is left out: .*Holes_TRAIN.ts, line 7, dimension 0: .*'\?'", said)
+    assert rows["`d2ke_train`"][:2] == ["2", "100.00"]
+    assert rows["HC2, published"][:6] == ["1", "100.00", "+0.00", "0", "1", "0"]
+    assert rows["RDST, published"][:6] == ["2", "50.00", "+50.00", "2", "0", "0"]
+
+
+def test_published_results_by_resamples(folder, run):
+    (folder / "results").mkdir()
+    for name, first in (("HC2_accuracy", "Resamples:"), ("TDE_ACC", "folds:")):
+        text = f"{first},0,1\nSteps,1.0,0.25\nOther,0.5,0.5\n"
+        (folder / f"results/{name}.csv").write_text(text, "utf-8")
+    rows, _ = run("--archive", folder, "--published", folder / "results", "--data", "Steps")
+    for name in ("HC2", "TDE"):
+        assert rows[f"{name}, published"][:6] == ["1", "100.00", "+0.00", "0", "1", "0"]
+
+
+@pytest.mark.slow
+def test_curve_and_ingredients(folder, run):
+    pytest.importorskip("matplotlib")
+    picture = folder / "curve.png"
+    options = ("--archive", folder, "--data", "Waves", "--picture", picture)
+    rows, _ = run(*options, "--curve")
+    assert {f"`d2ke_train`, R = {R}" for R in series_methods.SIZES} <= set(rows)
+    assert picture.stat().st_size > 1000
+    rows, _ = run(*options[:4], "--without")
+    assert {f"without {name}" for name in series_methods.INGREDIENTS} <= set(rows)
+
+
+@pytest.mark.parametrize("name", series_methods.INGREDIENTS)
+def test_nothing_takes_the_place_of_an_ingredient(name):
+    X = d2ke.pack(list(series(0)[1]))
+    size = {}
+    for key, ingredient in (
+        ("all", lambda block, kind: False),
+        ("without", series_methods.INGREDIENTS[name]),
+        ("alone", lambda block, kind: not series_methods.INGREDIENTS[name](block, kind)),
+    ):
+        size[key] = sum(block.R for block in series_methods.blocks_without(ingredient, X))
+    assert size["all"] == sum(block.R for block in d2ke.models.recipe(X))
+    assert size["without"] > 0
+    assert size["alone"] > 0
+    assert size["all"] == size["without"] + size["alone"]
+
+
+def test_larger_files_are_left_out(folder):
+    small = (folder / "Steps/Steps_TRAIN.tsv").stat().st_size / 1e6
+    large = (folder / "Steps/Steps_TEST.tsv").stat().st_size / 1e6
+    (folder / "Waves_TEST.ts").write_bytes(b" " * 10**5)
+    sizes = (None, 1.0, max(small, large), 1e-6)
+    found = [set(archive.training_files(folder, limit)) for limit in sizes]
+    assert found[0] == found[1] == {"Waves", "Holes", "Steps"}
+    assert "Steps" in found[2]
+    assert "Waves" not in found[2]
+    assert not found[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.csv",
+            "set,HC2\nWaves,98.5\nSteps,x\n",
+            "line 3: an accuracy must be between 0 and 100",
+        ),
+        (
+            "HC2_accuracy.csv",
+            "Resamples:,0\nWaves,98.5\n",
+            "line 2: .* between 0 and 1, got '98.5'",
+        ),
+        ("HC2_accuracy.csv", "set,1\nWaves,0.9\n", "line 1: the second column must be called 0"),
+        ("a.csv", "", "a.csv is empty"),
+    ],
+)
+def test_bad_published_figures(tmp_path, name, text, message):
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=message):
+        archive.published(file if name == "a.csv" else tmp_path)
+
+
+def test_sets_that_are_not_there(folder, run):
+    for options, message in (
+        (("--data", "Wave"), r"has no Wave_TRAIN.ts \(or .tsv\)$"),
+        (
+            ("--limit-mb", "0.000001"),
+            r"no NAME_TRAIN.ts \(or .tsv\) of at most 1e-06 MB$",
+        ),
+        (("--data", "Holes"), "no data set could be read"),
+    ):
+        with pytest.raises(SystemExit, match=message):
+            run("--archive", folder, *options)
