@@ -39,9 +39,8 @@ def draw(points: Sequence[Point], path: Path) -> None:
         axes.annotate(
             point.name.replace("`", "").removeprefix("d2ke_train, "),
             (point.seconds, point.accuracy),
-            xytext=(0, 7) if ours else (7, -3),
+            xytext=(7, -11) if ours else (7, -3),  # below a curve that rises
             textcoords="offset points",
-            ha="center" if ours else "left",
             color=_OURS if ours else _PEERS,
         )
     best = max(
