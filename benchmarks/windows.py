@@ -5,10 +5,11 @@
     python -m benchmarks.windows search [--steps 10000000] [--repeat 2]
 
 The first: nanoseconds a place and window of `_ext.windows.window_distances` (minimum, near minimum
-and count), groups of 8 windows of 9 values. The numba loop has one thread: means and deviations
-once for the windows of a group, products of each, the same three numbers in the same pass. stumpy's
-`mass` gives the distances to all places; it gets each window of a sample, the series without the
-steps that a dilation leaves out, and its time includes the minimum.
+and count; with the longest run, too), groups of 8 windows of 9 values. The numba loop has one
+thread: means and deviations once for the windows of a group, products of each, the same three
+numbers in the same pass. stumpy's `mass` gives the distances to all places; it gets each window of
+a sample, the series without the steps that a dilation leaves out, and its time includes the
+minimum.
 
 The second: the 10 nearest windows of a random walk to a noisy piece of it. stumpy's `match` and
 d2ke find the same places, or the run ends with an error. Times are of the process: all threads.
@@ -41,6 +42,7 @@ def problem(steps: int, normalize: bool) -> tuple[Any, ...]:
     return (
         values,
         np.arange(SERIES + 1) * steps,
+        np.full((1, SERIES), 1e-4, np.float32),
         windows.astype(np.float32).ravel(),
         np.arange(GROUPS + 1) * GROUP,
         np.full(GROUPS, LENGTH),
@@ -139,29 +141,31 @@ def kernel(threads: int, repeat: int) -> None:
     """Print the table of the kernel."""
     loop = numba_loop()
     measure.header(
-        "steps", "windows", "mass ns", "numba ns", "d2ke ns", "times", f"{threads} threads ns"
-    )
+        "steps", "windows", "mass ns", "numba ns", "d2ke ns", "times", f"{threads} threads ns",
+        "with runs ns",
+    )  # fmt: skip
     for steps in (150, 500, 1000, 5000):
         for normalize in (True, False):
             arguments = problem(steps, normalize)
-            reach = (LENGTH - 1) * arguments[5]
+            reach = (LENGTH - 1) * arguments[6]
             pairs = float(SERIES * GROUP * (steps - reach).sum())
             own, found = measure.least(partial(window_distances, *arguments, 1), repeat)
             many, _ = measure.least(
                 partial(window_distances, *arguments, threads), repeat, time.perf_counter
             )
+            runs, _ = measure.least(partial(window_distances, *arguments, 1, True), repeat)
             shown, times, mass = "", "", ""
             some = 3 * GROUP  # windows of each dilation
-            windows = arguments[2].reshape(-1, LENGTH)[:some]
-            call = mass_loop(arguments[0], steps, windows, arguments[5], normalize)
+            windows = arguments[3].reshape(-1, LENGTH)[:some]
+            call = mass_loop(arguments[0], steps, windows, arguments[6], normalize)
             if call is not None:
                 call()  # compiles
                 theirs, wanted = measure.least(call, repeat)
                 np.testing.assert_allclose(found[0, :some], wanted, rtol=1e-3, atol=1e-4)
                 mass = f"{1e9 * theirs / float(GROUP * (steps - reach[:3]).sum()):.1f}"
             if loop is not None:
-                values, _, windows, _, _, dilations, *_ = arguments
-                given = (windows.reshape(-1, LENGTH), dilations, *arguments[8:])
+                values, _, _, windows, _, _, dilations, *_ = arguments
+                given = (windows.reshape(-1, LENGTH), dilations, *arguments[9:])
                 call = partial(loop, values, steps, *given)
                 call()  # compiles
                 theirs, wanted = measure.least(call, repeat)
@@ -169,8 +173,8 @@ def kernel(threads: int, repeat: int) -> None:
                                            rtol=1e-3, atol=1e-4)  # fmt: skip
                 shown, times = f"{1e9 * theirs / pairs:.2f}", f"{theirs / own:.1f}"
             kind = "normalised" if normalize else "as they are"
-            ours, all_threads = (f"{1e9 * taken / pairs:.3f}" for taken in (own, many))
-            measure.row(steps, kind, mass, shown, ours, times, all_threads)
+            ours, *others = (f"{1e9 * taken / pairs:.3f}" for taken in (own, many, runs))
+            measure.row(steps, kind, mass, shown, ours, times, *others)
 
 
 def search(steps: int, repeat: int, threads: int) -> None:

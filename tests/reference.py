@@ -765,9 +765,18 @@ def window_profile(x, w, dilation, normalize, limits=0.0):
     return ((taken - w) ** 2).mean(axis=2).sum(axis=1)
 
 
+def longest_run(within):
+    """The length of the longest run of true values."""
+    return max((len(list(run)) for value, run in itertools.groupby(within) if value), default=0)
+
+
 def window_distances(x, w, dilation, normalize, limits, place, radius, threshold):
-    """The least distance of a window, the least one near its place, and the share above."""
+    """The least distance of a window, the least near its place, the share above, the longest run.
+
+    Of the run, the distance: 1 less the root of its share of the places.
+    """
     profile = window_profile(x, w, dilation, normalize, limits)
     away = np.abs(np.arange(len(profile)) - float(place) * (len(profile) - 1))
     near = profile[away <= max(radius * x.shape[1], away.min())]
-    return math.sqrt(profile.min()), math.sqrt(near.min()), np.mean(profile > threshold)
+    run = 1 - math.sqrt(longest_run(profile <= threshold) / len(profile))
+    return math.sqrt(profile.min()), math.sqrt(near.min()), np.mean(profile > threshold), run

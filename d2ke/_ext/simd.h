@@ -203,18 +203,21 @@ D2KE_INLINE unsigned equal_bits_f64(v_f64 a, v_f64 b)
 #endif
 }
 
-/* Whether any lane of a comparison's result is set. */
-D2KE_INLINE int any_f32(v_i32 mask)
+/* In which lanes a comparison's result is set, as bits. */
+D2KE_INLINE unsigned bits_f32(v_i32 mask)
 {
 #if D2KE_BYTES == 64
-    return _mm512_movepi32_mask((__m512i)mask) != 0;
+    return _mm512_movepi32_mask((__m512i)mask);
 #elif D2KE_BYTES == 32
-    return _mm256_movemask_ps((__m256)mask) != 0;
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
 #elif defined(__SSE2__)
-    return _mm_movemask_ps((__m128)mask) != 0;
+    return (unsigned)_mm_movemask_ps((__m128)mask);
 #else
-    int any = 0;
-    for (int lane = 0; lane < LANES_f32; lane++) any |= mask[lane];
-    return any != 0;
+    unsigned bits = 0;
+    for (int lane = 0; lane < LANES_f32; lane++) bits |= (unsigned)(mask[lane] & 1) << lane;
+    return bits;
 #endif
 }
+
+/* Whether any lane of a comparison's result is set. */
+D2KE_INLINE int any_f32(v_i32 mask) { return bits_f32(mask) != 0; }

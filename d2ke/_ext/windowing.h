@@ -10,6 +10,7 @@ enum {
     WINDOW_RUN = 8,       /* chunks that share a strip's normalised windows, at most */
     WINDOW_UNIT = 32,     /* places whose sums are made together, at most  */
     WINDOW_STRIP = 512,   /* places of a strip, at most                    */
+    WINDOW_WORDS = WINDOW_STRIP / 64,
     WINDOW_VALUES = 4096, /* of a strip's normalised windows, about        */
 };
 
@@ -40,6 +41,7 @@ struct d2ke_windows {
     const float *places;
     const float *thresholds;
     double radius;
+    int64_t runs;            /* whether the longest run of places is asked for */
     int64_t normalize;
 };
 

@@ -221,9 +221,10 @@ static void window_strip_sums(const d2ke_windows *p, int64_t series, const windo
 /* A window's profile so far. */
 typedef struct {
     v_f32 least, near;
-    v_i32 above;
+    int64_t within;       /* places whose value is at most the threshold */
+    int64_t run, longest; /* such places in a row: up to the last one, and at most */
     float threshold;
-    int64_t first, last; /* places that are near its own */
+    int64_t first, last;  /* places that are near its own */
 } window_sum_up;
 
 /* Which lanes are before `end`. */
@@ -264,34 +265,36 @@ static void window_near(const float *places, int64_t count, double reach, int64_
     }
 }
 
-/* Sum up n places of a window from `begin` on. */
-static void window_add(const float *sums, int64_t begin, int64_t n, window_sum_up *u)
+/* Sum up n places of a window from `begin` on; bits[i * WINDOW_CHUNK] has the bits of places
+ * 64 i .. 64 i + 63 that are within the threshold. */
+static void window_add(const float *sums, int64_t begin, int64_t n, window_sum_up *u,
+                       uint64_t *bits)
 {
     const v_f32 threshold = set_f32(u->threshold), infinity = set_f32(INFINITY);
-    v_f32 least = u->least, near = u->near;
-    v_i32 above = u->above;
-    v_f32 other = infinity;
-    v_i32 others = {0};
-    int64_t p = 0;
-    for (; p + 2 * LANES_f32 <= n; p += 2 * LANES_f32) { /* two chains of minima */
-        v_f32 value = window_load(sums + p), next = window_load(sums + p + LANES_f32);
-        least = min_f32(value, least);
-        other = min_f32(next, other);
-        above -= value > threshold;
-        others -= next > threshold;
-    }
-    least = min_f32(other, least);
-    above += others;
-    for (; p + LANES_f32 <= n; p += LANES_f32) {
-        v_f32 value = window_load(sums + p);
-        least = min_f32(value, least);
-        above -= value > threshold;
+    v_f32 least = u->least, other = infinity, near = u->near; /* two chains of minima */
+    int64_t p = 0, within = 0;
+    for (; p + 64 <= n; p += 64, bits += WINDOW_CHUNK) {
+        uint64_t word = 0;
+        D2KE_UNROLL for (int i = 0; i < 64; i += 2 * LANES_f32) {
+            v_f32 value = window_load(sums + p + i), next = window_load(sums + p + i + LANES_f32);
+            least = min_f32(value, least);
+            other = min_f32(next, other);
+            word |= (uint64_t)bits_f32(value <= threshold) << i;
+            word |= (uint64_t)bits_f32(next <= threshold) << (i + LANES_f32);
+        }
+        within += __builtin_popcountll(word);
+        *bits = word;
     }
     if (p < n) {
-        v_i32 inside = window_lanes(n - p);
-        v_f32 value = window_load(sums + p);
-        least = min_f32(select_f32(inside, value, infinity), least);
-        above -= (value > threshold) & inside;
+        uint64_t word = 0;
+        for (int64_t i = 0; i < n - p; i += LANES_f32) {
+            v_i32 inside = window_lanes(n - p - i);
+            v_f32 value = window_load(sums + p + i);
+            least = min_f32(select_f32(inside, value, infinity), least);
+            word |= (uint64_t)bits_f32((value <= threshold) & inside) << i;
+        }
+        within += __builtin_popcountll(word);
+        *bits = word;
     }
     p = u->first > begin ? u->first - begin : 0;
     if (u->last - begin + 1 < n) n = u->last - begin + 1;
@@ -299,9 +302,69 @@ static void window_add(const float *sums, int64_t begin, int64_t n, window_sum_u
         v_i32 inside = window_lanes(n - p);
         near = min_f32(select_f32(inside, window_load(sums + p), infinity), near);
     }
-    u->least = least;
+    u->least = min_f32(other, least);
     u->near = near;
-    u->above = above;
+    u->within += within;
+}
+
+/* Bits of `ends` are places where runs of `length` places end, a window in each lane. Where some
+ * that are longer by `more`, at most `length`, end, they become these; whether in any lane. */
+D2KE_INLINE int window_longer(v_u64 *ends, int64_t words, int64_t more, v_i64 *length)
+{
+    const int64_t whole = more / 64;
+    const int rest = (int)(more % 64);
+    v_u64 longer[WINDOW_WORDS], any = {0};
+    for (int64_t i = 0; i < words; i++) {
+        v_u64 before = {0};
+        if (i >= whole) before = ends[i - whole] << rest;
+        if (rest && i > whole) before |= ends[i - whole - 1] >> (64 - rest);
+        longer[i] = ends[i] & before;
+        any |= longer[i];
+    }
+    const v_i64 grown = (any != (v_u64){0}) & (*length >= (v_i64){0} + more);
+    for (int64_t i = 0; i < words; i++)
+        ends[i] = ((v_u64)grown & longer[i]) | (~(v_u64)grown & ends[i]);
+    *length += grown & more;
+    return any_f32((v_i32)grown);
+}
+
+/* The longest runs of places within the thresholds, after n more places with the bits of
+ * window_add.  In a strip, lengths double while there are such runs, then halves are added. */
+static void window_runs(const uint64_t *bits, int64_t begin, int64_t n, int64_t n_places,
+                        int64_t count, window_sum_up *u)
+{
+    const int64_t words = (n + 63) / 64, rest = n - 64 * (words - 1);
+    int64_t longest[WINDOW_CHUNK];
+    for (int k = 0; k < WINDOW_CHUNK; k += LANES_f64) {
+        v_u64 ends[WINDOW_WORDS], any = {0};
+        for (int64_t i = 0; i < words; i++) {
+            memcpy(ends + i, bits + i * WINDOW_CHUNK + k, sizeof any);
+            any |= ends[i];
+        }
+        v_i64 length = (any != (v_u64){0}) & 1;
+        int64_t more = 1;
+        while (window_longer(ends, words, more, &length)) more *= 2;
+        while (more /= 2) window_longer(ends, words, more, &length);
+        memcpy(longest + k, &length, sizeof length);
+    }
+    for (int64_t k = 0; k < count; k++, u++, bits++) {
+        u->longest = longest[k] > u->longest ? longest[k] : u->longest;
+        if (u->run) { /* one goes on from the strip before */
+            int64_t i = 0, head = 0;
+            for (; i < words && !~bits[i * WINDOW_CHUNK]; i++) head += 64;
+            if (i < words) head += __builtin_ctzll(~bits[i * WINDOW_CHUNK]);
+            u->run += head;
+            u->longest = u->run > u->longest ? u->run : u->longest;
+            if (head == n) continue;
+        }
+        if (begin + n == n_places) continue;
+        uint64_t last = bits[(words - 1) * WINDOW_CHUNK] << (64 - rest);
+        int64_t i = words - 2;
+        u->run = ~last ? __builtin_clzll(~last) : 64;
+        if (u->run < rest) continue;
+        for (; i >= 0 && !~bits[i * WINDOW_CHUNK]; i--) u->run += 64;
+        if (i >= 0) u->run += __builtin_clzll(~bits[i * WINDOW_CHUNK]);
+    }
 }
 
 /* The least lane; numbers >= 0 are in the order of their bits. */
@@ -336,6 +399,7 @@ static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk
 {
     int64_t n = window_places(p->offsets[series + 1] - p->offsets[series], chunks), work = 0;
     int64_t strip = window_strip(chunks->length), stride = window_stride(chunks->length);
+    uint64_t bits[WINDOW_WORDS * WINDOW_CHUNK] = {0};
     for (int64_t begin = 0; begin < n; begin += strip) {
         int64_t m = n - begin < strip ? n - begin : strip;
         for (int64_t c = 0; c < count; c++) {
@@ -343,8 +407,10 @@ static int window_scan(const d2ke_windows *p, int64_t series, const window_chunk
             float scale;
             const float *packed = window_unit(p, series, chunk, s, &scale);
             window_strip_sums(p, series, chunk, packed, begin, m, scale, c > 0, s);
+            window_sum_up *u = found + c * WINDOW_CHUNK;
             for (int64_t k = 0; k < chunk->count; k++)
-                window_add(s->sums + k * stride, begin, m, found + c * WINDOW_CHUNK + k);
+                window_add(s->sums + k * stride, begin, m, u + k, bits + k);
+            if (p->runs) window_runs(bits, begin, m, n, chunk->count, u);
             if (d2ke_pause(&work, m * chunk->length * chunk->n_channels * chunk->count, poll))
                 return 0;
         }
@@ -363,14 +429,14 @@ static inline int window_alike(const window_chunk *a, const window_chunk *b)
 static void window_begin(window_sum_up *u)
 {
     u->least = u->near = set_f32(INFINITY);
-    u->above = (v_i32){0};
+    u->within = u->run = u->longest = 0;
     u->threshold = INFINITY;
     u->first = 0;
     u->last = -1;
 }
 
-/* The three numbers of window w of some chunks in a series: row[w], row[n_windows + w] and
- * row[2 * n_windows + w]. */
+/* The numbers of window w of some chunks in a series: row[w], row[n_windows + w],
+ * row[2 * n_windows + w] and, if it is asked for, row[3 * n_windows + w]. */
 static void window_row(const d2ke_windows *p, int64_t series, const window_chunk *chunks,
                        int64_t n_chunks, void *memory, float *row, const d2ke_poll *poll)
 {
@@ -397,25 +463,26 @@ static void window_row(const d2ke_windows *p, int64_t series, const window_chunk
         }
         if (!window_scan(p, series, chunks, run, &s, found, poll)) return;
         for (int64_t c = 0; c < run; c++) {
-            double least[2 * WINDOW_CHUNK] = {0}, share[WINDOW_CHUNK] = {0};
+            double least[2 * WINDOW_CHUNK] = {0}, shares[2 * WINDOW_CHUNK] = {0};
             window_unit(p, series, chunks + c, &s, &scale);
             double unit = p->normalize ? 1.0 : scale;
             for (int64_t k = 0; k < chunks[c].count; k++) {
                 const window_sum_up *u = found + c * WINDOW_CHUNK + k;
-                int32_t lanes[LANES_f32], above = 0;
-                memcpy(lanes, &u->above, sizeof lanes);
-                for (int i = 0; i < LANES_f32; i++) above += lanes[i];
                 least[k] = window_lane_min(u->least);
                 least[WINDOW_CHUNK + k] = window_lane_min(u->near);
-                share[k] = above;
+                shares[k] = (double)(n - u->within);
+                shares[WINDOW_CHUNK + k] = (double)u->longest;
             }
-            for (int k = 0; k < 2 * WINDOW_CHUNK; k++) least[k] = sqrt(least[k] / length) / unit;
-            for (int k = 0; k < WINDOW_CHUNK; k++) share[k] /= (double)n;
+            for (int k = 0; k < 2 * WINDOW_CHUNK; k++) {
+                least[k] = sqrt(least[k] / length) / unit;
+                shares[k] /= (double)n;
+            }
             for (int64_t k = 0; k < chunks[c].count; k++) {
                 float *to = row + chunks[c].first + k;
                 to[0] = (float)least[k];
                 to[p->n_windows] = (float)least[WINDOW_CHUNK + k];
-                to[2 * p->n_windows] = (float)share[k];
+                to[2 * p->n_windows] = (float)shares[k];
+                if (p->runs) to[3 * p->n_windows] = (float)(1 - sqrt(shares[WINDOW_CHUNK + k]));
             }
         }
     }

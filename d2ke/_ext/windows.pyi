@@ -31,7 +31,11 @@ class Windows:
         places: NDArray[np.float32],
         thresholds: NDArray[np.float32],
         radius: float,
+        runs: bool,
         n_threads: int,
+    ) -> NDArray[np.float32]: ...
+    def sample(
+        self, series: NDArray[np.int64], places: NDArray[np.float32]
     ) -> NDArray[np.float32]: ...
     def profile(self, series: int, begin: int, end: int) -> NDArray[np.float64]: ...
 
@@ -50,6 +54,7 @@ def window_distances(
     thresholds: NDArray[np.float32],
     normalize: bool,
     n_threads: int,
+    runs: bool = False,
 ) -> NDArray[np.float32]: ...
 def pairs(
     x: NDArray[np.float32],

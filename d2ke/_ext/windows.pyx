@@ -37,6 +37,7 @@ cdef extern from "windowing.h":
         const float *places
         const float *thresholds
         double radius
+        int64_t runs
         int64_t normalize
 
     ctypedef struct window_scratch:
@@ -104,7 +105,7 @@ cdef class Windows:
         # Groups with windows of one length and dilation follow each other, and share a pass.
         order = np.lexsort((np.asarray(channels)[channel_offsets[:-1]], dilations, lengths))
         records = np.zeros((counts.sum() + 1, sizeof(chunk_parts) // 8), np.int64)
-        cdef float[::1] packed = np.zeros((counts * sizes).sum() + 1, np.float32)
+        cdef float[::1] packed = np.zeros((counts * sizes).sum() + WINDOW_CHUNK, np.float32)
         cdef int64_t[:, ::1] memory = records
         self.keep = [windows, channels, packed, records]
         self.chunks = chunk = <chunk_parts *> &memory[0, 0]
@@ -159,15 +160,15 @@ cdef class Windows:
         return other
 
     def rows(self, const float[::1] places, const float[::1] thresholds, double radius,
-             int n_threads):
+             bint runs, int n_threads):
         """Sum up every window's profile in every series; see `window_distances`."""
         cdef Rows rows
         cdef int64_t n_windows = self.parts.n_windows
         cdef int64_t n_tasks
-        result = np.empty((self.n_series, 3 * n_windows), np.float32)
+        result = np.empty((self.n_series, (3 + runs) * n_windows), np.float32)
         cdef float[:, ::1] out = result
         self.parts.places, self.parts.thresholds = &places[0], &thresholds[0]
-        self.parts.radius = radius
+        self.parts.radius, self.parts.runs = radius, runs
         rows.windows, rows.chunks, rows.n_chunks = &self.parts, self.chunks, self.n_chunks
         rows.runs = (self.n_chunks + TASK_CHUNKS - 1) // TASK_CHUNKS
         n_tasks = self.n_series * rows.runs
@@ -179,6 +180,28 @@ cdef class Windows:
         rows.out = &out[0, 0]
         run(rows_task, &rows, n_tasks, n_threads)
         return result
+
+    def sample(self, const int64_t[::1] series, float[:, ::1] places):
+        """D of every window w at random places of series[w]; `places`, below 1, become it."""
+        cdef int64_t c, k, i, w, n, span
+        cdef const d2ke_windows *parts = <const d2ke_windows *> &self.parts
+        cdef chunk_parts one
+        cdef double[::1] profile = np.empty(self.parts.longest)
+        cdef char[::1] memory = np.empty(self.bytes + 64, np.int8)
+        cdef char *scratch = <char *> ((<uintptr_t> &memory[0] + 63) & ~<uintptr_t> 63)
+        with nogil:
+            for c in range(self.n_chunks):
+                for k in range(self.chunks[c].count):
+                    one = self.chunks[c]
+                    one.packed, one.count = one.packed + k, 1
+                    w, span = one.first + k, (one.length - 1) * one.dilation
+                    n = max(<int64_t> 1, self.parts.offsets[series[w] + 1]
+                            - self.parts.offsets[series[w]] - span)
+                    current().window_profile(parts, series[w], <const window_chunk *> &one, 0, n,
+                                             scratch, &profile[0])
+                    for i in range(places.shape[1]):
+                        places[w, i] = <float> profile[<int64_t> (places[w, i] * <double> n)]
+        return np.asarray(places)
 
     def profile(self, int64_t series, int64_t begin, int64_t end):
         """D of every window at places begin .. end - 1 of a series, (n_windows, end - begin)."""
@@ -223,7 +246,7 @@ cdef void rows_task(void *context, int64_t task, const d2ke_poll *poll) noexcept
                          <const window_chunk *> &rows.chunks[first],
                          min(<int64_t> TASK_CHUNKS, rows.n_chunks - first),
                          rows.memory + poll.thread * rows.stride,
-                         rows.out + series * 3 * rows.windows.n_windows, poll)
+                         rows.out + series * (3 + rows.windows.runs) * rows.windows.n_windows, poll)
 
 
 def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,
@@ -231,19 +254,20 @@ def window_distances(const float[:, ::1] values, const int64_t[::1] offsets,
                      const int64_t[::1] lengths, const int64_t[::1] dilations,
                      const int64_t[::1] channel_offsets, const int64_t[::1] channels,
                      const float[::1] places, double radius, const float[::1] thresholds,
-                     bint normalize, int n_threads):
-    """Three numbers of every window w in every series, (n, 3 * n_windows).
+                     bint normalize, int n_threads, bint runs=False):
+    """Three numbers of every window w in every series, (n, 3 * n_windows); four with `runs`.
 
     Of the profile D of a window, see `Windows` for the arguments: sqrt(min D); sqrt of the least
     D over places p with |p - places[w] * (T - span)| <= radius * T and the one nearest to
-    places[w] * (T - span); the share of places where D exceeds thresholds[w]. T is the length of
-    the series, span that of the window with its dilation. Where T < span there is one place: the
-    window is stretched over the series. With `normalize` the windows of the series are taken with
-    mean 0 and deviation 1, or as zeros where their deviation is at most that of `limits`.
+    places[w] * (T - span); the share of places where D exceeds thresholds[w]; 1 less the root of
+    the share of places that the longest run of places has where D does not. T is the length of the
+    series, span that of the window with its dilation. Where T < span there is one place: the window
+    is stretched over the series. With `normalize` the windows of the series are taken with mean 0
+    and deviation 1, or as zeros where their deviation is at most that of `limits`.
     """
     prepared = Windows(values, offsets, limits, windows, first, lengths, dilations, channel_offsets,
                        channels, normalize)
-    return prepared.rows(places, thresholds, radius, n_threads)
+    return prepared.rows(places, thresholds, radius, runs, n_threads)
 
 
 def pairs(const float[:, ::1] x, const float[:, ::1] x_limits, const int64_t[::1] x_offsets,

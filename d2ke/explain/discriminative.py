@@ -147,7 +147,7 @@ def source_of(block: FittedFeatures, index: int) -> int | None:
         return None
     source = int(block.sources[index])
     if source < 0 and isinstance(block.omega, Windows):
-        # "rare" windows may be compared with their series; the other kinds have the source.
+        # Some kinds may be compared with the window's series; the others have the source.
         same = block.sources.reshape(len(block.omega.kinds), -1)[:, index % len(block.omega.places)]
         source = int(same.max())
     return source if source >= 0 else None

@@ -51,10 +51,10 @@ class Explanation:
         describes the feature, and the distance is NaN. Windows of series have ``place`` too, a
         range: the steps of x at the nearest place (of differences, the steps where they
         begin; None if a view moves steps, or for a window of x itself); ``frequency``, for "rare"
-        windows the share of places of x within the threshold, else None; ``slope``, whether it is
-        of differences; and ``values``, what it asks for there in the units of x, shape (length,
-        n_channels): values or differences, those of a shape at the level and on the scale that x
-        has there.
+        windows the share of places of x within the threshold, for "longest" that of the longest run
+        of such places, else None; ``slope``, whether it is of differences; and ``values``, what it
+        asks for there in the units of x, shape (length, n_channels): values or differences, those
+        of a shape at the level and on the scale that x has there.
     training_objects : tuple of (int, float)
         The training objects among the random ones that add most, and what they add in all blocks.
     windows : tuple of dict
@@ -88,7 +88,8 @@ class Explanation:
             if np.isnan(entry["distance"]):
                 where = "not a distance"
             if entry.get("frequency") is not None:
-                where = f"at {100 * entry['frequency']:.0f} % of the places"
+                where = "in a run of" if entry["object"].kind == "longest" else "at"
+                where += f" {100 * entry['frequency']:.0f} % of the places"
             elif entry.get("place") is not None:
                 where += f" from steps {entry['place'][0]} to {entry['place'][-1]}"
             lines.append(f"  {entry['share']:+.4f} {text}, {where}")
@@ -282,7 +283,8 @@ class _View:
             hidden = self.places is None or self.is_itself[index]
             place = None if hidden or self.places is None else self.places[index]
             values = None if place is None else values_at(block, item, place, self.x[0])
-            frequency = 1 - distance if item.kind == "rare" else None
+            by_kind = {"rare": 1 - distance, "longest": (1 - distance) ** 2}
+            frequency = by_kind.get(item.kind)
             result |= {"place": place, "slope": is_slope(block), "values": values}
             result["frequency"] = frequency
         return result
@@ -404,7 +406,7 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
 def _sources_are(omega: Any, sources: np.ndarray, training_object: int) -> np.ndarray:
     """Return which random objects were taken from a training object."""
     is_itself: np.ndarray = np.asarray(sources == training_object)
-    if isinstance(omega, Windows):  # "rare" windows have no source, but are the same ones
+    if isinstance(omega, Windows):  # some kinds have no source, but are the same windows
         by_kind = is_itself.reshape(len(omega.kinds), -1)
         is_itself = np.tile(by_kind.any(axis=0), len(by_kind))
     return is_itself

@@ -56,7 +56,8 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     shown = [w for w in explanation.windows if channel in w["object"].channels][:limit]
     for number, w in enumerate(shown):
         item, colour = w["object"], _COLOURS[number % len(_COLOURS)]
-        kind = "" if w["frequency"] is None else f", in {100 * w['frequency']:.0f} % of places"
+        kind = ", in a run of" if item.kind == "longest" else ", in"
+        kind = "" if w["frequency"] is None else f"{kind} {100 * w['frequency']:.0f} % of places"
         step = f" every {item.dilation} steps" * (item.dilation > 1)
         what = "slopes" if w["slope"] else "values"
         if item.normalize:

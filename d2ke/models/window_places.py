@@ -51,8 +51,8 @@ def find_windows(
     tuple of list of range and ndarray of shape (n_steps, n_channels), or None
         For each random object the steps of x that its values are compared with (of differences,
         those where they begin); and the shares by the steps and channels of these places. "Rare"
-        windows share among all places that are within their thresholds. None if a view of the
-        block moves steps.
+        windows share among all places that are within their thresholds, "longest" ones among those
+        of their longest run. None if a view of the block moves steps.
     """
     if not keeps_steps(block):
         return None
@@ -72,17 +72,20 @@ def find_windows(
         span = min((length - 1) * dilation + 1, len(series))
         step = dilation if D.shape[1] + (length - 1) * dilation == len(series) else 1
         share = np.zeros(D.shape[1])
+        is_near = omega.thresholds[numbers, None] >= D
         for kind, name in enumerate(omega.kinds):
-            near = D
+            near, within = D, is_near
             if name == "nearby":
                 centres = omega.places[numbers, None].astype(np.float64) * (D.shape[1] - 1)
                 away = np.abs(np.arange(D.shape[1]) - centres)
                 allowed = away <= np.maximum(_RADIUS * len(series), away.min(axis=1, keepdims=True))
                 near = np.where(allowed, D, np.inf)
+            if name == "longest":
+                within = _longest_runs(is_near)
+                near = np.where(within | ~within.any(axis=1, keepdims=True), D, np.inf)
             nearest = near.argmin(axis=1)
             weights = shares[kind * n + numbers]
-            if name == "rare":
-                within = omega.thresholds[numbers, None] >= D
+            if name in ("rare", "longest"):
                 share += weights / np.maximum(within.sum(axis=1), 1) @ within
             else:
                 np.add.at(share, nearest, weights)
@@ -116,6 +119,14 @@ def values_at(block: FittedBlock, window: Window, place: range, x: np.ndarray) -
         if not slope:
             values += np.asarray(moments["mean"])[channels]
     return values
+
+
+def _longest_runs(within: np.ndarray) -> np.ndarray:
+    """Return the places of the first longest run of true values in each row, as such values."""
+    places = np.arange(within.shape[1])
+    lengths = places - np.maximum.accumulate(np.where(within, -1, places), axis=1)
+    last = lengths.argmax(axis=1)[:, None]
+    return (places <= last) & (places > last - lengths.max(axis=1, keepdims=True))
 
 
 def _function(view: object) -> object:

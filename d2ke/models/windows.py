@@ -5,9 +5,9 @@ The distance of a series to a window w of l values is that to the nearest place 
 min_p sqrt(mean_j (w[j] - x[p + j dilation])^2), summed over channels under the root. With
 `normalize`, the values of x at each place are shifted to mean 0 and scaled to deviation 1 first.
 
-A window is up to three random objects, for three directed distances of a series to it: to the
-nearest place anywhere, to the nearest place near the window's own, and the share of places that
-are farther than a threshold.
+A window is up to four random objects, for four directed distances of a series to it: to the nearest
+place anywhere, to the nearest place near the window's own, the share of places that are farther
+than a threshold, and 1 - sqrt(L / P), where L of the P places are the longest run within it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from d2ke._base.checks import generator
 from d2ke._base.rounding import plain_deviations
 from d2ke._base.threads import team_size
 from d2ke._ext import windows as kernel
-from d2ke.distances.window_rows import normalized_windows
 from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects
 
-KINDS = ("nearest", "nearby", "rare")
+KINDS = ("nearest", "nearby", "rare", "longest")
+_CUT = ("nearest", "nearby")  # kinds that have distance 0 to the series that they were cut from
 _RADIUS = 0.1  # of "nearby", as a part of the length of a series
 _LENGTHS = (7, 9, 11)
 _GROUP = 8  # windows of one length, dilation and set of channels, which share sums
@@ -50,9 +50,10 @@ class Window:
         Steps from one value to the next.
     channels : tuple of int
         The channels of the series that it is compared with.
-    kind : {"nearest", "nearby", "rare"}
-        Of the distance: to the nearest place, to the nearest place near `place`, or the share of
-        places that are farther than `threshold`.
+    kind : {"nearest", "nearby", "rare", "longest"}
+        Of the distance: to the nearest place, to the nearest place near `place`, the share of
+        places that are farther than `threshold`, or 1 less the root of the share of places that
+        are in the longest run of nearer ones.
     place : float
         Where it was cut, as a part of the possible places.
     threshold : float
@@ -72,7 +73,8 @@ class Window:
     def __str__(self) -> str:
         step = f", every {self.dilation} steps" * (self.dilation > 1)
         what = "shape" if self.normalize else "window"
-        return f"{what} of {len(self.values)} values{step}, {self.kind}"
+        kind = "longest run" if self.kind == "longest" else self.kind
+        return f"{what} of {len(self.values)} values{step}, {kind}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,14 +152,19 @@ class Windows:
 
         `compiled` is what the method of that name returned.
         """
-        series = np.ascontiguousarray(X.values.T, np.float32)
-        limits = np.repeat(self.limits[:, None], len(X), axis=1)
-        compiled = (compiled or self.compiled()).of_series(series, X.offsets, limits)
-        D = compiled.rows(self.places, self.thresholds, _RADIUS, team_size(n_threads))
+        compiled = self._beside(X, compiled)
+        runs = "longest" in self.kinds
+        D = compiled.rows(self.places, self.thresholds, _RADIUS, runs, team_size(n_threads))
         if self.kinds == KINDS:
             return D
         by_kind = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
         return np.concatenate([columns[:, : len(self.places)] for columns in by_kind], axis=1)
+
+    def _beside(self, X: Objects, compiled: kernel.Windows | None = None) -> kernel.Windows:
+        """Return the windows and series in the form of the kernel."""
+        series = np.ascontiguousarray(X.values.T, np.float32)
+        limits = np.repeat(self.limits[:, None], len(X), axis=1)
+        return (compiled or self.compiled()).of_series(series, X.offsets, limits)
 
     def check(self, n_channels: int) -> None:
         """Refuse windows, read from a file, that do not fit together."""
@@ -209,7 +216,7 @@ def windows(
         Whether windows are compared by their shapes alone: shifted to mean 0 and scaled to
         deviation 1 in each channel.
     kinds : tuple of str
-        The distances: ``"nearest"``, ``"nearby"``, ``"rare"``; see `Window`.
+        The distances: ``"nearest"``, ``"nearby"``, ``"rare"``, ``"longest"``; see `Window`.
     seed : int, SeedSequence or Generator
         Where the randomness comes from.
 
@@ -217,7 +224,7 @@ def windows(
     -------
     tuple of Windows and ndarray of int64
         The random objects, and the training series that each was cut from; -1 for those whose
-        distance is the share of places.
+        distance is a share of places.
 
     References
     ----------
@@ -233,7 +240,6 @@ def windows(
     (24, 'nearest', 'rare')
     """
     rng = generator(seed)
-    series = np.ascontiguousarray(X.values.T, np.float32)
     limits = _CONSTANT * plain_deviations(*moments(X.values)[1:], X.dtype).astype(np.float32)
     middle, n_windows = float(np.median(X.lengths)), max(1, R // len(kinds))
     first = np.append(np.arange(0, n_windows, _GROUP), n_windows)
@@ -243,61 +249,54 @@ def windows(
     dilations = (2 ** (rng.random(n_groups) * np.log2(room))).astype(np.int64)
     n_channels = 2 ** (rng.random(n_groups) * np.log2(min(X.dim, _CHANNELS) + 1))
     n_channels = np.minimum(n_channels.astype(np.int64), X.dim)
-    channels = [np.sort(rng.choice(X.dim, int(m), replace=False)) for m in n_channels]
+    is_seen = rng.random((n_groups, X.dim)).argsort(axis=1) < n_channels[:, None]
     sources = rng.integers(len(X), size=n_windows)
     others = rng.integers(max(1, len(X) - 1), size=n_windows)
     others = (others + (others >= sources)) % len(X)
-    values: list[np.ndarray] = []
-    places, thresholds = np.empty((2, n_windows), np.float32)
-    for group in range(n_groups):
-        of_group = slice(first[group], first[group + 1])
-        shape = int(lengths[group]), int(dilations[group])
-        drawn = [
-            _pieces(series[channels[group]], X.offsets, chosen[of_group], shape, n, rng)
-            for chosen, n in ((sources, 1), (others, _PLACES))
-        ]
-        (window, places[of_group]), (target, _) = drawn
-        if normalize:
-            limit = limits[channels[group], None, None, None]
-            window, target = normalized_windows(window, limit), normalized_windows(target, limit)
-        profile = ((target - window) ** 2).mean(axis=3).sum(axis=0)
-        ranks = (rng.uniform(*_QUANTILES, len(profile)) * _PLACES).astype(int)
-        thresholds[of_group] = _between(np.sort(profile, axis=1), ranks)
-        values.append(window[:, :, 0].swapaxes(0, 1).ravel())
+    group = np.repeat(np.arange(n_groups), np.diff(first))
+    last = X.lengths[sources] - 1 - ((lengths - 1) * dilations)[group]  # place; may be negative
+    starts = (rng.random(n_windows) * (np.maximum(last, 0) + 1)).astype(np.int64)
+    # Series that are too short are resampled to one window.
+    resampled = (X.lengths[sources] - 1) / np.maximum(1, lengths - 1)[group]
+    steps = np.where(last < 0, resampled, dilations[group])
+    window, channel = np.nonzero(is_seen[group])  # a row for each channel of each window
+    at = starts[window, None] + steps[window, None] * np.arange(lengths.max())
+    values = _interpolated(X, sources[window, None], channel[:, None], at)
+    inside = np.arange(lengths.max()) < lengths[group][window, None]
+    if normalize:
+        values = _standardized(values, inside, limits[channel, None])
+    thresholds = np.empty(n_windows, np.float32)
     omega = Windows(
-        np.concatenate(values), first, lengths, dilations,
-        np.append(0, np.cumsum(n_channels)), np.concatenate(channels), places, thresholds,
-        limits, normalize, tuple(kinds),
+        values[inside].astype(np.float32), first, lengths, dilations,
+        np.append(0, np.cumsum(n_channels)), np.flatnonzero(is_seen) % X.dim,
+        (starts / np.maximum(1, last)).astype(np.float32), thresholds, limits, normalize,
+        tuple(kinds),
     )  # fmt: skip
+    profile = omega._beside(X).sample(others, rng.random((n_windows, _PLACES), np.float32))
+    ranks = (rng.uniform(*_QUANTILES, n_windows) * _PLACES).astype(int)
+    thresholds[:] = _between(np.sort(profile, axis=1), ranks)
     none = np.full(n_windows, -1)
-    return omega, np.concatenate([none if kind == "rare" else sources for kind in kinds])
+    return omega, np.concatenate([sources if kind in _CUT else none for kind in kinds])
 
 
-def _pieces(
-    series: np.ndarray,
-    offsets: np.ndarray,
-    chosen: np.ndarray,
-    shape: tuple[int, int],
-    n: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Cut n windows at random places of each of the chosen series.
+def _interpolated(
+    X: Objects, series: np.ndarray, channel: np.ndarray, at: np.ndarray
+) -> np.ndarray:
+    """Return the values of series at places, which may be between steps."""
+    final = X.lengths[series] - 1
+    before = np.minimum(at.astype(np.int64), final)
+    first, after = X.offsets[series], np.minimum(before + 1, final)
+    left, right = (X.values[first + step, channel].astype(float) for step in (before, after))
+    return left + (at - before) * (right - left)
 
-    Series that are too short are resampled to one window. Returns the windows, of shape (channels,
-    len(chosen), n, length), and the first one's place as a part of the possible places.
-    """
-    length, dilation = shape
-    n_steps = offsets[chosen + 1] - offsets[chosen]
-    last = n_steps - 1 - (length - 1) * dilation  # place; negative for series that are too short
-    starts = (rng.random((len(chosen), n)) * (np.maximum(last, 0) + 1)[:, None]).astype(np.int64)
-    steps = np.where(last < 0, (n_steps - 1) / max(1, length - 1), dilation)
-    at = starts[:, :, None] + np.arange(length) * steps[:, None, None]
-    before = np.minimum(at.astype(np.int64), (n_steps - 1)[:, None, None])
-    after = np.minimum(before + 1, (n_steps - 1)[:, None, None])
-    first = offsets[chosen][:, None, None]
-    left, right = series[:, first + before], series[:, first + after]
-    pieces = left + (at - before).astype(np.float32) * (right - left)
-    return pieces, starts[:, 0] / np.maximum(1, last)
+
+def _standardized(values: np.ndarray, inside: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Return rows with mean 0 and deviation 1, or zeros if they deviate by at most the limit."""
+    length = inside.sum(axis=1, keepdims=True)
+    away = np.where(inside, values - values.sum(axis=1, keepdims=True, where=inside) / length, 0)
+    deviation = np.sqrt((away**2).sum(axis=1, keepdims=True) / length)
+    constant = deviation <= limit
+    return np.where(constant, 0, away / np.where(constant, 1, deviation))
 
 
 def _between(profile: np.ndarray, ranks: np.ndarray) -> np.ndarray:

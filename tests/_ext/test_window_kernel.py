@@ -56,29 +56,62 @@ class Problem:
             np.concatenate(self.channels),
         )
 
-    def distances(self, n_threads=1):
+    def distances(self, n_threads=1, runs=True):
         return window_distances(
-            *self.arguments, self.places, self.radius, self.thresholds, self.normalize, n_threads
-        )
+            *self.arguments, self.places, self.radius, self.thresholds, self.normalize, n_threads,
+            runs,
+        )  # fmt: skip
 
     def check(self, rtol=1e-5, atol=3e-6):
         found, W = self.distances(), len(self.windows)
-        assert found.shape == (len(self.X), 3 * W)
+        assert found.shape == (len(self.X), 4 * W)
+        reference.same(self.distances(runs=False), found[:, : 3 * W])
         for i, x in enumerate(self.X):
             for w, g in enumerate(self.group):
                 taken = x[self.channels[g]], self.windows[w], self.dilations[g], self.normalize
                 taken = *taken, self.limits[self.channels[g], i]
                 place, threshold = self.places[w], self.thresholds[w]
-                least, near, _ = reference.window_distances(*taken, place, self.radius, threshold)
+                least, near, *_ = reference.window_distances(*taken, place, self.radius, threshold)
                 np.testing.assert_allclose(found[i, w], least, rtol, atol)
                 np.testing.assert_allclose(found[i, W + w], near, rtol, atol)
                 profile = reference.window_profile(*taken)
                 slack = 2 * rtol * threshold + atol
-                fewest, most = (np.mean(profile > threshold + sign * slack) for sign in (1, -1))
-                assert fewest - 1e-6 <= found[i, 2 * W + w] <= most + 1e-6
+                more, less = (profile <= threshold + sign * slack for sign in (1, -1))
+                assert np.mean(~more) - 1e-6 <= found[i, 2 * W + w] <= np.mean(~less) + 1e-6
+                run = round((1 - float(found[i, 3 * W + w])) ** 2 * len(profile))
+                assert reference.longest_run(less) <= run <= reference.longest_run(more)
 
 
 LENGTHS = [1, 2, 7, 9, 11, 33, 300]
+
+
+@settings(max_examples=reference.examples(40), deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    lengths_x=st.lists(st.integers(1, 1600), min_size=1, max_size=4),
+    changes=st.sampled_from([0.3, 0.02, 0.001]),
+    lengths=st.lists(st.sampled_from([1, 2]), min_size=1, max_size=3),
+    size=st.integers(1, 10),
+)
+def test_longest_runs_are_exact(seed, lengths_x, changes, lengths, size):
+    """Whole numbers that stay for a while, whose distances are thresholds."""
+
+    def values(rng, x):
+        return (rng.random(x.shape) < changes).cumsum(axis=1) % 3
+
+    rng = np.random.default_rng(seed)
+    problem = Problem(rng, lengths_x, lengths, [size] * len(lengths), 2, False, values)
+    problem.thresholds = rng.choice([0, 0.5, 1, 2], len(problem.windows)).astype(np.float32)
+    found, W = problem.distances(), len(problem.windows)
+    reference.same(problem.distances(3), found)
+    for i, x in enumerate(problem.X):
+        for w, g in enumerate(problem.group):
+            *_, share, run = reference.window_distances(
+                x[problem.channels[g]], problem.windows[w], problem.dilations[g], False, 0,
+                problem.places[w], problem.radius, problem.thresholds[w],
+            )  # fmt: skip
+            assert found[i, 2 * W + w] == np.float32(share)
+            assert found[i, 3 * W + w] == np.float32(run)
 
 
 @settings(max_examples=reference.examples(60), deadline=None)
@@ -170,8 +203,9 @@ def test_bits_depend_neither_on_threads_nor_on_other_windows_and_series():
                 problem.thresholds[w : w + 1],
                 True,
                 1,
+                True,
             )
-            reference.same(one[0], found[i, [w, W + w, 2 * W + w]])
+            reference.same(one[0], found[i, [w, W + w, 2 * W + w, 3 * W + w]])
         at += size
     assert at == windows.size
     assert channel_offsets[-1] == channels.size
@@ -189,11 +223,25 @@ def test_only_the_nearest_place_is_near_without_a_radius():
     )
 
 
+def test_a_sample_has_places_of_each_windows_series():
+    rng = np.random.default_rng(4)
+    problem = Problem(rng, [700, 3, 90], [9, 11, 2], [8, 13, 3], 2)
+    windows = Windows(*problem.arguments, True)
+    series = rng.integers(3, size=24)
+    chances = rng.random((24, 50), np.float32)
+    found = windows.sample(series, chances.copy())
+    for w, (i, g) in enumerate(zip(series, problem.group, strict=True)):
+        span = (problem.windows[w].shape[1] - 1) * problem.dilations[g]
+        n = max(1, problem.X[i].shape[1] - span)
+        profile = windows.profile(i, 0, n)[w].astype(np.float32)
+        np.testing.assert_array_equal(found[w], profile[(chances[w].astype(float) * n).astype(int)])
+
+
 def test_windows_are_prepared_once_for_several_collections_of_series():
     rng = np.random.default_rng(8)
     problem = Problem(rng, [30, 90], [9, 11], [8, 5], 2)
     other = Problem(rng, [300, 4, 50], [9, 11], [8, 5], 2)
-    rest = problem.places, problem.thresholds, problem.radius, 1
+    rest = problem.places, problem.thresholds, problem.radius, True, 1
     windows = Windows(*problem.arguments, True)
     for series in (other.arguments[:3], problem.arguments[:3]):
         wanted = Windows(*series, *problem.arguments[3:], True).rows(*rest)

@@ -2,12 +2,15 @@
 """Windows in the explanation of a prediction: where they are, and the picture."""
 
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 import d2ke
+from d2ke.models.distance_blocks import FittedBlock
+from d2ke.models.window_places import find_windows
 from d2ke.models.windows import KINDS, windows
 
 
@@ -55,14 +58,18 @@ def test_a_window_is_as_near_as_its_place(normalize, slope):
         np.testing.assert_allclose(
             ((asked * scale[list(window.channels)]) ** 2).mean(axis=0).sum(), D, rtol=1e-3
         )
-        if window.kind == "rare":
-            assert one["frequency"] == pytest.approx(1 - one["distance"])
+        if window.kind in ("rare", "longest"):
+            power = 1 if window.kind == "rare" else 2
+            assert one["frequency"] == pytest.approx((1 - one["distance"]) ** power)
+            assert window.threshold >= D or one["frequency"] == 0
         else:
             assert one["frequency"] is None
             assert np.sqrt(D) == pytest.approx(one["distance"], rel=1e-3)
         near += one["nearer"]
     assert 0 < near < len(why.omegas)
     assert "from steps" in str(why)
+    assert ", at " in str(why)
+    assert ", in a run of" in str(why)
     assert "% of the places" in str(why)
 
 
@@ -76,6 +83,22 @@ def test_steps_add_up():
         absent = sum(one["share"] for one in why.omegas if one["nearer"] and one["frequency"] == 0)
         assert why.steps.shape == (60, 1)
         assert why.steps.sum() == pytest.approx(total - absent)
+
+
+@pytest.mark.parametrize("kind", ["rare", "longest"])
+def test_steps_are_those_within_thresholds(kind):
+    """One window of one value: all places at which it is, or those of the longest run."""
+    x = np.zeros(30)
+    x[[3, 4, 5, 9, 10, 11, 12, 20, 21, 22, 23]] = 1
+    X = d2ke.pack([np.ones(1), np.ones(1), x])
+    omega, _ = windows(1, X, normalize=False, kinds=(kind,), seed=0)
+    omega = replace(omega, values=np.ones(len(omega.values), np.float32))
+    omega.thresholds[:] = 0.1
+    block = FittedBlock("window", omega, np.ones(1), name="pieces")
+    (place,), steps = find_windows(block, X[2:], np.ones(1))
+    expected = x if kind == "rare" else np.where(np.isin(np.arange(30), [9, 10, 11, 12]), 1, 0)
+    np.testing.assert_allclose(steps[:, 0], expected / expected.sum())
+    assert x[place].all()
 
 
 def test_the_recipe_shows_the_wave_and_its_channel():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+import reference
 from seals import sealed
 
 import d2ke
@@ -17,28 +18,38 @@ def series(n, rng, dim=2, low=5, high=60):
     return [rng.normal(size=(rng.integers(low, high), dim)) for _ in range(n)]
 
 
-def distance(x, window, normalize, limits):
-    """Return the distance of a series to a window by its definition."""
+def taken(x, window):
+    """Return the values of a series that a window is compared with, at each place."""
     length = len(window.values)
     span = (length - 1) * window.dilation + 1
     x = x[:, window.channels].astype(np.float32).astype(float)
     if len(x) < span:
         at = np.linspace(0, len(x) - 1, length)
-        x = np.stack([np.interp(at, np.arange(len(x)), channel) for channel in x.T], axis=1)
-        places = [x]
-    else:
-        places = [x[p : p + span : window.dilation] for p in range(len(x) - span + 1)]
+        return [np.stack([np.interp(at, np.arange(len(x)), channel) for channel in x.T], axis=1)]
+    return [x[p : p + span : window.dilation] for p in range(len(x) - span + 1)]
+
+
+def profile_of(x, window, limits):
+    """Return the mean squared distances of a window to all places of a series."""
     profile = []
-    for piece in places:
-        if normalize:
+    for piece in taken(x, window):
+        if window.normalize:
             piece = piece - piece.mean(axis=0)
             deviation = piece.std(axis=0)
             constant = deviation <= limits[list(window.channels)]
             piece = np.where(constant, 0, piece / np.where(constant, 1, deviation))
         profile.append(((piece - window.values) ** 2).mean(axis=0).sum())
-    profile, last = np.array(profile), len(places) - 1
+    return np.array(profile)
+
+
+def distance(x, window, limits):
+    """Return the distance of a series to a window by its definition."""
+    profile = profile_of(x, window, limits)
+    last = len(profile) - 1
     if window.kind == "rare":
         return (profile > window.threshold).mean()
+    if window.kind == "longest":
+        return 1 - np.sqrt(reference.longest_run(profile <= window.threshold) / len(profile))
     if window.kind == "nearby":
         away = np.abs(np.arange(last + 1) - window.place * last)
         profile = profile[(away <= 0.1 * len(x)) | (away == away.min())]
@@ -51,28 +62,51 @@ def test_distances_are_those_of_the_definition(normalize, dim):
     rng = np.random.default_rng(dim)
     X = d2ke.pack(series(20, rng, dim))
     omega, sources = windows(99, X, normalize=normalize, kinds=KINDS, seed=1)
-    assert len(omega) == len(sources) == 99
+    assert len(omega) == len(sources) == 96
     new = series(9, rng, dim, 3)
     D = omega.distances(d2ke.pack(new), 2)
-    expected = [[distance(x, omega[j], normalize, omega.limits) for j in range(99)] for x in new]
+    expected = [[distance(x, omega[j], omega.limits) for j in range(96)] for x in new]
     np.testing.assert_allclose(D, expected, rtol=2e-5, atol=2e-5)
-    fewer = replace(omega, kinds=("rare", "nearest"))
-    np.testing.assert_array_equal(
-        fewer.distances(d2ke.pack(new), 1), np.hstack([D[:, 66:], D[:, :33]])
-    )
+    for kinds, columns in [(("longest", "nearest"), D[:, np.r_[72:96, :24]]),
+                           (("rare", "nearby"), D[:, np.r_[48:72, 24:48]])]:  # fmt: skip
+        fewer = replace(omega, kinds=kinds).distances(d2ke.pack(new), 1)
+        np.testing.assert_array_equal(fewer, columns)
 
 
 @pytest.mark.parametrize("normalize", [True, False])
 def test_windows_are_pieces_of_training_series(normalize):
     X = d2ke.pack(series(12, np.random.default_rng(3), 1, 30))
-    omega, sources = windows(60, X, normalize=normalize, kinds=KINDS, seed=4)
+    omega, sources = windows(80, X, normalize=normalize, kinds=KINDS, seed=4)
     D = omega.distances(X, 1)
     own = D[sources[:20], np.arange(20)]
     np.testing.assert_allclose(own, 0, atol=1e-5)
     np.testing.assert_allclose(D[sources[20:40], np.arange(20, 40)], 0, atol=1e-5)
     assert (sources[40:] == -1).all()
     # Of places, all but 5 to 10 % are far in the series that gave the threshold.
-    assert 0.3 < D[:, 40:].mean() < 1
+    assert 0.3 < D[:, 40:60].mean() < 1
+    assert (D[:, 60:] >= 1 - np.sqrt(1 - D[:, 40:60]) - 1e-6).all()
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("low", [4, 25])
+def test_places_and_thresholds(normalize, low):
+    """Windows are at their places; thresholds lie between distances to places of the other."""
+    x = series(2, np.random.default_rng(low), 3, low, low + 10)
+    omega, sources = windows(200, d2ke.pack(x), normalize=normalize, seed=2)
+    for j, source in enumerate(sources[:100]):
+        window, pieces = omega[j], taken(x[source], omega[j])
+        piece = pieces[round(window.place * (len(pieces) - 1))]
+        if normalize:
+            piece = (piece - piece.mean(axis=0)) / piece.std(axis=0)
+        np.testing.assert_allclose(window.values, piece, rtol=1e-4, atol=1e-5)
+        profile = np.sort(profile_of(x[1 - source], window, omega.limits))
+        if len(profile) > 1:
+            between = profile[:-1] + 0.381966 * np.diff(profile)
+            rank = np.abs(between - window.threshold).argmin()
+            np.testing.assert_allclose(between[rank], window.threshold, rtol=1e-4)
+            assert rank <= 0.2 * len(profile)  # of a random sample, the first tenth
+        else:
+            np.testing.assert_allclose(profile[0], window.threshold, rtol=1e-4)
 
 
 def test_equal_seeds_give_equal_windows():
