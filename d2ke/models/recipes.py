@@ -89,7 +89,7 @@ _WINDOWS = tuple(
 )
 # Kinds of distances, end of the name, and thirteenths of R; anywhere, each name is a family. The
 # rest is the whole course.
-_ANY, _NEARBY = (("nearest", "rare"), "", 8), (("nearby",), " nearby", 1)
+_ANY, _NEARBY = (("nearest", "rare", "longest"), "", 8), (("nearby",), " nearby", 1)
 _COURSE = 4
 
 _WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
