@@ -46,7 +46,11 @@ def hidden_values(
 
 
 def greedy_shares(
-    family_kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, entropy: Any
+    family_kernels: FamilyKernels,
+    labels: Labels,
+    own_columns: OwnColumns,
+    entropy: Any,
+    most: int = _ROWS,
 ) -> Shares:
     """Choose shares family by family, by the least left-out squared error of any C.
 
@@ -58,9 +62,9 @@ def greedy_shares(
     families = np.array([family[name] for name in per_feature(blocks, "family").tolist()])
     names = list(dict.fromkeys(families.tolist()))
     if len(names) == 1:
-        return Shares(dict.fromkeys(family, 1 / len(family)), None)
+        return Shares(dict.fromkeys(family, 1 / len(family)))
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
-    size = int(_ROWS * min(1.0, (_FAMILIES - 1) / (len(names) - 1)) ** (1 / 3))
+    size = int(most * min(1.0, (_FAMILIES - 1) / (len(names) - 1)) ** (1 / 3))
     if len(Z) > size:
         rows = np.sort(rng.choice(len(Z), size, replace=False, shuffle=False))
         Z, labels = Z[rows], labels[rows]
@@ -102,7 +106,7 @@ def greedy_shares(
             candidates.append((np.log(error(candidate)) + penalty, candidate))
         best = min(candidates, key=itemgetter(0))
     of_names = dict(zip(names, best[1].tolist(), strict=True))
-    return Shares({new: of_names[old] / counts[old] for new, old in family.items()}, None)
+    return Shares({new: of_names[old] / counts[old] for new, old in family.items()})
 
 
 # What takes the place of each rule.

@@ -415,6 +415,9 @@ class Ridge:
         return self.squares + 1 / (2 * C)
 
 
+Decomposed = tuple[Ridge, np.ndarray]  # with the coordinates of rows
+
+
 def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return squares > rank_rounding(dtype) * max(squares[-1], np.finfo(float).tiny)
 
@@ -425,19 +428,22 @@ def ridge_of_rows(
     unit: np.ndarray,
     n_threads: int | None = None,
     row_weights: np.ndarray | None = None,
-) -> tuple[Ridge, np.ndarray]:
+    decomposed: Decomposed | None = None,
+) -> Decomposed:
     """Decompose rows that are fewer than the features; return their coordinates too.
 
     The products of rows with each other are smaller than those of features, and have the same
-    eigenvalues.
+    eigenvalues. If they are `decomposed` already, the models get weights of features.
     """
     if row_weights is None:
         mean = Z.mean(axis=0, dtype=np.float64)
     else:
         mean = row_weights @ Z / row_weights.sum()
     values = (Z - mean) / unit
-    gram = square(values.T.__getitem__, len(mean), n_threads)
-    ridge, P = ridge_of_gram(gram, T, row_weights)
+    if decomposed is None:
+        gram = square(values.T.__getitem__, len(mean), n_threads)
+        decomposed = ridge_of_gram(gram, T, row_weights)
+    ridge, P = decomposed
     if row_weights is not None:
         values *= np.sqrt(row_weights)[:, None]
     return replace(ridge, mean=mean, unit=unit, rows=values), P
@@ -445,7 +451,7 @@ def ridge_of_rows(
 
 def ridge_of_gram(
     products: np.ndarray, T: Any, row_weights: np.ndarray | None = None
-) -> tuple[Ridge, np.ndarray]:
+) -> Decomposed:
     """Decompose the products of centred rows with each other; return their coordinates too.
 
     Only the upper triangle of the products is read. The models have no weights of features. Rows

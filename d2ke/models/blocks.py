@@ -9,7 +9,7 @@ few words about them. A block that needs no fitting is its own fitted block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -228,15 +228,26 @@ def fit_fixed(
 
 
 def fit_blocks(
-    blocks: Sequence[AnyBlock], sample: Sample, entropy: Any
+    blocks: Sequence[AnyBlock],
+    sample: Sample,
+    entropy: Any,
+    families: Collection[str] | None = None,
 ) -> tuple[tuple[FittedFeatures, ...], np.ndarray]:
-    """Fit all blocks to a sample; return them, and the features of the sample side by side."""
-    R, n = sum(map(attrgetter("R"), blocks)), len(sample.objects)
+    """Fit all blocks to a sample; return them, and the features of the sample side by side.
+
+    With `families`, only blocks of these. The seed of a block depends on its place among all.
+    """
+    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
+    chosen = [
+        (block, seed)
+        for block, seed in zip(blocks, seeds, strict=True)
+        if families is None or block.family in families
+    ]
+    R, n = sum(block.R for block, _ in chosen), len(sample.objects)
     check_fits(4 * n * R, f"{R} features of {n} objects", "take a smaller R")
     Z = np.empty((n, R), np.float32)
     fitted, first = [], 0
-    seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
-    for block, seed in stages(list(zip(blocks, seeds, strict=True)), "blocks", sample.progress):
+    for block, seed in stages(chosen, "blocks", sample.progress):
         ready, features = _fit_features(block, sample, seed)
         if ready is None or not ready.R:
             continue

@@ -66,6 +66,9 @@ class Block:
         Names of the members that the family is in. When training chooses shares, a member is the
         mean of the kernels of the families that share its name (in one column of records). A
         family without names is a member by itself, and then the mean of all is one, too.
+    first : int
+        Number of random objects that training begins with, where distances take long; 0 for all R.
+        Then it draws up to R, in proportion to the share of the family in the kernel of these.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Block:
     family: str = ""
     column: str = ""
     members: tuple[str, ...] = ()
+    first: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -106,6 +110,7 @@ class Block:
                 "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
             )
         integer(f"R of block {self.name!r}", self.R, 1)
+        integer(f"first of block {self.name!r}", self.first, 0)
         positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
         not_negative(f"sd_power of block {self.name!r}", self.sd_power)
         flag("from_omega", self.from_omega)

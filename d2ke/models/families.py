@@ -7,8 +7,8 @@ the deviations of `d2ke._base.rounding`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,13 +17,13 @@ import numpy as np
 from d2ke._base.blas import square
 from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations, varying
 from d2ke.embedding.scaling import moments
-from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_gram
+from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.labels import Labels
 from d2ke.models.left_out import COSTS
 from d2ke.models.own_columns import OwnColumns
 
-_STACKED = 1024  # rows, at most, of which the kernels of all families are kept
+_STACKED = 1 << 28  # bytes of the kernels of all families, at most, that are kept
 
 
 class FamilyScales(NamedTuple):
@@ -69,6 +69,11 @@ class FamilyScales(NamedTuple):
             families_vary[family] = bool(trace > 0)
         return cls(mean, deviation, largest, floors, unit, balanced, families_vary)
 
+    def of_columns(self, columns: np.ndarray) -> FamilyScales:
+        """Return the scales of the features of some families."""
+        values = {name: getattr(self, name)[columns] for name in self._fields[:-1]}
+        return self._replace(**values)
+
 
 def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
     """Return the group of each feature for `least_deviations`: one for each block and kind."""
@@ -94,12 +99,15 @@ class FamilyKernels:
         Weights of the rows, with which features are centred; None if all count the same.
     n_threads : int or None
         Threads for products.
+    known : mapping of str to ndarray
+        Kernels of families that were computed before.
     """
 
     Z: np.ndarray
     blocks: Sequence[FittedFeatures]
     weights: np.ndarray | None = None
     n_threads: int | None = None
+    known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def scales(self) -> FamilyScales:
@@ -117,21 +125,36 @@ class FamilyKernels:
         supervised = {block.family: block.supervised for block in self.blocks}
         return ~np.array([supervised[name] for name in self.scales.varying])
 
+    @property
+    def is_stacked(self) -> bool:
+        """Whether the kernels of all families are kept."""
+        return 8 * len(self.Z) ** 2 * len(self.scales.varying) <= _STACKED
+
     @cached_property
     def stack(self) -> np.ndarray:
         """The kernels, shape (n_families, n, n)."""
-        columns = [np.flatnonzero(self.families == name) for name in self.scales.varying]
-        return np.stack(
-            [
-                square(self.centred(some).T.__getitem__, len(some), self.n_threads)
-                for some in columns
-            ]
-        )
+        return np.stack([self._kernel(name) for name in self.scales.varying])
+
+    def _kernel(self, family: str) -> np.ndarray:
+        if family in self.known:
+            return self.known[family]
+        columns = np.flatnonzero(self.families == family)
+        return square(self.centred(columns).T.__getitem__, len(columns), self.n_threads)
+
+    def with_features(
+        self, Z: np.ndarray, blocks: Sequence[FittedFeatures], changed: Collection[str]
+    ) -> FamilyKernels:
+        """Return the kernels of the same rows with other features of some families."""
+        known = {}
+        if self.is_stacked:
+            kernels = zip(self.scales.varying, self.stack, strict=True)
+            known = {family: kernel for family, kernel in kernels if family not in changed}
+        return replace(self, Z=Z, blocks=blocks, known=known)
 
     def within(self, rows: np.ndarray) -> FamilyKernels:
         """Return the kernels of some rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, Z=self.Z[rows], weights=weights)
+        return replace(self, Z=self.Z[rows], weights=weights, known={})
 
     def centred(self, columns: np.ndarray) -> np.ndarray:
         """Return centred features in their balanced units, shape (n, m)."""
@@ -147,7 +170,7 @@ class FamilyKernels:
 
     def sum(self, shares: np.ndarray) -> np.ndarray:
         """Return the sum of the kernels with these shares; its upper triangle is filled."""
-        if len(self.Z) <= _STACKED:
+        if self.is_stacked:
             return np.tensordot(shares, self.stack, 1)
         roots = self.roots(shares)
         used = np.flatnonzero(roots)
@@ -181,7 +204,7 @@ class FamilyRidges:
             self.sums = RidgeSums.empty(scales.mean, scales.balanced, centre)
             self.sums.add(Z, self.T, kernels.n_threads, labels.weights)
 
-    def of(self, shares: np.ndarray) -> tuple[Ridge, np.ndarray]:
+    def of(self, shares: np.ndarray) -> Decomposed:
         """Decompose the sum of the kernels with these shares; return coordinates of rows too."""
         kernels = self.kernels
         if self.sums is None:

@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
 from d2ke.embedding.scaling import Scaling
-from d2ke.learners.ridge import Ridge, RidgeSums, product_type, ridge_of_rows
+from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, product_type, ridge_of_rows
 from d2ke.models.blocks import Sample, block_features, take
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.labels import Labels
@@ -177,8 +177,10 @@ def solve(
     return Solved(ridge, scaling, costs, plan.own_columns)
 
 
-def solve_sample(plan: Plan, Z: np.ndarray, sample: Sample, entropy: Any) -> Solved:
-    """Return the models of every penalty from the sample alone."""
+def solve_sample(
+    plan: Plan, Z: np.ndarray, sample: Sample, entropy: Any, decomposed: Decomposed | None = None
+) -> Solved:
+    """Return the models of every penalty from the sample alone, perhaps `decomposed` already."""
     labels, sd = sample.labels, plan.sd
     assert labels is not None
     if len(Z) > plan.R:
@@ -187,7 +189,9 @@ def solve_sample(plan: Plan, Z: np.ndarray, sample: Sample, entropy: Any) -> Sol
         solved = solve(plan, sum_products(rows, plan), Z, sample, entropy)
         return solved._replace(P=solved.ridge.coordinates(Z, sample.n_threads))
     unit = sd * np.sqrt(plan.R)
-    ridge, P = ridge_of_rows(Z, labels.columns(), unit, sample.n_threads, labels.weights)
+    ridge, P = ridge_of_rows(
+        Z, labels.columns(), unit, sample.n_threads, labels.weights, decomposed
+    )
     return Solved(ridge, Scaling(ridge.mean, sd), COSTS, plan.own_columns, P)
 
 

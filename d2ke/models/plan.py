@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, not_
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 
 from d2ke._base.rounding import feature_deviations
 from d2ke.embedding.scaling import Scaling
-from d2ke.learners.ridge import product_type
+from d2ke.learners.ridge import Decomposed, product_type, ridge_of_gram
 from d2ke.models.blocks import (
     SAMPLE,
     AnyBlock,
@@ -28,9 +28,10 @@ from d2ke.models.left_out import LeftOutScores
 from d2ke.models.near_copies import near_copies
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.reference_objects import ReferenceObjects
-from d2ke.models.shares import Shares, choose_shares
+from d2ke.models.shares import CHOOSING, Shares, choose_shares
 
-_FIRST, _LITTLE = 256, 5  # features that choose the number of features beside supervised blocks
+_LITTLE = 5  # a family whose share is below a fifth gets fewer features
+_FIRST_ROWS = 512  # training objects, at most, that choose the shares of a first pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,7 @@ class Drawn(NamedTuple):
     """Blocks before and after they are fitted to a sample, and the features of the sample.
 
     After `grouped`, the labels of the sample have its near-copies, if there are any, as groups.
+    `shares` are None until they are chosen.
     """
 
     blocks: Sequence[AnyBlock]
@@ -105,6 +107,7 @@ class Drawn(NamedTuple):
     Z: np.ndarray
     sample: Sample
     kernels: FamilyKernels
+    shares: Shares | None = None
 
     @classmethod
     def of(cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any) -> Drawn:
@@ -119,11 +122,24 @@ class Drawn(NamedTuple):
         """The own columns of the rows of the sample."""
         return OwnColumns.of(self.fitted).within(self.sample.rows)
 
-    def shares(self, entropy: Any) -> Shares:
-        """Choose the shares of families."""
+    def choose(self, entropy: Any, most: int = CHOOSING) -> Shares:
+        """Choose the shares of families by at most so many objects."""
         labels = self.sample.labels
         assert labels is not None
-        return choose_shares(self.kernels, labels, self.own_columns, entropy)
+        return choose_shares(self.kernels, labels, self.own_columns, entropy, most)
+
+    def decomposed(self, shares: Shares) -> Decomposed | None:
+        """Return the ridge with these shares, if the kernels of families are there."""
+        kernels, labels = self.kernels, self.sample.labels
+        assert labels is not None
+        if shares.ridge is not None:
+            return shares.ridge
+        if not kernels.is_stacked or len(shares.of_families) == 1:
+            return None
+        kernel = kernels.sum(
+            np.array([shares.of_families[name] for name in kernels.scales.varying])
+        )
+        return ridge_of_gram(kernel, labels.columns(), labels.weights)
 
     def grouped(self) -> Drawn:
         """Return the same with near-copies as groups of the labels."""
@@ -132,6 +148,33 @@ class Drawn(NamedTuple):
         largest = labels.task.largest_group(len(labels))
         groups = near_copies(self.kernels, self.own_columns, largest)
         return self._replace(sample=replace(self.sample, labels=replace(labels, groups=groups)))
+
+    def grown(self, blocks: Sequence[AnyBlock], limit: int | None, entropy: Any) -> Drawn:
+        """Return the same with more random objects of families that have a share.
+
+        `blocks` are those of full size. Features of other families are kept; if no family grows,
+        all are, with the shares.
+        """
+        size = sum(map(attrgetter("R"), blocks))
+        if size == sum(map(attrgetter("R"), self.blocks)):
+            return self
+        shares = self.choose(entropy, _FIRST_ROWS)
+        targets = _within(blocks, shares.of_families, _LITTLE * min(size, limit or size))
+        blocks = [
+            target if target.R > first.R else first
+            for first, target in zip(self.blocks, targets, strict=True)
+        ]
+        changed = zip(blocks, self.blocks, strict=True)
+        grown = {block.family for block, first in changed if block is not first}
+        if not grown:
+            return self._replace(shares=shares if shares.by_all else None)
+        anew = _by_block(*fit_blocks(blocks, self.sample, entropy, grown))
+        kept = [pair for pair in _by_block(self.fitted, self.Z) if pair[0].family not in grown]
+        order = [block.family for block in blocks]
+        parts = sorted([*kept, *anew], key=lambda pair: order.index(pair[0].family))
+        fitted, Z = tuple(block for block, _ in parts), np.hstack([values for _, values in parts])
+        kernels = self.kernels.with_features(Z, fitted, grown)
+        return self._replace(blocks=blocks, fitted=fitted, Z=Z, kernels=kernels)
 
 
 def fit(
@@ -144,56 +187,71 @@ def fit(
 ) -> Drawn:
     """Draw the random objects of all blocks from the sample.
 
-    `own_samples` are those of blocks that have one of their own, by `own_rows`. Next to supervised
-    blocks, which may carry most of the signal, a model of few features is fitted first: a family
-    whose share there is below a fifth gets fewer features.
+    `own_samples` are those of blocks that have one of their own, by `own_rows`. Blocks that name a
+    size of a first pass begin with it; shares of their families say whether they grow.
 
     With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
     to the sample, as other objects may be copies, too.
     """
     others = [block for block in blocks if not getattr(block, "supervised", False)]
     has_supervised = len(others) < len(blocks)
-    quiet = replace(sample, progress=False)
     if find_groups and has_supervised and others:
-        quiet = Drawn.of(_first(others), quiet, entropy).grouped().sample
-        sample = replace(sample, labels=quiet.labels)
-        if quiet.labels is not None and quiet.labels.groups is not None:
-            own_samples = dict.fromkeys(own_samples, quiet)
+        quiet = replace(sample, progress=False)
+        labels = Drawn.of(list(map(_first, others)), quiet, entropy).grouped().sample.labels
+        sample = replace(sample, labels=labels)
+        if labels is not None and labels.groups is not None:
+            own_samples = dict.fromkeys(own_samples, sample)
     blocks = fit_fixed(blocks, sample, own_samples, entropy)
-    size = sum(map(attrgetter("R"), blocks))
-    if has_supervised and size > _FIRST:
-        shares = Drawn.of(_first(blocks), quiet, entropy).shares(entropy)
-        blocks = _within(blocks, shares.of_families, _LITTLE * min(size, limit or size))
-    drawn = Drawn.of(blocks, sample, entropy)
-    return drawn if has_supervised or not find_groups else drawn.grouped()
+    drawn = Drawn.of(list(map(_first, blocks)), sample, entropy)
+    if find_groups and not has_supervised:
+        drawn = drawn.grouped()
+    return drawn.grown(blocks, limit, entropy)
 
 
-def _first(blocks: Sequence[AnyBlock]) -> list[AnyBlock]:
-    """Return the blocks with few features."""
-    size = max(_FIRST, sum(map(attrgetter("R"), blocks)))
-    return [block.resized(max(1, block.R * _FIRST // size)) for block in blocks]
+def _first(block: AnyBlock) -> AnyBlock:
+    """Return the block with the size of its first pass, if it has one."""
+    size = getattr(block, "first", 0)
+    return block.resized(size) if 0 < size < block.R else block
 
 
-def weigh(drawn: Drawn, limit: int | None, n: int, entropy: Any) -> tuple[Plan, np.ndarray]:
+def _by_block(
+    blocks: Sequence[FittedFeatures], Z: np.ndarray
+) -> Iterator[tuple[FittedFeatures, np.ndarray]]:
+    """Return blocks with the columns of each."""
+    ends = np.cumsum(list(map(attrgetter("R"), blocks)))
+    return zip(blocks, np.split(Z, ends[:-1], axis=1), strict=True)
+
+
+def weigh(
+    drawn: Drawn, limit: int | None, n: int, entropy: Any
+) -> tuple[Plan, np.ndarray, Decomposed | None]:
     """Choose the shares of families for n objects; return the plan, and the sample's features.
 
     Families without a share are left out. If there are more features than `limit`, each family
-    keeps features in proportion to its share, which are drawn anew.
+    keeps features in proportion to its share, which are drawn anew. The ridge with the shares is
+    returned too if it costs no products of features.
     """
-    blocks, fitted, Z, sample, kernels = drawn
-    shares, scores = drawn.shares(entropy)
+    blocks, fitted, Z, sample, kernels, chosen = drawn
+    chosen = chosen or drawn.choose(entropy)
+    shares, decomposed = chosen.of_families, None
     fitted = tuple(replace(block, share=shares[block.family]) for block in fitted)
     left_out = tuple(block.name for block in fitted if not block.share)
     used = [block for block in blocks if shares.get(block.family)]
+    scales = kernels.scales
     if limit is not None and limit < sum(map(attrgetter("R"), used)):
         drawn_anew, Z = fit_blocks(_within(used, shares, limit), sample, entropy)
         fitted = tuple(replace(block, share=shares[block.family]) for block in drawn_anew)
-    elif left_out:
-        Z = np.ascontiguousarray(Z[:, per_feature(fitted, "share") > 0])
-        fitted = tuple(filter(attrgetter("share"), fitted))
-    scales = kernels.scales if Z is kernels.Z else FamilyScales.of(Z, fitted)
+        scales = FamilyScales.of(Z, fitted)
+    else:
+        if left_out:
+            columns = per_feature(fitted, "share") > 0
+            Z, scales = np.ascontiguousarray(Z[:, columns]), scales.of_columns(columns)
+            fitted = tuple(filter(attrgetter("share"), fitted))
+        if n == len(Z) <= Z.shape[1]:
+            decomposed = drawn.decomposed(chosen)
     plan = _plan(fitted, Z, scales, sample, left_out, n, entropy)
-    return replace(plan, scores=scores if len(Z) == n else None), Z
+    scores = chosen.scores if len(Z) == n else None
+    return replace(plan, scores=scores), Z, decomposed
 
 
 def _plan(

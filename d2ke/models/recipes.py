@@ -34,11 +34,13 @@ _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 40
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
 _FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
-_CELLS = 2e8  # of the distances of the whole course, for one series
+_CELLS = 5e7  # of the distances of the whole course, for one series: 20 to 50 ms
 _LEAST_COURSE, _LEAST_WINDOWS = 60, 13  # features; of fewer, all are nearest shapes
+_TENTH = 10  # of the whole course says if it pays
 
 _PIECES = 4096  # of strings, besides the features of the other blocks
 _SCORED = 512  # strings: with fewer, those outside a fold carry too little signal about the pieces
+_FIRST = 256  # features beside scores of pieces that say how many of them pay
 _CLASSES = 64  # of more, each score of pieces costs too much
 _LONG = 300  # letters: in longer strings, infix matches carry most of the signal
 
@@ -193,6 +195,9 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     if choice.R is not None:
         sizes = _in_proportion(choice.R, [block.R for block in others])
         others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
+    size = sum(block.R for block in others)
+    firsts = [max(1, block.R * _FIRST // max(size, _FIRST)) for block in others]
+    others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
     return (*others, Pieces(k))
 
 
@@ -283,8 +288,12 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     if course >= _LEAST_COURSE:
         course_blocks = _series(X, "dtw", {}, course, len(X))
         blocks += [
-            replace(block, family="whole course", members=("course",)) for block in course_blocks
-        ]
+            replace(
+                block, family="whole course", members=("course",),
+                first=max(block.R // _TENTH, _LEAST_COURSE // len(course_blocks)),
+            )
+            for block in course_blocks
+        ]  # fmt: skip
     return tuple(blocks)
 
 

@@ -13,13 +13,15 @@ clearly smaller left-out errors than this sum, it is the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
+from d2ke.learners.ridge import Decomposed
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.families import FamilyKernels, FamilyRidges, LeftOutDecisions
@@ -29,22 +31,43 @@ from d2ke.models.own_columns import OwnColumns
 
 _PULL = 5  # pseudo-objects that pull the weights of members toward equal ones
 _NOTHING = 1e-8  # sum of weights below which no member predicts anything
-_ROWS = 1024  # training objects that choose shares
+CHOOSING = 1024  # training objects that choose shares
 _MEMBERS = 8  # with more, fewer objects choose, in about the same time
 _LEAST = 0.02  # of the kernel, for families without labels, which `d2ke_transform` shows
 _COLUMNS = 256  # classes whose errors are summed
 _FOLDS = 3  # of objects, each scored with the shares that the others choose
 
 
-class Shares(NamedTuple):
-    """The share of each family, and left-out scores of predictions with shares of other rows.
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """The share of each family.
 
-    The scores are of one C, which other rows choose too; the members' own C are those of all rows.
-    They are None if not all rows chose the shares, or there is nothing to choose.
+    Attributes
+    ----------
+    of_families : dict of str to float
+        The shares.
+    ridge : tuple of Ridge and ndarray, or None
+        If all rows chose, the ridge of their kernel with these shares, without weights of features,
+        and the coordinates of the rows.
     """
 
     of_families: dict[str, float]
-    scores: LeftOutScores | None = None
+    ridge: Decomposed | None = None
+    _score: Callable[[], LeftOutScores] | None = None
+
+    @property
+    def by_all(self) -> bool:
+        """Whether all rows chose."""
+        return self._score is not None
+
+    @cached_property
+    def scores(self) -> LeftOutScores | None:
+        """Left-out scores of predictions with shares of other rows.
+
+        They are of one C, which other rows choose too; the members' own C are those of all rows.
+        They are None if not all rows chose the shares, or there is nothing to choose.
+        """
+        return None if self._score is None else self._score()
 
 
 def family_members(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
@@ -116,7 +139,11 @@ def stacked_weights(F: np.ndarray, T: np.ndarray, row_weights: np.ndarray) -> np
 
 
 def choose_shares(
-    kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, entropy: Any
+    kernels: FamilyKernels,
+    labels: Labels,
+    own_columns: OwnColumns,
+    entropy: Any,
+    most: int = CHOOSING,
 ) -> Shares:
     """Choose the share of each family by stacking the left-out decisions of members.
 
@@ -129,20 +156,22 @@ def choose_shares(
     own_columns : OwnColumns
         Of the n objects, which the scores leave out with them.
     entropy : int
-        Seed of the sample of at most 1,024 objects that choose; fewer for more than eight members.
+        Seed of the sample of objects that choose.
+    most : int
+        Number of objects, at most, that choose; fewer for more than eight members.
 
     Returns
     -------
     Shares
-        The share of each family, and scores of left-out predictions if all objects chose.
+        With the ridge, and scores of left-out predictions, if all objects chose.
     """
     blocks = kernels.blocks
     names = list(dict.fromkeys(block.family for block in blocks))
     if len(names) == 1:
         return Shares({names[0]: 1.0})
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(_ROWS,)))
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(CHOOSING,)))
     n, n_members = len(kernels.Z), len(family_members(blocks, np.ones(len(names))))
-    size = int(_ROWS * min(1.0, _MEMBERS / n_members) ** (1 / 3))
+    size = int(most * min(1.0, _MEMBERS / n_members) ** (1 / 3))
     if n > size:
         rows = np.sort(rng.choice(n, size, replace=False, shuffle=False))
         kernels, labels, own_columns = kernels.within(rows), labels[rows], own_columns.within(rows)
@@ -157,11 +186,14 @@ def choose_shares(
         targets = np.sort(rng.choice(targets, _COLUMNS, replace=False))
     ridges, free = FamilyRidges(kernels, labels, own_columns), vary & kernels.without_labels
     choice = _Choice(ridges, members, free, targets)
-    shares, scores = choice.by(np.arange(len(labels))).shares, None
-    if n <= size:
-        keep = rows_to_keep(n, labels.task.k, entropy)
-        scores = _scores_of_folds(choice, labels, rng, keep)
-    return Shares(dict(zip(names, shares.tolist(), strict=True)), scores)
+    chosen = choice.by(np.arange(len(labels)))
+    shares = dict(zip(names, chosen.shares.tolist(), strict=True))
+    if n > size:
+        return Shares(shares)
+    keep = rows_to_keep(n, labels.task.k, entropy)
+    score = partial(_scores_of_folds, choice, labels, rng, keep)
+    ridge = None if ridges.sums is not None else (chosen.ridge, chosen.P)
+    return Shares(shares, ridge, score)
 
 
 class _Choice:

@@ -93,7 +93,8 @@ def d2ke_train(
         sets and as many for centred ones, and 512 for a Python function; for each column of
         records, which share a given R. By default, models of more than 4096 objects have at most
         4096. Besides, strings have a score of their pieces for each class, or, fewer than 512, 4096
-        pieces. If scores carry most of the signal, fewer random objects are drawn.
+        pieces. If scores carry most of the signal, fewer random objects are drawn, and so are
+        whole series where windows do.
     task : {"classification", "regression"}, optional
         What to do if y can be either. A regression also accepts numbers as text.
     class_weight : "balanced" or dict, optional
@@ -231,7 +232,7 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     # weigh
     weighed = rows.call(weigh, drawn, limit, n, entropy)
     del drawn  # it has features of all families
-    plan, Z = weighed[0], weighed[1]
+    plan, Z, decomposed = weighed[0], weighed[1], weighed[2]
     R = rows.value(attrgetter("R"), plan)
     clock.note("sample")
 
@@ -242,7 +243,7 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     by_sample = has_copies or (is_whole and n <= R)
     costs = near_copies = sums = None
     if by_sample:
-        solved = rows.call(solve_sample, plan, Z, sample, entropy)
+        solved = rows.call(solve_sample, plan, Z, sample, entropy, decomposed)
         scores = rows.call(score_sample, solved, sample, entropy)
     if has_copies:
         near_copies = rows.value(near_copies_of, plan, solved, sample, scores)

@@ -23,7 +23,7 @@ NAMES = re.compile(
 )
 # Sizes of samples and of tables, which are part of the result, and what tests elsewhere make small.
 OTHERS = {
-    ("d2ke.models.shares", "_ROWS"), ("d2ke.models.piece_scores", "ROWS"),
+    ("d2ke.models.piece_scores", "ROWS"),
     ("d2ke.models.piece_scores", "_LETTERS"), ("d2ke.models.train", "ROWS"),
     ("d2ke.objects.samplers.strings", "_LETTERS"), ("d2ke.groups.tree_picture", "_LETTERS"),
     ("d2ke.discriminative.cdsk", "_STEP"), ("d2ke.groups.median_string", "_PAIRS"),

@@ -261,7 +261,7 @@ def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
         Z = rng.normal(size=(60, 4 * R))[rows].astype(np.float32)
         labels = Labels(Classes(np.arange(2)), y, **options)
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
-        choice(Z, blocks, labels, seed)
+        assert choice(Z, blocks, labels, seed).scores is None
         scores = scores_of_folds(chosen[-1], labels, rng, np.arange(60))
         assert scores.n == len(scores.kept) == 60
         assert (scores.kept_values == y).all()
