@@ -182,6 +182,7 @@ MODULES = [
     extension("box_tree"),
     extension("coresets"),
     extension("windows"),
+    extension("gapped"),
     extension("simplex_qp"),
     extension("trust_region"),
 ]

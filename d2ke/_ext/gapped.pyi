@@ -10,15 +10,14 @@ def add_products(
     strands: int,
     n_letters: int,
     mask: NDArray[np.int64],
-    n_x: int,
     sums: NDArray[np.float64],
     squares: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
-def add_normalized(
+def add_scaled(
     sums: NDArray[np.float64],
-    x_squares: NDArray[np.float64],
-    y_squares: NDArray[np.float64],
+    x_scales: NDArray[np.float64],
+    y_scales: NDArray[np.float64],
     symmetric: bool,
     weight: float,
     out: NDArray[np.float64],

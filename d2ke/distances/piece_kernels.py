@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._ext import gapped
-from d2ke.distances.masks import GAPPED, Family
+from d2ke.distances.masks import GAPPED, Family, Mask
 from d2ke.distances.problem import Report
-from d2ke.distances.string_rows import common_letters
+from d2ke.distances.strands import N_DNA, dna_codes, with_complements
+from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects
+from d2ke.objects.joining import common_alphabet
+from d2ke.objects.packed import offsets_of
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,19 @@ def piece_kernels(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the normalised kernel of each entry of the family, a new (n, m) array.
 
-    The memory is that of two such arrays and 40 bytes for each letter of x and y. `y` None stands
-    for x itself. ``report(done, total)`` follows the pairs of all kernels.
+    Its entry of i and j is the sum over the masks and the words of the products of sqrt(count of
+    the word in x_i) and sqrt(count in y_j), divided by the roots of those of i with i and of j with
+    j; 0 where a string is shorter than every mask. `y` None stands for x itself. The memory is that
+    of two such arrays and at most 60 bytes for each letter. ``report(done, total)`` follows the
+    pairs of all kernels.
     """
-    raise NotImplementedError
+    sums, n = Sums(x, y, pieces), len(x)
+    for done, masks in enumerate(pieces.masks):
+        out = np.zeros((n, n if y is None else len(y)))
+        sums.add(masks, 1.0, out, n_threads)
+        if report is not None:
+            report((done + 1) * out.size, len(pieces.masks) * out.size)
+        yield out
 
 
 def piece_kernel(
@@ -56,4 +68,70 @@ def piece_kernel(
     report: Report = None,
 ) -> NDArray[np.float64]:
     """Return the sum of the kernels of the family with these weights, (n, m)."""
-    raise NotImplementedError
+    sums, n = Sums(x, y, pieces), len(x)
+    out = np.zeros((n, n if y is None else len(y)))
+    for done, (masks, weight) in enumerate(zip(pieces.masks, weights, strict=True)):
+        sums.add(masks, weight, out, n_threads)
+        if report is not None:
+            report((done + 1) * out.size, len(pieces.masks) * out.size)
+    return out
+
+
+class Sums:
+    """Sums of products of words that strings of x and of y share, of some masks after others."""
+
+    def __init__(self, x: Objects, y: Objects | None, pieces: Pieces):
+        sides = (x,) if y is None else (x, y)
+        self._strings, self._same = packed_strings(sides, pieces), y is None
+        self._squares = np.empty(sum(map(len, sides)))
+        self._sums = np.empty((len(x), len(sides[-1])))
+
+    def add(
+        self,
+        masks: Sequence[Mask],
+        weight: float,
+        out: NDArray[np.float64],
+        n_threads: int,
+    ) -> NDArray[np.float64]:
+        """Add the weighted kernel of some masks to `out`; return it of each string with itself.
+
+        Its entries, those of x and then those of y, have the bits of those of equal strings.
+        """
+        n, squares = len(out), self._squares
+        self._sums[:], squares[:] = 0, 0
+        for mask in masks:
+            places = np.array(mask, np.int64)
+            gapped.add_products(*self._strings, places, self._sums, squares, n_threads)
+        scales = np.zeros_like(squares)
+        np.divide(1, np.sqrt(squares), out=scales, where=squares > 0)
+        y_scales = scales if self._same else scales[n:]
+        gapped.add_scaled(self._sums, scales[:n], y_scales, self._same, weight, out, n_threads)
+        return weight * (squares * (scales * scales))
+
+
+class Strings(NamedTuple):
+    """Letters less than `n_letters`, end to end; `strands` strings make up a row."""
+
+    codes: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    strands: int
+    n_letters: int
+
+
+def packed_strings(sides: Sequence[Objects], pieces: Pieces) -> Strings:
+    """Return the strings of all sides, with their ends and reverse complements if wanted."""
+    lengths, strands = np.concatenate([side.lengths for side in sides]), 1
+    if pieces.strands == "both":
+        codes, n_letters = np.concatenate([dna_codes(side) for side in sides]), N_DNA
+        codes, lengths, strands = *with_complements(codes, lengths), 2
+    else:
+        alphabet, letters = common_alphabet(sides)
+        codes, n_letters = np.concatenate(letters), len(alphabet)
+    codes = codes.astype(np.uint32, copy=False)
+    if pieces.ends:
+        ends = np.cumsum(lengths)
+        places = np.stack([ends - lengths, ends], axis=1).ravel()
+        letters = np.tile(np.arange(n_letters, n_letters + 2, dtype=np.uint32), len(ends))
+        codes = np.insert(codes, places, letters)
+        lengths, n_letters = lengths + 2, n_letters + 2
+    return Strings(not_empty(codes), offsets_of(lengths), strands, n_letters)
