@@ -73,7 +73,7 @@ def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t 
     products.words.n_rows = squares.shape[0]
     products.words.n_x = n
     products.words.symmetric = squares.shape[0] == n
-    products.words.n_letters = n_letters
+    products.words.n_letters = max(n_letters, 1)
     products.words.mask = &mask[0]
     products.words.k = mask.shape[0]
     products.words.squares = &squares[0]

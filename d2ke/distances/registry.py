@@ -9,13 +9,14 @@ from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.distances.distance import Distance
+from d2ke.distances.gapped_rows import GAPPED_WORDS
 from d2ke.distances.letter_costs import LETTER_COSTS
 from d2ke.distances.series_rows import SERIES
 from d2ke.distances.set_rows import SETS
 from d2ke.distances.string_rows import STRINGS
 from d2ke.distances.word_rows import WORDS
 
-DISTANCES = (*SERIES, *STRINGS, *LETTER_COSTS, *WORDS, *SETS)
+DISTANCES = (*SERIES, *STRINGS, *LETTER_COSTS, *WORDS, *GAPPED_WORDS, *SETS)
 
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
 

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distance of strings by the gapped words that they share, for the registry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._base.checks import choice
+from d2ke._ext import pairwise
+from d2ke.distances.distance import Distance
+from d2ke.distances.piece_kernels import Pieces, Sums
+from d2ke.distances.problem import Report
+from d2ke.distances.strands import check_dna
+from d2ke.objects.container import Objects, span_of
+
+_TILE, _LETTERS = 1 << 11, 1 << 20  # strings and letters of each side of a tile, about
+
+
+def strands(name: str, value: Any) -> str:
+    """Check whether reverse complements count too."""
+    return choice(name, value, ["one", "both"])
+
+
+def check_strands(name: str, objects: Objects, strands: str = "one") -> None:
+    """Refuse letters without a complement where both strands count."""
+    if strands == "both":
+        check_dna(name, objects)
+
+
+class GappedPairs:
+    """The distances of all pairs, computed tile by tile: a tile's words are sorted together."""
+
+    def __init__(self, x: Objects, y: Objects, pieces: Pieces):
+        self._x, self._y, self._pieces = x, y, pieces
+
+    def run(
+        self,
+        out: NDArray[Any],
+        n_threads: int,
+        symmetric: bool,
+        progress: Report = None,
+        gamma: float | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        """Fill `out` as `PairwiseKernel.run` does."""
+        rows, columns = _tiles(self._x), _tiles(self._y)
+        n, m = out.shape
+        done, total = 0, n * (n + 1) // 2 if symmetric else n * m
+        for top, bottom in rows:
+            for left, right in columns:
+                if symmetric and left < top:
+                    continue
+                on_diagonal = symmetric and left == top
+                tile = self._distances((top, bottom), (left, right), on_diagonal, n_threads)
+                part = out[top:bottom, left:right]
+                part[:] = tile
+                if gamma is not None:
+                    pairwise.exp_features(part, part, gamma, scale, n_threads)
+                elif scale != 1:
+                    part[:] = scale * part.astype(np.float64)
+                if symmetric and not on_diagonal:
+                    out[left:right, top:bottom] = part.T
+                height, width = part.shape
+                done += height * (height + 1) // 2 if on_diagonal else height * width
+                if progress is not None:
+                    progress(done, total)
+
+    def _distances(
+        self, rows: tuple[int, int], columns: tuple[int, int], same: bool, n_threads: int
+    ) -> NDArray[np.float64]:
+        x = span_of(self._x, *rows)
+        sums = Sums(x, None if same else span_of(self._y, *columns), self._pieces)
+        n, masks = len(x), self._pieces.masks
+        products = np.zeros((n, columns[1] - columns[0]))
+        squares = sum(sums.add(of_k, 1.0, products, n_threads) for of_k in masks)
+        products *= 2
+        np.subtract(np.add.outer(squares[:n], squares[0 if same else n :]), products, out=products)
+        products /= len(masks)
+        return np.sqrt(np.maximum(products, 0, out=products), out=products)
+
+
+def _tiles(objects: Objects) -> list[tuple[int, int]]:
+    """Return the spans of strings that are compared together."""
+    rows = min(_TILE, max(1, _LETTERS * len(objects) // max(1, int(objects.offsets[-1]))))
+    starts = range(0, len(objects), rows)
+    return [(start, min(start + rows, len(objects))) for start in starts]
+
+
+def prepare_gapped(x: Objects, y: Objects, same: bool, strands: str = "one") -> GappedPairs:
+    """Compile the distance by the words that strings share."""
+    return GappedPairs(x, y, Pieces(strands=strands))
+
+
+GAPPED_WORDS = (
+    Distance(
+        name="gapped",
+        kind="strings",
+        metric=True,
+        shortest=0,
+        prepare=prepare_gapped,
+        parameters={"strands": strands},
+        check=check_strands,
+        summary="distance of the normalized vectors of roots of counts of gapped words of 1 to 8 "
+        "letters, also of the reverse complements of DNA",
+        source="Ghandi et al. 2014; Blakely et al. 2020; Leslie et al. 2002",
+    ),
+)
