@@ -6,6 +6,7 @@ import decimal
 import itertools
 import math
 import sys
+from collections import Counter
 from decimal import Decimal
 from functools import partial
 from unittest import mock
@@ -15,6 +16,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
+
+from d2ke.distances.masks import GAPPED
 
 EXAMPLES = 60  # random ones of a test in the whole suite
 QUICK_EXAMPLES = 10  # and without the slow tests
@@ -567,6 +570,45 @@ def plain(series):
 
 
 # Of the elastic distances, for random examples.
+def words_on(string, mask):
+    """The words of all windows of a string on a mask, with how often each occurs."""
+    windows = range(len(string) - mask[-1])
+    return Counter((mask, tuple(string[begin + place] for place in mask)) for begin in windows)
+
+
+def reverse_complement(string):
+    pairs = dict(zip("ACGTN", "TGCAN", strict=True))
+    return [pairs[letter] for letter in reversed(string)]
+
+
+def piece_products(x, y, masks, strands="one"):
+    """The sum over common words of the products of the roots of their counts."""
+    counts = []
+    for string in (x, y):
+        read = [string]
+        if strands == "both":
+            read = [["T" if letter == "U" else letter for letter in string]]
+            read.append(reverse_complement(string))
+        counts.append(sum((words_on(one, mask) for mask in masks for one in read), Counter()))
+    first, second = counts
+    return math.fsum(math.sqrt(first[word] * second[word]) for word in first.keys() & second)
+
+
+def piece_kernel(x, y, masks, strands="one"):
+    """The products, divided by the norms of both; 0 if a string is shorter than every mask."""
+    xx, yy = (piece_products(string, string, masks, strands) for string in (x, y))
+    return piece_products(x, y, masks, strands) / math.sqrt(xx * yy) if xx and yy else 0.0
+
+
+def gapped(x, y, strands="one"):
+    terms = [
+        factor * piece_kernel(a, b, of_k, strands) / len(GAPPED)
+        for of_k in GAPPED
+        for factor, a, b in [(1, x, x), (1, y, y), (-2, x, y)]
+    ]
+    return math.sqrt(max(math.fsum(terms), 0))
+
+
 POSITIVE = st.sampled_from([0.0, 1e-3, 0.1, 0.7, 1.0, 30.0])
 ELASTIC_PARAMETERS = {
     "msm": st.fixed_dictionaries({"c": POSITIVE, "independent": st.booleans()}),
@@ -593,6 +635,7 @@ DISTANCES = {
     "jaro_winkler": partial(jaro, prefix_weight=0.1),
     "token_sort": token_sort,
     "token_set": token_set,
+    "gapped": gapped,
     "mhd": lambda x, y: max(directed_mhd(x, y), directed_mhd(y, x)),
     "hausdorff": lambda x, y: max(directed_hausdorff(x, y), directed_hausdorff(y, x)),
     "chamfer": lambda x, y: directed_mhd(x, y) + directed_mhd(y, x),
@@ -612,7 +655,8 @@ DISTANCES = {
     "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
 STRINGS = ("levenshtein", "osa", "damerau_levenshtein", "hamming", "indel", "jaccard",
-           "weighted_levenshtein", "jaro", "jaro_winkler", "token_sort", "token_set")  # fmt: skip
+           "weighted_levenshtein", "jaro", "jaro_winkler", "token_sort", "token_set",
+           "gapped")  # fmt: skip
 # Of distances that are not computed in float64: their error, relative to 1 and to themselves.
 ROUNDING = {"window": 1e-6}
 # What distances without defaults are tested with.

@@ -55,6 +55,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "hamming": NORMALIZED,
     "indel": NORMALIZED,
     "jaro_winkler": [{}, {"prefix_weight": 0.2}],
+    "gapped": [{}, {"strands": "both"}],
     "weighted_levenshtein": [
         {},
         {"substitution": {("a", "b"): 0.3}, "mismatch": 0.7, "insertion": 0.9, "deletion": 1.1},
@@ -106,6 +107,8 @@ def cases(names: Iterable[str]) -> Iterator[tuple[str, str, dict[str, Any], Any]
                 if kind == "strings":
                     if name == "hamming":
                         items = [word[:5] for word in items if len(word) >= 5]
+                    if options.get("strands") == "both":
+                        items = [word.translate(str.maketrans("abcde -", "ACGTNCG")) for word in items]
                     yield _title(name, options, title), name, options, d2ke.pack(items)
                     continue
                 for dtype in ("float64", "float32"):
