@@ -11,7 +11,8 @@ from d2ke.objects.container import Objects
 
 _LETTERS = "ACGNT"
 N_DNA = len(_LETTERS)
-_COMPLEMENTS = np.array([_LETTERS.index(letter) for letter in "TGCNA"], np.uint32)
+COMPLEMENTS = dict(zip("ACGNTU", "TGCNAA", strict=True))
+_CODES_OF_COMPLEMENTS = np.array([_LETTERS.index(COMPLEMENTS[x]) for x in _LETTERS], np.uint32)
 _CODES = np.full(128, N_DNA, np.uint32)
 _CODES[[ord(letter) for letter in _LETTERS]] = np.arange(N_DNA)
 _CODES[ord("U")] = _LETTERS.index("T")  # the letter of RNA that pairs with A
@@ -56,5 +57,5 @@ def with_complements(
     places, repeated = np.arange(len(codes)), np.repeat(lengths, lengths)
     both = np.empty(2 * len(codes), np.uint32)
     both[starts + places] = codes
-    both[3 * starts + 2 * repeated - 1 - places] = _COMPLEMENTS[codes]
+    both[3 * starts + 2 * repeated - 1 - places] = _CODES_OF_COMPLEMENTS[codes]
     return both, np.repeat(lengths, 2)

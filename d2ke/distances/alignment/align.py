@@ -20,6 +20,7 @@ from d2ke.distances.alignment.series import align_dtw, align_elastic, align_slop
 from d2ke.distances.alignment.sets import align_emd, align_sets
 from d2ke.distances.alignment.strings import align_levenshtein
 from d2ke.distances.alignment.windows import align_window
+from d2ke.distances.alignment.words import align_gapped
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
@@ -43,6 +44,7 @@ ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "indel": align_indel,
     "weighted_levenshtein": align_weighted,
     "jaccard": align_jaccard,
+    "gapped": align_gapped,
     "emd": align_emd,
     "mhd": align_sets,
     "hausdorff": align_sets,
@@ -71,6 +73,7 @@ def align(
         - ``"levenshtein"``, the default for strings, ``"osa"``, ``"damerau_levenshtein"``,
           ``"indel"``, ``"hamming"``, ``"weighted_levenshtein"``: the edit operations;
         - ``"jaccard"``: where letters of both strings are first, and those of one only;
+        - ``"gapped"``: the words that both strings have, and where they are first;
         - ``"emd"``: the optimal flow of weights;
         - ``"hausdorff"``, ``"mhd"``, ``"chamfer"``, ``"directed_hausdorff"``,
           ``"directed_mhd"``: the nearest vector in the other set.

@@ -72,6 +72,35 @@ class Operations:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The gapped words that x and y share, k of them; those of the most letters come first.
+
+    Attributes
+    ----------
+    word : list of str
+        The words, with a dot for each wildcard; tokens have spaces between them.
+    mask : list of tuple of int
+        The places of each word's letters in its windows, the first of them 0.
+    counts : ndarray of int64, shape (k, 2)
+        How many windows of x and of y have the word.
+    is_reversed : ndarray of bool, shape (k, 2)
+        Whether the first window with the word is one of the reverse complement, where the word is
+        read backwards from the place in `Alignment.pairs`.
+    """
+
+    word: list[str]
+    mask: list[tuple[int, ...]]
+    counts: np.ndarray
+    is_reversed: np.ndarray
+
+    def __post_init__(self) -> None:
+        _freeze(self.counts, self.is_reversed)
+
+    def __len__(self) -> int:
+        return len(self.word)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Alignment:
     """An alignment of an object x with an object y, and its cost.
@@ -90,16 +119,20 @@ class Alignment:
         Matched positions in x and in y. Series: the cells of the path, in order; of ``"window"``
         the vectors of x at the nearest place. Operations: the letters (or vectors) of each, or
         -1; transposed letters with those that they become. ``"jaccard"``: the
-        first places of each letter. ``"emd"``: the vectors between which weight moves. Sets: each
+        first places of each letter. ``"gapped"``: the first letters of the first windows that
+        have a word. ``"emd"``: the vectors between which weight moves. Sets: each
         vector of x and the nearest one of y, then, if the distance is not directed, the nearest
         vector of x to each one of y.
     costs : ndarray, shape (k,)
         The ground distance of each pair (squared with ``ground="sqeuclidean"``), or what each step
-        or operation adds; ``"lcss"``: -1 for a pair. float32 for ``"dtw"`` of such series.
+        or operation adds; ``"lcss"``: -1 for a pair; ``"gapped"``: what a shared word adds to the
+        square of the distance, less than 0. float32 for ``"dtw"`` of such series.
     masses : ndarray of float64, shape (k,), or None
         ``"emd"``: the mass that moves along each pair, 1 in all.
     operations : Operations or None
         Edit distances of strings, and ``"erp"``, ``"edr"``, ``"lcss"``: the edit operations.
+    words : Words or None
+        ``"gapped"``: the shared words, one for each pair.
     maximum : int or None
         Sets and ``"frechet"``: the row of `pairs` of the largest cost, which is the distance for
         Hausdorff and Frechet.
@@ -123,6 +156,7 @@ class Alignment:
     costs: np.ndarray
     masses: np.ndarray | None = None
     operations: Operations | None = None
+    words: Words | None = None
     maximum: int | None = None
 
     def __post_init__(self) -> None:
@@ -202,7 +236,8 @@ class Alignment:
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
             mark = "  maximum" if k == self.maximum else ""
             places = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
-            yield f"{places}{mass}  cost {self.costs[k]:.6g}{mark}"
+            word = "" if self.words is None else f"  {self.words.word[k]}"
+            yield f"{places}{word}{mass}  cost {self.costs[k]:.6g}{mark}"
         if len(self.pairs) > _MAX_PRINTED:
             yield f"and {len(self.pairs) - _MAX_PRINTED} more"
 
