@@ -108,7 +108,9 @@ def cases(names: Iterable[str]) -> Iterator[tuple[str, str, dict[str, Any], Any]
                     if name == "hamming":
                         items = [word[:5] for word in items if len(word) >= 5]
                     if options.get("strands") == "both":
-                        items = [word.translate(str.maketrans("abcde -", "ACGTNCG")) for word in items]
+                        items = [
+                            word.translate(str.maketrans("abcde -", "ACGTNCG")) for word in items
+                        ]
                     yield _title(name, options, title), name, options, d2ke.pack(items)
                     continue
                 for dtype in ("float64", "float32"):

@@ -46,40 +46,49 @@ class GappedPairs:
         scale: float = 1.0,
     ) -> None:
         """Fill `out` as `PairwiseKernel.run` does."""
-        rows, columns = _tiles(self._x), _tiles(self._y)
         n, m = out.shape
         done, total = 0, n * (n + 1) // 2 if symmetric else n * m
-        for top, bottom in rows:
-            for left, right in columns:
+        for top, bottom in _tiles(self._x):
+            for left, right in _tiles(self._y):
                 if symmetric and left < top:
                     continue
-                on_diagonal = symmetric and left == top
-                tile = self._distances((top, bottom), (left, right), on_diagonal, n_threads)
-                part = out[top:bottom, left:right]
-                part[:] = tile
+                on_diagonal, height = symmetric and left == top, bottom - top
+                sums = Sums(
+                    span_of(self._x, top, bottom),
+                    None if on_diagonal else span_of(self._y, left, right),
+                    self._pieces,
+                )
+                size = height * (height + 1) // 2 if on_diagonal else height * (right - left)
+                report = None if progress is None else _shifted(progress, done, size, total)
+                tile = out[top:bottom, left:right]
+                tile[:] = self._distances(sums, tile.shape, n_threads, report)
                 if gamma is not None:
-                    pairwise.exp_features(part, part, gamma, scale, n_threads)
+                    pairwise.exp_features(tile, tile, gamma, scale, n_threads)
                 elif scale != 1:
-                    part[:] = scale * part.astype(np.float64)
+                    tile[:] = scale * tile.astype(np.float64)
                 if symmetric and not on_diagonal:
-                    out[left:right, top:bottom] = part.T
-                height, width = part.shape
-                done += height * (height + 1) // 2 if on_diagonal else height * width
-                if progress is not None:
-                    progress(done, total)
+                    out[left:right, top:bottom] = tile.T
+                done += size
 
     def _distances(
-        self, rows: tuple[int, int], columns: tuple[int, int], same: bool, n_threads: int
+        self, sums: Sums, shape: tuple[int, int], n_threads: int, report: Report
     ) -> NDArray[np.float64]:
-        x = span_of(self._x, *rows)
-        sums = Sums(x, None if same else span_of(self._y, *columns), self._pieces)
-        n, masks = len(x), self._pieces.masks
-        products = np.zeros((n, columns[1] - columns[0]))
-        squares = sum(sums.add(of_k, 1.0, products, n_threads) for of_k in masks)
+        products, squares = np.zeros(shape), np.zeros(sums.n_strings)
+        for done, masks in enumerate(self._pieces.masks, 1):
+            squares += sums.add(masks, 1.0, products, n_threads)
+            if report is not None:
+                report(done, len(self._pieces.masks))
         products *= 2
-        np.subtract(np.add.outer(squares[:n], squares[0 if same else n :]), products, out=products)
-        products /= len(masks)
+        x, y = squares[: shape[0]], squares[-shape[1] :]
+        np.subtract(np.add.outer(x, y), products, out=products)
+        products /= len(self._pieces.masks)
         return np.sqrt(np.maximum(products, 0, out=products), out=products)
+
+
+def _shifted(progress: Report, before: int, size: int, total: int) -> Report:
+    """Return the progress of a part of `size`, which comes after another."""
+    assert progress is not None
+    return lambda done, of: progress(before + size * done // of, total)
 
 
 def _tiles(objects: Objects) -> list[tuple[int, int]]:

@@ -83,7 +83,8 @@ class Sums:
     def __init__(self, x: Objects, y: Objects | None, pieces: Pieces):
         sides = (x,) if y is None else (x, y)
         self._strings, self._same = packed_strings(sides, pieces), y is None
-        self._squares = np.empty(sum(map(len, sides)))
+        self.n_strings = sum(map(len, sides))
+        self._squares = np.empty(self.n_strings)
         self._sums = np.empty((len(x), len(sides[-1])))
 
     def add(
@@ -131,7 +132,7 @@ def packed_strings(sides: Sequence[Objects], pieces: Pieces) -> Strings:
     if pieces.ends:
         ends = np.cumsum(lengths)
         places = np.stack([ends - lengths, ends], axis=1).ravel()
-        letters = np.tile(np.arange(n_letters, n_letters + 2, dtype=np.uint32), len(ends))
-        codes = np.insert(codes, places, letters)
+        marks = np.tile(np.arange(n_letters, n_letters + 2, dtype=np.uint32), len(ends))
+        codes = np.insert(codes, places, marks)
         lengths, n_letters = lengths + 2, n_letters + 2
     return Strings(not_empty(codes), offsets_of(lengths), strands, n_letters)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,8 +85,7 @@ def _windows(
     """Return a number for the word of each window, its place in x or y, and whether it is of y."""
     codes, offsets, strands, n_letters = strings
     begins = [
-        np.arange(begin, max(begin, end - mask[-1]))
-        for begin, end in zip(offsets[:-1], offsets[1:], strict=True)
+        np.arange(begin, max(begin, end - mask[-1])) for begin, end in pairwise(offsets.tolist())
     ]
     starts = np.concatenate(begins)
     words = np.zeros(len(starts), np.int64)
