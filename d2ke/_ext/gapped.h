@@ -19,6 +19,8 @@
 #define GAPPED_CHUNK 2000000  /* windows of a pass between two looks at the clock           */
 #define GAPPED_LAST (UINT32_C(1) << 31)  /* in a list: the word's last row                  */
 #define GAPPED_DENSE (UINT64_C(1) << 31) /* in a cell: the word has a dense line            */
+#define GAPPED_COLUMNS 256     /* of lines that stay in the cache                            */
+#define GAPPED_AHEAD 4         /* lists whose memory is asked for before they are read       */
 #define GAPPED_COMMON 4       /* words of more than 1 / 4 of y's rows get a dense line      */
 
 typedef struct {
@@ -40,7 +42,7 @@ typedef struct {
     uint32_t *columns;  /* the lists' rows of y                                                 */
     int64_t *dense;     /* where the lists of dense lines begin                                 */
     double *lines;
-    int64_t n_lines, n_columns;
+    int64_t n_lists, n_lines, n_columns, stride;
     int failed;         /* for want of memory                                                   */
 } gapped_words;
 
@@ -221,6 +223,7 @@ static void gapped_measure(gapped_words *w)
             if (word.shared && row < w->n_x) w->starts[row + 1]++;
         }
         if (word.shared) w->n_columns += word.columns;
+        w->n_lists += word.shared != 0;
         begin = word.end;
     }
     for (int64_t row = 0; row < w->n_x; row++) w->starts[row + 1] += w->starts[row];
@@ -296,53 +299,82 @@ static int gapped_prepare(gapped_words *w, const d2ke_poll *poll)
     free(next);
     free(w->keys);
     w->keys = NULL;
-    w->lines = calloc(w->n_lines * m + 1, sizeof(double));
+    w->stride = (m + 15) / 16 * 16 + 8; /* no power of 2, so that lines do not share places */
+    w->lines = calloc(w->n_lines * w->stride + 1, sizeof(double));
     if (!w->lines) return 1;
     w->failed = 0;
     const double *roots = (const double *)w->spare;
     for (int64_t line = 0; line < w->n_lines; line++)
         for (int64_t at = w->dense[line];; at++) {
             uint32_t column = w->columns[at];
-            w->lines[line * m + (column & ~GAPPED_LAST)] = roots[at];
+            w->lines[line * w->stride + (column & ~GAPPED_LAST)] = roots[at];
             if (column & GAPPED_LAST) break;
         }
     return d2ke_stopped(poll);
 }
 
-/* Adds the products of row i of x with the rows of y, of itself and later ones if symmetric. */
-static void gapped_row(const gapped_words *w, int64_t i, double *restrict sums)
+/* Adds the products of some dense words, of up to 4 at once, to columns; returns how many. */
+static inline int64_t gapped_add_lines(const gapped_words *w, const uint64_t *cell,
+                                       const uint64_t *end, int64_t first, int64_t last,
+                                       double *restrict sums)
 {
-    int64_t m = w->symmetric ? w->n_x : w->n_rows - w->n_x, first = w->symmetric ? i : 0;
+    const uint64_t place = GAPPED_DENSE - 1;
+    const double *a = w->lines + (int64_t)(cell[0] & place) * w->stride;
+    double root_a = gapped_root(cell[0] >> 32);
+    if (end - cell < 4 || !(cell[1] & cell[2] & cell[3] & GAPPED_DENSE)) {
+        for (int64_t j = first; j < last; j++) sums[j] += root_a * a[j];
+        return 1;
+    }
+    const double *b = w->lines + (int64_t)(cell[1] & place) * w->stride;
+    const double *c = w->lines + (int64_t)(cell[2] & place) * w->stride;
+    const double *d = w->lines + (int64_t)(cell[3] & place) * w->stride;
+    double root_b = gapped_root(cell[1] >> 32), root_c = gapped_root(cell[2] >> 32);
+    double root_d = gapped_root(cell[3] >> 32);
+    for (int64_t j = first; j < last; j++)
+        sums[j] = (((sums[j] + root_a * a[j]) + root_b * b[j]) + root_c * c[j]) + root_d * d[j];
+    return 4;
+}
+
+/* Adds the products of a row of x with columns first .. last of y. */
+static void gapped_row(const gapped_words *w, int64_t i, int64_t first, int64_t last,
+                       double *restrict sums)
+{
     const double *restrict roots = (const double *)w->spare;
-    const uint64_t dense = GAPPED_DENSE, place = GAPPED_DENSE - 1;
     const uint64_t *cell = w->cells + w->starts[i], *end = w->cells + w->starts[i + 1];
     while (cell < end) {
+        if (*cell & GAPPED_DENSE) {
+            cell += gapped_add_lines(w, cell, end, first, last, sums);
+            continue;
+        }
         double root = gapped_root(*cell >> 32);
-        int64_t at = (int64_t)(*cell & place);
-        if (!(*cell & dense)) {
-            uint32_t column;
-            do {
-                column = w->columns[at];
-                sums[column & ~GAPPED_LAST] += root * roots[at++];
-            } while (!(column & GAPPED_LAST));
-            cell++;
-            continue;
+        uint32_t column;
+        if (end - cell > GAPPED_AHEAD) { /* lists are anywhere in memory */
+            int64_t later = (int64_t)(cell[GAPPED_AHEAD] & (GAPPED_DENSE - 1));
+            __builtin_prefetch(w->columns + later);
+            __builtin_prefetch(roots + later);
         }
-        const double *a = w->lines + at * m;
-        if (end - cell >= 4 && cell[1] & cell[2] & cell[3] & dense) {
-            const double *b = w->lines + (int64_t)(cell[1] & place) * m;
-            const double *c = w->lines + (int64_t)(cell[2] & place) * m;
-            const double *d = w->lines + (int64_t)(cell[3] & place) * m;
-            double root_b = gapped_root(cell[1] >> 32), root_c = gapped_root(cell[2] >> 32);
-            double root_d = gapped_root(cell[3] >> 32);
-            for (int64_t j = first; j < m; j++)
-                sums[j] = (((sums[j] + root * a[j]) + root_b * b[j]) + root_c * c[j]) +
-                          root_d * d[j];
-            cell += 4;
-            continue;
+        for (int64_t at = (int64_t)(*cell++ & (GAPPED_DENSE - 1));; at++) {
+            column = w->columns[at];
+            sums[column & ~GAPPED_LAST] += root * roots[at];
+            if (column & GAPPED_LAST) break;
         }
-        for (int64_t j = first; j < m; j++) sums[j] += root * a[j];
-        cell++;
+    }
+}
+
+/* Adds the products of some rows of x with all of y, with themselves and later ones if symmetric.
+ * Where all words are dense, parts of the lines stay in the cache for all rows. */
+static void gapped_rows(const gapped_words *w, int64_t begin, int64_t end, double *sums,
+                        const d2ke_poll *poll)
+{
+    int64_t m = w->symmetric ? w->n_x : w->n_rows - w->n_x;
+    int64_t width = w->n_lists == w->n_lines ? GAPPED_COLUMNS : m;
+    for (int64_t column = 0; column < m; column += width) {
+        int64_t last = column + width < m ? column + width : m;
+        for (int64_t i = begin; i < end; i++) {
+            int64_t first = w->symmetric && i > column ? i : column;
+            if (first < last) gapped_row(w, i, first, last, sums + i * m);
+            if (d2ke_stopped(poll)) return;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ bits depend neither on the number of threads nor on the other rows and columns.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from d2ke._ext.isa cimport d2ke_poll, d2ke_stopped
+from d2ke._ext.isa cimport d2ke_poll
 from d2ke._ext.tasks cimport run, worth
 
 cdef extern from "gapped.h":
@@ -28,18 +28,18 @@ cdef extern from "gapped.h":
 
     int64_t gapped_count(const gapped_words *, int64_t) noexcept nogil
     int gapped_prepare(gapped_words *, const d2ke_poll *) noexcept nogil
-    void gapped_row(const gapped_words *, int64_t, double *) noexcept nogil
+    void gapped_rows(const gapped_words *, int64_t, int64_t, double *,
+                     const d2ke_poll *) noexcept nogil
     void gapped_free(gapped_words *) noexcept nogil
 
 cdef enum:
-    ROWS = 8        # of a task
+    ROWS = 16       # of a task
     MIRROR_TILE = 64
 
 
 cdef struct Products:
     gapped_words words
     double *sums
-    int64_t n_columns
 
 
 cdef void _prepare_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
@@ -48,11 +48,8 @@ cdef void _prepare_task(void *context, int64_t task, const d2ke_poll *poll) noex
 
 cdef void _product_task(void *context, int64_t task, const d2ke_poll *poll) noexcept nogil:
     cdef Products *products = <Products *> context
-    cdef int64_t i
-    for i in range(task * ROWS, min((task + 1) * ROWS, products.words.n_x)):
-        if d2ke_stopped(poll):
-            return
-        gapped_row(&products.words, i, products.sums + i * products.n_columns)
+    gapped_rows(&products.words, task * ROWS, min((task + 1) * ROWS, products.words.n_x),
+                products.sums, poll)
 
 
 def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t strands,
@@ -79,7 +76,6 @@ def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t 
     products.words.squares = &squares[0]
     products.words.n_windows = gapped_count(&products.words, mask[mask.shape[0] - 1] + 1)
     products.sums = &sums[0, 0]
-    products.n_columns = sums.shape[1]
     if products.words.n_windows >= 2**31:
         raise ValueError(f"{products.words.n_windows} windows of letters; at most 2**31 - 1 fit")
     try:
