@@ -3,4 +3,5 @@
 
 from .alignment.record import Alignment as Alignment
 from .alignment.record import Operations as Operations
+from .alignment.record import Words as Words
 from .record_pairs import column_weights as column_weights

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class GappedPairs:
         out: NDArray[Any],
         n_threads: int,
         symmetric: bool,
-        progress: Report = None,
+        report: Report = None,
         gamma: float | None = None,
         scale: float = 1.0,
     ) -> None:
@@ -59,9 +60,9 @@ class GappedPairs:
                     self._pieces,
                 )
                 size = height * (height + 1) // 2 if on_diagonal else height * (right - left)
-                report = None if progress is None else _shifted(progress, done, size, total)
+                part = None if report is None else _shifted(report, done, size, total)
                 tile = out[top:bottom, left:right]
-                tile[:] = self._distances(sums, tile.shape, n_threads, report)
+                tile[:] = self._distances(sums, tile.shape, n_threads, part)
                 if gamma is not None:
                     pairwise.exp_features(tile, tile, gamma, scale, n_threads)
                 elif scale != 1:
@@ -85,10 +86,9 @@ class GappedPairs:
         return np.sqrt(np.maximum(products, 0, out=products), out=products)
 
 
-def _shifted(progress: Report, before: int, size: int, total: int) -> Report:
-    """Return the progress of a part of `size`, which comes after another."""
-    assert progress is not None
-    return lambda done, of: progress(before + size * done // of, total)
+def _shifted(report: Callable[[int, int], None], before: int, size: int, total: int) -> Report:
+    """Return the report of the next `size` pairs of all, after those before."""
+    return lambda done, of: report(before + size * done // of, total)
 
 
 def _tiles(objects: Objects) -> list[tuple[int, int]]:

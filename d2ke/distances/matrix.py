@@ -53,7 +53,8 @@ def distance_matrix(
           ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``, ``"window"``;
           see Notes; of strings also ``"osa"``, ``"damerau_levenshtein"``, ``"hamming"``,
           ``"indel"``, ``"jaccard"``, ``"weighted_levenshtein"``, ``"jaro"``,
-          ``"jaro_winkler"``, ``"token_sort"``, ``"token_set"``, see docs/string_distances.md;
+          ``"jaro_winkler"``, ``"token_sort"``, ``"token_set"``, ``"gapped"``, see
+          docs/string_distances.md;
         - a Python callable ``f(x, y, **params) -> float``, called for every
           pair on one thread; X and Y may then be sequences of anything;
         - a compiled function of one of these C signatures, called on all
@@ -88,7 +89,8 @@ def distance_matrix(
         by the longer length, for ``"indel"`` by the sum of both). For
         ``"weighted_levenshtein"``: ``mode``, ``substitution``, ``alphabet``, ``mismatch``,
         ``insertion``, ``deletion``, ``gap_open``, ``gap_extend``. For ``"jaro_winkler"``:
-        ``prefix_weight`` (0.1). For ``"emd"``: ``ground``.
+        ``prefix_weight`` (0.1). For ``"gapped"``: ``strands`` (``"one"``; ``"both"``: words of the
+        reverse complements of DNA count too). For ``"emd"``: ``ground``.
         For ``"kernel"``: ``sigma`` (positive, needed), ``kernel``
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets

@@ -131,11 +131,11 @@ class Alignment:
         ``"emd"``: the mass that moves along each pair, 1 in all.
     operations : Operations or None
         Edit distances of strings, and ``"erp"``, ``"edr"``, ``"lcss"``: the edit operations.
-    words : Words or None
-        ``"gapped"``: the shared words, one for each pair.
     maximum : int or None
         Sets and ``"frechet"``: the row of `pairs` of the largest cost, which is the distance for
         Hausdorff and Frechet.
+    words : Words or None
+        ``"gapped"``: the shared words, one for each pair.
 
     Examples
     --------
@@ -156,8 +156,8 @@ class Alignment:
     costs: np.ndarray
     masses: np.ndarray | None = None
     operations: Operations | None = None
-    words: Words | None = None
     maximum: int | None = None
+    words: Words | None = None
 
     def __post_init__(self) -> None:
         _freeze(self.pairs, self.costs, self.masses)
