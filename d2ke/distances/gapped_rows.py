@@ -114,6 +114,6 @@ GAPPED_WORDS = (
         check=check_strands,
         summary="distance of the normalized vectors of roots of counts of gapped words of 1 to 8 "
         "letters, also of the reverse complements of DNA",
-        source="Ghandi et al. 2014; Blakely et al. 2020; Leslie et al. 2002",
+        source="Leslie, Eskin & Noble 2002; Blakely et al. 2020",
     ),
 )

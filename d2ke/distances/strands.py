@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects
 
-_LETTERS = "ACGNT"
-N_DNA = len(_LETTERS)
+_DNA = "ACGNT"
+N_DNA = len(_DNA)
 COMPLEMENTS = dict(zip("ACGNTU", "TGCNAA", strict=True))
-_CODES_OF_COMPLEMENTS = np.array([_LETTERS.index(COMPLEMENTS[x]) for x in _LETTERS], np.uint32)
+_CODES_OF_COMPLEMENTS = np.array([_DNA.index(COMPLEMENTS[x]) for x in _DNA], np.uint32)
 _CODES = np.full(128, N_DNA, np.uint32)
-_CODES[[ord(letter) for letter in _LETTERS]] = np.arange(N_DNA)
-_CODES[ord("U")] = _LETTERS.index("T")  # the letter of RNA that pairs with A
+_CODES[[ord(letter) for letter in _DNA]] = np.arange(N_DNA)
+_CODES[ord("U")] = _DNA.index("T")  # the letter of RNA that pairs with A
 
 
 def check_dna(name: str, objects: Objects) -> None:

@@ -78,6 +78,14 @@ CASES = {
         'X = d2ke.samplers.random_strings(100_000, "ab", length=(60, 100), seed=0)',
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
+    "gapped words": (
+        'X = d2ke.samplers.random_strings(4000, "ACGT", length=(400, 500), seed=0)',
+        'd2ke.distance_matrix(X, distance="gapped", n_threads=1)',
+    ),
+    "words of one long string": (
+        'X = d2ke.samplers.random_strings(2, "ACGT", length=(20_000_000, 20_000_001), seed=0)',
+        'd2ke.distance_matrix(X, distance="gapped", n_threads=1)',
+    ),
     "tree of strings": (
         'X = d2ke.samplers.random_strings(60_000, "abcd", length=(20, 30), seed=0)',
         'd2ke.spanning_tree(X, distance="levenshtein", n_threads=2)',
