@@ -149,6 +149,8 @@ def same_graphs(blocks, wanted):
 MATRICES = {
     "strings": (STRINGS, None, "levenshtein", {}),
     "directed": (STRINGS, None, "levenshtein", {"mode": "infix"}),
+    "gapped words": (STRINGS, None, "gapped", {}),
+    "both strands": (["GATTACA", "", "TGTAATC"] * 9, ["NUA"], "gapped", {"strands": "both"}),
     "series": (SERIES, SERIES[:9], "dtw", {"window": 2}),
     "series, float32": (SINGLE, SINGLE[:9], "dtw", {}),
     "windows": (SERIES, SERIES[:9], "window", {"dilation": 2}),

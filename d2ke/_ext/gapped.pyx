@@ -78,6 +78,8 @@ def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t 
     products.sums = &sums[0, 0]
     if products.words.n_windows >= 2**31:
         raise ValueError(f"{products.words.n_windows} windows of letters; at most 2**31 - 1 fit")
+    if products.words.n_windows == 0:
+        return
     try:
         run(_prepare_task, &products, 1, 1)
         if products.words.failed:

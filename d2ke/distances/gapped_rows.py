@@ -17,7 +17,7 @@ from d2ke.distances.problem import Report
 from d2ke.distances.strands import check_dna
 from d2ke.objects.container import Objects, span_of
 
-_TILE, _LETTERS = 1 << 11, 1 << 20  # strings and letters of each side of a tile, about
+_TILE, _LETTERS = 1 << 11, 1 << 22  # strings and letters of each side of a tile, about
 
 
 def strands(name: str, value: Any) -> str:

@@ -73,6 +73,13 @@ def test_levenshtein(data, mode):
 
 
 @few
+@given(data=st.data(), strands=st.sampled_from(["one", "both"]))
+def test_gapped_words(data, strands):
+    X = data.draw(st.lists(st.text("ACG", max_size=9), min_size=2, max_size=9))
+    compare(data, X, "gapped", {"strands": strands})
+
+
+@few
 @given(data=st.data())
 def test_python_function(data):
     X = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=14))
