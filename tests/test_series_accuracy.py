@@ -9,6 +9,7 @@ import pytest
 
 import d2ke
 from benchmarks import archive, series_accuracy, series_methods
+from d2ke.models.windows import KINDS
 
 
 def series(seed):
@@ -102,7 +103,8 @@ def test_nothing_takes_the_place_of_an_ingredient(name):
     assert size["all"] == sum(block.R for block in d2ke.models.recipe(X))
     assert size["without"] > 0
     assert size["alone"] > 0
-    assert size["all"] == size["without"] + size["alone"]
+    rest = size["all"] - size["without"] - size["alone"]
+    assert 0 <= rest < len(KINDS) * 4  # each of four blocks has as many windows of every kind
 
 
 def test_larger_files_are_left_out(folder):
