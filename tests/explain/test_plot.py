@@ -64,7 +64,7 @@ def test_training_objects():
 
 def test_regression():
     values = np.arange(18) + 0.5
-    model = d2ke.d2ke_train(values, [[float(value)] * 4 for value in values], R=32)
+    model = d2ke.d2ke_train(values, [[float(value)] * 4 for value in values], R=1000)
     objects, values_drawn, curve = model.plot([[float(value)] * 4 for value in values], values)
     assert objects.get_legend() is not None
     assert curve.get_ylabel() == "100 R^2"
