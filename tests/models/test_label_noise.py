@@ -94,7 +94,8 @@ def of_seed(seed, n, objects, task, options):
     model = trained(y, X, seed=seed, **options)
     Z = d2ke.d2ke_transform(X, model)
     assert Z.shape == (n, len(model.feature_names()))
-    groups = KMeans(4, n_init=1, random_state=0).fit_predict(Z)
+    k = min(4, len(np.unique(Z, axis=0)))  # of noise, three colours may be all that is left
+    groups = KMeans(k, n_init=1, random_state=0).fit_predict(Z)
     agreement = [adjusted_rand_score(codes, groups) for codes in columns]
     return np.mean([right(Z, codes) for codes in columns]), np.mean(agreement)
 
