@@ -21,6 +21,7 @@ from d2ke._base.rows import StoredRows, stored
 
 SCALINGS = ("standard", "center", "none")
 _RUN = 4096  # rows scaled at a time in float64
+_IN_CACHE = 1 << 17  # differences of rows from their mean, float64, that stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +98,17 @@ def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray, np.ndar
     """
     shift, squares, largest = np.zeros((3, Z.shape[1]))
     first = Z[:1].astype(np.float64)
-    for begin in range(0, len(Z), _RUN):
-        rows = Z[begin : begin + _RUN]
+    run = min(_RUN, max(1, _IN_CACHE // max(1, Z.shape[1])))
+    for begin in range(0, len(Z), run):
+        rows = Z[begin : begin + run]
         shift += (rows - first).sum(axis=0)
-        np.maximum(largest, np.abs(rows).max(axis=0), out=largest)
+        largest = np.maximum(largest, np.abs([rows.min(axis=0), rows.max(axis=0)]).max(axis=0))
     shift /= len(Z)
-    for begin in range(0, len(Z), _RUN):
-        squares += ((Z[begin : begin + _RUN] - first - shift) ** 2).sum(axis=0)
+    for begin in range(0, len(Z), run):
+        away = Z[begin : begin + run] - first
+        away -= shift
+        away *= away
+        squares += away.sum(axis=0)
     return first[0] + shift, np.sqrt(squares / len(Z)), largest
 
 

@@ -60,7 +60,7 @@ def own_values(
     if not single.any():
         return hidden, values
     rows, columns, nearest = rows[single], columns[single], hidden[single]
-    others = features[:, columns]
+    others = features.take(columns, axis=1)
     mean = (others.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
     others[rows, np.arange(len(rows))] = mean  # this adds nothing to the squares
     deviation = moments(others)[1] * np.sqrt(n / (n - 1))

@@ -30,7 +30,6 @@ from d2ke.models.own_columns import OwnColumns
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.shares import CHOOSING, Shares, choose_shares
 
-_LITTLE = 5  # a family whose share is below a fifth gets fewer features
 _FIRST_ROWS = 512  # training objects, at most, that choose the shares of a first pass
 
 
@@ -149,20 +148,19 @@ class Drawn(NamedTuple):
         groups = near_copies(self.kernels, self.own_columns, largest)
         return self._replace(sample=replace(self.sample, labels=replace(labels, groups=groups)))
 
-    def grown(self, blocks: Sequence[AnyBlock], limit: int | None, entropy: Any) -> Drawn:
+    def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> Drawn:
         """Return the same with more random objects of families that have a share.
 
-        `blocks` are those of full size. Features of other families are kept; if no family grows,
-        all are, with the shares.
+        `blocks` are those of full size; a family grows to this size times its share. Features of
+        other families are kept; if no family grows, all are, with the shares.
         """
-        size = sum(map(attrgetter("R"), blocks))
-        if size == sum(map(attrgetter("R"), self.blocks)):
+        if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
             return self
         shares = self.choose(entropy, _FIRST_ROWS)
-        targets = _within(blocks, shares.of_families, _LITTLE * min(size, limit or size))
+        sizes = [int(shares.of_families[block.family] * block.R) for block in blocks]
         blocks = [
-            target if target.R > first.R else first
-            for first, target in zip(self.blocks, targets, strict=True)
+            block.resized(size) if size > first.R else first
+            for first, block, size in zip(self.blocks, blocks, sizes, strict=True)
         ]
         changed = zip(blocks, self.blocks, strict=True)
         grown = {block.family for block, first in changed if block is not first}
@@ -181,7 +179,6 @@ def fit(
     blocks: Sequence[AnyBlock],
     sample: Sample,
     own_samples: Mapping[int, Sample],
-    limit: int | None,
     entropy: Any,
     find_groups: bool = False,
 ) -> Drawn:
@@ -205,7 +202,7 @@ def fit(
     drawn = Drawn.of(list(map(_first, blocks)), sample, entropy)
     if find_groups and not has_supervised:
         drawn = drawn.grouped()
-    return drawn.grown(blocks, limit, entropy)
+    return drawn.grown(blocks, entropy)
 
 
 def _first(block: AnyBlock) -> AnyBlock:

@@ -33,9 +33,9 @@ from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, tr
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
-_FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
+_FEW, _MANY_WINDOWS = 4000, 17000  # up to so many series: features, which then cost little
 _CELLS = 5e7  # of the distances of the whole course, for one series: 20 to 50 ms
-_LEAST_COURSE, _LEAST_WINDOWS = 60, 13  # features; of fewer, all are nearest shapes
+_LEAST_COURSE, _LEAST_WINDOWS = 60, 17  # features; of fewer, all are nearest shapes
 _TENTH = 10  # of the whole course says if it pays
 
 _PIECES = 4096  # of strings, besides the features of the other blocks
@@ -89,10 +89,10 @@ _WINDOWS = tuple(
     for level, applied in ((True, _LEVEL), (False, _SLOPE))
     for shape in (True, False)
 )
-# Kinds of distances, end of the name, and thirteenths of R; anywhere, each name is a family. The
+# Kinds of distances, end of the name, and seventeenths of R; anywhere, each name is a family. The
 # rest is the whole course.
-_ANY, _NEARBY = (("nearest", "rare", "longest"), "", 8), (("nearby",), " nearby", 1)
-_COURSE = 4
+_ANY, _NEARBY = (("nearest", "rare", "longest"), "", 12), (("nearby",), " nearby", 1)
+_COURSE, _ALL = 4, 17
 
 _WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
 _INFIX = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
@@ -279,12 +279,12 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
             gamma_scale=2.0, family="windows nearby" if end else law.name,
             members=("nearby",) if end else law.members,
         )
-        for kinds, end, thirteenths in (_ANY, _NEARBY)
-        for law, size in zip(_WINDOWS, shares(R * thirteenths // 13, len(_WINDOWS)), strict=True)
+        for kinds, end, part in (_ANY, _NEARBY)
+        for law, size in zip(_WINDOWS, shares(R * part // _ALL, len(_WINDOWS)), strict=True)
         if size >= len(kinds)
     ]  # fmt: skip
     cells = float(np.median(X.lengths)) ** 2 / 4
-    course = int(min(R * _COURSE // 13, _CELLS / max(cells, 1.0)))
+    course = int(min(R * _COURSE // _ALL, _CELLS / max(cells, 1.0)))
     if course >= _LEAST_COURSE:
         course_blocks = _series(X, "dtw", {}, course, len(X))
         blocks += [

@@ -225,7 +225,7 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     # fit: supervised blocks have samples of their own
     sizes = rows.value(_own_sizes, blocks)
     own_samples = {m: rows.sample(sample_rows(n, entropy, m)) for m in sizes}
-    drawn = rows.call(fit, blocks, sample, own_samples, limit, entropy, options.find_groups)
+    drawn = rows.call(fit, blocks, sample, own_samples, entropy, options.find_groups)
     sample = rows.call(attrgetter("sample"), drawn)  # its labels may have groups now
     has_copies = options.find_groups and rows.value(_is_grouped, sample)
 

@@ -21,6 +21,7 @@ from d2ke._base.checks import generator
 from d2ke._base.rounding import plain_deviations
 from d2ke._base.threads import team_size
 from d2ke._ext import windows as kernel
+from d2ke.distances.window_rows import normalized_windows
 from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects
 
@@ -28,6 +29,7 @@ KINDS = ("nearest", "nearby", "rare", "longest")
 _CUT = ("nearest", "nearby")  # kinds that have distance 0 to the series that they were cut from
 _RADIUS = 0.1  # of "nearby", as a part of the length of a series
 _LENGTHS = (7, 9, 11)
+_LONG, _UNDILATED = (15, 21, 31, 51), 0.2  # lengths of windows without steps between, their share
 _GROUP = 8  # windows of one length, dilation and set of channels, which share sums
 _CHANNELS = 9  # windows have at most so many
 _QUANTILES = 0.05, 0.10  # of a window's distances to places of another series: its threshold
@@ -201,10 +203,11 @@ def windows(
 ) -> tuple[Windows, np.ndarray]:
     """Draw windows of training series; each is a random object of every kind.
 
-    Lengths are 7, 9 or 11 values, or those of shorter series. The steps between values are
-    2^u, with u uniform from 0 to the largest that fits the median length. For several channels,
-    each window has a random subset. The threshold of a window is between its distances to two
-    places of another training series, so rounding does not decide which places are within it.
+    Four of five windows have 7, 9 or 11 values. The steps between these are 2^u, with u uniform
+    from 0 to the largest that fits the median length. Every fifth window has 15, 21, 31 or 51
+    consecutive values. Windows have at most as many values as the median series. For several
+    channels, each window has a random subset. The threshold of a window is between its distances to
+    two places of another training series, so rounding does not decide which places are within it.
 
     Parameters
     ----------
@@ -244,8 +247,11 @@ def windows(
     middle, n_windows = float(np.median(X.lengths)), max(1, R // len(kinds))
     first = np.append(np.arange(0, n_windows, _GROUP), n_windows)
     n_groups = len(first) - 1
-    lengths = np.minimum(rng.choice(_LENGTHS, n_groups), max(1, int(middle)))
+    is_long = rng.random(n_groups) < _UNDILATED
+    lengths = np.where(is_long, rng.choice(_LONG, n_groups), rng.choice(_LENGTHS, n_groups))
+    lengths = np.minimum(lengths, max(1, int(middle)))
     room = np.maximum(1.0, (middle - 1) / np.maximum(1, lengths - 1))
+    room[is_long] = 1.0
     dilations = (2 ** (rng.random(n_groups) * np.log2(room))).astype(np.int64)
     n_channels = 2 ** (rng.random(n_groups) * np.log2(min(X.dim, _CHANNELS) + 1))
     n_channels = np.minimum(n_channels.astype(np.int64), X.dim)
@@ -264,7 +270,10 @@ def windows(
     values = _interpolated(X, sources[window, None], channel[:, None], at)
     inside = np.arange(lengths.max()) < lengths[group][window, None]
     if normalize:
-        values = _standardized(values, inside, limits[channel, None])
+        for length in np.unique(lengths):
+            rows = inside.sum(axis=1) == length
+            pieces = values[rows, :length]
+            values[rows, :length] = normalized_windows(pieces, limits[channel[rows], None])
     thresholds = np.empty(n_windows, np.float32)
     omega = Windows(
         values[inside].astype(np.float32), first, lengths, dilations,
@@ -288,15 +297,6 @@ def _interpolated(
     first, after = X.offsets[series], np.minimum(before + 1, final)
     left, right = (X.values[first + step, channel].astype(float) for step in (before, after))
     return left + (at - before) * (right - left)
-
-
-def _standardized(values: np.ndarray, inside: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """Return rows with mean 0 and deviation 1, or zeros if they deviate by at most the limit."""
-    length = inside.sum(axis=1, keepdims=True)
-    away = np.where(inside, values - values.sum(axis=1, keepdims=True, where=inside) / length, 0)
-    deviation = np.sqrt((away**2).sum(axis=1, keepdims=True) / length)
-    constant = deviation <= limit
-    return np.where(constant, 0, away / np.where(constant, 1, deviation))
 
 
 def _between(profile: np.ndarray, ranks: np.ndarray) -> np.ndarray:

@@ -39,10 +39,11 @@ def test_any_R_is_a_model(name):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # few features learn little
             model = d2ke.d2ke_train(Y, X, R=R, n_threads=1, **options)
+            features = d2ke.d2ke_transform(X, model)
         random_objects = sum(one.R for one in model.blocks if isinstance(one, FittedBlock))
         # Of records, plain columns alone may have all of the kernel.
         assert (name != "records") <= random_objects <= R
-        assert d2ke.d2ke_transform(X, model).shape == (N, model.n_unsupervised)
+        assert features.shape == (N, model.n_unsupervised)
 
 
 def test_scores_stand_beside_R_random_objects():
