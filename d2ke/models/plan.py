@@ -159,6 +159,7 @@ class Drawn(NamedTuple):
         if size == sum(map(attrgetter("R"), self.blocks)):
             return self
         shares = self.choose(entropy, _FIRST_ROWS)
+        size -= sum(block.R for block in blocks if getattr(block, "fixed", False))
         targets = _within(blocks, shares.of_families, _LITTLE * min(size, limit or size))
         blocks = [
             target if target.R > first.R else first
