@@ -179,6 +179,11 @@ COMMANDS = (
         *DISTANCE,
         ("--R", {"type": positive, "metavar": "R",
                  "help": "random objects (default: by kind of objects)"}),
+        ("--strands", {
+            "choices": ["one", "both"],
+            "default": "one",
+            "help": "of DNA and RNA: the reverse complement counts too (default: one)",
+        }),
         ("--task", {
             "choices": ["classification", "regression"],
             "help": "what the labels are (default: numbers that are not whole are a regression's)",

@@ -247,7 +247,8 @@ def _one_prediction(split: Split) -> list[str]:
         after, _, P = d2ke_predict(None, split.X_test, loaded, probability=True, **split.options)
     x = split.X_test[0]
     why = d2ke_explain(x, loaded)
-    pieces = [omega for omega in why.omegas if omega["share"] > 0 and omega["nearer"]][:3]
+    near = [omega for omega in why.omegas if omega["share"] > 0 and omega["nearer"]]
+    pieces = [omega for omega in near if np.isfinite(omega["distance"])][:3]  # no landmarks
     return [
         f"A model was trained on {len(X)} DNA strings. It has not seen this one:",
         f"  {x}",

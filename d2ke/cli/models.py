@@ -57,7 +57,8 @@ def train(options: argparse.Namespace, session: Session) -> None:
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,
-            seed=options.seed, keep_sums=options.keep_sums, **parameters, **session.computing,
+            seed=options.seed, keep_sums=options.keep_sums,
+            **{"strands": options.strands, **parameters}, **session.computing,
         )  # fmt: skip
     model = replace(model, columns=held.columns.to_dict())
     save_model(out, model)

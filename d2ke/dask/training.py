@@ -33,6 +33,7 @@ def d2ke_train(
     blocks: Sequence[AnyBlock] | None = None,
     distance: str | Callable[..., float] | Sequence[Any] | Mapping[str, Any] | None = None,
     R: int | None = None,
+    strands: str = "one",
     task: str | None = None,
     class_weight: str | Mapping[Any, float] | None = None,
     sample_weight: Any = None,
@@ -59,7 +60,7 @@ def d2ke_train(
         As for `d2ke.dask.distance_matrix`, or records: a dask DataFrame, a list of delayed parts,
         each of which gives what `pack_records` takes, or one such in memory. Every partition
         gives R^2 numbers, so that few large ones are better than many small ones.
-    blocks, distance, R, task, class_weight, seed, keep_sums, **params
+    blocks, distance, R, strands, task, class_weight, seed, keep_sums, **params
         As for `d2ke.d2ke_train`.
     sample_weight : array_like, dask Series or array, or list of Delayed, optional
         As for `d2ke.d2ke_train`; a dask collection has the partitions of X.
@@ -104,7 +105,7 @@ def d2ke_train(
         choice("task", task, ("classification", "regression"))
     check_keep_sums(keep_sums, class_weight, sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
-    chosen = Choice.of(blocks, distance, R, params)
+    chosen = Choice.of(blocks, distance, R, params, strands)
     anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
     x = partitions_of("X", X, chunks, kind="any", anything=anything)
     if isinstance(x.whole, Records):
@@ -171,7 +172,7 @@ class OnWorkers:
         """Return False: no process has all features."""
         return False
 
-    def keep(self, plan: Any, Z: Any, R: int, needed: bool) -> None:
+    def keep(self, plan: Any, Z: Any, numbers: np.ndarray, R: int, needed: bool) -> None:
         """Keep nothing: features are computed in every pass."""
 
 

@@ -40,6 +40,16 @@ def check_dna(name: str, objects: Objects) -> None:
         )
 
 
+def is_dna(objects: Objects) -> bool:
+    """Return whether all letters of strings are ACGTN or U, and A, C and G are among them."""
+    if objects.letters not in ("str", "bytes"):
+        return False
+    places = np.unique(_codes_of(objects.alphabet))
+    return bool(np.isin([_DNA.index(letter) for letter in "ACG"], places).all()) and (
+        N_DNA not in places
+    )
+
+
 def dna_codes(objects: Objects) -> NDArray[np.uint32]:
     """Return the letters of checked strings as places in ACGNT; U is T."""
     return _codes_of(objects.alphabet)[objects.values]

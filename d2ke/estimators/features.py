@@ -24,9 +24,11 @@ from d2ke.models.blocks import (
     block_features,
     feature_names,
     fit_blocks,
+    per_feature,
     sample_rows,
     take,
 )
+from d2ke.models.families import FamilyScales
 from d2ke.models.recipes import blocks_of_objects
 from d2ke.models.training_inputs import Choice
 from d2ke.samplers import training_objects
@@ -43,7 +45,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
     ----------
     R : int, optional
         Number of random objects; by default that of the recipe for the kind of objects.
-    distance, distance_params, blocks
+    distance, distance_params, blocks, strands
         As for `D2KEClassifier`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
@@ -75,6 +77,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
         blocks: Sequence[AnyBlock] | None = None,
+        strands: str = "one",
         n_threads: int | None = None,
         progress: bool = False,
         random_state: Any = None,
@@ -83,6 +86,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         self.distance = distance
         self.distance_params = distance_params
         self.blocks = blocks
+        self.strands = strands
         self.n_threads = n_threads
         self.progress = progress
         self.random_state = random_state
@@ -99,13 +103,15 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         seed = seed_of(self.random_state)
         options = {} if self.blocks is not None else self.distance_params or {}
         distance, R = (None, None) if self.blocks is not None else (self.distance, self.R)
-        choice = Choice.of(self.blocks, distance, R, options)
+        choice = Choice.of(self.blocks, distance, R, options, self.strands)
         rows = sample_rows(len(objects), seed, choice.largest)
         progress = flag("progress", self.progress)
         sample = Sample(take(objects, rows), rows, None, self.n_threads, progress)
         blocks = choice.blocks or blocks_of_objects(sample.objects, choice, len(objects))
         self.blocks_, Z = fit_blocks(blocks, sample, seed)
-        self.scaling_ = Scaling.fit(Z)
+        scales, family = FamilyScales.of(Z, self.blocks_), per_feature(self.blocks_, "family")
+        _, place, sizes = np.unique(family, return_inverse=True, return_counts=True)
+        self.scaling_ = Scaling(scales.mean, scales.balanced / np.sqrt(sizes[place]))
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -32,6 +32,7 @@ class D2KEEstimator(ObjectsEstimator):
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
         blocks: Sequence[AnyBlock] | None = None,
+        strands: str = "one",
         unseen_letters: str = "allow",
         n_threads: int | None = None,
         progress: bool = False,
@@ -41,6 +42,7 @@ class D2KEEstimator(ObjectsEstimator):
         self.distance = distance
         self.distance_params = distance_params
         self.blocks = blocks
+        self.strands = strands
         self.unseen_letters = unseen_letters
         self.n_threads = n_threads
         self.progress = progress
@@ -60,7 +62,7 @@ class D2KEEstimator(ObjectsEstimator):
             keep_sums=keep_sums,
             **self._computing(),
             **weights,
-            **(self.distance_params or {}),
+            **{"strands": self.strands, **(self.distance_params or {})},
         )
 
     def _is_first(self) -> bool:
@@ -128,6 +130,8 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         Parameters of the distance.
     blocks : sequence of Block, optional
         The blocks in the place of the recipe's.
+    strands : {"one", "both"}
+        As for `d2ke_train`.
     class_weight : "balanced" or dict, optional
         What objects of each class count, as for `d2ke_train`.
     unseen_letters : {"allow", "refuse"}
@@ -163,6 +167,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
         blocks: Sequence[AnyBlock] | None = None,
+        strands: str = "one",
         class_weight: Any = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,
@@ -174,6 +179,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
             distance=distance,
             distance_params=distance_params,
             blocks=blocks,
+            strands=strands,
             unseen_letters=unseen_letters,
             n_threads=n_threads,
             progress=progress,
@@ -246,7 +252,7 @@ class D2KERegressor(RegressorMixin, D2KEEstimator):
 
     Parameters
     ----------
-    R, distance, distance_params, blocks, unseen_letters, n_threads
+    R, distance, distance_params, blocks, strands, unseen_letters, n_threads
         As for `D2KEClassifier`.
     progress, random_state
         As for `D2KEClassifier`.

@@ -13,7 +13,8 @@ from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.pieces import PieceScores
+from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import FittedPieces
 from d2ke.models.views import apply_views
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
@@ -127,13 +128,16 @@ def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Discri
 
 
 def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
-    """Return weights times deviations of random objects, and of single pieces."""
+    """Return weights times deviations of random objects, landmarks, and single pieces."""
     weighted, first = [], 0
     for block in model.blocks:
         of_block = slice(first, first + block.R)
         weights = model.linear.weights[:, of_block] * columns[of_block]
         if isinstance(block, PieceScores):
             weights = (weights / model.scaling.sd[of_block]) @ block.weights.T
+            weighted.append(weights * block.deviation)
+        elif isinstance(block, FittedPieces):
+            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.basis
             weighted.append(weights * block.deviation)
         else:
             weighted.append(weights * model.deviation[of_block])

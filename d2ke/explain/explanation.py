@@ -15,7 +15,8 @@ from d2ke.explain.discriminative import omega_text
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.pieces import PieceScores
+from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import FittedPieces
 from d2ke.models.views import apply_views
 from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
@@ -309,6 +310,13 @@ def _view(
         distances = np.where(values > 0, 0.0, np.nan)
         return _View(block, None, distances, shares, values, is_itself, None, None)
     x = _seen(block, objects)
+    if isinstance(block, FittedPieces):
+        # Features are sums over landmarks, and each of these has a share.
+        scale = model.scaling.sd[columns] * np.sqrt(model.R)
+        values = block.of_landmarks(row[columns] * scale)
+        shares = block.basis.T @ (weights[columns] / scale) * values
+        if training_object is not None:
+            is_itself = block.sources == training_object
     if not isinstance(block, FittedBlock) or x is None:
         return _View(block, None, np.full(n, np.nan), shares, values, is_itself, None, None)
     distances = block.distances(apply_views(block.views, x), 1)[0]

@@ -109,6 +109,8 @@ class FittedFeatures:
         The features of a row without an entry in the column: by default the means of the others.
     supervised : bool
         Whether features are computed from labels.
+    prior : float
+        Weight of the family before training chooses its share, relative to that of others.
     own_rows : int
         Number of training objects of a sample of its own that the block is fitted to; 0 for the
         sample of all blocks.
@@ -129,6 +131,7 @@ class FittedFeatures:
     fill: np.ndarray | None = None
 
     supervised: ClassVar[bool] = False
+    prior: ClassVar[float] = 1.0
     own_rows: ClassVar[int] = 0
     sd_power: Any = 1.0
     sources: Any = field(default=None, repr=False)

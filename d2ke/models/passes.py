@@ -59,6 +59,14 @@ class Rows:
             numbers = np.arange(rows.start, rows.stop) + self.first_row
             yield rows, block_features(plan.blocks, chunk, self.n_threads, numbers)
 
+    def others(self, numbers: np.ndarray, R: int) -> Iterator[np.ndarray]:
+        """Yield the rows that are not among these, some at a time."""
+        rows = np.setdiff1d(np.arange(len(self.labels)), numbers, assume_unique=True)
+        step = block_rows(R)
+        starts = range(0, len(rows), step)
+        for start in stages(starts, "features", self.progress):
+            yield rows[start : start + step]
+
 
 class Executor(Protocol):
     """Where training runs: in this process, or on the workers of dask.
@@ -92,8 +100,13 @@ class Executor(Protocol):
     def holds(self, R: int) -> bool:
         """Return whether all features of all objects fit into the memory of one process."""
 
-    def keep(self, plan: Any, Z: Any, R: int, needed: bool) -> np.ndarray | None:
-        """Return all features, if they are kept for later passes; Z are those of the sample."""
+    def keep(
+        self, plan: Any, Z: Any, numbers: np.ndarray, R: int, needed: bool
+    ) -> np.ndarray | None:
+        """Return all features, if they are kept for later passes.
+
+        Z are those of the sample, the objects of these numbers.
+        """
 
 
 class InMemory:
@@ -121,7 +134,9 @@ class InMemory:
         """Return whether all features fit into memory."""
         return 4 * self.n * R <= _WHOLE
 
-    def keep(self, plan: Plan, Z: np.ndarray, R: int, needed: bool) -> np.ndarray | None:
+    def keep(
+        self, plan: Plan, Z: np.ndarray, numbers: np.ndarray, R: int, needed: bool
+    ) -> np.ndarray | None:
         """Compute all features if they are few, or needed at once."""
         groups = self.labels.groups is not None
         if len(Z) == self.n:
@@ -134,8 +149,10 @@ class InMemory:
             )
         elif 4 * self.n * R <= _KEPT or groups or needed:
             kept = np.empty((self.n, R), np.float32)
-            for rows, features in self.rows.features(plan, "features"):
-                kept[rows] = features
+            kept[numbers] = Z
+            for rows in self.rows.others(numbers, R):
+                objects, n_threads = take(self.rows.objects, rows), self.rows.n_threads
+                kept[rows] = block_features(plan.blocks, objects, n_threads, rows)
             self.rows.kept = kept
         return self.rows.kept
 

@@ -39,7 +39,8 @@ from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
 from d2ke.models.model import D2KEModel
 from d2ke.models.near_copies import NearCopies
-from d2ke.models.pieces import PieceScores
+from d2ke.models.piece_scores import PieceScores
+from d2ke.models.pieces import FittedPieces
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
@@ -51,9 +52,9 @@ _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Calibration, Categories, Classes, D2KEModel, FittedBlock, InputKind, LabelCalibration,
-        LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers, PieceScores,
-        ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
+        Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedPieces, InputKind,
+        LabelCalibration, LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers,
+        PieceScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
     )
 }  # fmt: skip
 _SPARSE = ("data", "indices", "indptr", "shape")
@@ -317,6 +318,8 @@ def _check(model: D2KEModel) -> None:
             has_kind = of_kind(block.omega, row.kind) is not None and len(block.omega)
             if not has_kind or (block.omega.lengths < row.shortest).any():
                 raise ValueError(f"{row.name!r} cannot compare the random objects of {block.name}")
+        if isinstance(block, FittedPieces):
+            block.check()
     R = sum(block.R for block in model.blocks)
     for name in ("mean", "sd"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))

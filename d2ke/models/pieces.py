@@ -1,264 +1,230 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of strings by all pieces that occur in them: features of a linear model of its own."""
+"""Features of strings by the pieces that they share with training strings (Nyström)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg
 
-from d2ke.models.blocks import FittedFeatures, Sample
+from d2ke._base import arrays
+from d2ke._base.blas import row_products
+from d2ke._base.progress import progress_bar
+from d2ke._base.threads import team_size
+from d2ke.distances import piece_kernels
+from d2ke.distances.gapped_rows import check_strands
+from d2ke.distances.masks import CONTIGUOUS, GAPPED
+from d2ke.distances.strands import is_dna
+from d2ke.learners.ridge import ridge_of_gram
+from d2ke.models.blocks import FittedFeatures, Sample, take
 from d2ke.models.labels import Labels
-from d2ke.models.views import FITTED, mark_ends
-from d2ke.objects.container import Objects
-from d2ke.objects.letter_pieces import counted_pieces, select_pieces
+from d2ke.models.left_out import COSTS
+from d2ke.objects.container import Objects, of_kind
 
-ROWS = 1 << 17  # training strings that the scores come from
-_LETTERS = 1 << 21  # of these together
-_PIECES = 1 << 18
-_FOLDS = 5
-_POWER = 0.25  # of the standard deviations that features are divided by
-_FEW = 4096  # strings: of more, one fold chooses C
-_COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
-_TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
+_LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
+_COMPARED = 1024  # strings, at most, that show if both strands pay
+_CLEAR = 2  # standard errors
+_FORMS = {"contiguous": CONTIGUOUS, "gapped": GAPPED}
 
 
 @dataclass(frozen=True, eq=False)
-class PieceScores(FittedFeatures):
-    """Scores of strings, one for each class, from the pieces that occur in them.
+class FittedPieces(FittedFeatures):
+    """Nyström features of the kernel of strings that share pieces.
 
-    A score is the decision of a ridge on sparse features, one for each piece of 1 to 6 letters that
-    at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
-    infinity, which is 1 if the piece occurs and else 0. Each feature is divided by its standard
-    deviation to the power 1/4. The ridge is solved by conjugate gradients. The scores of a training
-    string are those of a ridge without its fold of five, so that the model that has them as
-    features does not trust them too much.
+    The kernel is the weighted sum of the normalised kernels of pieces of each number of letters.
+    Features of x are its kernel with the landmarks times a basis: their products are the kernel,
+    exactly so of landmarks.
 
     Attributes
     ----------
     omega : Objects
-        P pieces with marks of ends, by length. A piece without its last letter is one of them.
-    marks : mapping of str to letter
-        Arguments of `mark_ends`.
-    weights : ndarray of float32, shape (P, R)
-        What a piece adds to each score.
-    offset : ndarray of float64, shape (R,)
-        The score of a string without pieces.
-    deviation : ndarray of float32, shape (P,)
-        Standard deviation of the occurrence of each piece.
-    rows : ndarray of int64, shape (m,)
-        The training strings that the scores come from, sorted.
-    hidden : ndarray of float32, shape (m, R)
-        Their scores.
+        R landmarks, which are training strings.
+    basis : ndarray of float32, shape (R, R)
+        What the kernel with the landmarks is multiplied with, lower triangular.
+    form : {"contiguous", "gapped"}
+        Pieces of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
+    strands : {"one", "both"}
+        Whether pieces of the reverse complement count too.
+    kernel_weights : ndarray of float64
+        Of the kernel of each number of letters.
+    deviation : ndarray of float32, shape (R,)
+        Standard deviations of the kernel with each landmark.
+    complements_pay : bool
+        Whether left-out errors were clearly lower with both strands than with the one given.
+    sources : ndarray of int64, shape (R,)
+        The training objects that the landmarks are.
     """
 
     omega: Objects
-    marks: Mapping[str, Any]
-    weights: np.ndarray = field(repr=False)
-    offset: np.ndarray = field(repr=False)
+    basis: np.ndarray = field(repr=False)
+    form: str
+    strands: str
+    kernel_weights: np.ndarray = field(repr=False)
     deviation: np.ndarray = field(repr=False)
-    rows: np.ndarray = field(repr=False)
+    complements_pay: bool = False
 
-    supervised: ClassVar[bool] = True
+    prior: ClassVar[float] = 7.0  # few training strings say too little about shares
 
     @property
     def R(self) -> int:
         """Number of features."""
-        return len(self.offset)
+        return len(self.omega)
+
+    def check(self) -> None:
+        """Refuse parts that do not fit together."""
+        form = _words(self.form, self.strands)
+        arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
+        arrays.check_array("deviation", self.deviation, np.float32, (self.R,))
+        arrays.check_array("kernel_weights", self.kernel_weights, np.float64, (len(form.masks),))
+        if of_kind(self.omega, "strings") is None or not self.R:
+            raise ValueError(f"the landmarks of {self.name} are not strings")
+        check_strands("omega", self.omega, self.strands)
 
     def describe(self) -> str:
-        """Return the number of pieces."""
-        return f"scores of {len(self.omega)} pieces"
+        """Return the form of the pieces."""
+        both = ", both strands" * (self.strands == "both")
+        hint = " (left-out errors are clearly lower with strands='both')" * self.complements_pay
+        return f"{self.form} pieces{both}{hint}"
+
+    def kernel(self, X: Objects, n_threads: int | None, progress: bool = False) -> np.ndarray:
+        """Return the kernel of strings with the landmarks, float64 of shape (n, R)."""
+        check_strands("X", X, self.strands)
+        words, weights = _words(self.form, self.strands), self.kernel_weights
+        with progress_bar(progress, "pieces") as report:
+            return piece_kernels.piece_kernel(
+                X, self.omega, words, weights.tolist(), team_size(n_threads), report
+            )
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the scores of strings; of training strings those without their folds."""
-        scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
-        if rows is not None:
-            places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-            is_training_row = self.rows[places] == rows
-            scores[is_training_row] = self.hidden[places[is_training_row]]
-        return scores
+        """Return the features of strings."""
+        return self.of_kernel(self.kernel(X, n_threads), n_threads)
 
-    def occurrences(self, X: Objects) -> Any:
-        """Return which pieces occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
-        marked = mark_ends(X, **self.marks)
-        return _occurrences(marked, self.omega, self._levels)
+    def of_kernel(self, K: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Return the features of strings with this kernel."""
+        return row_products(K, self.basis.astype(np.float64), n_threads).astype(np.float32)
 
-    @cached_property
-    def _levels(self) -> list[np.ndarray]:
-        return _levels(self.omega)
+    def of_landmarks(self, z: np.ndarray) -> np.ndarray:
+        """Return the kernel of a string, or of differences of strings, with these features."""
+        result: np.ndarray = linalg.solve_triangular(self.basis.astype(np.float64), z, lower=True)
+        return result
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The block of `PieceScores` before it is fitted.
+    """A block of features of strings by their pieces, before it is fitted.
 
     Attributes
     ----------
     R : int
-        Number of scores: columns that the ridge fits.
+        Number of landmarks, at most.
+    form, strands
+        Those of `FittedPieces`.
     """
 
     R: int
+    form: str = "gapped"
+    strands: str = "one"
+    name: str = "pieces"
+    family: str = "pieces"
+    column: str = ""
 
-    name: ClassVar[str] = "pieces"
-    family: ClassVar[str] = "pieces"
-    column: ClassVar[str] = ""
-    supervised: ClassVar[bool] = True
-
-    @property
-    def own_rows(self) -> int:
-        """Number of training strings that the scores come from."""
-        return ROWS
+    members: ClassVar[tuple[str, ...]] = ()
 
     def resized(self, R: int) -> Pieces:
-        """Return itself: the labels fix the number of scores."""
-        return self
+        """Return the block with at most R landmarks."""
+        return replace(self, R=R)
 
-    def fit(self, sample: Sample, seed: Any) -> PieceScores | None:
-        """Fit scores to labelled strings; None if all pieces occur in every string."""
-        assert sample.labels is not None
-        return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
+    def fit(self, sample: Sample, seed: Any) -> FittedPieces | None:
+        """Draw landmarks from a sample, and weigh the kernels of each number of letters."""
+        return self.fit_features(sample, seed)[0]
 
+    def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedPieces | None, np.ndarray]:
+        """Fit the block; return the features of the sample too."""
+        X, places = sample.objects, np.arange(len(sample.rows))
+        check_strands("X", X, self.strands)
+        if len(places) > self.R:
+            rng = np.random.default_rng(seed)
+            places = np.sort(rng.choice(places, self.R, replace=False))
+        landmarks, n_threads = take(X, places), team_size(sample.n_threads)
+        K, weights = _weighed(landmarks, _words(self.form, self.strands), n_threads)
+        order, basis = _basis(K)
+        if not len(order):
+            return None, np.empty((len(sample.rows), 0), np.float32)
+        fitted = FittedPieces(
+            landmarks[order], basis, self.form, self.strands, weights,
+            K[:, order].std(axis=0).astype(np.float32), self._complements_pay(sample, places, K),
+            name=self.name, family=self.family, column=self.column, sd_power=0.0,
+            sources=sample.rows[places[order]],
+        )  # fmt: skip
+        of_sample = np.empty((len(sample.rows), len(order)))
+        of_sample[places] = K[:, order]
+        others = np.setdiff1d(np.arange(len(sample.rows)), places, assume_unique=True)
+        if len(others):
+            of_sample[others] = fitted.kernel(take(X, others), sample.n_threads, sample.progress)
+        return fitted, fitted.of_kernel(of_sample, sample.n_threads)
 
-def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> PieceScores | None:
-    """Fit scores to training strings; None if all pieces occur in every string."""
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
-    if X.lengths.sum() > _LETTERS:
-        order = rng.permutation(len(X))
-        within = np.cumsum(X.lengths[order]) <= _LETTERS
-        chosen = np.sort(order[: max(2, np.count_nonzero(within))])
-        X, labels, rows = X[chosen], labels[chosen], rows[chosen]
-    marks = FITTED[mark_ends](X)
-    marked = mark_ends(X, **marks)
-    count, place, length = counted_pieces(marked, 6)
-    minimum = 2
-    if np.count_nonzero(count >= minimum) > _PIECES:
-        minimum = int(np.partition(count, -_PIECES)[-_PIECES]) + 1
-    kept = np.flatnonzero(count >= minimum)
-    omega = select_pieces(marked, place[kept], length[kept])
-    share = count[kept] / len(X)
-    deviation = np.sqrt(share * (1 - share))
-    if not deviation.any():
-        return None
-    unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
-    unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
-    S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
-    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
-    C, hidden = ridge.left_out()
-    weights = ridge.solve(C, np.ones((len(X), 1), bool))
-    return PieceScores(
-        omega, marks, (unit[:, None] * weights).astype(np.float32),
-        ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
-        hidden=hidden.astype(np.float32), name="pieces", family="pieces",
-    )  # fmt: skip
+    def _complements_pay(self, sample: Sample, places: np.ndarray, K: np.ndarray) -> bool:
+        """Return whether left-out errors of DNA are clearly lower with both strands.
 
-
-class _SparseRidge:
-    """A ridge on centred sparse rows, by conjugate gradients, for several subsets of the rows."""
-
-    def __init__(self, S: Any, centre: np.ndarray, labels: Labels, rng: np.random.Generator):
-        self.S, self.centre = S, centre
-        self.T, self.weights = labels.dense_columns(), labels.row_weights
-        self.mean = self.weights @ self.T / self.weights.sum()
-        codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
-        distinct, codes = np.unique(codes, return_inverse=True)
-        n_folds = min(_FOLDS, len(distinct))
-        self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
-        self.outside = self.folds[:, None] != np.arange(n_folds)
-
-    def left_out(self) -> tuple[float, np.ndarray]:
-        """Return the C of the least squared error, and the scores of each row without its fold."""
-        held_out = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
-        best: tuple[float, float, np.ndarray] | None = None
-        for C in _COSTS:
-            scores = self._scores(C, held_out)
-            rows = ~held_out.all(axis=1)
-            squares = ((scores - self.T)[rows] ** 2).sum(axis=1)
-            error = float(np.average(squares, weights=self.weights[rows]))
-            if best is not None and error > best[0]:
-                break
-            best = error, C, scores
-        assert best is not None
-        whole = held_out.shape == self.outside.shape
-        return best[1], best[2] if whole else self._scores(best[1], self.outside)
-
-    def _scores(self, C: float, chosen: np.ndarray) -> np.ndarray:
-        """Return the scores of rows that are outside one of the subsets by its model."""
-        weights, k = self.solve(C, chosen), self.T.shape[1]
-        # A fold with more of a class than the others has a lower mean outside of it, which would
-        # reveal the labels to a second model: all scores have the mean of all rows.
-        scores = np.tile(self.mean, (len(self.T), 1))
-        for subset, rest in enumerate(~chosen.T):
-            held = slice(subset * k, (subset + 1) * k)
-            scores[rest] += self.S[rest] @ weights[:, held] - self.centre @ weights[:, held]
-        return scores
-
-    def solve(self, C: float, chosen: np.ndarray) -> np.ndarray:
-        """Return the weights, shape (P, s k), of models of s subsets of rows, shape (n, s)."""
-        k, S, centre = self.T.shape[1], self.S, self.centre
-        w = self.weights[:, None] * chosen
-        means = (w.T @ self.T) / w.sum(axis=0)[:, None]
-        roots = np.repeat(np.sqrt(w), k, axis=1).astype(np.float32)
-        scale = np.sqrt(np.mean((self.T - self.mean) ** 2)) or 1.0
-        r = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
-        goal = _TOLERANCE**2 * (r**2).sum(axis=0)
-        a, direction, squares = np.zeros_like(r), r.copy(), (r**2).sum(axis=0)
-        for _ in range(_STEPS):
-            if (squares <= goal).all():
-                break
-            rows = roots * direction
-            u = S.T @ rows - np.outer(centre, rows.sum(axis=0))
-            image = roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * direction
-            step = squares / np.maximum((direction * image).sum(axis=0), np.finfo(np.float32).tiny)
-            a += step * direction
-            r -= step * image
-            before, squares = squares, (r**2).sum(axis=0)
-            direction *= squares / np.maximum(before, np.finfo(np.float32).tiny)
-            direction += r
-        rows = roots * a
-        weights = S.T @ rows - np.outer(centre, rows.sum(axis=0))
-        return scale * weights.astype(np.float64)
+        The kernel of these objects of the sample is known. A difference is clear if it is twice as
+        large as its standard error.
+        """
+        labels = sample.labels
+        if labels is None or self.strands == "both" or not is_dna(sample.objects):
+            return False
+        chosen = np.linspace(0, len(places), min(len(places), _COMPARED), False).astype(np.int64)
+        rows, n_threads = places[chosen], team_size(sample.n_threads)
+        both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
+        one = K[chosen[:, None], chosen]
+        lower = _left_out_squares(one, labels[rows]) - _left_out_squares(both, labels[rows])
+        return bool(lower.mean() > _CLEAR * lower.std() / np.sqrt(len(lower)))
 
 
-def _levels(pieces: Objects) -> list[np.ndarray]:
-    """Return the codes of the pieces of each length: rank of the prefix, then the last letter."""
-    lengths, base = pieces.lengths, len(pieces.alphabet)
-    ranks, levels = np.zeros(len(pieces), np.int64), []
-    for length in range(1, int(lengths.max(initial=0)) + 1):
-        longer = np.flatnonzero(lengths >= length)
-        codes = ranks[longer] * base + pieces.values[pieces.offsets[longer] + length - 1]
-        levels.append(codes[lengths[longer] == length])
-        ranks[longer] = np.searchsorted(levels[-1], codes)
-    return levels
+def _weighed(
+    X: Objects, words: piece_kernels.Pieces, n_threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum of the kernels of each number of letters, and their weights.
+
+    Kernels count alike if they vary alike: else single letters would count least.
+    """
+    K, weights = np.zeros((len(X), len(X))), []
+    for of_length in piece_kernels.piece_kernels(X, None, words, n_threads):
+        varies = float(of_length.diagonal().mean() - of_length.mean())
+        weights.append(1 / (varies * len(words.masks)) if varies > _LEAST else 0.0)
+        K += weights[-1] * of_length
+    return K, np.array(weights)
 
 
-def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> Any:
-    """Return which pieces occur in strings with the same kind of letters, sparse and float32."""
-    base = len(pieces.alphabet)
-    letter_places = np.minimum(np.searchsorted(pieces.alphabet, X.alphabet), max(base - 1, 0))
-    codes = np.where(pieces.alphabet[letter_places] == X.alphabet, letter_places, -1)[X.values]
-    owner = np.repeat(np.arange(len(X)), X.lengths)
-    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
-    starts, ranks, first = np.arange(len(owner)), np.zeros(len(owner), np.int64), 0
-    by_level = []
-    for length, level in enumerate(levels, 1):
-        inside = left[starts] >= length
-        starts, ranks = starts[inside], ranks[inside]
-        letters = codes[starts + length - 1]
-        children = ranks * base + letters
-        ranks = np.minimum(np.searchsorted(level, children), len(level) - 1)
-        is_piece = (letters >= 0) & (level[ranks] == children)
-        starts, ranks = starts[is_piece], ranks[is_piece]
-        by_level.append(np.unique(owner[starts] * len(pieces) + first + ranks))
-        first += len(level)
-    cells = np.concatenate(by_level or [np.empty(0, np.int64)])
-    rows, columns = cells // max(len(pieces), 1), cells % max(len(pieces), 1)
-    ones = np.ones(len(cells), np.float32)
-    return sparse.csr_array((ones, (rows, columns)), shape=(len(X), len(pieces)))
+def _left_out_squares(K: np.ndarray, labels: Labels) -> np.ndarray:
+    """Return the squared errors of left-out rows, for the C with the least of them."""
+    K = K - K.mean(axis=0)
+    ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.columns(), labels.weights)
+    T, squares = labels.dense_columns(), np.empty((len(K), len(COSTS)))
+    for rows in labels.left_out_chunks():
+        decisions = labels[rows].left_out(ridge, P[rows], T[rows], COSTS)
+        squares[rows] = ((decisions - T[rows, None]) ** 2).sum(axis=2)
+    best: np.ndarray = squares[:, squares.mean(axis=0).argmin()]
+    return best
+
+
+def _words(form: str, strands: str) -> piece_kernels.Pieces:
+    return piece_kernels.Pieces(_FORMS[form], form == "contiguous", strands)
+
+
+def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows of a kernel are independent, and the basis of their features.
+
+    By Cholesky factors with pivots, which take a tenth of the time of eigenvectors.
+    """
+    largest = float(K.diagonal().max())
+    if not largest > 0:
+        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=_LEAST * largest, lower=1)
+    order = pivots[:rank].astype(np.int64) - 1
+    lower = np.tril(factor[:rank, :rank])
+    inverse, _ = linalg.lapack.dtrtri(lower, lower=1)
+    return order, np.ascontiguousarray(inverse, np.float32)

@@ -30,6 +30,7 @@ from d2ke.models.own_columns import OwnColumns
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.shares import CHOOSING, Shares, choose_shares
 
+_GROWTH = 2  # a family with half of the kernel has all of its random objects
 _FIRST_ROWS = 512  # training objects, at most, that choose the shares of a first pass
 
 
@@ -151,13 +152,17 @@ class Drawn(NamedTuple):
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> Drawn:
         """Return the same with more random objects of families that have a share.
 
-        `blocks` are those of full size; a family grows to this size times its share. Features of
-        other families are kept; if no family grows, all are, with the shares.
+        `blocks` are those of full size, to which a family with half of the kernel grows, others in
+        proportion to their shares. Features of other families are kept; if no family grows, all
+        are, with the shares.
         """
         if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
             return self
         shares = self.choose(entropy, _FIRST_ROWS)
-        sizes = [int(shares.of_families[block.family] * block.R) for block in blocks]
+        of_families = shares.of_families
+        sizes = [
+            min(block.R, int(_GROWTH * of_families[block.family] * block.R)) for block in blocks
+        ]
         blocks = [
             block.resized(size) if size > first.R else first
             for first, block, size in zip(self.blocks, blocks, sizes, strict=True)

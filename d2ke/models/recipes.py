@@ -21,12 +21,12 @@ from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
 from d2ke.models.columns import plain_blocks
 from d2ke.models.distance_blocks import Block
 from d2ke.models.labels import read_labels
+from d2ke.models.piece_scores import ScoredPieces
 from d2ke.models.pieces import Pieces
 from d2ke.models.training_inputs import Choice, choice_of_columns, packed_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
-from d2ke.objects.samplers.strings import pieces
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
 # Number of features of all blocks together: at least, and at most; between them n / 10.
@@ -34,13 +34,15 @@ _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 40
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
 _FEW, _MANY_WINDOWS = 4000, 17000  # up to so many series: features, which then cost little
-_CELLS = 5e7  # of the distances of the whole course, for one series: 20 to 50 ms
+_CELLS = 2e7  # of the distances of the whole course, for one series: 8 to 20 ms
 _LEAST_COURSE, _LEAST_WINDOWS = 60, 17  # features; of fewer, all are nearest shapes
 _TENTH = 10  # of the whole course says if it pays
 
-_PIECES = 4096  # of strings, besides the features of the other blocks
-_SCORED = 512  # strings: with fewer, those outside a fold carry too little signal about the pieces
-_FIRST = 256  # features beside scores of pieces that say how many of them pay
+_SHORT_STRINGS = 30  # letters: of pieces of longer strings, those with gaps are more alike
+_LANDMARKS = 1024  # of more than SAMPLE strings; of fewer, all
+# Strings, short and long, of more than which all pieces have scores: landmarks have few of them.
+_SCORED = (SAMPLE, 2 * SAMPLE)
+_FIRST = 256  # features beside pieces that say how many of them pay
 _CLASSES = 64  # of more, each score of pieces costs too much
 _LONG = 300  # letters: in longer strings, infix matches carry most of the signal
 
@@ -185,20 +187,25 @@ def default_size(kind: str, n: int) -> int:
 def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> tuple[AnyBlock, ...]:
     """Return the recipe for n objects, of which X is a sample.
 
-    With k, the number of columns that a ridge fits, pieces of enough strings have scores instead of
+    With k, the number of columns that a ridge fits, pieces of many strings have scores instead of
     features, and the other blocks have all of a given R.
     """
-    blocks = _of_distances(X, choice, n)
-    others = [block for block in blocks if block.sampler is not pieces]
-    if len(others) == len(blocks) or n < _SCORED or k is None or k > _CLASSES:
+    blocks: tuple[Any, ...] = _of_distances(X, choice, n)
+    pieces = [
+        replace(block, strands=choice.strands) for block in blocks if isinstance(block, Pieces)
+    ]
+    if not pieces:
         return blocks
-    if choice.R is not None:
+    others = [block for block in blocks if not isinstance(block, Pieces)]
+    many = n > _SCORED[pieces[0].form == "gapped"] and choice.strands == "one"
+    scored = many and k is not None and k <= _CLASSES
+    if scored and choice.R is not None:
         sizes = _in_proportion(choice.R, [block.R for block in others])
         others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
     size = sum(block.R for block in others)
     firsts = [max(1, block.R * _FIRST // max(size, _FIRST)) for block in others]
     others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
-    return (*others, Pieces(k))
+    return (*others, *([ScoredPieces(k)] if scored and k else pieces))
 
 
 def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
@@ -306,22 +313,17 @@ def _strings(
             Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
         )
     long = float(np.median(X.lengths)) > _LONG
-    n_pieces = _PIECES if R is None else R // 2
+    n_pieces = (n if n <= SAMPLE else _LANDMARKS) if R is None else R // 2
     rest = default_size("strings", n) if R is None else R - n_pieces
     sizes = _in_proportion(rest, [law.long if long else law.size for law in _STRINGS])
-    blocks = [
+    blocks: list[Any] = [
         Block(law.name, distance, law.sampler, size, law.views, law.parameters, family="parts")
         for law, size in zip(_STRINGS, sizes, strict=True)
         if size
     ]
     if n_pieces:
-        # gamma is so large that a piece is found or not: one letter's difference counts little.
-        blocks.append(
-            Block(
-                "pieces", distance, pieces, n_pieces, (views.mark_ends,), _ANYWHERE,
-                gamma_scale=8.0, sd_power=0.5, family="pieces",
-            )
-        )  # fmt: skip
+        short = float(np.median(X.lengths)) <= _SHORT_STRINGS
+        blocks.append(Pieces(n_pieces, "contiguous" if short else "gapped"))
     return tuple(blocks)
 
 

@@ -29,7 +29,7 @@ from d2ke.models.labels import Labels
 from d2ke.models.left_out import COSTS, LeftOutScores
 from d2ke.models.own_columns import OwnColumns
 
-_PULL = 5  # pseudo-objects that pull the weights of members toward equal ones
+_PULL = 5  # pseudo-objects that pull the weights of members toward their priors
 _NOTHING = 1e-8  # sum of weights below which no member predicts anything
 CHOOSING = 1024  # training objects that choose shares
 _MEMBERS = 8  # with more, fewer objects choose, in about the same time
@@ -74,8 +74,8 @@ def family_members(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.nda
     """Return the shares of families in the kernel of each member, shape (n_members, n_families).
 
     A family whose blocks name no members is one by itself. If there is such a family, or several
-    columns of records, the mean of all is one more member; in it, each column counts alike.
-    Families that do not vary are in no member.
+    columns of records, the mean of all by their priors is one more member; in it, each column
+    counts alike. Families that do not vary are in no member.
     """
     column_of = {block.family: block.column for block in blocks}
     families, columns = list(column_of), np.array(list(column_of.values()))
@@ -87,8 +87,9 @@ def family_members(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.nda
             member[families.index(block.family)] = 1.0
     members = list(named.values())
     if len(set(columns)) > 1 or not all(block.members for block in blocks):
-        counts = (columns[:, None] == columns) @ vary.astype(np.float64)
-        members.append(1 / np.maximum(counts, 1))
+        priors = _priors(blocks) * vary
+        sums = (columns[:, None] == columns) @ priors
+        members.append(priors / np.where(sums > 0, sums, 1))
     shares = np.array(members) * vary
     shares = shares[shares.any(axis=1)]
     shares /= shares.sum(axis=1, keepdims=True)
@@ -96,12 +97,23 @@ def family_members(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.nda
     return shares[np.sort(first)]
 
 
-def stacked_weights(F: np.ndarray, T: np.ndarray, row_weights: np.ndarray) -> np.ndarray:
+def _priors(blocks: Sequence[FittedFeatures]) -> np.ndarray:
+    """Return the prior weight of each family; columns of records with as many count alike."""
+    families = {block.family: (block.column, block.prior) for block in blocks}
+    columns = np.array([column for column, _ in families.values()])
+    priors = np.array([prior for _, prior in families.values()])
+    in_column = columns[:, None] == columns
+    return priors * in_column.sum(axis=1) / (in_column @ priors)
+
+
+def stacked_weights(
+    F: np.ndarray, T: np.ndarray, row_weights: np.ndarray, prior: np.ndarray
+) -> np.ndarray:
     """Return the weights of members that combine their left-out decisions best.
 
     They are not negative, sum to 1, and are proportional to the a that minimise
-    sum_i v_i |t_i - sum_m a_m f_mi|^2 + 5 v sum_m (a_m - 1 / M)^2, where v is the mean of |t_i|^2:
-    five pseudo-objects pull them toward equal weights.
+    sum_i v_i |t_i - sum_m a_m f_mi|^2 + 5 v sum_m (a_m - p_m)^2, where v is the mean of |t_i|^2:
+    five pseudo-objects pull them toward their priors p.
 
     Parameters
     ----------
@@ -111,11 +123,13 @@ def stacked_weights(F: np.ndarray, T: np.ndarray, row_weights: np.ndarray) -> np
         The targets, less their means.
     row_weights : ndarray of float64, shape (n,)
         The weights v_i of the rows.
+    prior : ndarray of float64, shape (M,)
+        The prior weights p_m, which sum to 1.
 
     Returns
     -------
     ndarray of float64, shape (M,)
-        The weights; equal if no member predicts anything.
+        The weights; the prior ones if no member predicts anything.
 
     Examples
     --------
@@ -123,19 +137,17 @@ def stacked_weights(F: np.ndarray, T: np.ndarray, row_weights: np.ndarray) -> np
     >>> from d2ke.models.shares import stacked_weights
     >>> T = np.array([[-1.0], [1.0]] * 20)
     >>> F = np.stack([0.9 * T, -0.1 * T])
-    >>> stacked_weights(F, T, np.ones(40)).round(2).tolist()
+    >>> stacked_weights(F, T, np.ones(40), np.array([0.5, 0.5])).round(2).tolist()
     [0.71, 0.29]
     """
-    M = len(F)
-    equal = np.full(M, 1 / M)
     pull = _PULL * float(row_weights @ (T**2).sum(axis=1)) / row_weights.sum()
     if not pull > 0:
-        return equal
+        return prior
     roots = np.sqrt(row_weights)[:, None]
-    F = (F * roots).reshape(M, -1)
-    factor = np.linalg.cholesky(F @ F.T + pull * np.eye(M))
-    weights, _ = nnls(factor.T, np.linalg.solve(factor, F @ (T * roots).ravel() + pull * equal))
-    return weights / weights.sum() if weights.sum() > _NOTHING else equal
+    F = (F * roots).reshape(len(F), -1)
+    factor = np.linalg.cholesky(F @ F.T + pull * np.eye(len(F)))
+    weights, _ = nnls(factor.T, np.linalg.solve(factor, F @ (T * roots).ravel() + pull * prior))
+    return weights / weights.sum() if weights.sum() > _NOTHING else prior
 
 
 def choose_shares(
@@ -207,6 +219,8 @@ class _Choice:
         targets: np.ndarray,
     ):
         self.ridges, self.members, self.targets = ridges, members, targets
+        self.prior = members @ _priors(ridges.kernels.blocks)
+        self.prior /= self.prior.sum()
         self.without_labels, labels = without_labels, ridges.labels
         self.T, self.weights = labels.dense_columns()[:, targets], labels.row_weights
         codes = np.arange(len(labels)) if labels.groups is None else labels.groups
@@ -227,7 +241,8 @@ class _Choice:
         """
         T, weights = self.T[rows], self.weights[rows]
         centre = np.average(self.T, axis=0, weights=self.weights)
-        stacked = stacked_weights(self.decisions[:, rows] - centre, T - centre, weights)
+        F = self.decisions[:, rows] - centre
+        stacked = stacked_weights(F, T - centre, weights, self.prior)
         left_out = self._solved(self._with_unsupervised(stacked @ self.members))
         squares = self.squares[:, rows]
         means = np.average(squares, axis=1, weights=weights)

@@ -10,9 +10,11 @@ from operator import attrgetter
 from typing import Any
 
 from d2ke._base import memory
+from d2ke._base.checks import choice as check_choice
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import refuse_swapped
+from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.registry import check_kind, find_distance, usual_distance
 from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.objects.container import Objects
@@ -47,6 +49,8 @@ class Choice:
         Number of random objects; None for that of the recipe.
     by_column : mapping of str to Choice
         The choice for each column of objects; empty for objects of one kind.
+    strands : {"one", "both"}
+        Whether the pieces of the reverse complement count too, in the recipe of strings.
     """
 
     blocks: Sequence[AnyBlock] | None = None
@@ -56,12 +60,24 @@ class Choice:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     R: int | None = None
     by_column: Mapping[str, Choice] = field(default_factory=dict)
+    strands: str = "one"
 
     @classmethod
-    def of(cls, blocks: Any, distance: Any, R: Any, params: Mapping[str, Any]) -> Choice:
-        """Check the arguments of `d2ke_train`."""
+    def of(
+        cls,
+        blocks: Any,
+        distance: Any,
+        R: Any,
+        params: Mapping[str, Any],
+        strands: str = "one",
+    ) -> Choice:
+        """Check the arguments of `d2ke_train`; `strands` may be a parameter of the distance."""
         if R is not None:
             integer("R", R, 1)
+        if check_choice("strands", strands, ["one", "both"]) == "both":
+            if distance is None and blocks is None and not params:
+                return cls(R=R, strands=strands)
+            params = {**params, "strands": strands}
         if blocks is not None:
             if distance is not None or R is not None or params:
                 raise ArgumentTypeError(
@@ -91,14 +107,14 @@ class Choice:
         return self.R or max(map(attrgetter("R"), self.blocks or ()), default=0)
 
 
-def packed(
-    X: Any, blocks: Any, distance: Any, R: Any, params: Mapping[str, Any], y: Any = None
-) -> tuple[Any, Choice]:
+def packed(X: Any, choice: Choice, y: Any) -> tuple[Any, Choice]:
     """Pack objects or records that the distances can compare; return them, and the choice."""
-    choice = Choice.of(blocks, distance, R, params)
     if not is_table(X):
         refuse_swapped(y, X)
-        return packed_objects(X, choice.distances), choice
+        objects = packed_objects(X, choice.distances)
+        if isinstance(objects, Objects):
+            check_strands("X", objects, choice.strands)
+        return objects, choice
     records = pack_records(X, name="X")
     if not len(records):
         raise ArgumentError("X", "is empty; at least two labelled records are needed")
@@ -142,6 +158,8 @@ def _object_columns(records: Records) -> list[str]:
 def choice_of_columns(records: Records, choice: Choice) -> Choice:
     """Return the choice for records, with that of each column of objects."""
     names = _object_columns(records)
+    if choice.strands == "both":
+        raise ArgumentTypeError("strands", f"is for strings, and X holds records of {names}")
     if choice.blocks is not None:
         for i, block in enumerate(choice.blocks):
             if block.column not in names:

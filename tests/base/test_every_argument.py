@@ -151,7 +151,7 @@ OTHERS = {
     "distance_names", "show_config", "load_model", "save_model", "load_search", "write_distances",
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
     "whos_mat", "load_objects", "read_objects", "read_ts", "load", "standardize",
-    "train_test_split", "chain_code", "boundary_code", "noise", "pieces", "windows",
+    "train_test_split", "chain_code", "boundary_code", "noise", "windows",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell
     ("concatenate", "collections"): [[[1.0]], []],

@@ -145,7 +145,7 @@ CASES = {
 }  # fmt: skip
 BYTES = {  # entries times the bytes of each
     "distance_matrix": 4 * MANY**2, "d2ke_embed": 4 * MANY**2, "rsm_embed": 4 * MANY**2,
-    "d2ke_gram": 4 * MANY**2 + 2 * 8 * MANY, "d2ke_transform": 4 * 4000 * 32,
+    "d2ke_gram": 4 * MANY**2 + 2 * 8 * MANY, "d2ke_transform": 4 * 4000 * 18,
     "d2ke_features": 8 * 4000**2, "nearest": (8 + 40) * 9999 * MANY, "search": 108 * 512 * 2000,
     "search_knn": 8 * 9000**2, "search_within": 4 * 1000**2, "dsk_gram": 8 * 4000**2,
     "gdk_led": 40 * 4000**2, "psd_split": 32 * 4000**2, "SpectrumRepair": 32 * 4000**2,

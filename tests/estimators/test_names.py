@@ -14,12 +14,12 @@ PARAMETERS = {
     "CDSK": "n_clusters=2 affinity='distance' distance=None gamma=None distance_params=None "
     "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=False "
     "random_state=None",
-    "D2KEClassifier": "R=None distance=None distance_params=None blocks=None class_weight=None "
+    "D2KEClassifier": "R=None distance=None distance_params=None blocks=None strands='one' "
+    "class_weight=None unseen_letters='allow' n_threads=None progress=False random_state=None",
+    "D2KERegressor": "R=None distance=None distance_params=None blocks=None strands='one' "
     "unseen_letters='allow' n_threads=None progress=False random_state=None",
-    "D2KERegressor": "R=None distance=None distance_params=None blocks=None "
-    "unseen_letters='allow' n_threads=None progress=False random_state=None",
-    "D2KETransformer": "R=None distance=None distance_params=None blocks=None n_threads=None "
-    "progress=False random_state=None",
+    "D2KETransformer": "R=None distance=None distance_params=None blocks=None strands='one' "
+    "n_threads=None progress=False random_state=None",
     "DistanceHDBSCAN": "min_cluster_size=5 min_samples=None cluster_selection_epsilon=0.0 "
     "distance=None distance_params=None metric=False n_threads=None progress=False",
     "DistanceKMedoids": "n_clusters=8 distance=None distance_params=None sample_size=5000 "

@@ -18,6 +18,7 @@ import d2ke
 import d2ke.dask
 from d2ke.cli.main import main
 from d2ke.estimators import D2KETransformer
+from d2ke.models import recipes
 
 CHANCE = {"classes": 0.25, "labels": 0.5, "values": 0.5}
 
@@ -117,17 +118,32 @@ def scored():
     rng = np.random.default_rng(0)
     X = strings(rng, 1000)
     y, _ = noise(rng, 1000, "classes")
-    return trained(y, X), X, y
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipes, "_SCORED", (0, 0))
+        return trained(y, X), X, y
 
 
-def test_noise_is_not_learned_of_strings(scored):
-    model, X, y = scored
-    Z = d2ke.d2ke_transform(X, model)
-    assert any(block.supervised for block in model.blocks)
+def check_noise(y, Z):
+    """Refuse features from which a second model learns random labels."""
     error = np.sqrt(0.25 * 0.75 / 1000)
     assert abs(right(Z, y) - 0.25) < 3 * error
     groups = KMeans(4, n_init=1, random_state=0).fit_predict(Z)
     assert abs(adjusted_rand_score(y, groups)) < 0.02
+
+
+def test_default_models_of_strings_have_no_labels(scored):
+    _, X, y = scored
+    model = trained(y, X)
+    assert {block.family for block in model.blocks} >= {"pieces"}
+    assert not any(block.supervised for block in model.blocks)
+    check_noise(y, d2ke.d2ke_transform(X, model))
+    check_noise(y, model.features(model.check_objects(X), 1))
+
+
+def test_noise_is_not_learned_of_strings(scored):
+    model, X, y = scored
+    assert any(block.supervised for block in model.blocks)
+    check_noise(y, d2ke.d2ke_transform(X, model))
     # What the linear part of the same model sees has the labels.
     assert right(model.features(model.check_objects(X), 1), y) > 0.6
 

@@ -47,7 +47,7 @@ def lengths():
 @pytest.mark.parametrize(
     ("options", "loss"),
     [
-        ({"R": 16, "groups": "none"}, "-s 2"),  # the squared hinge
+        ({"R": 20, "groups": "none"}, "-s 2"),  # the squared hinge
         ({"R": 300}, "-s 11"),
         ({"R": 16, "distance": ["osa", "indel"], "groups": "none"}, "-s 2"),
         ({"R": 16, "groups": np.arange(600) % 50}, "-s 11"),

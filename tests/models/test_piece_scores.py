@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from test_pieces import words
 
 import d2ke
-from d2ke.models import pieces as piece_scores
-from d2ke.models import plan, recipes
+from d2ke.models import piece_scores, plan, recipes
 from d2ke.models.labels import read_labels
-from d2ke.models.pieces import PieceScores, fit_scores
+from d2ke.models.piece_scores import PieceScores, fit_scores
 
 
 @pytest.fixture(autouse=True, scope="module")
 def of_few_strings():
     """Few strings have scores too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipes, "_SCORED", 0)
+        patch.setattr(recipes, "_SCORED", (0, 0))
         yield
 
 

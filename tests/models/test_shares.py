@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -79,15 +80,16 @@ def best_left_out(K, T, weights, groups):
     return min(found, key=lambda decisions: weights @ ((decisions - T) ** 2).sum(axis=1))
 
 
-def descended(F, T, weights):
+def descended(F, T, weights, prior=None):
     """Return the weights of members by projected gradients, many of them."""
     M, v = len(F), weights @ (T**2).sum(axis=1) / weights.sum()
     roots = np.sqrt(weights)[:, None]
     A, t = np.stack([(f * roots).ravel() for f in F]).T, (T * roots).ravel()
     H = A.T @ A + 5 * v * np.eye(M)
-    a, step = np.full(M, 1 / M), 1 / np.linalg.norm(H, 2)
+    prior = np.full(M, 1 / M) if prior is None else prior
+    a, step = prior, 1 / np.linalg.norm(H, 2)
     for _ in range(3000):
-        a = np.maximum(a - step * (A.T @ (A @ a - t) + 5 * v * (a - 1 / M)), 0)
+        a = np.maximum(a - step * (A.T @ (A @ a - t) + 5 * v * (a - prior)), 0)
     return a / a.sum()
 
 
@@ -109,16 +111,27 @@ def test_weights_are_those_of_descent(M, n, k, seed):
     F = rng.normal(size=(M, n, k)) * rng.random((M, 1, 1)) + rng.random((M, 1, 1)) * T
     weights = rng.random(n) + 0.1
     T -= weights @ T / weights.sum()
-    found = stacked_weights(F, T, weights)
+    prior = rng.random(M) + 0.1
+    prior /= prior.sum()
+    found = stacked_weights(F, T, weights, prior)
     assert (found >= 0).all()
-    np.testing.assert_allclose(found, descended(F, T, weights), atol=1e-6)
+    np.testing.assert_allclose(found, descended(F, T, weights, prior), atol=1e-6)
 
 
-def test_members_that_predict_nothing_are_equal():
+def test_members_that_predict_nothing_have_their_priors():
     T = np.array([[-1.0], [1.0]] * 9)
-    F = np.stack([-T, -2 * T, -3 * T])
-    np.testing.assert_allclose(stacked_weights(F, T, np.ones(18)), 1 / 3)
-    np.testing.assert_allclose(stacked_weights(F, 0 * T, np.ones(18)), 1 / 3)
+    F, prior = np.stack([-T, -2 * T, -3 * T]), np.array([0.7, 0.1, 0.2])
+    np.testing.assert_allclose(stacked_weights(F, T, np.ones(18), prior), prior)
+    np.testing.assert_allclose(stacked_weights(F, 0 * T, np.ones(18), prior), prior)
+
+
+def test_priors_of_families_within_columns_of_records():
+    class Likely(Features):
+        prior: ClassVar[float] = 3.0
+
+    blocks = named("abc", ["x", "x", "y"])
+    blocks[1] = Likely(2, name="likely", family="b", column="x")
+    assert shares._priors(blocks).tolist() == [0.5, 1.5, 1]
 
 
 scores_of_folds = shares._scores_of_folds

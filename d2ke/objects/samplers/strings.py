@@ -9,11 +9,8 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range
 from d2ke.objects.container import Objects, from_owned
-from d2ke.objects.letter_pieces import counted_pieces, select_pieces
 from d2ke.objects.packing import as_objects
 from d2ke.objects.samplers.random_objects import draw_offsets
-
-_LETTERS = 1 << 20  # of the strings whose pieces are counted
 
 
 def markov_strings(
@@ -122,42 +119,3 @@ class _Chain:
 def _pick(draws: np.ndarray, count: int | np.ndarray) -> np.ndarray:
     """Turn draws from [0, 1) into numbers from 0 to count - 1."""
     return (draws * count).astype(np.int64)
-
-
-def pieces(R: int, X: Any, *, longest: int = 6, seed: Any) -> Objects:
-    """Take the R pieces of strings whose occurrence varies most.
-
-    These are the pieces of 1 to `longest` letters that occur in nearest to one half of the strings.
-    At least two strings have each of them, and not all do.
-
-    Parameters
-    ----------
-    R : int
-        At most so many.
-    X : Objects or what `pack` takes
-        The training strings. If they have more than 2^20 letters together, a sample is counted.
-    longest : int
-        Letters of the longest pieces.
-    seed : int, SeedSequence or Generator
-        Chooses among pieces that equally many strings have.
-
-    Returns
-    -------
-    Objects
-        Strings, all of them different.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> sorted(d2ke.samplers.pieces(9, d2ke.pack(["abc", "abd", "cd"]), seed=0))
-    ['a', 'ab', 'b', 'c', 'd']
-    """
-    X, rng = as_objects("X", X, "strings"), generator(seed)
-    if X.lengths.sum() > _LETTERS:
-        order = rng.permutation(len(X))
-        X = X[np.sort(order[: 1 + np.searchsorted(np.cumsum(X.lengths[order]), _LETTERS)])]
-    count, place, drawn = counted_pieces(X, longest)
-    kept = np.flatnonzero((count > 1) & (count < len(X)))
-    kept = kept[rng.permutation(len(kept))]
-    kept = kept[np.argsort(-count[kept] * (len(X) - count[kept]), kind="stable")[:R]]
-    return select_pieces(X, place[kept], drawn[kept])

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scores of strings by all pieces that occur in them: features of a linear model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from d2ke.models.blocks import FittedFeatures, Sample
+from d2ke.models.labels import Labels
+from d2ke.models.views import FITTED, mark_ends
+from d2ke.objects.container import Objects
+from d2ke.objects.letter_pieces import counted_pieces, select_pieces
+
+ROWS = 1 << 17  # training strings that the scores come from
+_LETTERS = 1 << 21  # of these together
+_PIECES = 1 << 18
+_FOLDS = 5
+_POWER = 0.25  # of the standard deviations that features are divided by
+_FEW = 4096  # strings: of more, one fold chooses C
+_COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
+_TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
+
+
+@dataclass(frozen=True, eq=False)
+class PieceScores(FittedFeatures):
+    """Scores of strings, one for each class, from the pieces that occur in them.
+
+    A score is the decision of a ridge on sparse features, one for each piece of 1 to 6 letters that
+    at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
+    infinity, which is 1 if the piece occurs and else 0. Each feature is divided by its standard
+    deviation to the power 1/4. The ridge is solved by conjugate gradients. The scores of a training
+    string are those of a ridge without its fold of five, so that the model that has them as
+    features does not trust them too much.
+
+    Attributes
+    ----------
+    omega : Objects
+        P pieces with marks of ends, by length. A piece without its last letter is one of them.
+    marks : mapping of str to letter
+        Arguments of `mark_ends`.
+    weights : ndarray of float32, shape (P, R)
+        What a piece adds to each score.
+    offset : ndarray of float64, shape (R,)
+        The score of a string without pieces.
+    deviation : ndarray of float32, shape (P,)
+        Standard deviation of the occurrence of each piece.
+    rows : ndarray of int64, shape (m,)
+        The training strings that the scores come from, sorted.
+    hidden : ndarray of float32, shape (m, R)
+        Their scores.
+    """
+
+    omega: Objects
+    marks: Mapping[str, Any]
+    weights: np.ndarray = field(repr=False)
+    offset: np.ndarray = field(repr=False)
+    deviation: np.ndarray = field(repr=False)
+    rows: np.ndarray = field(repr=False)
+
+    supervised: ClassVar[bool] = True
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.offset)
+
+    def describe(self) -> str:
+        """Return the number of pieces."""
+        return f"scores of {len(self.omega)} pieces"
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the scores of strings; of training strings those without their folds."""
+        scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
+        if rows is not None:
+            places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            is_training_row = self.rows[places] == rows
+            scores[is_training_row] = self.hidden[places[is_training_row]]
+        return scores
+
+    def occurrences(self, X: Objects) -> Any:
+        """Return which pieces occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
+        marked = mark_ends(X, **self.marks)
+        return _occurrences(marked, self.omega, self._levels)
+
+    @cached_property
+    def _levels(self) -> list[np.ndarray]:
+        return _levels(self.omega)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPieces:
+    """The block of `PieceScores` before it is fitted.
+
+    Attributes
+    ----------
+    R : int
+        Number of scores: columns that the ridge fits.
+    """
+
+    R: int
+
+    name: ClassVar[str] = "pieces"
+    family: ClassVar[str] = "pieces"
+    column: ClassVar[str] = ""
+    supervised: ClassVar[bool] = True
+
+    @property
+    def own_rows(self) -> int:
+        """Number of training strings that the scores come from."""
+        return ROWS
+
+    def resized(self, R: int) -> ScoredPieces:
+        """Return itself: the labels fix the number of scores."""
+        return self
+
+    def fit(self, sample: Sample, seed: Any) -> PieceScores | None:
+        """Fit scores to labelled strings; None if all pieces occur in every string."""
+        assert sample.labels is not None
+        return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
+
+
+def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> PieceScores | None:
+    """Fit scores to training strings; None if all pieces occur in every string."""
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
+    if X.lengths.sum() > _LETTERS:
+        order = rng.permutation(len(X))
+        within = np.cumsum(X.lengths[order]) <= _LETTERS
+        chosen = np.sort(order[: max(2, np.count_nonzero(within))])
+        X, labels, rows = X[chosen], labels[chosen], rows[chosen]
+    marks = FITTED[mark_ends](X)
+    marked = mark_ends(X, **marks)
+    count, place, length = counted_pieces(marked, 6)
+    minimum = 2
+    if np.count_nonzero(count >= minimum) > _PIECES:
+        minimum = int(np.partition(count, -_PIECES)[-_PIECES]) + 1
+    kept = np.flatnonzero(count >= minimum)
+    omega = select_pieces(marked, place[kept], length[kept])
+    share = count[kept] / len(X)
+    deviation = np.sqrt(share * (1 - share))
+    if not deviation.any():
+        return None
+    unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
+    unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
+    S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
+    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
+    C, hidden = ridge.left_out()
+    weights = ridge.solve(C, np.ones((len(X), 1), bool))
+    return PieceScores(
+        omega, marks, (unit[:, None] * weights).astype(np.float32),
+        ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
+        hidden=hidden.astype(np.float32), name="pieces", family="pieces",
+    )  # fmt: skip
+
+
+class _SparseRidge:
+    """A ridge on centred sparse rows, by conjugate gradients, for several subsets of the rows."""
+
+    def __init__(self, S: Any, centre: np.ndarray, labels: Labels, rng: np.random.Generator):
+        self.S, self.centre = S, centre
+        self.T, self.weights = labels.dense_columns(), labels.row_weights
+        self.mean = self.weights @ self.T / self.weights.sum()
+        codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
+        distinct, codes = np.unique(codes, return_inverse=True)
+        n_folds = min(_FOLDS, len(distinct))
+        self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
+        self.outside = self.folds[:, None] != np.arange(n_folds)
+
+    def left_out(self) -> tuple[float, np.ndarray]:
+        """Return the C of the least squared error, and the scores of each row without its fold."""
+        held_out = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
+        best: tuple[float, float, np.ndarray] | None = None
+        for C in _COSTS:
+            scores = self._scores(C, held_out)
+            rows = ~held_out.all(axis=1)
+            squares = ((scores - self.T)[rows] ** 2).sum(axis=1)
+            error = float(np.average(squares, weights=self.weights[rows]))
+            if best is not None and error > best[0]:
+                break
+            best = error, C, scores
+        assert best is not None
+        whole = held_out.shape == self.outside.shape
+        return best[1], best[2] if whole else self._scores(best[1], self.outside)
+
+    def _scores(self, C: float, chosen: np.ndarray) -> np.ndarray:
+        """Return the scores of rows that are outside one of the subsets by its model."""
+        weights, k = self.solve(C, chosen), self.T.shape[1]
+        # A fold with more of a class than the others has a lower mean outside of it, which would
+        # reveal the labels to a second model: all scores have the mean of all rows.
+        scores = np.tile(self.mean, (len(self.T), 1))
+        for subset, rest in enumerate(~chosen.T):
+            held = slice(subset * k, (subset + 1) * k)
+            scores[rest] += self.S[rest] @ weights[:, held] - self.centre @ weights[:, held]
+        return scores
+
+    def solve(self, C: float, chosen: np.ndarray) -> np.ndarray:
+        """Return the weights, shape (P, s k), of models of s subsets of rows, shape (n, s)."""
+        k, S, centre = self.T.shape[1], self.S, self.centre
+        w = self.weights[:, None] * chosen
+        means = (w.T @ self.T) / w.sum(axis=0)[:, None]
+        roots = np.repeat(np.sqrt(w), k, axis=1).astype(np.float32)
+        scale = np.sqrt(np.mean((self.T - self.mean) ** 2)) or 1.0
+        r = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
+        goal = _TOLERANCE**2 * (r**2).sum(axis=0)
+        a, direction, squares = np.zeros_like(r), r.copy(), (r**2).sum(axis=0)
+        for _ in range(_STEPS):
+            if (squares <= goal).all():
+                break
+            rows = roots * direction
+            u = S.T @ rows - np.outer(centre, rows.sum(axis=0))
+            image = roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * direction
+            step = squares / np.maximum((direction * image).sum(axis=0), np.finfo(np.float32).tiny)
+            a += step * direction
+            r -= step * image
+            before, squares = squares, (r**2).sum(axis=0)
+            direction *= squares / np.maximum(before, np.finfo(np.float32).tiny)
+            direction += r
+        rows = roots * a
+        weights = S.T @ rows - np.outer(centre, rows.sum(axis=0))
+        return scale * weights.astype(np.float64)
+
+
+def _levels(pieces: Objects) -> list[np.ndarray]:
+    """Return the codes of the pieces of each length: rank of the prefix, then the last letter."""
+    lengths, base = pieces.lengths, len(pieces.alphabet)
+    ranks, levels = np.zeros(len(pieces), np.int64), []
+    for length in range(1, int(lengths.max(initial=0)) + 1):
+        longer = np.flatnonzero(lengths >= length)
+        codes = ranks[longer] * base + pieces.values[pieces.offsets[longer] + length - 1]
+        levels.append(codes[lengths[longer] == length])
+        ranks[longer] = np.searchsorted(levels[-1], codes)
+    return levels
+
+
+def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> Any:
+    """Return which pieces occur in strings with the same kind of letters, sparse and float32."""
+    base = len(pieces.alphabet)
+    letter_places = np.minimum(np.searchsorted(pieces.alphabet, X.alphabet), max(base - 1, 0))
+    codes = np.where(pieces.alphabet[letter_places] == X.alphabet, letter_places, -1)[X.values]
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
+    starts, ranks, first = np.arange(len(owner)), np.zeros(len(owner), np.int64), 0
+    by_level = []
+    for length, level in enumerate(levels, 1):
+        inside = left[starts] >= length
+        starts, ranks = starts[inside], ranks[inside]
+        letters = codes[starts + length - 1]
+        children = ranks * base + letters
+        ranks = np.minimum(np.searchsorted(level, children), len(level) - 1)
+        is_piece = (letters >= 0) & (level[ranks] == children)
+        starts, ranks = starts[is_piece], ranks[is_piece]
+        by_level.append(np.unique(owner[starts] * len(pieces) + first + ranks))
+        first += len(level)
+    cells = np.concatenate(by_level or [np.empty(0, np.int64)])
+    rows, columns = cells // max(len(pieces), 1), cells % max(len(pieces), 1)
+    ones = np.ones(len(cells), np.float32)
+    return sparse.csr_array((ones, (rows, columns)), shape=(len(X), len(pieces)))
