@@ -31,6 +31,7 @@ from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, tr
 
 # Number of features of all blocks together: at least, and at most; between them n / 10.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
+_BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
 _FEW, _MANY_WINDOWS = 4000, 13000  # up to so many series: features, which then cost little
@@ -302,9 +303,8 @@ def _strings(
 ) -> tuple[Block, ...]:
     """Return the recipe of strings; of given R, half are pieces."""
     if parameters or distance != "levenshtein":
-        return (
-            Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
-        )
+        size = R or (_BAGS_R if distance == "bag" else _PLAIN_R)
+        return (Block("training objects", distance, training_objects, size, (), parameters),)
     long = float(np.median(X.lengths)) > _LONG
     n_pieces = _PIECES if R is None else R // 2
     rest = default_size("strings", n) if R is None else R - n_pieces
