@@ -124,7 +124,7 @@ def _read(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
     for name, value in (("node_label", node_label), ("edge_label", edge_label)):
         if value is not None:
             raise ArgumentTypeError(
-                name, f"is for graphs of networkx, graphs[{i}] is none; got {value!r}"
+                name, f"is for graphs of networkx, unlike graphs[{i}]; got {value!r}"
             )
     if not isinstance(graph, tuple) or len(graph) not in (2, 3):
         raise ArgumentTypeError("graphs", f"must be {_FORMS}, got {type(graph).__name__}", i)
