@@ -47,7 +47,7 @@ def read_graphs(
     Raises
     ------
     FileNotFoundError
-        If there is no such folder or file.
+        If the folder or file does not exist.
     ValueError
         Files that are missing, damaged, or do not fit each other, with the line.
 

@@ -72,7 +72,7 @@ def graph_codes(
     >>> codes.lengths.tolist()
     [12, 12]
     >>> d2ke.distance_matrix(codes, distance="bag")[0].tolist()
-    [0.0, 1.5]
+    [0.0, 1.3333333333333333]
     """
     integer("rounds", rounds, 0)
     offsets, sources, targets, labels, edge_labels = join_graphs(graphs, node_label, edge_label)
