@@ -207,6 +207,13 @@ def jaccard(x, y):
     return 1 - len(a & b) / len(a | b) if a or b else 0.0
 
 
+def bag(x, y):
+    """Sum of the differences of the shares of letters."""
+    x, y = list(x), list(y)
+    shares = [(x.count(a) / (len(x) or 1), y.count(a) / (len(y) or 1)) for a in {*x, *y}]
+    return sum(abs(p - q) for p, q in shares)
+
+
 def jaro(x, y, prefix_weight=0.0):
     """1 less the mean share of letters in common and in order; Winkler's with a weight."""
     if len(x) == len(y) == 0:
@@ -630,6 +637,7 @@ DISTANCES = {
     "hamming": hamming,
     "indel": indel,
     "jaccard": jaccard,
+    "bag": bag,
     "weighted_levenshtein": weighted_levenshtein,
     "jaro": jaro,
     "jaro_winkler": partial(jaro, prefix_weight=0.1),
@@ -654,7 +662,7 @@ DISTANCES = {
     "window": lambda x, y, **given: window(x, y, **given),
     "kernel": lambda x, y, **given: math.sqrt(max(kernel_distance_squared(x, y, **given), 0)),
 }
-STRINGS = ("levenshtein", "osa", "damerau_levenshtein", "hamming", "indel", "jaccard",
+STRINGS = ("levenshtein", "osa", "damerau_levenshtein", "hamming", "indel", "jaccard", "bag",
            "weighted_levenshtein", "jaro", "jaro_winkler", "token_sort", "token_set",
            "gapped")  # fmt: skip
 # Of distances that are not computed in float64: their error, relative to 1 and to themselves.

@@ -149,6 +149,7 @@ def same_graphs(blocks, wanted):
 MATRICES = {
     "strings": (STRINGS, None, "levenshtein", {}),
     "directed": (STRINGS, None, "levenshtein", {"mode": "infix"}),
+    "bags": (STRINGS, None, "bag", {}),
     "gapped words": (STRINGS, None, "gapped", {}),
     "both strands": (["GATTACA", "", "TGTAATC"] * 9, ["NUA"], "gapped", {"strands": "both"}),
     "series": (SERIES, SERIES[:9], "dtw", {"window": 2}),

@@ -197,6 +197,7 @@ def test_distributed_guide(capsys):
         "docs/groups.md",
         "docs/linking.md",
         "docs/neighbors.md",
+        "docs/graphs.md",
     ],
 )
 def test_guides_print_what_they_promise(page, capsys):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from d2ke._ext.pairwise import PairwiseKernel
 
 _Letter = TypeVar("_Letter", np.uint8, np.uint32)
+_Bags = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]
 _Member = TypeVar("_Member", np.uint32, np.uint64)
 
 def damerau(
@@ -52,3 +53,4 @@ def jaccard(
     y_offsets: NDArray[np.int64],
     y_sizes: NDArray[np.int64],
 ) -> PairwiseKernel: ...
+def bags(x: _Bags, y: _Bags) -> PairwiseKernel: ...

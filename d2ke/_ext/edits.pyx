@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances of strings letter by letter: Damerau's, with costs of letters, Hamming's, Jaccard's."""
+"""Distances of strings letter by letter: Damerau's, with costs, Hamming's, Jaccard's, of bags."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from d2ke._ext.pairwise cimport PairwiseKernel
 from d2ke._ext.pairwise import by_length
-from d2ke._ext.isa cimport current
+from d2ke._ext.isa cimport current, d2ke_kernel
 
 cdef extern from "options.h":
     ctypedef struct weighted_options:
@@ -26,6 +26,17 @@ cdef extern from "options.h":
         int64_t words
         const int64_t *x_sizes
         const int64_t *y_sizes
+cdef extern from "letter_shares.h":
+    ctypedef struct shares_options:
+        const uint32_t *x_counts
+        const int64_t *x_sizes
+        const int64_t *y_sizes
+        const int64_t *blocks
+        const uint32_t *letters
+        const int64_t *places
+        const uint32_t *columns
+        const uint32_t *y_counts
+    const d2ke_kernel shares_kernel
 
 cdef enum:
     SHORT_LETTERS = 65534   # codes of 16 bits, two of which are no letters
@@ -33,6 +44,7 @@ cdef enum:
     DAMERAU_WORK = 4        # a cell, in elementary operations
     WEIGHTED_GROUPS = 2     # of weighted.h
     COLUMNS = 256           # of a block where nothing is prepared for it
+    BAGS = 512              # of a block of bags of letters
 
 ctypedef fused Letter:
     uint8_t
@@ -116,7 +128,7 @@ def hamming(const Letter[::1] x, const int64_t[::1] x_offsets,
     """Prepare Hamming's distance of strings of one length; after the last are 64 bytes more."""
     cdef PairwiseKernel pairs = PairwiseKernel()
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
-    _as_they_are(pairs)
+    _as_they_are(pairs, COLUMNS)
     pairs.consecutive = True
     pairs.kernel = current().hamming[0 if Letter is uint8_t else 1]
     return pairs
@@ -128,7 +140,7 @@ def jaccard(const Member[::1] x, const int64_t[::1] x_offsets, const int64_t[::1
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef jaccard_options options
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y, x_sizes, y_sizes))
-    _as_they_are(pairs)
+    _as_they_are(pairs, COLUMNS)
     options.words = x_offsets[1] if Member is uint64_t else 0
     options.x_sizes = &x_sizes[0]
     options.y_sizes = &y_sizes[0]
@@ -137,10 +149,46 @@ def jaccard(const Member[::1] x, const int64_t[::1] x_offsets, const int64_t[::1
     return pairs
 
 
-cdef _as_they_are(PairwiseKernel pairs):
-    """Columns in the order of the items, in blocks of COLUMNS."""
+def bags(x, y):
+    """Prepare the L1 distance of shares of letters.
+
+    x, y: the letters of each string, ascending; how often the string has each; where those of each
+    string begin; the lengths of the strings. Lengths multiply to less than 2^53.
+    """
+    cdef const uint32_t[::1] letters = x[0], counts = x[1], y_letters = y[0]
+    cdef const int64_t[::1] offsets = x[2], sizes = x[3], y_offsets = y[2], y_sizes = y[3]
+    cdef PairwiseKernel pairs = PairwiseKernel()
+    cdef shares_options options
+    pairs.set_items(&letters[0], offsets, &y_letters[0], y_offsets, 1, (x, y))
+    _as_they_are(pairs, BAGS)
+    owners = np.repeat(np.arange(len(y[3])), np.diff(y[2]))
+    order = np.empty(len(owners), np.int64)
+    for a, b in zip(y[2][:-1:BAGS], [*y[2][BAGS:-1:BAGS], y[2][-1]]):
+        keys = y[0][a:b].astype(np.uint64) << 32 | np.arange(b - a, dtype=np.uint64)
+        keys.sort()
+        order[a:b] = a + (keys & 0xffffffff).astype(np.int64)
+    blocks, found = (owners // BAGS)[order], y[0][order]
+    changes = np.flatnonzero(np.append(True, (found[1:] != found[:-1]) | (blocks[1:] != blocks[:-1]))
+                             [:len(order)])
+    cdef const int64_t[::1] places = np.append(changes, len(order))
+    cdef const int64_t[::1] ends = np.searchsorted(blocks[changes],
+                                                   np.arange(pairs.problem.n_blocks + 1))
+    cdef const uint32_t[::1] first = np.append(found[changes], 0).astype(np.uint32)
+    cdef const uint32_t[::1] columns = np.append(owners[order] % BAGS, 0).astype(np.uint32)
+    cdef const uint32_t[::1] y_counts = np.append(y[1][order], 0).astype(np.uint32)
+    pairs.keep += [places, ends, first, columns, y_counts]
+    options.x_counts, options.x_sizes, options.y_sizes = &counts[0], &sizes[0], &y_sizes[0]
+    options.blocks, options.letters, options.places = &ends[0], &first[0], &places[0]
+    options.columns, options.y_counts = &columns[0], &y_counts[0]
+    pairs.set_options(&options, sizeof(options))
+    pairs.kernel = shares_kernel
+    return pairs
+
+
+cdef _as_they_are(PairwiseKernel pairs, int64_t width):
+    """Columns in the order of the items, in blocks of so many."""
     cdef int64_t n = pairs.problem.y.n
     pairs.set_order(np.arange(pairs.problem.x.n), np.arange(n),
-                    np.append(np.arange(0, n, COLUMNS), n).astype(np.int64))
+                    np.append(np.arange(0, n, width), n).astype(np.int64))
     pairs.scratch_bytes = 64
     pairs.block_outer = True

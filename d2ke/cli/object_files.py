@@ -15,6 +15,7 @@ from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.io.columns import LabelledObjects
+from d2ke.io.graphs import GRAPH_CODES
 from d2ke.io.labelled import check_categories, read_file
 from d2ke.models.model import D2KEModel
 from d2ke.objects.column_names import NOTHING, Columns
@@ -50,6 +51,8 @@ def read(
     columns = Columns(objects, options.labels, options.ids, options.time)
     with reported_warnings(session):
         held = read_file(file, columns, options.channels_first, earlier, kind=options.kind, **how)
+    if held.note.startswith(GRAPH_CODES) and getattr(options, "distance", "") is None:
+        options.distance = "bag"
     return _reported(file, held, session)
 
 

@@ -84,7 +84,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--distance": {
         "metavar": "NAME",
-        "help": "default: levenshtein for strings, dtw for series, mhd for sets",
+        "help": "default: levenshtein for strings, dtw for series, mhd for sets, bag for graphs",
     },
     "--parameter": {
         "type": parameter,

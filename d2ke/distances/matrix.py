@@ -52,7 +52,7 @@ def distance_matrix(
         - ``"dtw"``, ``"levenshtein"``, ``"mhd"``, ``"hausdorff"``, ``"chamfer"``,
           ``"directed_mhd"``, ``"directed_hausdorff"``, ``"emd"``, ``"kernel"``, ``"window"``;
           see Notes; of strings also ``"osa"``, ``"damerau_levenshtein"``, ``"hamming"``,
-          ``"indel"``, ``"jaccard"``, ``"weighted_levenshtein"``, ``"jaro"``,
+          ``"indel"``, ``"jaccard"``, ``"bag"``, ``"weighted_levenshtein"``, ``"jaro"``,
           ``"jaro_winkler"``, ``"token_sort"``, ``"token_set"``, ``"gapped"``, see
           docs/string_distances.md;
         - a Python callable ``f(x, y, **params) -> float``, called for every

@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.checks import choice, flag, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._ext import edits, pairwise, strings
-from d2ke.distances.distance import Distance
+from d2ke.distances.distance import Distance, no_rounding
 from d2ke.objects.container import Objects
 from d2ke.objects.joining import common_alphabet
 
@@ -135,7 +135,7 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
     alphabet, codes = common_alphabet([x, y])
     pairs = ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1]))
     n_letters = max(1, len(alphabet))
-    sets = [_letter_sets(objects, letters, n_letters) for objects, letters in pairs]
+    sets = [letter_counts(objects, letters, n_letters)[::2] for objects, letters in pairs]
     sizes = np.concatenate([np.diff(offsets) for _, offsets in sets])
     if n_letters <= max(64, _LIST_BITS * sizes.mean()):
         sides = [(*_bit_sets(*side, n_letters), np.diff(side[1])) for side in sets]
@@ -147,14 +147,25 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
     return edits.jaccard(*sides[0], *sides[-1])
 
 
-def _letter_sets(
+def prepare_bag(x: Objects, y: Objects, same: bool) -> Any:
+    """Compile the distance of shares of letters."""
+    alphabet, codes = common_alphabet([x, y])
+    sides = []
+    for objects, letters in ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1])):
+        members, counts, offsets = letter_counts(objects, letters, max(1, len(alphabet)))
+        members, counts = (not_empty(array.astype(np.uint32)) for array in (members, counts))
+        sides.append((members, counts, offsets, objects.lengths))
+    return edits.bags(sides[0], sides[-1])
+
+
+def letter_counts(
     objects: Objects, codes: np.ndarray, n_letters: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return each object's different letters in order, and where they begin."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each object's different letters in order, their counts, and where they begin."""
     n = len(objects)
     owners = np.repeat(np.arange(n), objects.lengths)
-    keys = np.unique(owners * n_letters + codes)
-    return keys % n_letters, np.searchsorted(keys, np.arange(n + 1) * n_letters)
+    keys, counts = np.unique(owners * n_letters + codes, return_counts=True)
+    return keys % n_letters, counts, np.searchsorted(keys, np.arange(n + 1) * n_letters)
 
 
 def _bit_sets(members: np.ndarray, offsets: np.ndarray, n_letters: int) -> tuple[np.ndarray, ...]:
@@ -237,6 +248,16 @@ STRINGS = (
         prepare=prepare_jaccard,
         summary="the part of the letters of x and y that only one of them has, as sets",
         source="Jaccard 1901; Levandowsky & Winter 1971",
+    ),
+    Distance(
+        name="bag",
+        kind="strings",
+        metric=True,
+        rounding=no_rounding,
+        shortest=0,
+        prepare=prepare_bag,
+        summary="sum of the differences of the shares of each letter, whatever their order: 0 to 2",
+        source="the L1 distance of histograms; of codes of graphs: Togninalli et al. 2019",
     ),
     Distance(
         name="jaro",

@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.explain.discriminative import omega_text
+from d2ke.explain.letters import letter_shares
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
@@ -66,6 +67,10 @@ class Explanation:
         these windows add.
     series : ndarray of shape (n_steps, n_channels), or None
         The series itself.
+    letters : tuple of dict
+        Of ``distance="bag"``, the letters of x, such as words or codes of a graph: ``letter``,
+        ``share``, what the random objects add by having the letter, the largest first, and
+        ``places``, an array of the places of the letter in x. See also `codes`.
     """
 
     label: Any
@@ -77,6 +82,50 @@ class Explanation:
     windows: tuple[dict[str, Any], ...] = ()
     steps: np.ndarray | None = None
     series: np.ndarray | None = None
+    letters: tuple[dict[str, Any], ...] = ()
+
+    def codes(self, rounds: int = 3) -> tuple[dict[str, Any], ...]:
+        """Return the codes of a graph with the nodes where they are.
+
+        Parameters
+        ----------
+        rounds : int, default 3
+            As for `graph_codes`.
+
+        Returns
+        -------
+        tuple of dict
+            ``share``, what the random graphs add by having the code, the largest first; ``round``;
+            and ``nodes``, an array of the nodes around which the graph has the code: it stands for
+            their surroundings up to `round` steps.
+
+        Raises
+        ------
+        ValueError
+            If the object is not a graph by codes of so many rounds.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> graphs = [([(0, 1), (1, 2), (2, 0)], 3), ([(0, 1), (1, 2), (2, 3)], 4)] * 6
+        >>> codes = d2ke.graph_codes(graphs)
+        >>> model = d2ke.d2ke_train(["ring", "path"] * 6, codes, distance="bag")
+        >>> code = d2ke.d2ke_explain(codes[1], model).codes()[0]
+        >>> code["round"], code["nodes"].tolist()
+        (1, [0, 3])
+        """
+        integer("rounds", rounds, 0)
+        n_nodes, rest = divmod(sum(len(letter["places"]) for letter in self.letters), rounds + 1)
+        if not n_nodes or rest:
+            raise ArgumentError("rounds", f"is {rounds}, but x has no codes of so many rounds")
+        return tuple(
+            {
+                "share": letter["share"],
+                "round": int(letter["places"][0] // n_nodes),
+                "nodes": letter["places"] % n_nodes,
+            }
+            for letter in self.letters
+        )
 
     def __str__(self) -> str:
         lines = [f"{self.label}: {self.decision:+.3f}, of which {self.offset:+.3f} always"]
@@ -94,6 +143,11 @@ class Explanation:
             elif entry.get("place") is not None:
                 where += f" from steps {entry['place'][0]} to {entry['place'][-1]}"
             lines.append(f"  {entry['share']:+.4f} {text}, {where}")
+        lines += ["letters that add most:"] * bool(self.letters)
+        for entry in self.letters[: len(self.omegas)]:
+            lines.append(
+                f"  {entry['share']:+.4f} {entry['letter']!r}, {len(entry['places'])} times"
+            )
         return "\n".join(lines)
 
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
@@ -209,7 +263,7 @@ def d2ke_explain(
         label, sign * float(decision[place]), sign * float(bias[place]), by_block,
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
         _training_objects(model, views, limit), _windows(views, owners, numbers, order, limit),
-        steps, series,
+        steps, series, next((view.letters for view in views if view.letters), ()),
     )  # fmt: skip
 
 
@@ -221,7 +275,7 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
         )
     objects: Any = x
     if model.inputs:
-        objects = x if isinstance(x, Records) else _record(x)
+        objects = x if isinstance(x, Records) else _record(x, model)
     elif model.kind == "any" and not isinstance(x, Objects):
         objects = [x]
     elif not isinstance(x, Objects):
@@ -255,6 +309,8 @@ class _View:
         The places of windows in x.
     steps : ndarray of shape (n_steps, n_channels), or None
         The shares of windows that are in x by the steps of their places.
+    letters : tuple of dict
+        As in an `Explanation`.
     """
 
     block: FittedFeatures
@@ -265,6 +321,7 @@ class _View:
     is_itself: np.ndarray
     places: list[range] | None
     steps: np.ndarray | None
+    letters: tuple[dict[str, Any], ...] = ()
 
     @property
     def in_x(self) -> np.ndarray:
@@ -329,7 +386,13 @@ def _view(
             distances[replaced] = -logarithms / block.gamma[replaced]
     located = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
     places, steps = (None, None) if located is None else located
-    return _View(block, x, distances, shares, values, is_itself, places, steps)
+    letters: tuple[dict[str, Any], ...] = ()
+    if block.distance == "bag":
+        farthest = np.zeros((1, len(model.scaling.mean)))  # without a common letter
+        farthest[0, columns] = np.exp(-2 * block.gamma) / np.sqrt(block.R)
+        least = model.scaling.apply(farthest)[0, columns]
+        letters = letter_shares(block, x, weights[columns] * (values - least))
+    return _View(block, x, distances, shares, values, is_itself, places, steps, letters)
 
 
 def _training_objects(
@@ -375,13 +438,19 @@ def _steps(model: D2KEModel, views: Sequence[_View]) -> tuple[np.ndarray | None,
     return steps, series
 
 
-def _record(x: Any) -> Any:
+def _record(x: Any, model: D2KEModel) -> Any:
     """Return a row of records, such as ``records[i]``, as columns of one entry."""
     if not isinstance(x, Mapping):
         raise ArgumentTypeError(
             "x", f"must be a record, a dict of its entries, got {type(x).__name__}"
         )
-    return {name: [entry] for name, entry in x.items()}
+    columns: dict[str, Any] = {name: [entry] for name, entry in x.items()}
+    for name in columns.keys() & model.inputs.keys():
+        if isinstance(x[name], np.ndarray):
+            is_text = model.inputs[name].kind == "strings"
+            kind, first = ("strings", None) if is_text else (None, False)
+            columns[name] = pack([x[name]], kind=kind, channels_first=first, name=f"x[{name!r}]")
+    return columns
 
 
 def _seen(block: Any, objects: Any) -> Any:

@@ -4,6 +4,7 @@
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.io.features import FeatureStore, load_features, save_features
+from d2ke.io.graphs import read_graphs
 from d2ke.io.labelled import read_objects
 from d2ke.io.mat.api import load_mat, load_objects, save_mat, whos_mat
 from d2ke.io.mat.errors import MatFileError, Unreadable
@@ -21,6 +22,7 @@ __all__ = [
     "load_mat",
     "load_objects",
     "open_features",
+    "read_graphs",
     "read_objects",
     "read_ts",
     "save_features",

@@ -15,6 +15,7 @@ from d2ke.io.arff import read_arff
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.delimited import open_table
 from d2ke.io.fasta import read_fasta
+from d2ke.io.graphs import is_folder_of_graphs, read_codes
 from d2ke.io.parquet import ParquetObjects, open_arrow
 from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
@@ -31,6 +32,7 @@ _READERS: dict[str, Callable[..., LabelledObjects]] = {
     ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
     ".txt": lambda path, *_: _ucr(*read_ucr(path)),
     **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
+    ".zip": lambda path, *_: read_codes(path),
 }
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
 # The endings, and the arguments that have a meaning for each.
@@ -40,6 +42,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "channels_first"),
     **dict.fromkeys(_VARIABLES, ("objects", "labels", "channels_first")),
+    ".zip": (),
 }
 
 
@@ -71,6 +74,7 @@ def read_objects(
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
     .parquet,         a table with the types of Arrow: a string, a list or a record on each row, or
     .feather          a vector of a series; see also `ParquetObjects`
+    .zip, a folder    graphs, see `read_graphs`; the objects are their codes
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -231,6 +235,7 @@ def _read_file(
     else:
         path = file_path("file", file)
         suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
+        suffix = ".zip" if is_folder_of_graphs(path) else suffix
         if not suffix:
             raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
         if not path.exists():

@@ -31,6 +31,7 @@ from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, tr
 
 # Number of features of all blocks together: at least, and at most; between them n / 10.
 _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
+_BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
 _FEW, _MANY_WINDOWS = 4000, 17000  # up to so many series: features, which then cost little
@@ -245,13 +246,6 @@ def _of_distance(
     return _RECIPES[row.kind](X, row.name, parameters, R, n)
 
 
-def _training_objects(
-    distance: Any, parameters: Mapping[str, Any], R: int | None
-) -> tuple[Block, ...]:
-    """Return the block of a distance that has no recipe."""
-    return (Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),)
-
-
 def shares(R: int, n: int) -> list[int]:
     """Divide R into n nearly equal shares."""
     return [R * (i + 1) // n - R * i // n for i in range(n)]
@@ -309,9 +303,8 @@ def _strings(
 ) -> tuple[Block, ...]:
     """Return the recipe of strings; of given R, half are pieces."""
     if parameters or distance != "levenshtein":
-        return (
-            Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
-        )
+        size = R or (_BAGS_R if distance == "bag" else _PLAIN_R)
+        return (Block("training objects", distance, training_objects, size, (), parameters),)
     long = float(np.median(X.lengths)) > _LONG
     n_pieces = (n if n <= SAMPLE else _LANDMARKS) if R is None else R // 2
     rest = default_size("strings", n) if R is None else R - n_pieces
@@ -341,10 +334,7 @@ def _sets(
     if not descriptors:
         families.append(("centred sets", "centred, ", [("", (views.centre,))]))
     sizes = [_DEFAULT_R["sets"][0]] * len(families) if R is None else shares(R, len(families))
-    ends = [("", distance, False)]
-    if distance in _DIRECTED:
-        directed = _DIRECTED[distance]
-        ends = [(", to omega", directed, False), (", from omega", directed, True)]
+    ends = _directions(distance)
     blocks = []
     for (family, prefix, variants), total in zip(families, sizes, strict=True):
         laws = [(law, *view, *end) for law in _SETS for view in variants for end in ends]
@@ -358,6 +348,25 @@ def _sets(
                     )
                 )  # fmt: skip
     return tuple(blocks)
+
+
+def _directions(distance: str) -> list[tuple[str, str, bool]]:
+    """Return the distances in both directions: end of the name, distance, from omega or to it."""
+    if distance not in _DIRECTED:
+        return [("", distance, False)]
+    directed = _DIRECTED[distance]
+    return [(", to omega", directed, False), (", from omega", directed, True)]
+
+
+def _sets_beside_bags(distance: str | None, R: int | None) -> list[Block]:
+    """Return the blocks of sets of the nodes of graphs: their values have units, and a level."""
+    ends = _directions(distance or usual_distance("sets"))
+    sizes = [_BAGS_R] * len(ends) if R is None else shares(R, len(ends))
+    return [
+        Block("sets" + end, name, training_objects, size, _LEVEL, {}, from_omega, family="sets")
+        for (end, name, from_omega), size in zip(ends, sizes, strict=True)
+        if size
+    ]
 
 
 # By the kind of objects that a distance compares.
@@ -376,10 +385,16 @@ def _record_blocks(sample: Records, choice: Choice, n: int) -> tuple[AnyBlock, .
     chosen: list[AnyBlock] = list(choice.blocks or ())
     columns = choice.by_column
     sizes = [None] * len(columns) if choice.R is None else shares(choice.R, len(columns))
+    beside_bags = any("bag" in of_column.distances for of_column in columns.values())
     for (name, of_column), size in zip(columns.items(), sizes, strict=True):
         if choice.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
-        for block in _of_distances(sample[name].values, replace(of_column, R=size), n):
+        values = sample[name].values
+        if beside_bags and values.kind == "sets" and len(of_column.distances) == 1:
+            blocks: Sequence[Block] = _sets_beside_bags(of_column.distances[0], size)
+        else:
+            blocks = _of_distances(values, replace(of_column, R=size), n)
+        for block in blocks:
             family = f"{name}: {block.family}" if block.family else name
             chosen.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))
     return (*chosen, *plain_blocks(sample))

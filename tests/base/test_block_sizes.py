@@ -61,7 +61,7 @@ def tour_objects(folder):
 
 
 def tour_distances(folder):
-    for name in ("levenshtein", "osa", "jaro_winkler", "weighted_levenshtein", "gapped"):
+    for name in ("levenshtein", "osa", "jaro_winkler", "weighted_levenshtein", "gapped", "bag"):
         yield d2ke.distance_matrix(WORDS, None, name)
     yield d2ke.distance_matrix(SERIES, None, "dtw")
     for out in (None, np.empty((60, 60), np.float32)):

@@ -42,6 +42,8 @@ VALID = {
     "pack_records": {"columns": {"a": [1, 2]}},
     "categories": {"values": ["a", "b"]},
     "concatenate": {"collections": [OMEGA, OMEGA]},
+    "graph_codes": {"graphs": [([(0, 1)], 2)]},
+    "graph_structure": {"graphs": [([(0, 1)], 2)]},
     "random_series": {"R": 2, "n_channels": 1, "length": 3, "sigma": 1.0, "seed": 0},
     "random_sets": {"R": 2, "dim": 3, "size": 3, "seed": 0, "region": "box"},
     "random_strings": {"R": 2, "alphabet": "AB", "length": 3, "seed": 0},
@@ -150,8 +152,9 @@ VALID = {
 OTHERS = {
     "distance_names", "show_config", "load_model", "save_model", "load_search", "write_distances",
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
-    "whos_mat", "load_objects", "read_objects", "read_ts", "load", "standardize",
+    "whos_mat", "load_objects", "read_graphs", "read_objects", "read_ts", "load", "standardize",
     "train_test_split", "chain_code", "boundary_code", "noise", "windows",
+    "plot_graph",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell
     ("concatenate", "collections"): [[[1.0]], []],
@@ -165,11 +168,16 @@ ONLY = {  # what the rules below do not tell
     ("pack", "ids"): [],  # goes with data frames
     ("pack", "name"): [],  # any text
     ("pack_records", "name"): [],
+    ("graph_codes", "graphs"): [5, [], [5]],
+    ("graph_structure", "graphs"): [5, [], [5]],
+    ("graph_codes", "node_label"): ["a"],  # the graph is not one of networkx
+    ("graph_codes", "edge_label"): ["a"],
     ("kernel_classifier_predict", "features"): [],  # instead of K_new
 }
 # Missing values are allowed, or the place is another's.
 WITHOUT_PLACES = {
     ("categories", "values"), ("dedupe", "X"), ("link", "left"), ("link", "right"),
+    ("graph_codes", "graphs"), ("graph_structure", "graphs"),
     ("nearest_windows", "query"), ("mesh", "faces"), ("lipschitz_constant", "w"),
 }  # fmt: skip
 BY_NAME = {

@@ -6,6 +6,7 @@ import pytest
 
 import d2ke
 from d2ke.datasets import load
+from d2ke.models import recipe
 
 RNG = np.random.default_rng(0)
 POINTS = [RNG.normal(i % 2, 0.3, (6, 2)) for i in range(40)]
@@ -58,3 +59,27 @@ def test_sets_are_no_series():
         d2ke.d2ke_predict(None, sets, model)
     with pytest.raises(TypeError, match="weights, which go with sets, but series"):
         d2ke.pack(POINTS, weights=[np.ones(6)] * 40, kind="series")
+
+
+def test_recipe_of_bags():
+    words = [["the", "cat"], ["a", "dog", "a"], ["the", "dog"]] * 7
+    blocks = recipe(words, distance="bag")
+    assert [(block.name, block.R) for block in blocks] == [("training objects", 4096)]
+    assert recipe(words, distance="bag", R=9)[0].R == 9
+
+
+@pytest.mark.parametrize(("distance", "n"), [(None, 2), ("emd", 1)])
+def test_sets_beside_bags_are_standardised(distance, n):
+    rng = np.random.default_rng(0)
+    y, words = ["a", "b"] * 10, [["x"] * 2, ["z"]] * 10
+    sets = [rng.normal(size=(3, 2)) * [1, 1e6] + 9 for _ in y]
+    X = d2ke.pack_records({"codes": words, "nodes": d2ke.pack(sets, kind="sets")})
+    distances = {"codes": "bag"} | ({} if distance is None else {"nodes": distance})
+    model = d2ke.d2ke_train(y, X, distance=distances)
+    names = [block.name for block in model.blocks] + list(model.left_out)
+    assert sum(name.startswith("nodes: sets") for name in names) == n
+    scaled = [s * [1, 1e-6] for s in sets]
+    same = d2ke.pack_records({"codes": words, "nodes": d2ke.pack(scaled, kind="sets")})
+    ours = d2ke.d2ke_train(y, same, distance=distances)
+    got, wanted = (d2ke.d2ke_predict(None, x, m)[2] for x, m in ((X, model), (same, ours)))
+    np.testing.assert_allclose(got, wanted, atol=1e-3)

@@ -9,6 +9,7 @@ from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.distances.alignment.edits import (
+    align_bag,
     align_hamming,
     align_indel,
     align_jaccard,
@@ -44,6 +45,7 @@ ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "indel": align_indel,
     "weighted_levenshtein": align_weighted,
     "jaccard": align_jaccard,
+    "bag": align_bag,
     "gapped": align_gapped,
     "emd": align_emd,
     "mhd": align_sets,
@@ -73,6 +75,7 @@ def align(
         - ``"levenshtein"``, the default for strings, ``"osa"``, ``"damerau_levenshtein"``,
           ``"indel"``, ``"hamming"``, ``"weighted_levenshtein"``: the edit operations;
         - ``"jaccard"``: where letters of both strings are first, and those of one only;
+        - ``"bag"``: how much the shares of each letter differ, those that both share first;
         - ``"gapped"``: the words that both strings have, and where they are first;
         - ``"emd"``: the optimal flow of weights;
         - ``"hausdorff"``, ``"mhd"``, ``"chamfer"``, ``"directed_hausdorff"``,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Alignments by Jaccard's distance, and by the edit distances beside Levenshtein's."""
+"""Alignments by common letters, and by the edit distances beside Levenshtein's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from d2ke._ext import alignment, edits, strings
 from d2ke.distances.alignment.record import operations_of
 from d2ke.distances.alignment.tables import TABLE_BYTES, plan, trace
 from d2ke.distances.letter_costs import Costs, prepare_weighted, together
-from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.string_rows import common_letters
 
 _INDEL = together(mismatch=3.0)["costs"]  # of a deletion and an insertion: 2
@@ -177,6 +177,24 @@ def align_jaccard(problem: PairwiseProblem) -> dict[str, Any]:
     costs = np.any(pairs < 0, axis=1).astype(np.float64)
     value = float(costs.sum() / len(costs)) if len(costs) else 0.0
     return {"value": value, "pairs": pairs, "costs": costs}
+
+
+def align_bag(problem: PairwiseProblem) -> dict[str, Any]:
+    """Return the first places of each letter, and how much its shares in x and in y differ.
+
+    The common letters come first, by how large a share both have of them.
+    """
+    letters = _letters(problem)
+    both = np.unique(np.concatenate([letters.x[: letters.n], letters.y[: letters.m]]))
+    pairs, shares = np.full((len(both), 2), -1), np.zeros((len(both), 2))
+    for side, codes in enumerate((letters.x[: letters.n], letters.y[: letters.m])):
+        members, first, counts = np.unique(codes, return_index=True, return_counts=True)
+        places = np.searchsorted(both, members)
+        pairs[places, side], shares[places, side] = first, counts / max(len(codes), 1)
+    order = np.argsort(-shares.min(axis=1), kind="stable")
+    costs = np.abs(shares[order, 0] - shares[order, 1])
+    value = float(problem.distances(PairBlock(problem.x, problem.y), 1)[0, 0])
+    return {"value": value, "pairs": pairs[order], "costs": costs}
 
 
 def _letters(problem: PairwiseProblem) -> Letters:

@@ -120,6 +120,20 @@ def test_letters_in_common(isa, x, y):
     assert found.costs.tolist() == [float(-1 in pair) for pair in found.pairs.tolist()]
 
 
+@settings(max_examples=reference.examples(100))
+@given(x=texts, y=texts)
+def test_shares_of_letters(x, y):
+    found = d2ke.align(x, y, "bag")
+    assert found.value == entry(x, y, "bag")
+    np.testing.assert_allclose(found.costs.sum(), found.value, atol=1e-12)
+    letters = [x[i] if i >= 0 else y[j] for i, j in found.pairs.tolist()]
+    assert sorted(letters) == sorted({*x, *y})
+    places = [[x.find(a), y.find(a)] for a in letters]
+    assert found.pairs.tolist() == places
+    shared = [min(x.count(a) / len(x), y.count(a) / len(y)) if x and y else 0 for a in letters]
+    assert shared == sorted(shared, reverse=True)
+
+
 @st.composite
 def weights(draw):
     """Costs of letters, as parameters and as functions."""
@@ -214,7 +228,7 @@ def test_tokens_and_bytes():
     assert found.value == 0.5
 
 
-@pytest.mark.parametrize("name", [*UNIT, "hamming", "jaccard", "weighted_levenshtein"])
+@pytest.mark.parametrize("name", [*UNIT, "hamming", "jaccard", "bag", "weighted_levenshtein"])
 @pytest.mark.parametrize("pair", [("abcde", "badxc"), ("", ""), ("abc", "abc"), ("ab", "cd")])
 def test_pictures(name, pair):
     figures = pytest.importorskip("matplotlib.figure")

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Graphs of networkx, lists of edges and sparse matrices, joined into one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke.objects.packed import offsets_of
+
+_FORMS = (
+    "a networkx graph, (edges, labels), (edges, n_nodes) or (sparse adjacency, labels or n_nodes)"
+)
+
+
+class Graphs(NamedTuple):
+    """The graphs of a collection as one; each edge is there once in either direction, in order.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Graph i has the nodes from ``offsets[i]`` to before ``offsets[i + 1]``.
+    sources, targets : ndarray of int64
+        The ends of the edges.
+    labels : ndarray of uint64, or None
+        Of the nodes: integers as they are, text as a hash.
+    edge_labels : ndarray of uint64, or None
+        Of the edges.
+    """
+
+    offsets: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    labels: NDArray[np.uint64] | None
+    edge_labels: NDArray[np.uint64] | None
+
+
+class _Graph(NamedTuple):
+    """One graph as it was collection; `labels` of its nodes may be their number."""
+
+    edges: Any
+    labels: Any
+    edge_labels: Any = None
+    is_matrix: bool = False
+
+
+def join_graphs(graphs: Any, node_label: Any = None, edge_label: Any = None) -> Graphs:
+    """Check the graphs of a collection, and join them."""
+    if not isinstance(graphs, Iterable):
+        raise ArgumentTypeError("graphs", f"must be a list of graphs, got {graphs!r}")
+    if _is_graph(graphs):
+        raise ArgumentTypeError("graphs", "must be a list of graphs, got one; write [graph]")
+    collection = [_read(graph, i, node_label, edge_label) for i, graph in enumerate(graphs)]
+    if not collection:
+        raise ArgumentError("graphs", "is empty: at least one graph is needed")
+    edges = [_edges(graph.edges, i) for i, graph in enumerate(collection)]
+    owners = np.repeat(np.arange(len(collection)), list(map(len, edges)))
+    labels, n_nodes = _node_labels([graph.labels for graph in collection])
+    edge_labels = _edge_labels([graph.edge_labels for graph in collection], edges)
+    offsets, ends = offsets_of(n_nodes), np.concatenate(edges)
+    wrong = np.flatnonzero(((ends < 0) | (ends >= n_nodes[owners, None])).any(axis=1))
+    if wrong.size:
+        i, (u, v) = owners[wrong[0]], ends[wrong[0]]
+        raise ArgumentError("graphs", f"has the edge ({u}, {v}), but {n_nodes[i]} nodes", i)
+    ends += offsets[owners, None]
+    loops = ends[:, 0] == ends[:, 1]
+    if loops.any():
+        warn(f"graphs have {loops.sum()} self loops, which are left out")
+        ends, owners = ends[~loops], owners[~loops]
+        edge_labels = None if edge_labels is None else edge_labels[~loops]
+    total = int(offsets[-1])
+    forward, backward = ends @ [total, 1], ends @ [1, total]
+    directed = np.array([graph.is_matrix for graph in collection])[owners]
+    one_way = np.setdiff1d(forward[directed], backward[directed])
+    if one_way.size:
+        u, v = divmod(int(one_way[0]), total)
+        i = int(np.searchsorted(offsets, u, side="right")) - 1
+        raise ArgumentError(
+            "graphs",
+            f"is directed: its adjacency has ({u - offsets[i]}, {v - offsets[i]}), but not the "
+            "reverse; use A + A.T, or to_undirected() of networkx",
+            i,
+        )
+    keys, first, same = np.unique(
+        np.concatenate([forward, backward]), return_index=True, return_inverse=True
+    )
+    if edge_labels is not None:
+        twice = np.tile(edge_labels, 2)
+        edge_labels = twice[first]
+        different = np.flatnonzero(edge_labels[same] != twice)
+        if different.size:
+            k = different[0] % len(ends)
+            u, v = ends[k] - offsets[owners[k]]
+            raise ArgumentError("graphs", f"has two labels for the edge ({u}, {v})", owners[k])
+    return Graphs(offsets, *np.divmod(keys, max(total, 1)), labels, edge_labels)
+
+
+def _is_networkx(graph: Any) -> bool:
+    return all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed"))
+
+
+def _is_sparse(graph: Any) -> bool:
+    return hasattr(graph, "tocoo") and hasattr(graph, "nnz")
+
+
+def _is_graph(graph: Any) -> bool:
+    """Return whether this is one graph rather than a list of graphs."""
+    if isinstance(graph, tuple) and len(graph) in (2, 3):
+        first = graph[0]
+        return _is_sparse(first) or (isinstance(first, (list, np.ndarray)) and np.ndim(first) == 2)
+    return _is_sparse(graph) or _is_networkx(graph)
+
+
+def _read(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
+    """Return the edges and labels of one graph, whose values are not checked yet."""
+    if _is_networkx(graph):
+        return _of_networkx(graph, i, node_label, edge_label)
+    for name, value in (("node_label", node_label), ("edge_label", edge_label)):
+        if value is not None:
+            raise ArgumentTypeError(
+                name, f"is for graphs of networkx, unlike graphs[{i}]; got {value!r}"
+            )
+    if not isinstance(graph, tuple) or len(graph) not in (2, 3):
+        raise ArgumentTypeError("graphs", f"must be {_FORMS}, got {type(graph).__name__}", i)
+    if not _is_sparse(graph[0]):
+        return _Graph(*graph)
+    matrix, labels = graph[0].tocoo(), graph[1]
+    n = labels if np.ndim(labels) == 0 else len(labels)
+    if len(graph) == 3:
+        raise ArgumentError("graphs", "has labels of edges beside a matrix; list its edges", i)
+    if matrix.shape != (n, n):
+        raise ArgumentError("graphs", f"has a matrix of shape {matrix.shape} for {n} nodes", i)
+    used = matrix.data != 0
+    return _Graph(np.column_stack([matrix.row[used], matrix.col[used]]), labels, None, True)
+
+
+def _of_networkx(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
+    if graph.is_directed():
+        raise ArgumentError("graphs", "is directed; use its to_undirected()", i)
+    if graph.is_multigraph():
+        raise ArgumentError("graphs", "is a MultiGraph; use nx.Graph(g), which merges edges", i)
+    place = {node: k for k, node in enumerate(graph.nodes)}
+    ends = np.fromiter(map(place.__getitem__, chain.from_iterable(graph.edges())), np.int64)
+    labels: Any = len(place)
+    edge_labels = None
+    if node_label is not None:
+        labels = [label for _, label in graph.nodes(data=node_label)]
+        if None in labels:
+            node = list(place)[labels.index(None)]
+            raise ArgumentError("graphs", f"has no {node_label!r} at the node {node!r}", i)
+    if edge_label is not None:
+        named = list(graph.edges(data=edge_label))
+        edge_labels = [label for *_, label in named]
+        if None in edge_labels:
+            u, v, _ = named[edge_labels.index(None)]
+            raise ArgumentError("graphs", f"has no {edge_label!r} at the edge ({u!r}, {v!r})", i)
+    return _Graph(ends.reshape(-1, 2), labels, edge_labels)
+
+
+def _edges(edges: Any, i: int) -> NDArray[np.int64]:
+    array = np.asarray(edges)
+    if not array.size:
+        return np.zeros((0, 2), np.int64)
+    if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
+        hint = "; use edge_index.T" if array.ndim == 2 and len(array) == 2 else ""
+        raise ArgumentTypeError(
+            "graphs",
+            "must have its edges as an integer array of shape (m, 2), got "
+            f"{array.dtype} of shape {array.shape}{hint}",
+            i,
+        )
+    return array.astype(np.int64)
+
+
+def _node_labels(graphs: list[Any]) -> tuple[NDArray[np.uint64] | None, NDArray[np.int64]]:
+    """Return the labels of all nodes, or None without them; and the numbers of nodes."""
+    counted = [np.ndim(labels) == 0 and not isinstance(labels, (str, bytes)) for labels in graphs]
+    if any(counted) != all(counted):
+        i = counted.index(True)
+        raise ArgumentError("graphs", "has no labels of nodes, but other graphs have them", i)
+    arrays = [] if counted[0] else [_letters(labels, i, "nodes") for i, labels in enumerate(graphs)]
+    numbers = graphs if counted[0] else list(map(len, arrays))
+    for i, n in enumerate(numbers):
+        if isinstance(n, (bool, np.bool_, float)) or not hasattr(n, "__index__"):
+            raise ArgumentTypeError("graphs", f"must have an integer number of nodes, got {n!r}", i)
+        if n < 1:
+            raise ArgumentError("graphs", f"has {n} nodes; at least one is needed", i)
+    return _keys(arrays, "nodes") if arrays else None, np.array(numbers, np.int64)
+
+
+def _edge_labels(graphs: list[Any], edges: list[NDArray[np.int64]]) -> NDArray[np.uint64] | None:
+    """Return the labels of all edges, or None if no graph has them."""
+    without = [labels is None for labels in graphs]
+    if all(without):
+        return None
+    if any(without):
+        i = without.index(True)
+        raise ArgumentError("graphs", "has no labels of edges, but other graphs have them", i)
+    arrays = [_letters(labels, i, "edges") for i, labels in enumerate(graphs)]
+    for i, (labels, ends) in enumerate(zip(arrays, edges, strict=True)):
+        if len(labels) != len(ends):
+            raise ArgumentError("graphs", f"has {len(ends)} edges, but {len(labels)} labels", i)
+    return _keys(arrays, "edges")
+
+
+def _letters(labels: Any, i: int, what: str) -> NDArray[Any]:
+    """Return labels as integers or str; others, and a mixture, are refused."""
+    array = np.asarray(labels)
+    if array.dtype.kind == "O":
+        labels = array.tolist()
+        array = np.asarray(labels)
+    kind = array.dtype.kind
+    is_text = kind == "U" and (labels is array or all(isinstance(x, str) for x in labels))
+    if array.size and (array.ndim != 1 or not (kind in "biu" or is_text)):
+        wrong = [x for x in labels if not isinstance(x, (str, int, np.integer))] or list(labels)
+        raise ArgumentTypeError(
+            "graphs",
+            f"must have labels of {what} that are all integers or all str, got {wrong[0]!r}",
+            i,
+        )
+    return array
+
+
+def _keys(arrays: Sequence[NDArray[Any]], what: str) -> NDArray[np.uint64]:
+    """Return the numbers of which codes are made: integers, and hashes of text."""
+    kinds = [array.dtype.kind == "U" for array in arrays if array.size]
+    if any(kinds) and not all(kinds):
+        raise ArgumentTypeError("graphs", f"have both integers and str as labels of {what}")
+    if not any(kinds):
+        return np.concatenate([array.astype(np.uint64) for array in arrays])
+    texts, places = np.unique(np.concatenate(arrays), return_inverse=True)
+    hashes = [blake2b(text.encode(), digest_size=8).digest() for text in texts.tolist()]
+    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)[places]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The L1 distance of the shares of letters."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import d2ke
+from tests.reference import bag
+
+STRINGS = st.lists(st.text("abcdé\U0001f600", max_size=9), min_size=1, max_size=9)
+
+
+def exact(x, y):
+    """The rounded value of the exact distance."""
+    x, y = list(x), list(y)
+    if not x or not y:
+        return float(len(x) != len(y))
+    a, b = Counter(x), Counter(y)
+    apart = (abs(Fraction(a[k], len(x)) - Fraction(b[k], len(y))) for k in a | b)
+    return float(sum(apart))
+
+
+def matrix(X, Y=None, **options):
+    return d2ke.distance_matrix(X, Y, distance="bag", **options)
+
+
+@given(STRINGS, STRINGS)
+def test_exact(X, Y):
+    assert matrix(X, Y).tolist() == [[exact(x, y) for y in Y] for x in X]
+    D = matrix(X)
+    assert D.tolist() == [[exact(x, y) for y in X] for x in X]
+    assert (D[:, None] <= D[:, :, None] + D + 1e-12).all()
+
+
+@pytest.mark.parametrize("n_letters", [1, 3, 70_000])
+def test_many_strings_of_any_alphabet(n_letters):
+    rng = np.random.default_rng(n_letters)
+    X, Y = (
+        d2ke.pack(
+            [rng.integers(0, n_letters, rng.integers(0, 60)) for _ in range(n)], kind="strings"
+        )
+        for n in (9, 1100)
+    )
+    wanted = [[bag(x.tolist(), y.tolist()) for y in Y] for x in X]
+    got = matrix(X, Y)
+    np.testing.assert_allclose(got, wanted, atol=1e-14)
+    np.testing.assert_array_equal(got, matrix(X, Y, n_threads=3))
+    np.testing.assert_array_equal(got, matrix(Y, X).T)
+    np.testing.assert_array_equal(matrix(Y)[:9], matrix(Y[:9], Y))
+
+
+def test_tokens_and_empty_strings():
+    X = [["a", "b", "b"], ["b", "a", "b"], [], ["c"]]
+    assert matrix(d2ke.pack(X, kind="strings")).tolist() == [
+        [0, 0, 1, 2], [0, 0, 1, 2], [1, 1, 0, 1], [2, 2, 1, 0],
+    ]  # fmt: skip
+
+
+@given(st.data())
+def test_nearest_is_brute_force(data):
+    seed = data.draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    X = d2ke.pack([rng.integers(0, 9, rng.integers(1, 9)) for _ in range(60)], kind="strings")
+    D = matrix(X) + np.diag(np.full(60, np.inf))
+    indices, distances = d2ke.nearest(X, k=3, distance="bag")
+    np.testing.assert_array_equal(indices, np.argsort(D, axis=1, kind="stable")[:, :3])
+    np.testing.assert_array_equal(distances, np.sort(D, axis=1)[:, :3])
+
+
+def test_records_and_features():
+    X = ["aab", "aba", "ccc"]
+    records = d2ke.pack_records({"a": X, "b": ["x", "y", "y"]})
+    D = d2ke.distance_matrix(records, distance={"a": "bag", "b": "bag"})
+    assert 0 < D[0, 1] < D[0, 2]
+    Z = d2ke.d2ke_embed(X, ["ab"], distance="bag", gamma=1.0)
+    np.testing.assert_allclose(Z[:, 0], np.exp(-matrix(X, ["ab"])[:, 0]))
