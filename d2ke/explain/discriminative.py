@@ -133,11 +133,9 @@ def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
     for block in model.blocks:
         of_block = slice(first, first + block.R)
         weights = model.linear.weights[:, of_block] * columns[of_block]
-        if isinstance(block, PieceScores):
-            weights = (weights / model.scaling.sd[of_block]) @ block.weights.T
-            weighted.append(weights * block.deviation)
-        elif isinstance(block, FittedPieces):
-            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.basis
+        if isinstance(block, (PieceScores, FittedPieces)):
+            basis = block.weights.T if isinstance(block, PieceScores) else block.basis
+            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ basis
             weighted.append(weights * block.deviation)
         else:
             weighted.append(weights * model.deviation[of_block])

@@ -360,16 +360,16 @@ def _view(
     """Return what the random objects of a block, or single pieces, add for the one object."""
     shares, values = weights[columns] * row[columns], row[columns]
     is_itself, n = np.zeros(len(block.omega), bool), len(block.omega)
+    scale = model.scaling.sd[columns] * np.sqrt(model.R)
     if isinstance(block, PieceScores):
         # A score is a sum over the pieces that occur, and each of them has a share of it.
         values = block.occurrences(objects).toarray()[0]
-        shares = values * (block.weights @ (weights[columns] / model.scaling.sd[columns]))
+        shares = values * (block.weights @ (weights[columns] / scale))
         distances = np.where(values > 0, 0.0, np.nan)
         return _View(block, None, distances, shares, values, is_itself, None, None)
     x = _seen(block, objects)
     if isinstance(block, FittedPieces):
         # Features are sums over landmarks, and each of these has a share.
-        scale = model.scaling.sd[columns] * np.sqrt(model.R)
         values = block.of_landmarks(row[columns] * scale)
         shares = block.basis.T @ (weights[columns] / scale) * values
         if training_object is not None:

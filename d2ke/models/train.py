@@ -89,13 +89,13 @@ def d2ke_train(
         random objects are training objects. Several distances, such as ``["dtw", "msm", "twe"]``,
         share R, side by side in one model; for records a dict, such as ``{"track": "dtw"}``.
     R : int, optional
-        Number of random objects of all blocks together; by default 13000 for up to 4000 series,
+        Number of random objects of all blocks together; by default 17000 for up to 4000 series,
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for
         sets and as many for centred ones, and 512 for a Python function; for each column of
         records, which share a given R. By default, models of more than 4096 objects have at most
-        4096. Besides, strings have a score of their pieces for each class, or, fewer than 512, 4096
-        pieces. If scores carry most of the signal, fewer random objects are drawn, and so are
-        whole series where windows do.
+        4096. Besides, strings have features of their pieces: one for each training string, 1024
+        for more than 4096, or a score for each class of many strings. If pieces carry most of the
+        signal, fewer random objects are drawn, and so are whole series where windows do.
     strands : {"one", "both"}
         For DNA and RNA, strings of ACGTN or U: with ``"both"``, pieces of a string's reverse
         complement count as its own do. ``print(model)`` proposes it if left-out errors are clearly
