@@ -128,15 +128,17 @@ def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Discri
 
 
 def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
-    """Return weights times deviations of random objects, landmarks, and single pieces."""
+    """Return weights times deviations of random objects and single pieces, 0 for landmarks."""
     weighted, first = [], 0
     for block in model.blocks:
         of_block = slice(first, first + block.R)
         weights = model.linear.weights[:, of_block] * columns[of_block]
-        if isinstance(block, (PieceScores, FittedPieces)):
-            basis = block.weights.T if isinstance(block, PieceScores) else block.basis
-            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ basis
+        if isinstance(block, PieceScores):
+            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.weights.T
             weighted.append(weights * block.deviation)
+        elif isinstance(block, FittedPieces):
+            # A landmark stands for its pieces, which other landmarks have too, not for itself.
+            weighted.append(np.zeros((len(weights), len(block.omega))))
         else:
             weighted.append(weights * model.deviation[of_block])
         first += block.R

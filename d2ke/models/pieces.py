@@ -49,8 +49,6 @@ class FittedPieces(FittedFeatures):
         Whether pieces of the reverse complement count too.
     kernel_weights : ndarray of float64
         Of the kernel of each number of letters.
-    deviation : ndarray of float32, shape (R,)
-        Standard deviations of the kernel with each landmark.
     complements_pay : bool
         Whether left-out errors were clearly lower with both strands than with the one given.
     sources : ndarray of int64, shape (R,)
@@ -62,7 +60,6 @@ class FittedPieces(FittedFeatures):
     form: str
     strands: str
     kernel_weights: np.ndarray = field(repr=False)
-    deviation: np.ndarray = field(repr=False)
     complements_pay: bool = False
 
     prior: ClassVar[float] = 7.0  # few training strings say too little about shares
@@ -76,7 +73,6 @@ class FittedPieces(FittedFeatures):
         """Refuse parts that do not fit together."""
         form = _words(self.form, self.strands)
         arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
-        arrays.check_array("deviation", self.deviation, np.float32, (self.R,))
         arrays.check_array("kernel_weights", self.kernel_weights, np.float64, (len(form.masks),))
         if of_kind(self.omega, "strings") is None or not self.R:
             raise ValueError(f"the landmarks of {self.name} are not strings")
@@ -156,7 +152,7 @@ class Pieces:
             return None, np.empty((len(sample.rows), 0), np.float32)
         fitted = FittedPieces(
             landmarks[order], basis, self.form, self.strands, weights,
-            K[:, order].std(axis=0).astype(np.float32), self._complements_pay(sample, places, K),
+            self._complements_pay(sample, places, K),
             name=self.name, family=self.family, column=self.column, sd_power=0.0,
             sources=sample.rows[places[order]],
         )  # fmt: skip
