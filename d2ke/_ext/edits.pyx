@@ -168,8 +168,8 @@ def bags(x, y):
         keys.sort()
         order[a:b] = a + (keys & 0xffffffff).astype(np.int64)
     blocks, found = (owners // BAGS)[order], y[0][order]
-    changes = np.flatnonzero(np.append(True, (found[1:] != found[:-1]) | (blocks[1:] != blocks[:-1]))
-                             [:len(order)])
+    is_new = (found[1:] != found[:-1]) | (blocks[1:] != blocks[:-1])
+    changes = np.flatnonzero(np.append(True, is_new)[:len(order)])
     cdef const int64_t[::1] places = np.append(changes, len(order))
     cdef const int64_t[::1] ends = np.searchsorted(blocks[changes],
                                                    np.arange(pairs.problem.n_blocks + 1))
