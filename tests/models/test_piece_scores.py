@@ -160,7 +160,8 @@ def test_shares_of_pieces_are_the_score():
     own = slice(model.R - block.R, model.R)
     weights = model.linear.weights[list(model.classes).index(why.label), own]
     score = block.features(x, 1)[0] - block.offset
-    assert shares == pytest.approx(weights / model.scaling.sd[own] @ score, abs=1e-5)
+    scale = model.scaling.sd[own] * np.sqrt(model.R)
+    assert shares == pytest.approx(weights / scale @ score, abs=1e-5)
 
 
 @pytest.mark.parametrize(

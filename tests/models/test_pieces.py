@@ -130,7 +130,6 @@ def test_files_whose_parts_do_not_fit_are_refused():
     block.check()
     for wrong in (
         {"basis": block.basis[1:]}, {"kernel_weights": np.ones(3)}, {"strands": "both"},
-        {"deviation": block.deviation[1:]},
     ):  # fmt: skip
         with pytest.raises(ValueError):  # noqa: PT011
             replace(block, **wrong).check()
