@@ -25,6 +25,7 @@ _POWER = 0.25  # of the standard deviations that features are divided by
 _FEW = 4096  # strings: of more, one fold chooses C
 _COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
 _TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
+_TINY = np.finfo(np.float32).tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +152,7 @@ def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> Pi
     unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
     S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
     ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
-    C, hidden = ridge.left_out()
-    weights = ridge.solve(C, np.ones((len(X), 1), bool))
+    weights, hidden = ridge.fit()
     return PieceScores(
         omega, marks, (unit[:, None] * weights).astype(np.float32),
         ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
@@ -173,25 +173,37 @@ class _SparseRidge:
         self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
         self.outside = self.folds[:, None] != np.arange(n_folds)
 
-    def left_out(self) -> tuple[float, np.ndarray]:
-        """Return the C of the least squared error, and the scores of each row without its fold."""
+    def fit(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights, shape (P, k), and the scores of each row without its fold, (n, k).
+
+        They are of the C of the least squared error. Each solution begins with one that is near.
+        """
         held_out = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
-        best: tuple[float, float, np.ndarray] | None = None
+        best: tuple[float, float, np.ndarray, np.ndarray] | None = None
+        start = None
         for C in _COSTS:
-            scores = self._scores(C, held_out)
+            weights, start = self.solve(C, held_out, start)
+            scores = self._scores(weights, held_out)
             rows = ~held_out.all(axis=1)
             squares = ((scores - self.T)[rows] ** 2).sum(axis=1)
             error = float(np.average(squares, weights=self.weights[rows]))
             if best is not None and error > best[0]:
                 break
-            best = error, C, scores
+            best = error, C, scores, start
         assert best is not None
-        whole = held_out.shape == self.outside.shape
-        return best[1], best[2] if whole else self._scores(best[1], self.outside)
+        _, C, scores, start = best
+        every, k = np.ones((len(self.T), 1), bool), self.T.shape[1]
+        of_all, start = self.solve(C, every, start[:, :k])
+        if held_out.shape != self.outside.shape:
+            others = self.outside[:, 1:]
+            weights, _ = self.solve(C, others, np.tile(start, others.shape[1]))
+            in_first = ~self.outside[:, 0]
+            scores = np.where(in_first[:, None], scores, self._scores(weights, others))
+        return of_all, scores
 
-    def _scores(self, C: float, chosen: np.ndarray) -> np.ndarray:
+    def _scores(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of rows that are outside one of the subsets by its model."""
-        weights, k = self.solve(C, chosen), self.T.shape[1]
+        k = self.T.shape[1]
         # A fold with more of a class than the others has a lower mean outside of it, which would
         # reveal the labels to a second model: all scores have the mean of all rows.
         scores = np.tile(self.mean, (len(self.T), 1))
@@ -200,31 +212,44 @@ class _SparseRidge:
             scores[rest] += self.S[rest] @ weights[:, held] - self.centre @ weights[:, held]
         return scores
 
-    def solve(self, C: float, chosen: np.ndarray) -> np.ndarray:
-        """Return the weights, shape (P, s k), of models of s subsets of rows, shape (n, s)."""
+    def solve(
+        self, C: float, chosen: np.ndarray, start: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Solve the models of s subsets of rows, shape (n, s), from a nearby solution.
+
+        Return the weights, shape (P, s k), and the solution, shape (n, s k).
+        """
         k, S, centre = self.T.shape[1], self.S, self.centre
         w = self.weights[:, None] * chosen
         means = (w.T @ self.T) / w.sum(axis=0)[:, None]
         roots = np.repeat(np.sqrt(w), k, axis=1).astype(np.float32)
         scale = np.sqrt(np.mean((self.T - self.mean) ** 2)) or 1.0
-        r = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
-        goal = _TOLERANCE**2 * (r**2).sum(axis=0)
-        a, direction, squares = np.zeros_like(r), r.copy(), (r**2).sum(axis=0)
+        target = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
+        goal = _TOLERANCE**2 * (target**2).sum(axis=0)
+
+        def of_pieces(a: np.ndarray) -> np.ndarray:
+            rows = roots * a
+            return S.T @ rows - np.outer(centre, rows.sum(axis=0))
+
+        def image(a: np.ndarray) -> np.ndarray:
+            u = of_pieces(a)
+            return roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * a
+
+        a = np.zeros_like(target) if start is None else start * (roots > 0)
+        r = target.copy() if start is None else target - image(a)
+        direction, squares = r.copy(), (r**2).sum(axis=0)
         for _ in range(_STEPS):
             if (squares <= goal).all():
                 break
-            rows = roots * direction
-            u = S.T @ rows - np.outer(centre, rows.sum(axis=0))
-            image = roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * direction
-            step = squares / np.maximum((direction * image).sum(axis=0), np.finfo(np.float32).tiny)
+            product = image(direction)
+            step = squares / np.maximum((direction * product).sum(axis=0), _TINY)
             a += step * direction
-            r -= step * image
+            r -= step * product
             before, squares = squares, (r**2).sum(axis=0)
-            direction *= squares / np.maximum(before, np.finfo(np.float32).tiny)
+            direction *= squares / np.maximum(before, _TINY)
             direction += r
-        rows = roots * a
-        weights = S.T @ rows - np.outer(centre, rows.sum(axis=0))
-        return scale * weights.astype(np.float64)
+        weights: np.ndarray = scale * of_pieces(a).astype(np.float64)
+        return weights, a
 
 
 def _levels(pieces: Objects) -> list[np.ndarray]:
@@ -256,9 +281,10 @@ def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> A
         ranks = np.minimum(np.searchsorted(level, children), len(level) - 1)
         is_piece = (letters >= 0) & (level[ranks] == children)
         starts, ranks = starts[is_piece], ranks[is_piece]
-        by_level.append(np.unique(owner[starts] * len(pieces) + first + ranks))
+        by_level.append((owner[starts], first + ranks))
         first += len(level)
-    cells = np.concatenate(by_level or [np.empty(0, np.int64)])
-    rows, columns = cells // max(len(pieces), 1), cells % max(len(pieces), 1)
-    ones = np.ones(len(cells), np.float32)
-    return sparse.csr_array((ones, (rows, columns)), shape=(len(X), len(pieces)))
+    rows, columns = map(np.concatenate, zip(*by_level, strict=True))
+    counts = (np.ones(len(rows), np.float32), (rows, columns))
+    result = sparse.csr_array(counts, shape=(len(X), len(pieces)))  # adds up what is there twice
+    result.data[:] = 1
+    return result

@@ -24,7 +24,8 @@ def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np
         # The rank of a piece among those of its length stands for it, so that no code overflows.
         codes = ranks[starts] * base + X.values[starts + length - 1]
         _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
-        distinct = np.unique(ranks[starts] * len(X) + owner[starts]) // max(len(X), 1)
+        pairs = np.sort(ranks[starts] * len(X) + owner[starts])
+        distinct = pairs[np.diff(pairs, prepend=-1) > 0] // max(len(X), 1)
         counts.append(np.bincount(distinct, minlength=len(firsts)))
         places.append(starts[firsts])
         lengths.append(np.full(len(firsts), length))
