@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects
 
-_DNA = "ACGNT"
-N_DNA = len(_DNA)
+DNA = "ACGNT"
+N_DNA = len(DNA)
 COMPLEMENTS = dict(zip("ACGNTU", "TGCNAA", strict=True))
-_CODES_OF_COMPLEMENTS = np.array([_DNA.index(COMPLEMENTS[x]) for x in _DNA], np.uint32)
+_CODES_OF_COMPLEMENTS = np.array([DNA.index(COMPLEMENTS[x]) for x in DNA], np.uint32)
 _CODES = np.full(128, N_DNA, np.uint32)
-_CODES[[ord(letter) for letter in _DNA]] = np.arange(N_DNA)
-_CODES[ord("U")] = _DNA.index("T")  # the letter of RNA that pairs with A
+_CODES[[ord(letter) for letter in DNA]] = np.arange(N_DNA)
+_CODES[ord("U")] = DNA.index("T")  # the letter of RNA that pairs with A
 
 
 def check_dna(name: str, objects: Objects) -> None:
@@ -45,7 +45,7 @@ def is_dna(objects: Objects) -> bool:
     if objects.letters not in ("str", "bytes"):
         return False
     places = np.unique(_codes_of(objects.alphabet))
-    return bool(np.isin([_DNA.index(letter) for letter in "ACG"], places).all()) and (
+    return bool(np.isin([DNA.index(letter) for letter in "ACG"], places).all()) and (
         N_DNA not in places
     )
 

@@ -13,6 +13,7 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
+from d2ke.explain.pieces import piece_shares
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
@@ -71,6 +72,11 @@ class Explanation:
         Of ``distance="bag"``, the letters of x, such as words or codes of a graph: ``letter``,
         ``share``, what the random objects add by having the letter, the largest first, and
         ``places``, an array of the places of the letter in x. See also `codes`.
+    pieces : tuple of dict
+        Of strings in a model of their pieces: ``piece``, text with a dot for each letter that does
+        not count and ^ and $ for the ends; ``share``, what the piece adds, the largest first; and
+        ``places``, an array of the places in x where it begins, on either strand. Models of many
+        strings have scores of pieces instead, which are among `omegas`.
     """
 
     label: Any
@@ -83,6 +89,7 @@ class Explanation:
     steps: np.ndarray | None = None
     series: np.ndarray | None = None
     letters: tuple[dict[str, Any], ...] = ()
+    pieces: tuple[dict[str, Any], ...] = ()
 
     def codes(self, rounds: int = 3) -> tuple[dict[str, Any], ...]:
         """Return the codes of a graph with the nodes where they are.
@@ -147,6 +154,11 @@ class Explanation:
         for entry in self.letters[: len(self.omegas)]:
             lines.append(
                 f"  {entry['share']:+.4f} {entry['letter']!r}, {len(entry['places'])} times"
+            )
+        lines += ["pieces that add most:"] * bool(self.pieces)
+        for entry in self.pieces[: len(self.omegas)]:
+            lines.append(
+                f"  {entry['share']:+.4f} {entry['piece']!r} from {entry['places'].tolist()}"
             )
         return "\n".join(lines)
 
@@ -264,6 +276,7 @@ def d2ke_explain(
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
         _training_objects(model, views, limit), _windows(views, owners, numbers, order, limit),
         steps, series, next((view.letters for view in views if view.letters), ()),
+        _pieces(model, weights, objects, limit),
     )  # fmt: skip
 
 
@@ -371,7 +384,7 @@ def _view(
     if isinstance(block, FittedPieces):
         # Features are sums over landmarks, and each of these has a share.
         values = block.of_landmarks(row[columns] * scale)
-        shares = block.basis.T @ (weights[columns] / scale) * values
+        shares = block.landmark_weights(weights[columns] / scale) * values
         if training_object is not None:
             is_itself = block.sources == training_object
     if not isinstance(block, FittedBlock) or x is None:
@@ -406,6 +419,20 @@ def _training_objects(
             np.add.at(sums, view.block.sources[taken], view.shares[taken])
     largest = np.argsort(-sums, kind="stable")[:limit].tolist()
     return tuple((i, float(sums[i])) for i in largest if sums[i] > 0)
+
+
+def _pieces(
+    model: D2KEModel, weights: np.ndarray, objects: Any, limit: int
+) -> tuple[dict[str, Any], ...]:
+    """Return the pieces of a string that add most; of records, of the first column with pieces."""
+    first = 0
+    for block in model.blocks:
+        columns, first = slice(first, first + block.R), first + block.R
+        x = _seen(block, objects)
+        if isinstance(block, FittedPieces) and x is not None:
+            scale = model.scaling.sd[columns] * np.sqrt(model.R)
+            return piece_shares(block, x, block.landmark_weights(weights[columns] / scale), limit)
+    return ()
 
 
 def _windows(
@@ -455,7 +482,7 @@ def _record(x: Any, model: D2KEModel) -> Any:
 
 def _seen(block: Any, objects: Any) -> Any:
     """Return the one object that a block sees; None for no entry, and for numbers and the like."""
-    if not isinstance(block, FittedBlock):
+    if not isinstance(block, (FittedBlock, FittedPieces)):
         return None
     if not block.column:
         return objects

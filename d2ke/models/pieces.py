@@ -71,12 +71,18 @@ class FittedPieces(FittedFeatures):
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""
-        form = _words(self.form, self.strands)
         arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
-        arrays.check_array("kernel_weights", self.kernel_weights, np.float64, (len(form.masks),))
+        arrays.check_array(
+            "kernel_weights", self.kernel_weights, np.float64, (len(self.words.masks),)
+        )
         if of_kind(self.omega, "strings") is None or not self.R:
             raise ValueError(f"the landmarks of {self.name} are not strings")
         check_strands("omega", self.omega, self.strands)
+
+    @property
+    def words(self) -> piece_kernels.Pieces:
+        """The words that are pieces."""
+        return _words(self.form, self.strands)
 
     def describe(self) -> str:
         """Return the form of the pieces."""
@@ -87,7 +93,7 @@ class FittedPieces(FittedFeatures):
     def kernel(self, X: Objects, n_threads: int | None, progress: bool = False) -> np.ndarray:
         """Return the kernel of strings with the landmarks, float64 of shape (n, R)."""
         check_strands("X", X, self.strands)
-        words, weights = _words(self.form, self.strands), self.kernel_weights
+        words, weights = self.words, self.kernel_weights
         with progress_bar(progress, "pieces") as report:
             return piece_kernels.piece_kernel(
                 X, self.omega, words, weights.tolist(), team_size(n_threads), report
@@ -106,6 +112,11 @@ class FittedPieces(FittedFeatures):
     def of_landmarks(self, z: np.ndarray) -> np.ndarray:
         """Return the kernel of a string, or of differences of strings, with these features."""
         result: np.ndarray = linalg.solve_triangular(self.basis.astype(np.float64), z, lower=True)
+        return result
+
+    def landmark_weights(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of the kernel with landmarks for weights of features."""
+        result: np.ndarray = self.basis.T @ weights
         return result
 
 

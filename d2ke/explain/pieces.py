@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shares of pieces of a string in the decision of a model of pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from d2ke.distances.masks import Mask
+from d2ke.distances.piece_kernels import Strings, packed_strings
+from d2ke.distances.strands import DNA
+from d2ke.models.pieces import FittedPieces
+from d2ke.objects.container import Objects
+
+
+def piece_shares(
+    block: FittedPieces, x: Objects, weights: np.ndarray, limit: int
+) -> tuple[dict[str, Any], ...]:
+    """Return the pieces of x that add most to a decision, the largest first.
+
+    The decision is a sum over landmarks of weight times kernel, and the kernel a sum over pieces of
+    products of roots of counts: so each piece of x has a share. All together sum to the decision.
+    """
+    words = block.words
+    strings = packed_strings((x, block.omega), words)
+    shares, places, masks = [], [], []
+    for of_length, scale in zip(words.masks, block.kernel_weights.tolist(), strict=True):
+        values, squares = [], np.zeros(1 + len(block.omega))
+        for mask in of_length:
+            starts = _starts(strings, mask)
+            rows = _row_of(strings, starts)
+            squares += np.bincount(rows, minlength=len(squares))
+            values.append(_common_words(strings, mask, starts, rows))
+        norms = np.sqrt(squares)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factors = np.where(norms[1:] > 0, weights / norms[1:], 0.0) * scale / norms[0]
+        for mask, (firsts, counts, owners, word, times) in zip(of_length, values, strict=True):
+            sums = np.bincount(word, np.sqrt(times) * factors[owners - 1], len(firsts))
+            shares.append(np.sqrt(counts) * sums)
+            places.append(firsts)
+            masks += [mask] * len(firsts)
+    every, firsts = np.concatenate(shares), np.concatenate(places)
+    texts, entries = _letter_texts(x, strings, words.ends), []
+    for k in np.argsort(-every, kind="stable")[:limit].tolist():
+        mask, start = masks[k], int(firsts[k])
+        letters = ["."] * (mask[-1] + 1)
+        for place in mask:
+            letters[place] = texts[int(strings.codes[start + place])]
+        string, begins = _places(strings, mask, start)
+        # A word of the reverse complement begins where its complement ends.
+        begins = np.where(string == 1, x.lengths[0] - 1 - mask[-1] - begins, begins)
+        text = ("" if x.letters in ("str", "bytes") else " ").join(letters)
+        begins = np.unique(np.maximum(begins - words.ends, 0))
+        entries.append({"piece": text, "share": float(every[k]), "places": begins})
+    return tuple(entries)
+
+
+def _starts(strings: Strings, mask: Mask) -> np.ndarray:
+    """Return where words of a mask begin among the letters of all strings."""
+    last = np.repeat(strings.offsets[1:], np.diff(strings.offsets)) - mask[-1]
+    places = np.arange(len(last))
+    return places[places < last]
+
+
+def _row_of(strings: Strings, places: np.ndarray) -> np.ndarray:
+    return (np.searchsorted(strings.offsets, places, side="right") - 1) // strings.strands
+
+
+def _common_words(
+    strings: Strings, mask: Mask, starts: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the words of the first row, and where others have them.
+
+    Where each word begins first, and how often; and rows, words and counts of the other rows.
+    """
+    of_x = rows == 0
+    n_x, ranks = np.count_nonzero(of_x), np.zeros(len(starts), np.int64)
+    starts, rows = np.r_[starts[of_x], starts[~of_x]], np.r_[rows[of_x], rows[~of_x]]
+    distinct = firsts = np.zeros(0, np.int64)
+    for place in mask:
+        # The rank of what was read among that of x stands for it, so that no code overflows.
+        codes = ranks * strings.n_letters + strings.codes[starts + place]
+        distinct, firsts = np.unique(codes[:n_x], return_index=True)
+        ranks = np.minimum(np.searchsorted(distinct, codes), max(len(distinct) - 1, 0))
+        is_common = distinct[ranks] == codes if len(distinct) else np.zeros(len(codes), bool)
+        starts, rows, ranks = starts[is_common], rows[is_common], ranks[is_common]
+    counts = np.bincount(ranks[:n_x], minlength=len(distinct))
+    cells, times = np.unique(rows[n_x:] * max(len(distinct), 1) + ranks[n_x:], return_counts=True)
+    return (
+        starts[firsts], counts, cells // max(len(distinct), 1), cells % max(len(distinct), 1), times
+    )  # fmt: skip
+
+
+def _places(strings: Strings, mask: Mask, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which strings of the first row have the word that begins at a place, and where."""
+    inside = _starts(strings._replace(offsets=strings.offsets[: strings.strands + 1]), mask)
+    places = np.array(mask)
+    words = strings.codes[inside[:, None] + places]
+    inside = inside[(words == strings.codes[start + places]).all(axis=1)]
+    string = np.searchsorted(strings.offsets, inside, side="right") - 1
+    return string, inside - strings.offsets[string]
+
+
+def _letter_texts(x: Objects, strings: Strings, ends: bool) -> dict[int, str]:
+    """Return the letters of x, and the marks of its ends, by their codes."""
+    if strings.strands == 2:
+        return dict(enumerate(DNA))
+    codes = strings.codes[ends : x.lengths[0] + ends].tolist()
+    item = x[0].decode("latin-1") if x.letters == "bytes" else x[0]
+    marks = dict(zip(range(strings.n_letters - 2, strings.n_letters), "^$", strict=True))
+    return (marks if ends else {}) | dict(zip(codes, map(str, item), strict=True))
