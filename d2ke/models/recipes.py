@@ -40,7 +40,7 @@ _LEAST_COURSE, _LEAST_WINDOWS = 60, 17  # features; of fewer, all are nearest sh
 _TENTH = 10  # of the whole course says if it pays
 
 _SHORT_STRINGS = 30  # letters: of pieces of longer strings, those with gaps are more alike
-_LANDMARKS = 1024  # of more than SAMPLE strings; of fewer, all
+_LANDMARKS = 2048  # of more than SAMPLE strings; of fewer, all
 # Strings, short and long, of more than which all pieces have scores: landmarks have few of them.
 _SCORED = (SAMPLE, 2 * SAMPLE)
 _FIRST = 256  # features beside pieces that say how many of them pay
