@@ -523,7 +523,7 @@ def test_a_model_of_records(name, small_sample):
     assert [block.family for block in ours.blocks] == [block.family for block in wanted.blocks]
     shares = [[block.share for block in model.blocks] for model in (ours, wanted)]
     np.testing.assert_allclose(*shares, rtol=1e-6)
-    assert ours.C == pytest.approx(wanted.C, rel=1e-6)
+    assert pytest.approx(wanted.C, rel=1e-6) == ours.C
     same(d2ke_features(ours), d2ke_features(wanted))
     decisions = [d2ke.d2ke_predict(None, RECORDS, model)[2] for model in (ours, wanted)]
     np.testing.assert_allclose(*decisions, rtol=0, atol=1e-5 * np.abs(decisions[1]).max())

@@ -117,6 +117,9 @@ class FittedFeatures:
     kinds : int
         Number of kinds of distances whose features are side by side, as many of each; 0 for
         features that are not functions of a distance.
+    self_kernel : float
+        If products of features are a kernel, its value for an object with itself; products of
+        features of an object that is not among the random objects are smaller. Else 0.
     sd_power : float
         Features are divided by their standard deviations to this power.
     sources, hidden, own : ndarray or None
@@ -153,6 +156,15 @@ class FittedFeatures:
     def kinds(self) -> int:
         """Number of kinds of distances."""
         return 0
+
+    @property
+    def self_kernel(self) -> float:
+        """The kernel of an object with itself, if products of features are one."""
+        return 0.0
+
+    def as_new(self, F: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the features of training objects, by their numbers, as if they were new."""
+        return F
 
     def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
         """Return the fitted block: itself."""

@@ -24,6 +24,7 @@ from d2ke.models.left_out import COSTS
 from d2ke.objects.container import Objects, of_kind
 
 _LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
+_EQUAL = 1e-4  # of the kernel of a string with itself: rounding of products
 _COMPARED = 1024  # strings, at most, that show if both strands pay
 _CLEAR = 2  # standard errors
 _FORMS = {"contiguous": CONTIGUOUS, "gapped": GAPPED}
@@ -69,6 +70,11 @@ class FittedPieces(FittedFeatures):
         """Number of features."""
         return len(self.omega)
 
+    @property
+    def self_kernel(self) -> float:
+        """The kernel of a string with itself, if it is not shorter than the pieces."""
+        return float(self.kernel_weights.sum())
+
     def check(self) -> None:
         """Refuse parts that do not fit together."""
         arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
@@ -113,6 +119,22 @@ class FittedPieces(FittedFeatures):
         """Return the kernel of a string, or of differences of strings, with these features."""
         result: np.ndarray = linalg.solve_triangular(self.basis.astype(np.float64), z, lower=True)
         return result
+
+    def as_new(self, F: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the features of training strings as if they were not landmarks.
+
+        They lose what is orthogonal to the features of all other landmarks, unless an equal string
+        would be the landmark in their place.
+        """
+        _, places, landmarks = np.intersect1d(rows, self.sources, return_indices=True)
+        of_landmarks = F[places]
+        others = np.delete(F, places, axis=0) @ of_landmarks.T
+        squares = (of_landmarks**2).sum(axis=1)
+        alone = others.max(axis=0, initial=0) < (1 - _EQUAL) * squares
+        places, columns = places[alone], self.basis[:, landmarks[alone]]
+        F = F.copy()
+        F[places] -= (columns / (columns**2).sum(axis=0)).T
+        return F
 
     def landmark_weights(self, weights: np.ndarray) -> np.ndarray:
         """Return the weights of the kernel with landmarks for weights of features."""

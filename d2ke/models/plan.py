@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter, not_
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -272,14 +272,15 @@ def _plan(
     stretch = scales.balanced / (scales.unit * np.sqrt(len(share) * share))
     centre = labels.task.target_centre(labels.values)
     unsupervised = [block for block in fitted if not block.supervised]
-    sizes, kinds = (list(map(attrgetter(fact), unsupervised)) for fact in ("R", "kinds"))
     own_columns = OwnColumns.of(fitted)
     with own_columns.within(sample.rows).hidden_in(Z):
-        kept = Z if len(Z) <= SAMPLE else Z[sample_rows(len(Z), entropy)]
+        places = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
+        kept = Z if len(places) == len(Z) else Z[places]
         if len(unsupervised) < len(fitted):
             kept = kept[:, ~per_feature(fitted, "supervised")]
-        plain = list(map(not_, kinds))
-        reference = ReferenceObjects.of(kept, sizes, plain, entropy, sample.n_threads)
+        reference = ReferenceObjects.of(
+            kept, unsupervised, sample.rows[places], entropy, sample.n_threads
+        )
     return Plan(
         fitted, scales.mean, scales.unit, scales.deviation, scales.largest, scales.floors, stretch,
         left_out, centre, product_type(n, Z.shape[1]), reference, own_columns,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.blas import row_products
+from d2ke.models.blocks import FittedFeatures
 
 COLUMNS = 512  # random projections of an object: 1024 do not rank better
 _FARTHEST = 10.0  # times the median: objects beyond it count as equally far
@@ -33,6 +34,11 @@ class ReferenceObjects:
     standardised, and all blocks get equal parts of the variance. Sums of entries with random signs
     (a count sketch) keep Euclidean distances up to about 4 %.
 
+    Features whose products are a kernel are not standardised, as their distances are those of the
+    kernel. Reference objects are looked for among the others as if they were new. What features
+    lack of the kernel of an object with itself (all of it, if the object has nothing in common with
+    the random objects) adds to the squares of its distances.
+
     Attributes
     ----------
     plain : ndarray of bool, shape (R,)
@@ -45,6 +51,11 @@ class ReferenceObjects:
         Projections of at most 4,096 training objects.
     scores : ndarray of float32, shape (m,)
         Distances of these objects to the nearest others.
+    kernels : ndarray of float64, shape (n, 4)
+        For each block whose products of features are a kernel: its first feature, the one after its
+        last, the kernel of an object with itself, and the square of the weights.
+    lacking : ndarray of float32, shape (m,)
+        What the reference objects lack of it, times the square of the weights.
     """
 
     plain: np.ndarray = field(repr=False)
@@ -52,21 +63,24 @@ class ReferenceObjects:
     centre: np.ndarray = field(repr=False)
     rows: np.ndarray = field(repr=False)
     scores: np.ndarray = field(repr=False)
+    kernels: np.ndarray = field(repr=False)
+    lacking: np.ndarray = field(repr=False)
 
     @classmethod
     def of(
         cls,
         F: np.ndarray,
-        sizes: Sequence[int],
-        plain: Sequence[bool],
+        blocks: Sequence[FittedFeatures],
+        numbers: np.ndarray,
         entropy: Any,
         n_threads: int | None,
     ) -> ReferenceObjects:
-        """Return the reference objects with unscaled features F, shape (m, R).
+        """Return the reference objects with unscaled features F of blocks, shape (m, R).
 
-        `sizes` are those of the blocks, and `plain` marks blocks without distances.
+        `numbers` are those of the objects among the training objects.
         """
-        is_plain = np.repeat(np.asarray(plain, bool), sizes)
+        sizes = np.array([block.R for block in blocks])
+        is_plain = np.repeat([not block.kinds for block in blocks], sizes)
         R = F.shape[1]
         sums = np.zeros((2, R))
         for first in range(0, len(F), _ROWS):
@@ -78,14 +92,31 @@ class ReferenceObjects:
         mean, squares = sums / len(F)
         deviation = np.sqrt(np.maximum(squares - mean**2, 0))
         signs = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(COLUMNS,)))
-        weights = signs.choice([-1.0, 1.0], R) / (deviation + _VARIED)
-        weights /= np.sqrt(len(sizes) * np.repeat(sizes, sizes))
+        deviation = (deviation + _VARIED) * np.sqrt(np.repeat(sizes, sizes))
+        kernels, ends = [], np.cumsum([0, *sizes.tolist()]).tolist()
+        for k, self_kernel in enumerate(block.self_kernel for block in blocks):
+            if self_kernel:
+                columns = slice(ends[k], ends[k + 1])
+                total = self_kernel - (mean[columns] ** 2).sum()
+                deviation[columns] = np.sqrt(max(total, _VARIED))
+                square = 1 / (len(sizes) * deviation[ends[k]] ** 2)
+                kernels.append((ends[k], ends[k + 1], self_kernel, square))
+        weights = signs.choice([-1.0, 1.0], R) / (deviation * np.sqrt(len(sizes)))
         centre = (centre + mean).astype(np.float32)
         empty = np.empty(0)
-        result = cls(is_plain, weights.astype(np.float32), centre, empty, empty)
-        rows = result.sums(F).astype(np.float16)
-        result = replace(result, rows=rows)
-        scores = result.nearest(rows.astype(np.float32), n_threads, leave_out_self=True)
+        result = cls(
+            is_plain, weights.astype(np.float32), centre, empty, empty,
+            np.array(kernels, np.float64).reshape(-1, 4), empty,
+        )  # fmt: skip
+        result = replace(result, rows=result.sums(F).astype(np.float16), lacking=result.lack(F))
+        if kernels:
+            F = np.hstack([
+                block.as_new(F[:, ends[k] : ends[k + 1]], numbers)
+                for k, block in enumerate(blocks)
+            ])  # fmt: skip
+        scores = result.nearest(
+            result.sums(F).astype(np.float16).astype(np.float32), result.lack(F), n_threads, True
+        )
         return replace(result, scores=scores)
 
     def sums(self, F: np.ndarray) -> np.ndarray:
@@ -100,8 +131,21 @@ class ReferenceObjects:
                 result[chunk, : strip.shape[1]] += strip
         return result
 
+    def lack(self, F: np.ndarray) -> np.ndarray:
+        """Return what unscaled features lack of kernels of objects with themselves, weighted."""
+        result = np.zeros(len(F), np.float32)
+        for first, end, self_kernel, weight in self.kernels.tolist():
+            strip = F[:, int(first) : int(end)]
+            squares = np.einsum("ij,ij->i", strip, strip, dtype=np.float64)
+            result += weight * np.maximum(self_kernel - squares, 0)
+        return result
+
     def nearest(
-        self, A: np.ndarray, n_threads: int | None, leave_out_self: bool = False
+        self,
+        A: np.ndarray,
+        lacking: np.ndarray,
+        n_threads: int | None,
+        leave_out_self: bool = False,
     ) -> np.ndarray:
         """Return the distance of each projection to the nearest reference object."""
         distances = np.empty(len(A), np.float32)
@@ -113,13 +157,15 @@ class ReferenceObjects:
             if leave_out_self:
                 np.fill_diagonal(D[:, first:], np.inf)
             # Differences of squares of nearly equal rows would be rounding.
-            distances[first : first + step] = np.linalg.norm(chunk - B[D.argmin(axis=1)], axis=1)
+            places = D.argmin(axis=1)
+            squares = ((chunk - B[places]) ** 2).sum(axis=1) + self.lacking[places]
+            distances[first : first + step] = np.sqrt(squares + lacking[first : first + step])
         return distances
 
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
         B = self.rows.astype(np.float32)
-        return B, (B**2).sum(axis=1)
+        return B, (B**2).sum(axis=1) + self.lacking
 
     def p_values(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return conformal p-values of objects with unscaled features F.
@@ -128,7 +174,8 @@ class ReferenceObjects:
         from their nearest others. Beyond all of these, the share is divided by the ratio of the
         distances, so that strangers have an order.
         """
-        scores, kept = self.nearest(self.sums(F), n_threads), np.sort(self.scores)
+        kept = np.sort(self.scores)
+        scores = self.nearest(self.sums(F), self.lack(F), n_threads)
         farther = len(kept) - np.searchsorted(kept, scores - _ROUNDING)
         beyond = np.maximum(scores / (kept[-1] + _ROUNDING), 1.0)
         return (1 + farther) / (1 + len(kept)) / beyond
