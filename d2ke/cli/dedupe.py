@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.pictures import COLOURS, GREY
 from d2ke._base.text import object_text
 from d2ke.cli.map_picture import picture
 from d2ke.cli.matrix_files import read_text
@@ -156,8 +157,8 @@ def _draw_distances(axes: Any, duplicates: linking.Duplicates, together: np.ndar
     bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
     shown = [duplicates.distances[pairs] for pairs in (together, ~together)]
-    colours = ["#0072B2", "#BBBBBB"]
+    colours = [COLOURS[0], GREY]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
-    axes.axvline(duplicates.threshold, color="#D55E00", label="threshold")
+    axes.axvline(duplicates.threshold, color=COLOURS[1], label="threshold")
     axes.set(xlabel="probability not to match", ylabel="pairs", yscale="symlog")
     axes.legend(frameon=False, fontsize=8)
