@@ -77,19 +77,22 @@ def _without_vectors(x: Objects, starts: np.ndarray, width: int) -> Objects:
     return Objects(x.kind, x.values[kept], offsets, None, None, weights)
 
 
+def picture_size(explanation: Any) -> tuple[float, float]:
+    """Return the inches of the picture of an explanation."""
+    if explanation.columns:
+        return 6.4, 0.8 + 0.32 * (len(explanation.columns) + 1)
+    if explanation.x.kind == "sets":
+        return 5.2, 4.0
+    lines = letter_cells(letter_texts(explanation.x[0]))[:, 1].max(initial=0) + 1
+    return 7.5, 1.0 + 0.24 * float(lines)
+
+
 def draw(explanation: Any, ax: Axes | None) -> Axes:
     """Draw what letters, vectors or columns add, into the axes or into those of a new figure."""
     pyplot = matplotlib().pyplot
     x = explanation.x
-    if explanation.columns:
-        size = 6.4, 0.8 + 0.32 * (len(explanation.columns) + 1)
-    elif x.kind == "strings":
-        lines = letter_cells(letter_texts(x[0]))[:, 1].max(initial=0) + 1
-        size = 7.5, 1.0 + 0.24 * lines
-    else:
-        size = 5.2, 4.0
     if ax is None:
-        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+        _, ax = pyplot.subplots(figsize=picture_size(explanation), layout="constrained")
     if explanation.columns:
         _draw_columns(ax, explanation)
     elif x.kind == "strings":
