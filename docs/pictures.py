@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of Concepts, Distances, Windows and "How sure is it?".
+"""The pictures of the start, Distances, Windows and "How sure is it?".
 
 ``python docs/pictures.py`` writes them.
 
@@ -225,6 +225,18 @@ def decisions():
         print(level.round(2), S[np.arange(len(X)), codes].mean().round(3), shares.round(3))
 
 
+def letters():
+    """Draw what the letters of three DNA strings add to their decisions."""
+    data = d2ke.datasets.load("splice")
+    train, test = data.split(seed=0)
+    model = d2ke.d2ke_train(data.labels[train], data.objects[train])
+    figure, rows = plt.subplots(3, 1, figsize=(9, 4.2), layout="constrained")
+    for axes, label in zip(rows, ("EI", "IE", "N"), strict=True):
+        first = test[np.flatnonzero(data.labels[test] == label)[0]]
+        d2ke.d2ke_explain(data.objects[first], model).plot(ax=axes)
+    save(figure, "letters.png")
+
+
 def windows():
     """Draw the windows in three records, the first picture of the gallery's example."""
     plt.close("all")
@@ -235,6 +247,7 @@ def windows():
 
 if __name__ == "__main__":
     decisions()
+    letters()
     windows()
     overview()
     distances()

@@ -2,6 +2,7 @@
 """What the documents show, run as it stands."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import tomllib
 
 import d2ke
+from d2ke.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 
@@ -229,6 +231,28 @@ def test_the_first_prediction_of_the_demo():
 
     lines = demo._one_prediction(demo.Split.of("splice", 0, {}))
     assert_near("\n".join(lines[2:7]) + "\n", shown("docs/start/first_minute.md"))
+
+
+@pytest.mark.parametrize("R", ["64", pytest.param(None, marks=pytest.mark.slow)])
+def test_ten_minutes(R, capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    [code] = blocks("docs/start/ten_minutes.md")
+    exec(code, {})
+    page = text_of("docs/start/ten_minutes.md")
+    printed = {}
+    for line in re.findall(r"^d2ke (.*)$", page, re.M):
+        words = shlex.split(line)
+        more = ["--R", R] if R and words[0] == "train" else []
+        assert main([*words, *more]) == 0
+        printed[words[0]] = capsys.readouterr().out
+    inspected, trained, predicted = re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)
+    assert printed["inspect"] == inspected
+    if R is None:
+        found = printed["train"].splitlines()
+        assert_near(next(line for line in found if line.startswith("trained")), trained[:-1])
+        assert predicted in printed["predict"]
 
 
 @pytest.mark.slow

@@ -50,6 +50,8 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
     _report_lengths(held.objects, session)
     if held.labels is not None:
         session.report(f"labels: {_of_labels(held.labels)}")
+    elif held.columns.unused:
+        session.report("labels: none; --labels NAME, if one of the columns holds them")
     if not is_data_set(options.file) and held.columns.objects is not None:
         table = open_columns(options.file, named)
         if table is not None:
@@ -131,13 +133,13 @@ def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
     labels = set() if held.labels is None else set(held.labels.tolist())
     if len(labels) > 1 and "" not in labels:
         return [f"{_command(options, 'train')} --out model.h5 --report report.html"]
-    if labels - {""}:
-        return [f"{_command(options, 'propagate')} --out labels.csv"]
     if held.objects.kind == "records":
         return [f"{_command(options, 'dedupe')} --radius 1 --out groups.csv"]
+    if labels - {""}:
+        return [f"{_command(options, 'propagate')} --as objects --out labels.csv"]
     return [
         f"{_command(options, 'neighbors')} --k 5 --out graph.csv",
-        f"{_command(options, 'cluster')} --n-clusters 5 --out clusters.csv",
+        f"{_command(options, 'cluster')} --as objects --n-clusters 5 --out clusters.csv",
     ]
 
 

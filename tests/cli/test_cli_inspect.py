@@ -70,15 +70,18 @@ def test_columns_that_must_be_named_are_listed_first(capsys, words):
     assert "objects (--objects)" in error
 
 
-def test_other_commands_come_next(capsys, words):
+def test_other_commands_come_next(capsys, words, monkeypatch):
+    monkeypatch.chdir(words.parent)
     text = inspect(capsys, words, "--objects", "word").out
-    assert "no labels" in text
+    assert "labels: none; --labels NAME, if one of the columns holds them\n" in text
     assert "next: d2ke neighbors" in text
-    assert "next: d2ke cluster" in text
+    commands = [line.removeprefix("next: d2ke ") for line in text.splitlines()[-2:]]
+    for command in (commands[0], commands[1].replace("clusters 5", "clusters 2")):
+        assert main([*shlex.split(command.replace("--k 5", "--k 2")), "--threads", "1"]) == 0
     words.write_text(WORDS.replace("b,sitten,en", "b,sitten,"), "utf-8")
     text = inspect(capsys, words, "--objects", "word", "--labels", "language").out
     assert "2 classes: de (2), en (1); 1 objects without" in text
-    assert "next: d2ke propagate" in text
+    assert f"next: d2ke propagate {words} --objects word --labels language --as objects" in text
     assert "next: d2ke dedupe" in inspect(capsys, words, "--objects", "word,age").out
 
 
