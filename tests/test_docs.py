@@ -431,6 +431,32 @@ def test_anchors_are_those_of_github(tmp_path):
     ]
 
 
+def test_commands_of_the_paper_exist():
+    text = re.sub(r"\s+", " ", text_of("paper/paper.md"))
+    commands = re.findall(
+        r"`(?:python (?:-m )?)?((?:benchmarks|papers|tests|tools)[./][^` ]*)", text
+    )
+    assert len(commands) > 12
+    for name in commands:
+        places = [ROOT / name, ROOT / f"{name.replace('.', '/')}.py"]
+        assert any(place.exists() for place in places), name
+    names = int(re.search(r"- (\d+) distances", text)[1])
+    assert len(d2ke.distance_names()) == names
+    measured = text_of("README.md") + text_of("docs/tables.md")
+    for row in re.findall(
+        r"^\|.*?\|.*?\| ([\d.]+(?: to [\d.]+)?) \| `(bench[^`]*)`", text_of("paper/paper.md"), re.M
+    ):
+        number, command = row
+        if "groups" not in command:
+            assert f"| {number} | `python -m {command}` |" in measured
+    for name, ours, searched in re.findall(
+        r"^\| (\w+) \(.*?\| ([\d.]+) \| ([\d.]+) \|", text_of("paper/paper.md"), re.M
+    ):
+        row = re.search(rf"^\| {name} .*", text_of("docs/tables.md"), re.M)[0]
+        assert f"| {ours} +-" in row
+        assert f"| {searched} +-" in row
+
+
 def test_versions_are_the_same_everywhere():
     assert f"\nversion: {d2ke.__version__}\n" in text_of("CITATION.cff")
     recipe = text_of("conda/recipe/recipe.yaml")
