@@ -154,7 +154,7 @@ def _colour(place: int, n_colours: int, ordered: bool) -> Any:
         return COLOURS[place]
     from matplotlib import colormaps
 
-    return colormaps["viridis" if ordered else "turbo"](place / max(1, n_colours - 1))
+    return colormaps["viridis"](place / max(1, n_colours - 1))
 
 
 def _scatter(
