@@ -237,6 +237,29 @@ def letters():
     save(figure, "letters.png")
 
 
+def neighbors():
+    """Draw names beside their nearest neighbours."""
+    names = [
+        "Jon Smith",
+        "John Smith",
+        "Jon Smyth",
+        "J. Smith",
+        "Ann Lee",
+        "Anne Lee",
+        "Anna Leigh",
+    ]
+    found = d2ke.nearest(names, k=3, distance="levenshtein")
+    save(d2ke.neighbors.plot_neighbors(names, *found, limit=2), "neighbors.png")
+
+
+def clusters():
+    """Draw the medoids of one coefficient of spoken vowels, and the members of their clusters."""
+    X, _ = vowels()
+    X = d2ke.pack([x[:, :1] for x in X])
+    found = d2ke.kmedoids(X, 4, distance="dtw")
+    save(d2ke.groups.plot_clusters(X, found.labels, medoids=found.medoids), "clusters.png")
+
+
 def windows():
     """Draw the windows in three records, the first picture of the gallery's example."""
     plt.close("all")
@@ -248,6 +271,8 @@ def windows():
 if __name__ == "__main__":
     decisions()
     letters()
+    neighbors()
+    clusters()
     windows()
     overview()
     distances()

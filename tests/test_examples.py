@@ -139,6 +139,8 @@ def test_pictures_of_the_concepts(monkeypatch, tmp_path):
         "families",
         "decisions",
         "letters",
+        "neighbors",
+        "clusters",
     ):
         drawn[name]()
     problem = drawn["strings"]()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LETTERS = 60  # of a string
+_MARGIN = 16  # letters at the left, for names and distances
 
 
 def plot_neighbors(
@@ -90,10 +91,15 @@ def plot_neighbors(
 
     rows, columns = min(limit, len(indices)), min(k, indices.shape[1])
     if x.kind == "strings":
-        figure = Figure(figsize=(7.5, rows * (0.5 + 0.24 * (columns + 1))), layout="constrained")
+        height = rows * (0.4 + 0.24 * (columns + 1))
+        figure = Figure(layout="constrained")
+        width = 20.0
         for row, axes in enumerate(figure.subplots(rows, 1, squeeze=False)[:, 0]):
             near = [(names[j], y[j], d) for j, d in _first(indices, distances, row, columns)]
-            _draw_strings(axes, x[row], near)
+            width = max(width, _draw_strings(axes, x[row], near))
+        for axes in figure.axes:
+            axes.set_xlim(-_MARGIN, width + 1)
+        figure.set_size_inches(0.1 * (_MARGIN + width + 1), height)
         return figure
     figure = Figure(figsize=(2.2 * columns, 1.9 * rows), layout="constrained")
     for row, panels in enumerate(figure.subplots(rows, columns, squeeze=False)):
@@ -132,11 +138,16 @@ def _first(indices: np.ndarray, distances: np.ndarray, row: int, k: int) -> list
     return [(j, distance) for j, distance in found if j >= 0]
 
 
-def _draw_strings(axes: Axes, item: Any, near: Sequence[tuple[Any, Any, float]]) -> None:
-    """Draw a string above its neighbours, whose letters that it does not have are in colour."""
-    lines = [("", item, None), *near]
+def _draw_strings(axes: Axes, item: Any, near: Sequence[tuple[Any, Any, float]]) -> float:
+    """Draw a string above its neighbours, whose letters that it does not have are in colour.
+
+    Return the width of the longest one.
+    """
+    lines, longest = [("", item, None), *near], 0.0
     for line, (name, other, distance) in enumerate(lines):
-        texts = letter_texts(other)[:_LETTERS]
+        texts = letter_texts(other)
+        ends = np.cumsum([len(text) + (len(text) > 1) for text in texts])
+        texts = texts[: int((ends <= _LETTERS).sum())]
         new = np.ones(len(texts), bool)
         if distance is None or not len(item) or not len(other):
             new[:] = distance is not None
@@ -150,8 +161,10 @@ def _draw_strings(axes: Axes, item: Any, near: Sequence[tuple[Any, Any, float]])
             axes.text(start, line, text, family="monospace", fontsize=9, va="center",
                       parse_math=False, **style)  # fmt: skip
             start += len(text) + (len(text) > 1)
+        longest = max(longest, start)
         if distance is not None:
             axes.text(-2, line, f"{name} at {distance:.4g}", fontsize=8, ha="right", va="center",
                       color=GREY, parse_math=False)  # fmt: skip
-    axes.set(xlim=(-16, _LETTERS + 2), ylim=(len(lines) - 0.4, -0.6))
+    axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.set_axis_off()
+    return longest
