@@ -11,6 +11,29 @@ from dataclasses import dataclass
 
 from d2ke.cli.options import DISTANCE, OBJECTS, Option, number, positive, radii, radius
 
+TITLE = """\
+Learning from distances: series, strings, sets, graphs, and records of several columns.
+
+what people do:
+  look at a file       d2ke inspect words.csv
+  learn its labels     d2ke train words.csv --objects word --labels language --out model.h5
+  predict labels       d2ke predict model.h5 new.csv --out labels.csv
+  find the nearest     d2ke neighbors words.csv --objects word --k 5 --out nearest.csv
+  find clusters        d2ke cluster words.csv --objects word --n-clusters 4 --out clusters.csv
+  find duplicates      d2ke dedupe people.csv --objects name,town --radius 2 --out groups.csv
+
+All commands name columns alike: --objects NAME,NAME --labels NAME --ids NAME --time NAME.
+"""
+
+# The exit statuses of the command.
+STATUSES = {
+    0: "done",
+    1: "a file or a package is missing, or a file cannot be read or written",
+    2: "an argument, or the content of a file, is wrong",
+    130: "interrupted by Ctrl-C",
+    141: "the reader of the output, such as head, has left",
+}
+
 FILES = """\
 FILE holds objects and, for most uses, their labels:
 
@@ -146,6 +169,23 @@ def _of_similarities(
 
 COMMANDS = (
     Command(
+        "inspect",
+        "inspection",
+        "what would be read of a file, and the command to type next",
+        f"""\
+What the other commands would read of a file: the objects and their lengths, the labels, and for a
+table what each column holds, how many entries are missing, and what it is read as. Then the command
+to type next.
+
+{FILES}""",
+        """\
+  d2ke inspect words.csv
+  d2ke inspect words.csv --objects word --labels language
+""",
+        ["file", *OBJECTS, "--categories"],
+        inputs=(),
+    ),
+    Command(
         "demo",
         "demo",
         "D2KE and four baselines side by side; needs no files",
@@ -164,18 +204,9 @@ COMMANDS = (
   d2ke train words.csv --objects word --labels language --out model.h5
   d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
   d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
-  d2ke train people.parquet --columns name,track,age --distance track=dtw --out model.h5
+  d2ke train people.parquet --objects name,track,age --distance track=dtw --out model.h5
 """,
-        ("--columns", {
-            "metavar": "NAME,NAME,...",
-            "help": "of .csv, .tsv, .parquet or .feather: each row is a record of these columns, "
-            "which hold text, numbers, times or (of the latter two) lists; missing entries are "
-            "allowed",
-        }),
-        ("--categories", {
-            "metavar": "NAME,...",
-            "help": "columns among these whose text is labels of categories",
-        }),
+        "--categories",
         *DISTANCE,
         ("--R", {"type": positive, "metavar": "R",
                  "help": "random objects (default: by kind of objects)"}),
@@ -279,14 +310,13 @@ each row of the table: its number from 0 (or its id), its group, and the example
 row that is nearest to the others.
 """,
         """\
-  d2ke dedupe people.csv --columns name,address --radius name=2,address=3 --out groups.csv
-  d2ke dedupe people.csv --columns name --radius 1 --clean case,accents,punctuation \\
+  d2ke dedupe people.csv --objects name,address --radius name=2,address=3 --out groups.csv
+  d2ke dedupe people.csv --objects name --radius 1 --clean case,accents,punctuation \\
       --ids id --pairs pairs.csv --out groups.csv --report groups.html
 """,
         [
             ("file", {"help": "the table"}),
-            ("--columns", {"required": True, "metavar": "NAME,NAME",
-                           "help": "the compared columns"}),
+            ("--objects", {"required": True, "help": "the compared columns"}),
             ("--radius", {
                 "required": True,
                 "type": radii,

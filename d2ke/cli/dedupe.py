@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError
+from d2ke._base.pictures import COLOURS, GREY
 from d2ke._base.text import object_text
 from d2ke.cli.map_picture import picture
 from d2ke.cli.matrix_files import read_text
@@ -29,7 +29,7 @@ _ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fals
 
 def dedupe(options: argparse.Namespace, session: Session) -> None:
     """Group the rows of a table, and write their groups."""
-    names = options.columns.split(",")
+    names = options.objects
     records, ids = _read(options, names, session)
     radii = options.radius
     duplicates = linking.dedupe(
@@ -64,19 +64,9 @@ def _read(
     options: argparse.Namespace, names: list[str], session: Session
 ) -> tuple[Records, np.ndarray]:
     """Read the columns as text, and the ids or numbers of the rows."""
-    if "" in names or len(set(names)) < len(names):
-        raise InputError(
-            "columns (--columns) must be different names with commas between, got "
-            f"{options.columns!r}"
-        )
     columns = Columns(tuple(names), rows=options.ids)
     kinds = dict.fromkeys(names, "strings")
-    try:
-        held = read_records(options.file, columns, kinds, session)
-    except ArgumentError as error:
-        if error.argument != "objects":
-            raise
-        raise ArgumentError("columns", error.problem) from None
+    held = read_records(options.file, columns, kinds, session)
     if options.ids is None:
         return held.objects, np.arange(len(held.objects))
     ids = np.array(held.ids)
@@ -167,8 +157,8 @@ def _draw_distances(axes: Any, duplicates: linking.Duplicates, together: np.ndar
     bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
     shown = [duplicates.distances[pairs] for pairs in (together, ~together)]
-    colours = ["#0072B2", "#BBBBBB"]
+    colours = [COLOURS[0], GREY]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
-    axes.axvline(duplicates.threshold, color="#D55E00", label="threshold")
+    axes.axvline(duplicates.threshold, color=COLOURS[1], label="threshold")
     axes.set(xlabel="probability not to match", ylabel="pairs", yscale="symlog")
     axes.legend(frameon=False, fontsize=8)

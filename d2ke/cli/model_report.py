@@ -18,7 +18,13 @@ from d2ke.cli.report import (
     write_page,
 )
 from d2ke.cli.session import Session
-from d2ke.cli.window_report import discriminative_windows, telling_picture, windows_picture
+from d2ke.cli.window_report import (
+    discriminative_windows,
+    has_small_parts,
+    parts_picture,
+    telling_picture,
+    windows_picture,
+)
 from d2ke.explain.discriminative import discriminative_objects
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
@@ -111,8 +117,18 @@ def write_report(
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
         for i in examples
     ]
-    if reasons[0].windows:
-        names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
+    names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
+    if model.kind != "any" and has_small_parts(reasons):
+        sections.append(
+            Section(
+                "What the parts add",
+                "Some training objects, and what each letter, point or column adds to the "
+                "decision: red is for the label, blue against it.",
+                "objects with their parts coloured by what they add",
+                parts_picture(reasons, names),
+            )
+        )
+    elif reasons[0].windows:
         sections.append(
             Section(
                 "Windows",

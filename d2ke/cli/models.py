@@ -14,8 +14,8 @@ from d2ke._base.labels import confusion
 from d2ke.cli.certainty import certainty
 from d2ke.cli.object_files import (
     chosen_distance,
+    kinds_of,
     read,
-    read_columns,
     read_for,
     reported_warnings,
 )
@@ -38,20 +38,15 @@ _MAX_PRINTED = 20  # classes of a confusion matrix
 def train(options: argparse.Namespace, session: Session) -> None:
     """Train a model on the labelled objects of a file, and write it."""
     out, report = options.out, options.report
-    if options.columns is None:
-        if options.categories is not None:
-            raise InputError("--categories goes with --columns")
-        held = read(options, session, streamed=True)
-    else:
-        held = read_columns(options, session)
+    held = read(options, session, streamed=True, kinds=kinds_of(options))
     objects, labels = held.objects, _need_labels(held, options)
     parameters, distance = dict(options.parameter), options.distance
-    if options.columns is not None:
+    if objects.kind == "records":
         distance = _distances_of_columns(distance)
     elif distance is not None and "," in distance:
         distance = distance.split(",")
     if parameters:  # before they meet the other arguments
-        if isinstance(distance, list) or options.columns is not None:
+        if isinstance(distance, list) or objects.kind == "records":
             raise InputError("--parameter is for one distance, not for several")
         chosen_distance(options, objects.kind)
     with reported_warnings(session):
@@ -163,7 +158,7 @@ def _distances_of_columns(text: str | None) -> dict[str, str] | None:
         return None
     pairs = [item.partition("=") for item in text.split(",")]
     if not all(name and sign and distance for name, sign, distance in pairs):
-        raise InputError(f"with --columns, --distance is COLUMN=DISTANCE,...; got {text!r}")
+        raise InputError(f"of records, --distance is COLUMN=DISTANCE,...; got {text!r}")
     return {name: distance for name, _, distance in pairs}
 
 

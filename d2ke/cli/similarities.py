@@ -153,14 +153,12 @@ def _of_objects(options: argparse.Namespace, purpose: str, session: Session) -> 
         find_distance(options.distance)
     held = read(options, session, unlabelled=True)
     X, name = held.objects, Path(options.file).name
-    if not isinstance(X, Objects):
-        raise InputError(f"{name} holds {X.kind}; series, strings or sets are needed")
+    distance, parameters = chosen_distance(options, X.kind)
     if len(X) < 2:
         raise InputError(f"{name} holds {len(X)} objects; at least 2 are needed")
     labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)
     if labels is not None and labels.dtype.kind == "U" and (labels == "").any():
         labels = labels_of_text(labels)
-    distance, parameters = chosen_distance(options, X.kind)
     if X.kind == "series":
         (X,) = standardize(X)
     omega, description = draw(X.kind, X, R if options.R is None else options.R, options.seed)

@@ -14,6 +14,7 @@ from scipy.spatial.distance import squareform
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.memory import check_fits
+from d2ke._base.pictures import foreground, matplotlib
 from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock
@@ -124,13 +125,10 @@ def draw_tree(
     colours: Sequence[str] | None = None,
 ) -> Figure:
     """Draw the tree of a matrix of distances, of which there are n objects in all."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.transforms import ScaledTranslation
-    except ImportError:
-        raise ImportError(
-            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
-        ) from None
+    matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import ScaledTranslation
+
     n_leaves = len(D)
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
     side = max(_INCHES * n_leaves, 2.5)
@@ -140,7 +138,7 @@ def draw_tree(
     tree, heat = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, side))
     drawn = dendrogram(
         Z, orientation="left", no_labels=True, ax=tree, color_threshold=0,
-        above_threshold_color="#444444",
+        above_threshold_color=foreground(),
     )  # fmt: skip
     order = drawn["leaves"]
     tree.spines[["top", "left", "right"]].set_visible(False)

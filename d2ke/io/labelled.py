@@ -225,22 +225,10 @@ def _read_file(
     kinds: Mapping[str, str] | None,
     ways: Mapping[str, bool],
 ) -> LabelledObjects:
-    if is_table(file):
-        suffix = ""
-        _check(columns, channels_first, suffix)
-        name = "the dict" if isinstance(file, Mapping) else "the data frame"
-        levels = getattr(getattr(file, "index", None), "names", ())
-        table = Table(name, columns_of(file, name, levels))
-        check_lengths({column: len(table.typed(column)) for column in table.names}, name)
-    else:
+    suffix = _format_of(file)
+    _check(columns, channels_first, suffix)
+    if suffix:
         path = file_path("file", file)
-        suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
-        suffix = ".zip" if is_folder_of_graphs(path) else suffix
-        if not suffix:
-            raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
-        if not path.exists():
-            raise FileNotFoundError(f"there is no file {path}")
-        _check(columns, channels_first, suffix)
         if suffix not in _TABLES:
             if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
@@ -248,10 +236,8 @@ def _read_file(
         first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
         if first and not columns.or_earlier(first, earlier).explicit:
             return _ucr(*read_ucr_table(path, first))
-        if suffix in (".parquet", ".feather"):
-            table = open_arrow(path, suffix)
-        else:
-            table = open_table(path, columns, earlier)
+    table = open_columns(file, columns, earlier)
+    assert table is not None
     roles = find_roles(table, columns, earlier, records=kinds is not None)
     if ways["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
@@ -259,6 +245,36 @@ def _read_file(
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
     uses = {**(kinds or {}), **earlier.uses}
     return read_roles(table, roles, uses, kind, unlabelled=ways["unlabelled"])
+
+
+def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Table | None:
+    """Return the columns of a file or of a table in memory; None for a format without columns."""
+    suffix = _format_of(file)
+    if not suffix:
+        name = "the dict" if isinstance(file, Mapping) else "the data frame"
+        levels = getattr(getattr(file, "index", None), "names", ())
+        table = Table(name, columns_of(file, name, levels))
+        check_lengths({column: len(table.typed(column)) for column in table.names}, name)
+        return table
+    path = file_path("file", file)
+    if suffix in (".parquet", ".feather"):
+        return open_arrow(path, suffix)
+    return open_table(path, columns, earlier) if suffix in _TABLES else None
+
+
+def _format_of(file: Any) -> str:
+    """Return the ending that gives the format of a file, "" for a table in memory."""
+    if is_table(file):
+        return ""
+    path = file_path("file", file)
+    if is_folder_of_graphs(path):
+        return ".zip"
+    suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
+    if not suffix:
+        raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    return suffix
 
 
 def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:

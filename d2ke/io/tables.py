@@ -192,8 +192,9 @@ def _objects_column(table: Table, columns: Columns, taken: Collection[str | None
     raise ArgumentError(
         "objects",
         f"of {table.path} must name the column of {'objects' if lists else 'strings'}, one of "
-        f"{names}{others}, and labels must name that of labels, if there is one; for series, ids "
-        "must name the column that says which series a row is of: add one, of one value if all "
+        f"{names}{others}, and labels must name that of labels, if there is one; for records, "
+        "objects must name several columns; for series, ids must name the column that says which "
+        "series a row is of: add one, of one value if all "
         "rows are one series",
     )
 

@@ -154,7 +154,7 @@ OTHERS = {
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
     "whos_mat", "load_objects", "read_graphs", "read_objects", "read_ts", "load", "standardize",
     "train_test_split", "chain_code", "boundary_code", "noise", "windows",
-    "plot_graph",
+    "plot_graph", "plot_neighbors", "plot_clusters",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell
     ("concatenate", "collections"): [[[1.0]], []],

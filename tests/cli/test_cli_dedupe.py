@@ -23,8 +23,8 @@ def table(tmp_path):
     return tmp_path / "people.csv"
 
 
-def run(table, *words):
-    common = "--columns", "name,address", "--radius", "name=2,address=3", "--threads", "1"
+def run(table, *words, objects="name,address"):
+    common = "--objects", objects, "--radius", "name=2,address=3", "--threads", "1"
     out = table.with_name("groups.csv")
     status = main(["dedupe", str(table), *common, "--out", str(out), *map(str, words)])
     return status, list(csv.reader(out.read_text("utf-8").splitlines())) if out.exists() else None
@@ -52,7 +52,7 @@ def test_groups_and_report(table, capsys):
 
 
 def test_row_numbers_and_numbers_as_text(table):
-    status, rows = run(table, "--columns", "name,year", "--radius", "2", "--linkage", "single")
+    status, rows = run(table, "--radius", "2", "--linkage", "single", objects="name,year")
     assert status == 0
     assert rows[0] == ["row", "group", "example"]
     assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3", "4"]
@@ -74,12 +74,7 @@ def test_known_pairs_choose_the_weights(table, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--columns", "name,town"], "columns (--columns) must name one of the columns"),
-        (["--columns", "name,name"], "columns (--columns) must be different names"),
-        (["--columns", "name,"], "columns (--columns) must be different names"),
         (["--ids", "number"], "ids (--ids) must name one of the columns"),
-        (["--columns", "name"], "radius (--radius) names the column 'address'"),
-        (["--columns", "name,address,year"], "radius (--radius) has no radius of the column"),
         (["--radius", "0"], "radius"),
         (["--clean", "case,umlauts"], "clean (--clean)"),
         (["--threshold", "2"], "threshold (--threshold) is 2"),
@@ -93,6 +88,27 @@ def test_wrong_options(table, capsys, words, message):
     status, _ = run(table, *words)
     assert status != 0
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ("name,town", "objects (--objects) must name one of the columns"),
+        ("name", "radius (--radius) names the column 'address'"),
+        ("name,address,year", "radius (--radius) has no radius of the column"),
+    ],
+)
+def test_wrong_columns(table, capsys, objects, message):
+    status, _ = run(table, objects=objects)
+    assert status == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("objects", ["name,name", "name,", ""])
+def test_names_are_different(table, capsys, objects):
+    with pytest.raises(SystemExit):
+        run(table, objects=objects)
+    assert "is not different names with commas between" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -141,5 +157,5 @@ def test_wrong_pairs(table, capsys, text, message):
 
 def test_radius_is_needed(table, capsys):
     with pytest.raises(SystemExit):
-        main(["dedupe", str(table), "--columns", "name", "--out", "groups.csv"])
+        main(["dedupe", str(table), "--objects", "name", "--out", "groups.csv"])
     assert "--radius" in capsys.readouterr().err

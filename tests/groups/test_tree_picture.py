@@ -54,6 +54,6 @@ def test_a_function_and_a_sample():
 
 
 def test_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"d2ke\[demo\]"):
         d2ke.plot_tree(["a", "b"], distance="levenshtein")
