@@ -63,7 +63,8 @@ def read_columns(options: argparse.Namespace, session: Session) -> LabelledObjec
     of_categories = options.categories.split(",") if options.categories else []
     check_categories(names, of_categories)
     kinds = dict.fromkeys(of_categories, "categories")
-    return read_records(options.file, Columns(tuple(names), options.labels), kinds, session)
+    columns = Columns(tuple(names), options.labels, rows=options.ids)
+    return read_records(options.file, columns, kinds, session)
 
 
 def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) -> LabelledObjects:
@@ -73,9 +74,8 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
         return read(options, session, columns)
     _refuse_others(options)
     kinds = {name: column.kind for name, column in model.inputs.items()}
-    return read_records(
-        options.file, Columns(tuple(kinds), options.labels), kinds, session, columns
-    )
+    named = Columns(tuple(kinds), options.labels, rows=options.ids)
+    return read_records(options.file, named, kinds, session, columns)
 
 
 def read_records(
@@ -108,9 +108,7 @@ def refuse(options: argparse.Namespace, names: Iterable[str], reason: str) -> No
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
-    refuse(
-        options, ("objects", "ids", "time", "channels_first"), "does not go with records of columns"
-    )
+    refuse(options, ("objects", "time", "channels_first"), "does not go with records of columns")
 
 
 def _reported(file: str, held: LabelledObjects, session: Session) -> LabelledObjects:

@@ -104,7 +104,7 @@ def read_arff(
         labels = np.array(list(map(float, classes)))
         if not (labels % 1).any() and np.abs(labels).max() < LARGEST_EXACT_INTEGER:
             labels = labels.astype(np.int64)
-    return LabelledObjects(packed, labels, None, Columns(labels=label.name), written)
+    return LabelledObjects(packed, labels, Columns(labels=label.name), written)
 
 
 def _places(where: str, columns: Sequence[_Attribute]) -> Callable[[int], str]:
