@@ -39,7 +39,8 @@ def write_distances(
 ) -> None:
     """Write the distances between all objects of X and all of Y to a file, by blocks of rows.
 
-    The file holds what `distance_matrix` returns, bit for bit, and need not fit into memory. After
+    The file holds what `distance_matrix` returns, bit for bit, and the ids of X if it has some. It
+    need not fit into memory. After
     a kill at any moment or Ctrl-C the same call computes the missing blocks.
 
     Parameters

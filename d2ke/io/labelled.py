@@ -41,7 +41,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".ts", ".txt"), ()),
     **dict.fromkeys((*_TABLES, ""), ("objects", "labels", "ids", "time")),
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
-    ".arff": ("labels", "channels_first"),
+    ".arff": ("labels", "ids", "channels_first"),
     **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
     ".zip": (),
 }
@@ -120,11 +120,11 @@ def read_objects(
         axis); for .arff also the only nominal one.
         For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
-        The column of a table, or the variable, with the names of the objects. Default: one called
-        id, series or series_id (a variable: id or ids), or the index of pandas, unless it counts
-        the rows from 0. Names that repeat say which series a row is of, unless the objects are
-        strings, lists or records; then they are kept. A default without an entry in each row is
-        not used. Ids of FASTA are the first words of headers.
+        The column, the variable or the attribute with the names of the objects. Default: one
+        called id, series or series_id (a variable: id or ids; an attribute: of text), or the index
+        of pandas, unless it counts the rows from 0. Names that repeat say which series a row is of,
+        unless the objects are strings, lists or records; then they are kept. A default without an
+        entry in each row is not used. Ids of FASTA are the first words of headers.
     time : str, optional
         The column by which the rows of a series are put in order: numbers, dates, times or
         durations. Default: one called time, t, step or timestamp; without one, the order of the

@@ -214,6 +214,27 @@ def test_variables(tmp_path):
     assert read_objects(tmp_path / "c.mat", objects="X", ids="names").ids.tolist() == [*"uvw"]
 
 
+def test_attributes(tmp_path):
+    file = tmp_path / "bags.arff"
+    bags = "@attribute bag relational\n@attribute a real\n@attribute b real\n@end bag\n"
+    rows = "m1,'1,2\\n3,4',x\nm2,'5,6',y\nm1,'7,8',x\n"
+    for kind, name in (("{m1,m2}", "molecule"), ("string", "id")):
+        head = f"@relation r\n@attribute {name} {kind}\n{bags}@attribute class {{x,y}}\n@data\n"
+        file.write_text(head + rows, "utf-8")
+        options = {} if name == "id" else {"ids": name}
+        held = read_objects(file, channels_first=False, kind="sets", **options)
+        assert held.ids.tolist() == ["m1", "m2", "m1"]
+        assert held.labels.tolist() == ["x", "y", "x"]
+        assert f"ids from '{name}'" in repr(held)
+    with pytest.raises(ValueError, match="ids must name one of the attributes"):
+        read_objects(file, channels_first=False, ids="name")
+    file.write_text("@relation r\n@attribute a real\n@attribute b real\n@attribute n integer\n"
+                    "@data\n1,2,7\n3,4,8\n", "utf-8")  # fmt: skip
+    held = read_objects(file, ids="n")
+    assert held.ids.tolist() == [7, 8]
+    assert held.objects[1].ravel().tolist() == [3.0, 4.0]
+
+
 def test_parquet_objects(tmp_path):
     file = tmp_path / "words.parquet"
     pq.write_table(pa.table({"word": ["ab", "ba"], "key": [5, 4], "label": [0, 1]}), file)
