@@ -45,14 +45,12 @@ def index_level(items: Any) -> Any:
 
     An index of several levels does not, nor does the usual one, which counts the rows from 0.
     """
-    if type(items).__module__.partition(".")[0] != "pandas":
+    of_pandas = type(items).__module__.partition(".")[0] == "pandas"
+    index = getattr(items, "index", None) if of_pandas else None
+    if index is None or index.nlevels > 1:
         return None
-    index = items.index
-    if index.nlevels > 1 or (
-        type(index).__name__ == "RangeIndex" and index.start == 0 == index.step - 1
-    ):
-        return None
-    return index
+    usual = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+    return None if usual else index
 
 
 def index_ids(items: Any) -> np.ndarray | None:

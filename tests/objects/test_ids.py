@@ -102,6 +102,8 @@ def test_the_index_of_pandas():
         results = d2ke.pack(made["w"]), d2ke.pack_records(made), read_objects(made, objects="w")
         for result in results:
             assert (result.ids if expected is None else result.ids.tolist()) == expected
+    for column in (pd.Index(["x", "y"]), pd.array(["x", "y"])):
+        assert d2ke.pack(column).ids is None
     assert d2ke.pack(named["w"], ids=[1, 2, 3]).ids.tolist() == [1, 2, 3]
     assert "ids from the index" in repr(read_objects(named, objects="w"))
     level = named.rename_axis("code")
