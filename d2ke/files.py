@@ -23,6 +23,7 @@ from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects, span_of
+from d2ke.objects.ids import read_ids
 
 
 def write_distances(
@@ -38,7 +39,8 @@ def write_distances(
 ) -> None:
     """Write the distances between all objects of X and all of Y to a file, by blocks of rows.
 
-    The file holds what `distance_matrix` returns, bit for bit, and need not fit into memory. After
+    The file holds what `distance_matrix` returns, bit for bit, and the ids of X if it has some. It
+    need not fit into memory. After
     a kill at any moment or Ctrl-C the same call computes the missing blocks.
 
     Parameters
@@ -92,7 +94,7 @@ def write_distances(
     """
     names = ArgumentNames("write_distances")
     pairs = check_any_pairs(X, Y, distance, params, names)
-    _write_pairs(path, pairs, UNCHANGED, None, dtype, n_threads, progress)
+    _write_pairs(path, pairs, UNCHANGED, (None, None), dtype, n_threads, progress)
 
 
 def write_features(
@@ -101,6 +103,7 @@ def write_features(
     omega_or_model: Any,
     *,
     labels: Any = None,
+    ids: Any = None,
     distance: Any = None,
     gamma: float | None = None,
     link: str = "exp",
@@ -126,6 +129,8 @@ def write_features(
         R random objects; or a trained model, for its features without labels.
     labels : array_like of int, float or str, shape (n,), optional
         The label of each object, to be kept beside the features.
+    ids : sequence of int or str, shape (n,), optional
+        The name of each object, to be kept beside the features. Default: those of X.
     distance : str or callable
         As for `write_distances`; of a model None, as all that follow but `n_threads` and
         `progress`.
@@ -166,13 +171,14 @@ def write_features(
             if value is not None:
                 raise ArgumentTypeError(name, f"is that of the model; got {value!r}")
         objects = omega_or_model.check_objects(X)
-        write_model_features(path, objects, omega_or_model, labels, n_threads, progress)
+        ids = getattr(X, "ids", None) if ids is None else ids
+        write_model_features(path, objects, omega_or_model, labels, ids, n_threads, progress)
         return
     gamma = check_link(gamma, link)
     names = ArgumentNames("write_features", "X", "omega_or_model")
     pairs = check_embedding(X, omega_or_model, distance, params, names)
     transform = feature_transform(gamma, pairs.shape[1])
-    _write_pairs(path, pairs, transform, labels, dtype, n_threads, progress)
+    _write_pairs(path, pairs, transform, (labels, ids), dtype, n_threads, progress)
 
 
 def write_model_features(
@@ -180,6 +186,7 @@ def write_model_features(
     objects: Any,
     model: D2KEModel,
     labels: Any,
+    ids: Any,
     n_threads: int | None,
     progress: bool,
 ) -> None:
@@ -198,7 +205,7 @@ def write_model_features(
 
     shape = len(objects), sum(sizes)
     content = FeatureContent(shape, np.dtype(np.float32), parameters, inputs)
-    content = _with_labels(content, labels)
+    content = _with_names(content, labels, ids)
     write_rows(path, content, compute, "features", progress, features.rows_at_once(objects))
 
 
@@ -221,12 +228,12 @@ def _write_pairs(
     path: str | os.PathLike[str],
     pairs: PairwiseProblem,
     transform: Transform,
-    labels: Any,
+    names: tuple[Any, Any],
     dtype: Any,
     n_threads: int | None,
     progress: bool,
 ) -> None:
-    """Write a transform of all distances."""
+    """Write a transform of all distances; `names` are labels and ids of the rows."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
     flag("progress", progress)
     if dtype is not None:
@@ -239,16 +246,22 @@ def _write_pairs(
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     parameters |= transform.parameters
     content = FeatureContent(pairs.shape, pairs.dtype, parameters, inputs, omega)
-    content = _with_labels(content, labels)
+    labels, ids = names
+    if ids is None:
+        ids = getattr(pairs.x, "ids", None)
+    content = _with_names(content, labels, ids)
     write_rows(path, content, compute, transform.name, progress, pairs.shape[0])
 
 
-def _with_labels(content: FeatureContent, labels: Any) -> FeatureContent:
-    """Check the labels of rows, and that there are rows."""
-    if not content.shape[0]:
+def _with_names(content: FeatureContent, labels: Any, ids: Any) -> FeatureContent:
+    """Check the labels and the ids of rows, and that there are rows."""
+    n, inputs = content.shape[0], dict(content.inputs)
+    if not n:
         raise ArgumentError("X", "is empty; a file has at least one row")
-    if labels is None:
-        return content
-    labels = check_labels(labels, content.shape[0], "X")
-    inputs = {**content.inputs, "labels": sequence_digest("labels", [labels])}
-    return replace(content, inputs=inputs, labels=labels)
+    if labels is not None:
+        labels = check_labels(labels, n, "X")
+        inputs["labels"] = sequence_digest("labels", [labels])
+    if ids is not None:
+        ids = read_ids(ids, n, of="X")
+        inputs["ids"] = sequence_digest("ids", [ids])
+    return replace(content, inputs=inputs, labels=labels, ids=ids)

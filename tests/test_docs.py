@@ -202,6 +202,7 @@ def test_distributed_guide(capsys):
         "docs/linking.md",
         "docs/neighbors.md",
         "docs/graphs.md",
+        "docs/ids.md",
     ],
 )
 def test_guides_print_what_they_promise(page, capsys):

@@ -30,6 +30,8 @@ def objects(X: d2ke.Objects) -> None:
     assert_type(X[np.array([True, False, True])], d2ke.Objects)
     assert_type(X.lengths, NDArray[np.int64])
     assert_type(X.weights, NDArray[np.float64] | None)
+    assert_type(X.ids, NDArray[Any] | None)
+    assert_type(d2ke.pack(["ACGT"], ids=["a"]), d2ke.Objects)
     assert_type(d2ke.concatenate([X, X]), d2ke.Objects)
     series = d2ke.samplers.random_series(16, 2, length=(3, 9), sigma=1.0, seed=0)
     assert_type(series, d2ke.Objects)

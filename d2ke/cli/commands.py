@@ -42,11 +42,13 @@ FILE holds objects and, for most uses, their labels:
                     a column that says which series it is of (id, or --ids NAME)
   .tsv, .txt        of the UCR archive: a class, then the values of a series; no header
   .mat              a cell of strings or matrices, and labels
-  .fasta, .fa       sequences; the label is the last field of the header between |, or the group
-                    of a regular expression, --labels 'family=(\\w+)'
+  .fasta, .fa       sequences; the id is the first word of the header, the label the last field of
+                    it between |, or the group of a regular expression, --labels 'family=(\\w+)'
   .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
   .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts
   .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
+
+Results have the ids of the objects: of the column called id, series or series_id, or --ids NAME.
 
 In place of a file, the name of a data set that comes with d2ke does: splice, japanese-vowels, and
 with scikit-learn digits (digits-str8), digits-str4, digits-points.
@@ -265,7 +267,8 @@ The nearest objects of each object in a file, those within a radius, or the near
 exactly: a sparse matrix of their distances, as scipy.sparse.load_npz reads it. Each row has the
 nearest first, and with --radius fewer than K where fewer are near. Distances of 0 are stored
 entries; what is not stored is no neighbour. A .csv file has a row for each neighbour: item,
-neighbor, distance, with items counted from 0. With --checkpoint the same command resumes a run
+neighbor, distance, with items counted from 0, and id and neighbor_id if the objects have ids; these
+are the array ids of a .npz file. With --checkpoint the same command resumes a run
 that was killed.
 
 {FILES}""",
@@ -306,8 +309,8 @@ that was killed.
 Groups of the rows of a table (.csv, .tsv, .parquet, .feather) that are about the same person or
 thing. Rows are compared if a column is within its radius. How likely they match is learned from the
 table itself; the mean over the pairs of a group is within the threshold. The result has a row for
-each row of the table: its number from 0 (or its id), its group, and the example of the group, the
-row that is nearest to the others.
+each row of the table: its number from 0, its id if it has one, its group, and the example of the
+group, the row that is nearest to the others.
 """,
         """\
   d2ke dedupe people.csv --objects name,address --radius name=2,address=3 --out groups.csv
@@ -340,7 +343,8 @@ row that is nearest to the others.
                 "help": "complete: all pairs of a group are likely; single: rows are in one group "
                 "if small steps lead from one to the other",
             }),
-            ("--ids", {"help": "the column of ids, for the result and for --pairs"}),
+            ("--ids", {"help": "the column of ids, for the result and for --pairs (default: by "
+                       "name, and row numbers in --pairs)"}),
             ("--pairs", {
                 "metavar": "FILE",
                 "help": "a table, with or without a header, of two ids (or row numbers) and "
@@ -372,7 +376,7 @@ row that is nearest to the others.
         }),
         ("--names", {
             "metavar": "WHAT",
-            "help": "names of the objects, for --tree and --report: a text file with one in each "
+            "help": "names of the objects, in place of ids: a text file with one in each "
             "line, or a variable of the input file (default: their ids, or numbers)",
         }),
         ("--report", {

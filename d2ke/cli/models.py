@@ -31,6 +31,7 @@ from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import labels_of_text
+from d2ke.objects.ids import named
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
@@ -111,7 +112,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         assert p_values is not None
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
-        columns["id"] = np.array(held.ids)
+        columns["id"] = held.ids
     columns["predicted"] = predicted
     if true is not None:
         columns["true"] = true
@@ -133,12 +134,13 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         from d2ke.cli.prediction_report import write_prediction_report
 
         outcome = true, predicted, accuracy, decisions, p_values
-        write_prediction_report(Path(report), Path(options.file).name, model, objects, outcome)
+        shown = named(objects, held.ids)
+        write_prediction_report(Path(report), Path(options.file).name, model, shown, outcome)
         session.report(f"report: {report}")
 
 
 def embed(options: argparse.Namespace, session: Session) -> None:
-    """Compute the features of the objects of a file, and write them with their labels.
+    """Compute the features of the objects of a file, and write them with their labels and ids.
 
     They go to the file by blocks of rows, so that not all of them are held. The same command
     resumes a run that was interrupted; a file of something else is refused.
@@ -148,7 +150,7 @@ def embed(options: argparse.Namespace, session: Session) -> None:
     held = read_for(model, options, session)
     with reported_warnings(session):
         objects = model.check_objects(held.objects, options.unseen_letters)
-    write_model_features(out, objects, model, held.labels, **session.computing)
+    write_model_features(out, objects, model, held.labels, held.ids, **session.computing)
     session.report(f"features: {len(objects)} x {model.n_unsupervised}, {options.out}")
 
 

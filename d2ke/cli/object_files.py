@@ -65,7 +65,7 @@ def kinds_of(options: argparse.Namespace) -> dict[str, str] | None:
     """Return which columns are of categories; with any, the rows are records."""
     if options.categories is None:
         return None
-    refuse(options, ("ids", "time", "channels_first"), "does not go with --categories")
+    refuse(options, ("time", "channels_first"), "does not go with --categories")
     check_categories(options.objects or (), options.categories)
     return dict.fromkeys(options.categories, "categories")
 
@@ -75,13 +75,10 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
     columns = Columns.of_dict(model.columns)
     if not model.inputs:
         return read(options, session, columns)
-    refuse(
-        options, ("objects", "ids", "time", "channels_first"), "does not go with a model of records"
-    )
+    refuse(options, ("objects", "time", "channels_first"), "does not go with a model of records")
     kinds = {name: column.kind for name, column in model.inputs.items()}
-    return read_records(
-        options.file, Columns(tuple(kinds), options.labels), kinds, session, columns
-    )
+    named = Columns(tuple(kinds), options.labels, rows=options.ids)
+    return read_records(options.file, named, kinds, session, columns)
 
 
 def read_records(

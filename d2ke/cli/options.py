@@ -88,7 +88,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "NAME",
         "help": "the variable or column of the labels (default: by name)",
     },
-    "--ids": {"metavar": "NAME", "help": "the column that says which series a row is of"},
+    "--ids": {
+        "metavar": "NAME",
+        "help": "the column or variable of the names of the objects, which results have; names "
+        "that repeat say which series a row is of (default: by name)",
+    },
     "--time": {"metavar": "NAME", "help": "the column by which the rows of a series are ordered"},
     "--channels-first": {
         "action": argparse.BooleanOptionalAction,

@@ -14,7 +14,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.rounding import plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.compatibility import refuse_missing
-from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.container import Objects, fields_of, objects_of
 
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
@@ -130,7 +130,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     Returns
     -------
     tuple of Objects
-        `train` and each of `others`, scaled, with their dtypes and weights.
+        `train` and each of `others`, scaled, with their dtypes, weights and ids.
 
     Raises
     ------
@@ -165,11 +165,10 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     mean, deviation, largest = moments(train.values)
     deviation = plain_deviations(deviation, largest, train.dtype)
     return tuple(
-        from_owned(
-            objects.kind,
-            ((objects.values - mean) / deviation).astype(objects.dtype),
-            objects.offsets,
-            weights=objects.weights,
+        objects_of(
+            fields_of(objects)._replace(
+                values=((objects.values - mean) / deviation).astype(objects.dtype)
+            )
         )
         for objects in (train, *others)
     )

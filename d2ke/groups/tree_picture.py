@@ -50,7 +50,8 @@ def plot_tree(
     distance : str, callable or scipy.LowLevelCallable
         As for `distance_matrix`, symmetric.
     names : sequence of n str, optional
-        By default strings are their own names, and other objects have their numbers. At most
+        By default the ids of X; without any, strings are their own names, and other objects have
+        their numbers. At most
         32 letters of a name are drawn.
     method : {"average", "complete", "single"}
         How two clusters' distance follows from those of their objects, as for
@@ -92,6 +93,8 @@ def plot_tree(
         raise ArgumentError("distance", f"must be symmetric; {pairs.distance!r} is not")
     if n < 2:
         raise ArgumentError("X", f"must have at least 2 objects, got {n}")
+    if names is None:
+        names = getattr(pairs.x, "ids", None)
     if names is None:
         names = pairs.x if getattr(pairs.x, "letters", "") in ("str", "bytes") else range(n)
     names = list_of("names", names)

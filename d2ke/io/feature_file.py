@@ -156,6 +156,15 @@ class FeatureFile:
             classes = self._file["classes"]
             return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
+    def ids(self, rows: slice | None = None) -> np.ndarray | None:
+        """Read the names of some rows; None if the file has none."""
+        rows = as_slice("rows", rows)
+        if "ids" not in self._file:
+            return None
+        with damage_of(self.path):
+            ids = self._file["ids"]
+            return ids[rows] if ids.dtype == np.int64 else get_text(ids)[rows]
+
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None if the file has none."""
         columns = as_slice("columns", columns)

@@ -82,9 +82,10 @@ class D2KEModel:
     seconds : mapping of str to float
         Time of each stage of training.
     columns : mapping
-        Columns of the file that `d2ke train` read: names of objects (a list), labels, ids, time
-        and unused columns, and the uses of dates, times, durations and booleans (a dict). Models of
-        records by `d2ke_train` have objects and uses; other models have an empty mapping.
+        Columns of the file that `d2ke train` read: names of objects (a list), labels, ids (of
+        series; rows, of other objects), time and unused columns, and the uses of dates, times,
+        durations and booleans (a dict). Models of records by `d2ke_train` have objects and uses;
+        other models have an empty mapping.
     inputs : mapping of str to InputKind
         For records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None

@@ -11,6 +11,7 @@ import re
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -49,6 +50,8 @@ NAN, INF = np.nan, np.inf
 SERIES = [[0.0, 1.0], [1.0, 2.0, 3.0]]
 WORDS = ["ACGT", "AGT", "TTTT", "CA"]
 PEOPLE = {"name": ["Ada", "Bo"], "age": [36, 41]}
+FRAME = pd.DataFrame(PEOPLE)
+NEAR = np.array([[1], [0]]), np.ones((2, 1))
 POINTS = np.array([[0.0, 0.0], [0.1, 0.2], [3.0, 3.0], [3.2, 3.1]])
 K = np.exp(-((POINTS[:, None] - POINTS) ** 2).sum(axis=2))
 BAD_K = K.copy()
@@ -95,6 +98,17 @@ CASES = [
     (TypeError, ("columns", "list"), d2ke.pack_records, ["x"]),
     (ValueError, ("columns['b']", "1 rows", "2"), d2ke.pack_records, {"a": [1, 2], "b": ["x"]}),
     (ValueError, ("columns['a'][1]", "inf"), d2ke.pack_records, {"a": [None, INF]}),
+    (ValueError, ("ids", "'z'", "'name'"), d2ke.pack_records, PEOPLE, given(ids="z")),
+    (ValueError, ("ids[1]", "missing"), d2ke.pack_records, PEOPLE, given(ids=["a", None])),
+    (ValueError, ("ids", "3", "4"), d2ke.pack, WORDS, given(ids=["a", "b", "c"])),
+    (TypeError, ("ids[1]", "[1]"), d2ke.pack, ["a", "b"], given(ids=["a", [1]])),
+    (ValueError, ("ids", "DataFrame", "columns"), d2ke.pack, ["a"], given(ids=FRAME)),
+    (ValueError, ("ids", "Objects", "no ids"), d2ke.frame, np.ones(2), d2ke.pack(["a", "b"])),
+    (ValueError, ("ids", "1", "2"), d2ke.frame, np.ones(2), ["a"]),
+    (ValueError, ("other_ids", "1", "2"), d2ke.frame, NEAR, ["a", "b"], ["c"]),
+    (TypeError, ("result", "int"), d2ke.frame, 5),
+    (TypeError, ("model", "5"), d2ke.frame, np.ones(2), given(model=5)),
+    (ValueError, ("as_", "'R'", "polars"), d2ke.frame, np.ones(2), given(as_="R")),
     (TypeError, ("values[1]", "[1]"), d2ke.categories, ["x", [1]]),
     (ValueError, ("distance['a']", "unknown"), d2ke.distances.column_weights, {"a": ["x", "y"]},
      given(distance={"a": "unknown"})),

@@ -40,6 +40,7 @@ VALID = {
     # Objects.
     "pack": {"items": SERIES},
     "pack_records": {"columns": {"a": [1, 2]}},
+    "frame": {"result": (np.array([[1], [0]]), np.ones((2, 1)))},
     "categories": {"values": ["a", "b"]},
     "concatenate": {"collections": [OMEGA, OMEGA]},
     "graph_codes": {"graphs": [([(0, 1)], 2)]},
@@ -165,7 +166,10 @@ ONLY = {  # what the rules below do not tell
     ("segments", "longest"): [],
     ("segments", "lengths"): [],  # goes without length
     ("resampled", "sizes"): [],
-    ("pack", "ids"): [],  # goes with data frames
+    ("pack", "ids"): [object(), ["a"], ["a", None]],
+    ("pack_records", "ids"): [object(), ["a"], ["a", None], "b"],
+    ("frame", "ids"): [object(), ["a"], ["a", None], "b"],
+    ("frame", "other_ids"): [object(), ["a"], ["a", None], "b"],
     ("pack", "name"): [],  # any text
     ("pack_records", "name"): [],
     ("graph_codes", "graphs"): [5, [], [5]],

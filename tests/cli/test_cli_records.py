@@ -99,7 +99,10 @@ def test_refused(capsys, tmp_path):
         ((*base, "--objects", "word,size"), "has no column 'size'"),
         ((*base, "--objects", "word", "--categories", "age"), "'age', which is not among the col"),
         ((*base, "--categories", "word"), "'word', which is not among the columns"),
-        ((*base, "--objects", "word", "--categories", "word", "--ids", "note"), "does not go with"),
+        (
+            (*base, "--objects", "word", "--categories", "word", "--time", "note"),
+            "does not go with",
+        ),
         ((*base, "--objects", "word,age", "--distance", "dtw"), "--distance is COLUMN=DISTANCE"),
         ((*base, "--objects", "word,age", "--parameter", "window=3"), "for one distance, not"),
     ]:
