@@ -12,6 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import element_type, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
 from d2ke.distances.problem import UNCHANGED, ArgumentNames, PairwiseProblem, Transform
@@ -25,12 +26,13 @@ from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects, span_of
 
 
+@hinted
 def write_distances(
     path: str | os.PathLike[str],
     X: Any,
     Y: Any = None,
     *,
-    distance: Any,
+    distance: Any = None,
     dtype: Any = None,
     n_threads: int | None = None,
     progress: bool = False,
@@ -50,8 +52,9 @@ def write_distances(
         n objects or records.
     Y : Objects or what `pack` takes, optional
         m objects or records; None stands for X itself.
-    distance : str, callable or dict
-        As for `distance_matrix`. A Python function needs an attribute ``version``, a str or an
+    distance : str, callable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets. A Python function needs an attribute ``version``, a str or an
         int that changes whenever its results change.
     dtype : {float64, float32}, optional
         Of the distances; by default as for `distance_matrix`.
@@ -95,6 +98,7 @@ def write_distances(
     _write_pairs(path, pairs, UNCHANGED, None, dtype, n_threads, progress)
 
 
+@hinted
 def write_features(
     path: str | os.PathLike[str],
     X: Any,
@@ -126,9 +130,9 @@ def write_features(
         R random objects; or a trained model, for its features without labels.
     labels : array_like of int, float or str, shape (n,), optional
         The label of each object, to be kept beside the features.
-    distance : str or callable
-        As for `write_distances`; of a model None, as all that follow but `n_threads` and
-        `progress`.
+    distance : str or callable, optional
+        As for `write_distances`, with the same default; of a model None, as all that follow but
+        `n_threads` and `progress`.
     gamma, link
         As for `d2ke_embed`.
     dtype : {float64, float32}, optional

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import stages
 from d2ke._base.threads import result_of, worker_pool
 from d2ke.io import save_mat
@@ -29,6 +30,7 @@ LAMBDA_INVERSE = tuple(10.0**k for k in range(-5, 6))
 _GAIN = 0.1  # percent by which a setting must beat the best one
 
 
+@hinted
 def rws_gridsearch_CV(
     file_dir: str | os.PathLike[str],
     filename: str,
@@ -115,6 +117,7 @@ def rws_gridsearch_CV(
     return _grid_search(source, grid, save_dir, progress)
 
 
+@hinted
 def rws_gridsearch_CV_mulvar(
     file_dir: str | os.PathLike[str],
     filename: str,

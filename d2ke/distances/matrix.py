@@ -13,6 +13,7 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
@@ -23,6 +24,7 @@ from d2ke.distances.record_pairs import check_any_pairs
 _SMALL = 1 << 16  # bytes that always fit
 
 
+@hinted
 def distance_matrix(
     X: Any,
     Y: Any = None,
@@ -44,7 +46,10 @@ def distance_matrix(
         m objects or records. None stands for X itself: each pair is computed once, since d(x, y) =
         d(y, x) (not for directed distances, for ``"levenshtein"`` with another mode than "global",
         or for costs that differ by direction).
-    distance : str, callable, scipy.LowLevelCallable or dict
+    distance : str, callable, scipy.LowLevelCallable or dict, optional
+        By default ``"levenshtein"`` for strings, ``"dtw"`` for series and ``"mhd"`` for sets; for
+        records these of all columns, ``"absolute"`` of numbers and ``"equal"`` of categories. Else
+
         - of records a dict with the distance of each compared column, or a tuple of the distance
           and its parameters: ``{"name": "osa", "track": ("dtw", {"window": 9})}``; of numbers
           ``"absolute"`` (their difference), of categories and text ``"equal"`` (0 where they are,

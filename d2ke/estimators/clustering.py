@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.cdsk import cdsk
 from d2ke.discriminative.predict import discriminative_predict
 from d2ke.estimators.inputs import seed_of
@@ -67,6 +68,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
 
     _chooses_widths = True
 
+    @hinted
     def __init__(
         self,
         n_clusters: int | None = 2,

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import flag, integer, positive_number
+from d2ke._base.keywords import hinted
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features, rsm_embed
 from d2ke.embedding.scaling import Scaling
@@ -70,6 +71,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
     True
     """
 
+    @hinted
     def __init__(
         self,
         R: int | None = None,
@@ -165,6 +167,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
     (3, 2)
     """
 
+    @hinted
     def __init__(
         self,
         R: int = 256,

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from d2ke._base.keywords import hinted
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.groups.hdbscan import hdbscan
@@ -67,6 +68,7 @@ class DistanceKMedoids(_DistanceClusters):
     (['ant', 'beetle'], [1])
     """
 
+    @hinted
     def __init__(
         self,
         n_clusters: int = 8,
@@ -150,6 +152,7 @@ class DistanceHDBSCAN(_DistanceClusters):
     [0, 0, 0, 0, 1, 1, 1, 1, 1]
     """
 
+    @hinted
     def __init__(
         self,
         min_cluster_size: int = 5,

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator
@@ -58,6 +59,7 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     ['cat']
     """
 
+    @hinted
     def __init__(
         self,
         n_neighbors: int = 1,
@@ -152,6 +154,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
            [0., 0., 1., 0.]])
     """
 
+    @hinted
     def __init__(
         self,
         n_neighbors: int | None = None,

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
@@ -63,6 +64,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
 
     _chooses_widths = True
 
+    @hinted
     def __init__(
         self,
         *,

@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
+from d2ke._base.keywords import hinted
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.estimators.base import DistanceEstimator
 
@@ -49,6 +50,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
     (3, 2)
     """
 
+    @hinted
     def __init__(
         self,
         R: int = 64,

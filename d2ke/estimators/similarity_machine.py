@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import choice
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.similarity_machine import (
     similarity_machine_fit,
     similarity_machine_predict,
@@ -58,6 +59,7 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
     [0, 1]
     """
 
+    @hinted
     def __init__(
         self,
         C: float = 1.0,

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.keywords import hinted
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import AnyBlock
@@ -25,6 +26,7 @@ class D2KEEstimator(ObjectsEstimator):
 
     _least_samples = 2
 
+    @hinted
     def __init__(
         self,
         R: int | None = None,
@@ -160,6 +162,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     ['odd', 'even']
     """
 
+    @hinted
     def __init__(
         self,
         R: int | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
 from d2ke.models.blocks import FittedFeatures
@@ -192,6 +193,7 @@ class Explanation:
         return draw(self, integer("limit", limit, 1), channel, ax)
 
 
+@hinted
 def d2ke_explain(
     x: Any, model: D2KEModel, *, limit: int = 10, training_object: int | None = None
 ) -> Explanation:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._base.keywords import hinted
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import checked
 
 
+@hinted
 def novelty(
     X: Any,
     model: D2KEModel,

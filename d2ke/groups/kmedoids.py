@@ -13,6 +13,7 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import flag, generator, integer
 from d2ke._base.errors import warn
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
 from d2ke.distances.pairs import numbered
@@ -49,6 +50,7 @@ class MedoidClusters:
     loss: float
 
 
+@hinted
 def kmedoids(
     X: Any,
     k: int,
@@ -72,8 +74,9 @@ def kmedoids(
         n objects.
     k : int
         Number of medoids, at most n and at most `sample_size`.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets.
     sample_size : int
         The most objects whose matrix of distances is held in memory; equal objects are held once,
         with their number as a weight. Medoids of these are swapped with other objects until no swap

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.candidates import ComparedTables, compare_tables
@@ -78,6 +79,7 @@ class Links:
     weights: PairWeights
 
 
+@hinted
 def dedupe(
     X: Any,
     *,
@@ -103,9 +105,10 @@ def dedupe(
     radius : float or dict of str to float
         For each compared column, the largest distance, above 0, that a match may have. A pair is
         compared if at least one column is within its radius. A number applies to all columns.
-    distance : str, callable, tuple or dict of str
+    distance : str, callable, tuple or dict of str, optional
         A symmetric distance for all columns, or a dict with one for each, with parameters as in
-        ``("dtw", {"window": 10})``. The default depends on the column's kind.
+        ``("dtw", {"window": 10})``. By default ``"levenshtein"`` for strings,
+        ``"dtw"`` for series and ``"mhd"`` for sets.
     clean : sequence of {"case", "accents", "punctuation", "spaces"}
         Differences to ignore in columns of strings. Punctuation becomes a space, apostrophes are
         deleted; runs of spaces become one, and those at the ends are deleted. An entry that this
@@ -175,6 +178,7 @@ def dedupe(
     return Duplicates(labels[rows.numbers], examples, float(threshold), pairs, distances, weights)
 
 
+@hinted
 def link(
     left: Any,
     right: Any,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
@@ -73,6 +74,7 @@ class SpanningTree:
         return np.array(rows, np.float64).reshape(n - 1, 4)
 
 
+@hinted
 def spanning_tree(
     X: Any,
     *,
@@ -91,8 +93,9 @@ def spanning_tree(
     ----------
     X : Objects or what `pack` takes
         n objects.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric. A Python function is called with x_i, x_j for i < j.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets. A Python function is called with x_i, x_j for i < j.
     metric : bool
         True states that a Python distance is a metric, as for `nearest`.
     n_threads : int, optional
@@ -159,6 +162,7 @@ def tree_of(edges: Edges, dtype: np.dtype) -> SpanningTree:
     return SpanningTree(np.column_stack([edges.i, edges.j]), edges.weights.astype(dtype))
 
 
+@hinted
 def single_linkage(
     X: Any,
     *,

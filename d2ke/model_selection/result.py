@@ -16,6 +16,7 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import lists_to_tuples, open_file, write_file
+from d2ke._base.keywords import hinted
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
 
@@ -135,6 +136,7 @@ class Search:
         return best
 
 
+@hinted
 def load_search(path: str | os.PathLike[str]) -> Search:
     """Read a search that `Search.save` wrote.
 

@@ -17,9 +17,10 @@ from d2ke._base import labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, file_path, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.text import shown
 from d2ke._base.threads import thread_count
-from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
 from d2ke.model_selection.methods import METHODS
@@ -28,6 +29,7 @@ from d2ke.model_selection.result import Search, printable
 from d2ke.objects.packing import as_objects
 
 
+@hinted
 def search(
     y: Any,
     X: Any = None,
@@ -61,8 +63,9 @@ def search(
         to training objects. ``"knn"``: nearest neighbours. ``"dsk_rbf"``, ``"dsk_nd"``: support
         vector machines with the kernels of `dsk_gram`. ``"gdk_led"``: linear classifiers on the
         pseudo-Euclidean embedding.
-    distance : str, callable, scipy.LowLevelCallable, or a list of distances
-        As for `distance_matrix`. Each distance of a list is searched, and the best one is chosen:
+    distance : str, callable, scipy.LowLevelCallable, or a list of distances, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets. Each distance of a list is searched, and the best one is chosen:
         ``parameters["distance"]``. In a list, ``("dtw", {"window": 10})`` is a distance with
         parameters.
     sampler : callable
@@ -177,6 +180,9 @@ def search(
         raise ArgumentError(
             "checkpoint", f"has no meaning for method {method!r}, but within may be a file"
         )
+    if distance is None and within is None:
+        X = as_objects("X", X)
+        distance = usual_distance(X.kind)
     plain = callable(distance)
     needed = within is None or distance is not None or params
     if needed and not plain and not isinstance(distance, LowLevelCallable):

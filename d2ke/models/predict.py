@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke.distances.matrix import output_array
 from d2ke.models.model import D2KEModel, check_model
 
 
+@hinted
 def d2ke_predict(
     y: Sequence[Any] | np.ndarray | None,
     X: Any,
@@ -121,6 +123,7 @@ def predict_objects(
     return predicted, accuracy, decisions, p[0] if p else None
 
 
+@hinted
 def d2ke_transform(
     X: Any,
     model: D2KEModel,

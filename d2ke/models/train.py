@@ -14,6 +14,7 @@ import numpy as np
 from d2ke._base import labels as plain
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
@@ -40,6 +41,7 @@ from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.stored import StoredObjects
 
 
+@hinted
 def d2ke_train(
     y: Sequence[Any] | np.ndarray,
     X: Any,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import stages
 from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
@@ -18,6 +19,7 @@ from d2ke.models.predict import checked
 from d2ke.objects.container import span_of
 
 
+@hinted
 def d2ke_update(
     y: Sequence[Any] | np.ndarray,
     X: Any,

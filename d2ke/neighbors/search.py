@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
+from d2ke._base.keywords import hinted
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 
 
+@hinted
 def nearest(
     X: Any,
     Y: Any = None,
@@ -44,8 +46,9 @@ def nearest(
     radius : float, optional
         The largest distance of a neighbour, finite and >= 0, rounded to the dtype of the distances;
         None for any. The search takes less time: pairs are ruled out from the start.
-    distance : str, callable, scipy.LowLevelCallable or dict
-        As for `distance_matrix`.
+    distance : str, callable, scipy.LowLevelCallable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     include_self : bool
         Where Y is None: treat each object as a candidate neighbour of itself, the first of those at
         the same distance, and return k + 1 neighbours, as UMAP and scikit-learn's
@@ -115,6 +118,7 @@ def nearest(
     return indices, distances
 
 
+@hinted
 def nearest_info(
     X: Any,
     Y: Any = None,
@@ -167,6 +171,7 @@ def nearest_info(
     return find_nearest(pairs, Y is None, k, radius, options)
 
 
+@hinted
 def within(
     X: Any,
     Y: Any = None,
@@ -191,8 +196,9 @@ def within(
     radius : float
         The largest distance that counts, finite and >= 0. It is rounded to the dtype of the
         distances before the comparison: 0.3 includes the float32 distance ``np.float32(0.3)``.
-    distance : str, callable, scipy.LowLevelCallable or dict
-        As for `distance_matrix`.
+    distance : str, callable, scipy.LowLevelCallable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
     metric, n_threads, progress, checkpoint
@@ -238,6 +244,7 @@ def within(
     return graph
 
 
+@hinted
 def within_info(
     X: Any,
     Y: Any = None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer, not_negative
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size, worker_pool
@@ -30,6 +31,7 @@ _RUN = 1 << 12  # bounds with one minimum
 _BATCH, _MOST_BATCH = 1 << 6, 1 << 13  # distances that are computed together, at first
 
 
+@hinted
 def nearest_windows(
     X: Any,
     query: Any,
