@@ -151,6 +151,9 @@ class Explanation:
             )
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw a series, coloured by `steps`, and the strongest of `windows` at their places.
 

@@ -54,7 +54,7 @@ class Duplicates:
     threshold: float
     pairs: NDArray[np.int64] = field(repr=False)
     distances: NDArray[np.float64] = field(repr=False)
-    weights: PairWeights
+    weights: PairWeights = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Links:
     pairs: NDArray[np.int64]
     distances: NDArray[np.float64]
     threshold: float
-    weights: PairWeights
+    weights: PairWeights = field(repr=False)
 
 
 @hinted

@@ -76,6 +76,9 @@ class Search:
             lines.append(f"    and {len(leading) - _SHOWN} more")
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a JSON file, which `load_search` reads, and MATLAB's `jsondecode`.
 
