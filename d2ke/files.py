@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import element_type, flag
+from d2ke._base.checks import element_type
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.progress import check_progress
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
 from d2ke.distances.problem import UNCHANGED, ArgumentNames, PairwiseProblem, Transform
@@ -35,7 +36,7 @@ def write_distances(
     distance: Any = None,
     dtype: Any = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> None:
     """Write the distances between all objects of X and all of Y to a file, by blocks of rows.
@@ -60,8 +61,9 @@ def write_distances(
         Of the distances; by default as for `distance_matrix`.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The file does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -110,7 +112,7 @@ def write_features(
     link: str = "exp",
     dtype: Any = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> None:
     """Write the features of objects to a file, by blocks of rows.
@@ -185,11 +187,11 @@ def write_model_features(
     model: D2KEModel,
     labels: Any,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
 ) -> None:
     """Write the features of checked objects by the blocks of a model that need no labels."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
-    flag("progress", progress)
+    check_progress(progress)
     features = model.unsupervised_map
     blocks, scaling = features.blocks, features.scaling
     sizes = tuple(block.R for block in blocks)
@@ -228,11 +230,11 @@ def _write_pairs(
     labels: Any,
     dtype: Any,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
 ) -> None:
     """Write a transform of all distances."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
-    flag("progress", progress)
+    check_progress(progress)
     if dtype is not None:
         pairs = replace(pairs, dtype=element_type("dtype", dtype))
 

@@ -44,7 +44,7 @@ def rws_gridsearch_CV(
     solver: str = "trust-region",
     save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Struct:
     r"""Search DMax, sigma and C by cross-validation: the script of that name, univariate series.
 
@@ -78,8 +78,9 @@ def rws_gridsearch_CV(
         Folder for ``filename_rws_R128_10fold_CV.mat`` with `info`; None writes nothing.
     n_threads : int, optional
         Threads; None for all.
-    progress : bool, default False
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def rws_gridsearch_CV_mulvar(
     solver: str = "trust-region",
     save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Struct:
     """Search DMax, sigma and C by cross-validation, as `rws_gridsearch_CV`; several channels.
 
@@ -157,8 +158,9 @@ def rws_gridsearch_CV_mulvar(
         Folder for ``filename_rws_R32_10fold_CV.mat`` with `info`; None writes nothing.
     n_threads : int, optional
         Threads; None for all.
-    progress : bool, default False
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -221,7 +223,7 @@ class _Grid(NamedTuple):
 
 
 def _grid_search(
-    source: Univariate, grid: _Grid, save_dir: str | os.PathLike[str] | None, progress: bool
+    source: Univariate, grid: _Grid, save_dir: str | os.PathLike[str] | None, progress: bool | None
 ) -> Struct:
     objects, labels = source.read("train")
     grid = grid.checked(len(objects))

@@ -33,7 +33,7 @@ def distance_matrix(
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     dtype: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Compute the distances between all objects of X and all objects of Y.
@@ -76,8 +76,9 @@ def distance_matrix(
         C-contiguous array to fill.
     dtype : {float64, float32}, optional
         Of the result, where `out` is None; by default as under Returns.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
@@ -212,7 +213,7 @@ def fill_array(
     out: Any,
     dtype: np.dtype | None,
     n_threads: int,
-    progress: bool,
+    progress: bool | None,
     transform: Transform = UNCHANGED,
 ) -> np.ndarray:
     """Compute all pairs into `out`, or into a new array for None.
@@ -227,8 +228,8 @@ def fill_array(
         Of a new array; None for that of the pairs.
     n_threads : int
         The result of `team_size`.
-    progress : bool
-        Whether a progress bar is shown.
+    progress : bool or None
+        As for `distance_matrix`.
     transform : Transform
         What to write instead of the distances.
     """
@@ -247,8 +248,6 @@ def fill_array(
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
     else:
         output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
-    if progress is False:
-        return pairs.fill(out, n_threads, None, transform)
     with progress_bar(progress, transform.name) as report:
         return pairs.fill(out, n_threads, report, transform)
 

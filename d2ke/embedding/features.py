@@ -34,7 +34,7 @@ def d2ke_embed(
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     dtype: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to random objects.
@@ -63,8 +63,9 @@ def d2ke_embed(
         C-contiguous array to fill.
     dtype : {float64, float32}, optional
         Of the result, where `out` is None; by default as said under Returns.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance.
 
@@ -125,7 +126,7 @@ def _embed(
     n_threads: int | None,
     out: Any,
     dtype: Any,
-    progress: bool,
+    progress: bool | None,
 ) -> np.ndarray:
     """Compute features of checked objects."""
     dtype = None if dtype is None else element_type("dtype", dtype)
@@ -228,7 +229,7 @@ def rsm_embed(
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     dtype: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to representatives: the representative-set method.

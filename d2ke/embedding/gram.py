@@ -32,7 +32,7 @@ def d2ke_gram(
     distance: Any = None,
     gamma: float,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Estimate the Gram matrix of the D2KE kernel by random objects.
@@ -56,8 +56,9 @@ def d2ke_gram(
         Inverse scale of the distance, > 0.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance.
 

@@ -40,8 +40,9 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         As for `cdsk`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
-    progress : bool
-        Show a progress bar of the distances (on a terminal only).
+    progress : bool, optional
+        Whether to show progress of the distances; by default on a terminal or in a notebook, where
+        work takes more than two seconds.
     random_state : int, RandomState or None
         Of k-means.
 
@@ -82,7 +83,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         smoothing: float | None = None,
         max_iter: int = 10,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters

@@ -41,8 +41,9 @@ class DistanceKMedoids(_DistanceClusters):
         As for `kmedoids`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     random_state : int, RandomState or None
         Of the first medoids and of samples.
 
@@ -79,7 +80,7 @@ class DistanceKMedoids(_DistanceClusters):
         n_samples: int = 5,
         metric: bool = False,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -130,8 +131,9 @@ class DistanceHDBSCAN(_DistanceClusters):
         Of a Python distance: it is a metric, as for `nearest`, so that fewer are computed.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Attributes
     ----------
@@ -163,7 +165,7 @@ class DistanceHDBSCAN(_DistanceClusters):
         distance_params: Mapping[str, Any] | None = None,
         metric: bool = False,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples

@@ -30,8 +30,9 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         As for `lpdsk`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
-    progress : bool
-        Show a progress bar of the distances (on a terminal only).
+    progress : bool, optional
+        Whether to show progress of the distances; by default on a terminal or in a notebook, where
+        work takes more than two seconds.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         balance: bool = True,
         max_iter: int | None = None,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.affinity = affinity
         self.distance = distance

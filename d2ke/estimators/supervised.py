@@ -37,7 +37,7 @@ class D2KEEstimator(ObjectsEstimator):
         strands: str = "one",
         unseen_letters: str = "allow",
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.R = R
@@ -140,8 +140,9 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         As for `d2ke_predict`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     random_state : int, RandomState or None
         Where the randomness comes from; an integer gives the model of `d2ke_train` with that
         seed.
@@ -174,7 +175,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         class_weight: Any = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(

@@ -26,7 +26,7 @@ def predict_set(
     alpha: float = 0.1,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> NDArray[Any]:
     """Predict a set of classes, or an interval, that holds the truth with probability >= 1 - alpha.
 

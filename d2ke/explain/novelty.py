@@ -21,7 +21,7 @@ def novelty(
     *,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> NDArray[np.float64]:
     """Return p-values of objects being like those that a model was trained on: small for strangers.
 

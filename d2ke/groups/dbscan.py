@@ -45,7 +45,7 @@ def dbscan(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> DBSCANClusters:
     """Find dense clusters of objects, and noise, by DBSCAN [1]_.

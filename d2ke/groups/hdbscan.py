@@ -63,7 +63,7 @@ def hdbscan(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> HDBSCANClusters:
     """Find clusters of any density, and noise, by HDBSCAN [1]_, without the matrix of distances.
@@ -90,8 +90,9 @@ def hdbscan(
         for series and ``"mhd"`` for sets.
     metric, n_threads
         As for `nearest`.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 

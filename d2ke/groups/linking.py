@@ -91,7 +91,7 @@ def dedupe(
     linkage: Literal["average", "complete", "single"] = "average",
     seed: int = 0,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Duplicates:
     """Group the records of a table that are about the same person or thing.
 
@@ -127,8 +127,9 @@ def dedupe(
         Seed of the random pairs from which the usual distances are learned.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -191,7 +192,7 @@ def link(
     one_to_one: bool = True,
     seed: int = 0,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Links:
     """Find the records of two tables that are about the same person or thing.
 
@@ -248,7 +249,7 @@ def _cut(threshold: Any) -> float:
 
 
 def _match(
-    tables: ComparedTables, known: Any, seed: int, progress: bool
+    tables: ComparedTables, known: Any, seed: int, progress: bool | None
 ) -> tuple[np.ndarray, np.ndarray, PairWeights, Multiplicities]:
     """Return the candidates, their log-odds to match, the weights behind these, and their counts.
 

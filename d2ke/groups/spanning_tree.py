@@ -81,7 +81,7 @@ def spanning_tree(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> SpanningTree:
     """Find the minimum spanning tree of objects, exactly, without the matrix of distances.
@@ -100,8 +100,9 @@ def spanning_tree(
         True states that a Python distance is a metric, as for `nearest`.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -169,7 +170,7 @@ def single_linkage(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.float64]:
     """Group objects by single linkage, without the matrix of distances.
@@ -209,7 +210,7 @@ def single_linkage(
     return _spanning_tree(search, progress).linkage()
 
 
-def _spanning_tree(search: NeighborSearch, progress: bool) -> SpanningTree:
+def _spanning_tree(search: NeighborSearch, progress: bool | None) -> SpanningTree:
     """Grow the tree of the distinct objects, and link each copy by its least edge.
 
     Between first objects, the trees of all and of the distinct objects have the same edges. The

@@ -43,7 +43,7 @@ def search(
     n_folds: int = 10,
     seed: int = 0,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> Search:
     """Choose the parameters of a method on training objects by stratified k-fold cross-validation.
@@ -110,8 +110,9 @@ def search(
         Seed of the folds and of the random objects.
     n_threads : int, optional
         Threads; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, if it is one.
 

@@ -245,7 +245,7 @@ class D2KEModel:
         objects: Any,
         functions: Sequence[Callable[[np.ndarray], np.ndarray]],
         n_threads: int | None,
-        progress: bool = False,
+        progress: bool | None = False,
     ) -> list[np.ndarray]:
         """Return what functions of scaled features give for checked objects, in one pass."""
         chunks = [

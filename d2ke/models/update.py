@@ -27,7 +27,7 @@ def d2ke_update(
     *,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> D2KEModel:
     """Add labelled objects to a model that was trained with ``keep_sums=True``.
 
@@ -48,8 +48,9 @@ def d2ke_update(
         As for `d2ke_predict`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------

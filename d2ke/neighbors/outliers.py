@@ -31,7 +31,7 @@ def outlier_scores(
     method: str = "knn",
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ def nearest(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]:
@@ -60,8 +60,9 @@ def nearest(
         objects of Y. Named distances are marked as metrics or not already.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     checkpoint : path, optional
         A folder in which blocks of rows are kept as they are ready, with the same bits. The same
         call resumes a killed one; a call with other arguments is refused. A Python function needs
@@ -129,7 +130,7 @@ def nearest_info(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]], NeighborsInfo]:
@@ -181,7 +182,7 @@ def within(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> sparse.csr_array:
@@ -254,7 +255,7 @@ def within_info(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[sparse.csr_array, NeighborsInfo]:

@@ -42,7 +42,7 @@ def nearest_windows(
     distance: str = "euclidean",
     window: int | str | None = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Find the windows of long series that are nearest to a short one, exactly.
 
@@ -69,8 +69,9 @@ def nearest_windows(
         For ``"dtw"``: the Sakoe-Chiba radius. Bounds are the tighter the smaller it is.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
