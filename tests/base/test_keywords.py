@@ -17,7 +17,7 @@ WORDS = ["ACGT", "AGT", "TTTT", "CA"]
     [
         ("random_state", ["X", "seed"], "seed"),
         ("metric", ["distance", "metrics"], "distance"),
-        ("progess", ["progress", "seed"], "progress"),
+        ("n_treads", ["n_threads", "seed"], "n_threads"),
         ("numneighbors", ["NumNeighbors"], "NumNeighbors"),
         ("colour", ["X", "seed"], None),
     ],
