@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import element_type, flag
+from d2ke._base.checks import element_type
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
+from d2ke._base.progress import check_progress
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
 from d2ke.distances.problem import UNCHANGED, ArgumentNames, PairwiseProblem, Transform
@@ -26,15 +28,16 @@ from d2ke.objects.container import Objects, span_of
 from d2ke.objects.ids import read_ids
 
 
+@hinted
 def write_distances(
     path: str | os.PathLike[str],
     X: Any,
     Y: Any = None,
     *,
-    distance: Any,
+    distance: Any = None,
     dtype: Any = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> None:
     """Write the distances between all objects of X and all of Y to a file, by blocks of rows.
@@ -52,15 +55,17 @@ def write_distances(
         n objects or records.
     Y : Objects or what `pack` takes, optional
         m objects or records; None stands for X itself.
-    distance : str, callable or dict
-        As for `distance_matrix`. A Python function needs an attribute ``version``, a str or an
+    distance : str, callable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets. A Python function needs an attribute ``version``, a str or an
         int that changes whenever its results change.
     dtype : {float64, float32}, optional
         Of the distances; by default as for `distance_matrix`.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The file does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -97,6 +102,7 @@ def write_distances(
     _write_pairs(path, pairs, UNCHANGED, (None, None), dtype, n_threads, progress)
 
 
+@hinted
 def write_features(
     path: str | os.PathLike[str],
     X: Any,
@@ -109,7 +115,7 @@ def write_features(
     link: str = "exp",
     dtype: Any = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> None:
     """Write the features of objects to a file, by blocks of rows.
@@ -131,9 +137,9 @@ def write_features(
         The label of each object, to be kept beside the features.
     ids : sequence of int or str, shape (n,), optional
         The name of each object, to be kept beside the features. Default: those of X.
-    distance : str or callable
-        As for `write_distances`; of a model None, as all that follow but `n_threads` and
-        `progress`.
+    distance : str or callable, optional
+        As for `write_distances`, with the same default; of a model None, as all that follow but
+        `n_threads` and `progress`.
     gamma, link
         As for `d2ke_embed`.
     dtype : {float64, float32}, optional
@@ -188,11 +194,11 @@ def write_model_features(
     labels: Any,
     ids: Any,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
 ) -> None:
     """Write the features of checked objects by the blocks of a model that need no labels."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
-    flag("progress", progress)
+    check_progress(progress)
     features = model.unsupervised_map
     blocks, scaling = features.blocks, features.scaling
     sizes = tuple(block.R for block in blocks)
@@ -231,11 +237,11 @@ def _write_pairs(
     names: tuple[Any, Any],
     dtype: Any,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
 ) -> None:
     """Write a transform of all distances; `names` are labels and ids of the rows."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
-    flag("progress", progress)
+    check_progress(progress)
     if dtype is not None:
         pairs = replace(pairs, dtype=element_type("dtype", dtype))
 

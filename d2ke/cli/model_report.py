@@ -14,7 +14,6 @@ from d2ke.cli.report import (
     Section,
     confusion_section,
     label_text,
-    measured,
     write_page,
 )
 from d2ke.cli.session import Session
@@ -39,6 +38,7 @@ from d2ke.explain.pictures import (
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
+from d2ke.models.summary import block_rows, measured
 from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 
@@ -78,7 +78,7 @@ def write_report(
             text=f"{left_out} C and the shares were chosen by predictions of the same objects, so "
             "the accuracy can be a little too high. Measure it on new objects.",
             columns=["block", "random objects", "distance"],
-            rows=[[block.name, str(block.R), block.describe()] for block in model.blocks],
+            rows=[list(map(str, row)) for row in block_rows(model)],
         ),
         Section(
             "Map of the objects",

@@ -15,11 +15,11 @@ from d2ke.cli.report import (
     Section,
     confusion_section,
     label_text,
-    measured,
     write_page,
 )
 from d2ke.explain.pictures import draw_values
 from d2ke.models.model import D2KEModel
+from d2ke.models.summary import measured
 from d2ke.objects.container import Objects
 
 _MAX_SHOWN = 20

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.rounding import plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.compatibility import refuse_missing
@@ -60,6 +61,7 @@ def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int
     return size
 
 
+@hinted
 def train_test_split(
     n_or_labels: Any, *, fraction: float = 0.7, rounding: str = "floor", seed: Any
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -112,6 +114,7 @@ def train_test_split(
     return order[:size], order[size:]
 
 
+@hinted
 def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     """Give every channel mean 0 and standard deviation 1 over the training objects.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
@@ -190,6 +191,9 @@ class Explanation:
             )
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the object, coloured by what its parts add to the decision.
 
@@ -245,6 +249,7 @@ class Explanation:
         return window_pictures.draw(self, limit, channel, ax)
 
 
+@hinted
 def d2ke_explain(
     x: Any, model: D2KEModel, *, limit: int = 10, training_object: int | None = None
 ) -> Explanation:

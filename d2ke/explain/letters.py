@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.pictures import SIGNED
 from d2ke.distances.string_rows import letter_counts
 from d2ke.models.distance_blocks import FittedBlock
@@ -48,6 +49,7 @@ def letter_shares(block: FittedBlock, x: Any, gains: np.ndarray) -> tuple[dict[s
     )
 
 
+@hinted
 def plot_graph(explanation: Any, graph: Any, *, rounds: int = 3, ax: Axes | None = None) -> Axes:
     """Draw a graph with its nodes coloured by what their codes add to a decision.
 

@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.pictures import foreground, matplotlib
 from d2ke._base.threads import team_size
@@ -30,6 +31,7 @@ _INCHES = 0.17  # of a leaf
 _LETTERS = 32  # of a name
 
 
+@hinted
 def plot_tree(
     X: Any,
     *,
@@ -47,8 +49,9 @@ def plot_tree(
     ----------
     X : Objects or what `pack` takes
         n objects, 2 at least.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets.
     names : sequence of n str, optional
         By default the ids of X; without any, strings are their own names, and other objects have
         their numbers. At most

@@ -15,6 +15,7 @@ from d2ke._base.checks import file_path, integer
 from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import lists_to_tuples, open_file
+from d2ke._base.keywords import hinted
 from d2ke._base.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke._version import __version__
 from d2ke.objects.container import Objects
@@ -196,6 +197,7 @@ def features_seal(path: Path) -> Seal | None:
             return check_seal(stream, "features")
 
 
+@hinted
 def open_features(file: str | os.PathLike[str]) -> FeatureFile:
     """Open a file of features to read parts of it.
 

@@ -65,7 +65,7 @@ def write_rows(
     content: FeatureContent,
     compute: Callable[[slice, np.ndarray, Any], None],
     title: str,
-    progress: bool,
+    progress: bool | None,
     run_rows: int,
 ) -> None:
     """Write or resume a file; ``compute(rows, Z, report)`` computes at most `run_rows` rows."""

@@ -20,6 +20,7 @@ from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path, plain
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, reserve, write_all
+from d2ke._base.keywords import hinted
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_fits
 from d2ke._base.seal import SIZE, Seal, make_seal
@@ -76,6 +77,7 @@ class FeatureStore:
         return "<" + "\n".join([*lines, f"saved by d2ke {self.versions['d2ke']}"]) + ">"
 
 
+@hinted
 def save_features(
     file: str | os.PathLike[str],
     Z: np.ndarray,
@@ -286,6 +288,7 @@ def put_parts(
     put_json(file, "versions", {"format": VERSION, **versions})
 
 
+@hinted
 def load_features(
     file: str | os.PathLike[str], *, rows: slice | None = None, columns: slice | None = None
 ) -> FeatureStore:

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.io.arff import read_arff
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.delimited import open_table
@@ -47,6 +48,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
 }
 
 
+@hinted
 def read_objects(
     file: Any,
     *,

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._base.keywords import hinted
 from d2ke.objects.compatibility import check_compatible
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.packed import code_dtype, offsets_of
 
 
+@hinted
 def concatenate(collections: Iterable[Objects]) -> Objects:
     """Join collections of one kind into one.
 

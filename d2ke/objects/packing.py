@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
 from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
@@ -25,6 +26,7 @@ from d2ke.objects.vectors import is_padded, read_padded, read_vectors, rows_of, 
 from d2ke.objects.weights import WeightedVectors, weights_of_items, with_weights
 
 
+@hinted
 def pack(
     items: Any,
     *,

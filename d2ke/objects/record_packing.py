@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.objects.columns import type_column
 from d2ke.objects.container import Objects
 from d2ke.objects.ids import index_ids, named, read_ids
@@ -23,6 +24,7 @@ from d2ke.objects.typed import Typed
 _LABELS = (str, numbers.Real, Decimal, np.bool_)
 
 
+@hinted
 def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Records:
     """Pack rows of several objects each.
 
@@ -90,6 +92,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
     return Records(records.columns, names)
 
 
+@hinted
 def categories(values: Any) -> Column:
     """Return a column of `pack_records` whose entries are labels of categories.
 

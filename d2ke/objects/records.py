@@ -14,6 +14,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.container import Objects, check_ids, span_of
 from d2ke.objects.typed import NOTES
 
+_SHOWN = 20  # columns of a repr
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -156,10 +158,12 @@ class Records:
 
     def __repr__(self) -> str:
         columns = []
-        for name, column in self.columns.items():
+        for name, column in list(self.columns.items())[:_SHOWN]:
             n = int(column.missing.sum())
             held = NOTES.get(column.use, column.kind).partition(", in ")[0]
             columns.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
+        if len(self.columns) > _SHOWN:
+            columns.append(f"and {len(self.columns) - _SHOWN} more columns")
         return f"<{len(self)} records: {', '.join(columns)}>"
 
 

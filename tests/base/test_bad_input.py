@@ -215,7 +215,6 @@ CASES = [
     (TypeError, ("X", "arrays of numbers"), resampled, 2, WORDS, given(size=2, seed=0)),
     (ValueError, ("size", "0"), d2ke.samplers.resampled, 2, SETS, given(size=0, seed=0)),
     # Distances.
-    (TypeError, ("distance", "None"), d2ke.distance_matrix, SERIES),
     (ValueError, ("distance", "'dtv'", "dtw"), d2ke.distance_matrix, SERIES, None, "dtv"),
     (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, WORDS, None, "dtw"),
     (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, d2ke.pack(WORDS), None, "dtw"),
@@ -309,7 +308,6 @@ CASES = [
      given(gap_open=1)),
     (TypeError, ("'mode'",), d2ke.align, "A", "B", "indel", given(mode="infix")),
     # Neighbours.
-    (TypeError, ("distance", "None"), d2ke.nearest, WORDS, given(k=1)),
     (TypeError, ("k", "1.5"), d2ke.nearest, WORDS, given(k=1.5, distance="levenshtein")),
     (ValueError, ("k", "0"), d2ke.nearest, WORDS, given(k=0, distance="levenshtein")),
     (ValueError, ("k", "4", "X", "3"), d2ke.nearest, WORDS, given(k=4, distance="levenshtein")),
@@ -449,7 +447,7 @@ CASES = [
     (TypeError, ("path", "5"), d2ke.write_distances, 5, WORDS, given(distance="levenshtein")),
     (TypeError, ("dtype", "int32"), d2ke.write_distances, "unused", WORDS,
      given(distance="levenshtein", dtype="int32")),
-    (TypeError, "distance", d2ke.write_distances, "unused", WORDS, given(distance=None)),
+    (TypeError, "distance", d2ke.write_distances, "unused", WORDS, given(distance=5)),
     (TypeError, ("omega_or_model", "series"), d2ke.write_features, "unused", WORDS,
      d2ke.pack(SERIES), given(distance="levenshtein", gamma=1.0)),
     (ValueError, ("labels", "2", "4"), d2ke.write_features, "unused", WORDS, OMEGA,
