@@ -141,7 +141,8 @@ def tour_models(folder):
     for X in (WORDS, SERIES + SERIES[:20], COLUMNS, Z):
         model = d2ke.d2ke_train(Y, X, R=32)
         labels, _, decisions = d2ke.d2ke_predict(None, X, model)
-        yield [labels, decisions, d2ke.d2ke_transform(X, model), d2ke.novelty(X, model)]
+        novelty = d2ke.novelty(X, model).round(3)  # a model keeps what it compares as float16
+        yield [labels, decisions, d2ke.d2ke_transform(X, model), novelty]
 
 
 TOURS = {name[5:]: tour for name, tour in globals().items() if name.startswith("tour_")}
