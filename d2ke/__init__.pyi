@@ -45,6 +45,7 @@ from .explain.importance import d2ke_importance as d2ke_importance
 from .explain.novelty import novelty as novelty
 from .files import write_distances as write_distances
 from .files import write_features as write_features
+from .frames import frame as frame
 from .groups.barycenter import barycenter as barycenter
 from .groups.dbscan import dbscan as dbscan
 from .groups.hdbscan import hdbscan as hdbscan

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import element_type, flag
+from d2ke._base.checks import element_type
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
+from d2ke._base.progress import check_progress
 from d2ke._base.threads import team_size
 from d2ke.distances.fingerprint import description, digest, function_version, sequence_digest
 from d2ke.distances.problem import UNCHANGED, ArgumentNames, PairwiseProblem, Transform
@@ -23,22 +25,25 @@ from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects, span_of
+from d2ke.objects.ids import read_ids
 
 
+@hinted
 def write_distances(
     path: str | os.PathLike[str],
     X: Any,
     Y: Any = None,
     *,
-    distance: Any,
+    distance: Any = None,
     dtype: Any = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> None:
     """Write the distances between all objects of X and all of Y to a file, by blocks of rows.
 
-    The file holds what `distance_matrix` returns, bit for bit, and need not fit into memory. After
+    The file holds what `distance_matrix` returns, bit for bit, and the ids of X if it has some. It
+    need not fit into memory. After
     a kill at any moment or Ctrl-C the same call computes the missing blocks.
 
     Parameters
@@ -50,15 +55,17 @@ def write_distances(
         n objects or records.
     Y : Objects or what `pack` takes, optional
         m objects or records; None stands for X itself.
-    distance : str, callable or dict
-        As for `distance_matrix`. A Python function needs an attribute ``version``, a str or an
+    distance : str, callable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets. A Python function needs an attribute ``version``, a str or an
         int that changes whenever its results change.
     dtype : {float64, float32}, optional
         Of the distances; by default as for `distance_matrix`.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The file does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -92,21 +99,23 @@ def write_distances(
     """
     names = ArgumentNames("write_distances")
     pairs = check_any_pairs(X, Y, distance, params, names)
-    _write_pairs(path, pairs, UNCHANGED, None, dtype, n_threads, progress)
+    _write_pairs(path, pairs, UNCHANGED, (None, None), dtype, n_threads, progress)
 
 
+@hinted
 def write_features(
     path: str | os.PathLike[str],
     X: Any,
     omega_or_model: Any,
     *,
     labels: Any = None,
+    ids: Any = None,
     distance: Any = None,
     gamma: float | None = None,
     link: str = "exp",
     dtype: Any = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> None:
     """Write the features of objects to a file, by blocks of rows.
@@ -126,9 +135,11 @@ def write_features(
         R random objects; or a trained model, for its features without labels.
     labels : array_like of int, float or str, shape (n,), optional
         The label of each object, to be kept beside the features.
-    distance : str or callable
-        As for `write_distances`; of a model None, as all that follow but `n_threads` and
-        `progress`.
+    ids : sequence of int or str, shape (n,), optional
+        The name of each object, to be kept beside the features. Default: those of X.
+    distance : str or callable, optional
+        As for `write_distances`, with the same default; of a model None, as all that follow but
+        `n_threads` and `progress`.
     gamma, link
         As for `d2ke_embed`.
     dtype : {float64, float32}, optional
@@ -166,13 +177,14 @@ def write_features(
             if value is not None:
                 raise ArgumentTypeError(name, f"is that of the model; got {value!r}")
         objects = omega_or_model.check_objects(X)
-        write_model_features(path, objects, omega_or_model, labels, n_threads, progress)
+        ids = getattr(X, "ids", None) if ids is None else ids
+        write_model_features(path, objects, omega_or_model, labels, ids, n_threads, progress)
         return
     gamma = check_link(gamma, link)
     names = ArgumentNames("write_features", "X", "omega_or_model")
     pairs = check_embedding(X, omega_or_model, distance, params, names)
     transform = feature_transform(gamma, pairs.shape[1])
-    _write_pairs(path, pairs, transform, labels, dtype, n_threads, progress)
+    _write_pairs(path, pairs, transform, (labels, ids), dtype, n_threads, progress)
 
 
 def write_model_features(
@@ -180,12 +192,13 @@ def write_model_features(
     objects: Any,
     model: D2KEModel,
     labels: Any,
+    ids: Any,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
 ) -> None:
     """Write the features of checked objects by the blocks of a model that need no labels."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
-    flag("progress", progress)
+    check_progress(progress)
     features = model.unsupervised_map
     blocks, scaling = features.blocks, features.scaling
     sizes = tuple(block.R for block in blocks)
@@ -198,7 +211,7 @@ def write_model_features(
 
     shape = len(objects), sum(sizes)
     content = FeatureContent(shape, np.dtype(np.float32), parameters, inputs)
-    content = _with_labels(content, labels)
+    content = _with_names(content, labels, ids)
     write_rows(path, content, compute, "features", progress, features.rows_at_once(objects))
 
 
@@ -221,14 +234,14 @@ def _write_pairs(
     path: str | os.PathLike[str],
     pairs: PairwiseProblem,
     transform: Transform,
-    labels: Any,
+    names: tuple[Any, Any],
     dtype: Any,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
 ) -> None:
-    """Write a transform of all distances."""
+    """Write a transform of all distances; `names` are labels and ids of the rows."""
     path, n_threads = check_features_path("path", path), team_size(n_threads)
-    flag("progress", progress)
+    check_progress(progress)
     if dtype is not None:
         pairs = replace(pairs, dtype=element_type("dtype", dtype))
 
@@ -239,16 +252,22 @@ def _write_pairs(
     omega = pairs.y if pairs.y is not pairs.x and isinstance(pairs.y, Objects) else None
     parameters |= transform.parameters
     content = FeatureContent(pairs.shape, pairs.dtype, parameters, inputs, omega)
-    content = _with_labels(content, labels)
+    labels, ids = names
+    if ids is None:
+        ids = getattr(pairs.x, "ids", None)
+    content = _with_names(content, labels, ids)
     write_rows(path, content, compute, transform.name, progress, pairs.shape[0])
 
 
-def _with_labels(content: FeatureContent, labels: Any) -> FeatureContent:
-    """Check the labels of rows, and that there are rows."""
-    if not content.shape[0]:
+def _with_names(content: FeatureContent, labels: Any, ids: Any) -> FeatureContent:
+    """Check the labels and the ids of rows, and that there are rows."""
+    n, inputs = content.shape[0], dict(content.inputs)
+    if not n:
         raise ArgumentError("X", "is empty; a file has at least one row")
-    if labels is None:
-        return content
-    labels = check_labels(labels, content.shape[0], "X")
-    inputs = {**content.inputs, "labels": sequence_digest("labels", [labels])}
-    return replace(content, inputs=inputs, labels=labels)
+    if labels is not None:
+        labels = check_labels(labels, n, "X")
+        inputs["labels"] = sequence_digest("labels", [labels])
+    if ids is not None:
+        ids = read_ids(ids, n, of="X")
+        inputs["ids"] = sequence_digest("ids", [ids])
+    return replace(content, inputs=inputs, labels=labels, ids=ids)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of Concepts, Distances, Windows and "How sure is it?".
+"""The pictures of the start, Distances, Windows and "How sure is it?".
 
 ``python docs/pictures.py`` writes them.
 
@@ -225,6 +225,41 @@ def decisions():
         print(level.round(2), S[np.arange(len(X)), codes].mean().round(3), shares.round(3))
 
 
+def letters():
+    """Draw what the letters of three DNA strings add to their decisions."""
+    data = d2ke.datasets.load("splice")
+    train, test = data.split(seed=0)
+    model = d2ke.d2ke_train(data.labels[train], data.objects[train])
+    figure, rows = plt.subplots(3, 1, figsize=(9, 4.2), layout="constrained")
+    for axes, label in zip(rows, ("EI", "IE", "N"), strict=True):
+        first = test[np.flatnonzero(data.labels[test] == label)[0]]
+        d2ke.d2ke_explain(data.objects[first], model).plot(ax=axes)
+    save(figure, "letters.png")
+
+
+def neighbors():
+    """Draw names beside their nearest neighbours."""
+    names = [
+        "Jon Smith",
+        "John Smith",
+        "Jon Smyth",
+        "J. Smith",
+        "Ann Lee",
+        "Anne Lee",
+        "Anna Leigh",
+    ]
+    found = d2ke.nearest(names, k=3, distance="levenshtein")
+    save(d2ke.neighbors.plot_neighbors(names, *found, limit=2), "neighbors.png")
+
+
+def clusters():
+    """Draw the medoids of one coefficient of spoken vowels, and the members of their clusters."""
+    X, _ = vowels()
+    X = d2ke.pack([x[:, :1] for x in X])
+    found = d2ke.kmedoids(X, 4, distance="dtw")
+    save(d2ke.groups.plot_clusters(X, found.labels, medoids=found.medoids), "clusters.png")
+
+
 def windows():
     """Draw the windows in three records, the first picture of the gallery's example."""
     plt.close("all")
@@ -235,6 +270,9 @@ def windows():
 
 if __name__ == "__main__":
     decisions()
+    letters()
+    neighbors()
+    clusters()
     windows()
     overview()
     distances()

@@ -13,6 +13,7 @@ import d2ke
 from d2ke._base.arrays import check_distances, symmetric_matrix
 from d2ke._base.checks import choice, not_negative
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from matlab_compat._cells import column, numbers, scalar, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.pairs import between, by_rows, check_condensed, is_matrix, objects, pdist
@@ -20,6 +21,7 @@ from matlab_compat.pairs import between, by_rows, check_condensed, is_matrix, ob
 _METHODS = ("average", "centroid", "complete", "median", "single", "ward", "weighted")
 
 
+@hinted
 def linkage(
     X: Any, method: str = "single", metric: str | Callable[..., Any] | None = None, **params: Any
 ) -> np.ndarray:
@@ -87,6 +89,7 @@ def _tree(Z: Any) -> np.ndarray:
     return hierarchy.from_mlab_linkage(Z)
 
 
+@hinted
 def cluster(
     Z: Any,
     *,
@@ -144,6 +147,7 @@ def cluster(
     return column(T)
 
 
+@hinted
 def dendrogram(
     Z: Any,
     P: int = 30,
@@ -235,6 +239,7 @@ def _problem(
     return list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}, D
 
 
+@hinted
 def kmedoids(
     X: Any,
     k: int,
@@ -306,6 +311,7 @@ def kmedoids(
     )
 
 
+@hinted
 def dbscan(
     X: Any,
     epsilon: float,

@@ -9,11 +9,13 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from matlab_compat._cells import column, numbers, positive, scalar, vector, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.random import randperm
 
 
+@hinted
 def zscore(X: Any, flag: int = 0, dim: int | None = None) -> np.ndarray:
     """Standardise to mean 0 and deviation 1.
 
@@ -51,6 +53,7 @@ def zscore(X: Any, flag: int = 0, dim: int | None = None) -> np.ndarray:
     return (X - X.mean(axis=axis, keepdims=True)) / np.where(sd == 0, 1, sd)
 
 
+@hinted
 def confusionmat(group: Any, grouphat: Any, *, Order: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Count the pairs of true and predicted classes.
 
@@ -133,6 +136,7 @@ def _held_out(name: str, labels: np.ndarray, p: Any) -> np.ndarray:
     return held
 
 
+@hinted
 def crossvalind(method: str, N: Any, K: float | None = None) -> Any:
     """Draw folds, or a part to hold out, from the generator that `rng` seeds.
 
@@ -228,6 +232,7 @@ class cvpartition:  # noqa: N801 (MATLAB's name)
         return column(self._test[whole("i", i, 1, self.NumTestSets) - 1])
 
 
+@hinted
 def perfcurve(
     labels: Any, scores: Any, posclass: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

@@ -16,6 +16,7 @@ from scipy import sparse
 import d2ke
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 from d2ke.learners.solvers import option_strings
 from d2ke.learners.solvers.svm_model import PRECOMPUTED, SVMKernel
@@ -32,6 +33,7 @@ _PREDICT = {
 }
 
 
+@hinted
 def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
     """Train a linear model with LIBLINEAR.
 
@@ -106,6 +108,7 @@ def predict(y: ClassificationKNN, X: Any) -> tuple[np.ndarray, np.ndarray]: ...
 def predict(
     y: Any, X: Any, model: Any, options: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+@hinted
 def predict(y: Any, X: Any, model: Any = None, options: str = "") -> tuple[np.ndarray, ...]:
     """Predict with a model of `train`, one from a .mat file included, or of `fitcknn`.
 
@@ -171,6 +174,7 @@ def predict(y: Any, X: Any, model: Any = None, options: str = "") -> tuple[np.nd
     return Outputs("predict", **report)
 
 
+@hinted
 def svmtrain(y: Any, X: Any, options: str = "") -> Struct | float:
     """Train a kernel machine with LIBSVM.
 
@@ -247,6 +251,7 @@ def svmtrain(y: Any, X: Any, options: str = "") -> Struct | float:
     )
 
 
+@hinted
 def svmpredict(
     y: Any, X: Any, model: Any, options: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

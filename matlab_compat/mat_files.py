@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from d2ke._base.checks import choice, file_path
+from d2ke._base.keywords import hinted
 from d2ke.io import load_mat, save_mat
 from matlab_compat._cells import Struct
 
 _VERSIONS = {"-v6": ("5", False), "-v7": ("5", True), "-v7.3": ("7.3", True)}
 
 
+@hinted
 def load(filename: str, *names: str) -> Struct:
     """Read the variables of a MAT-file of any version.
 
@@ -46,6 +48,7 @@ def load(filename: str, *names: str) -> Struct:
     return Struct(load_mat(_mat(filename), list(names) or None))
 
 
+@hinted
 def save(filename: str, variables: Mapping[str, Any], version: str = "-v7") -> None:
     """Write variables to a MAT-file.
 

@@ -12,12 +12,14 @@ import d2ke
 from d2ke._base.arrays import row_blocks
 from d2ke._base.checks import not_negative
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.labels import encode_labels
 from matlab_compat._cells import column, numbers, scalar, vector, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.pairs import between, by_rows, objects
 
 
+@hinted
 def knnsearch(
     X: Any,
     Y: Any,
@@ -69,6 +71,7 @@ def knnsearch(
     return Outputs("knnsearch", Idx=Idx, D=D)
 
 
+@hinted
 def rangesearch(
     X: Any, Y: Any, r: float, *, Distance: str | Callable[..., Any] | None = None, **params: Any
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +152,7 @@ class ClassificationKNN:
         return Outputs("predict", label=label, score=score)
 
 
+@hinted
 def fitcknn(
     X: Any,
     Y: Any,

@@ -14,6 +14,7 @@ import d2ke
 from d2ke._base.arrays import check_distances
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from matlab_compat._cells import cell_items, column, numbers, positive, whole
 from matlab_compat._outputs import Outputs
 
@@ -162,6 +163,7 @@ def _jaccard(x: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return ((x != Y) & either).sum(axis=1) / either.sum(axis=1)
 
 
+@hinted
 def pdist(
     X: Any,
     Distance: str | Callable[..., Any] | None = None,
@@ -209,6 +211,7 @@ def pdist(
     return D[np.triu_indices(len(D), 1)][None]
 
 
+@hinted
 def pdist2(
     X: Any,
     Y: Any,
@@ -244,6 +247,7 @@ def pdist2(
     return between(X, Y, Distance, DistParameter, params)
 
 
+@hinted
 def squareform(D: Any, direction: str | None = None) -> np.ndarray:
     """Turn the vector of `pdist` into a symmetric matrix, or back.
 
@@ -293,6 +297,7 @@ def check_condensed(name: str, D: np.ndarray) -> None:
         raise ArgumentError(name, f"must have n (n - 1) / 2 distances, got {D.size}")
 
 
+@hinted
 def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Find points whose distances are those of D: classical multidimensional scaling.
 

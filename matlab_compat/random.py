@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from matlab_compat._cells import Struct
 from matlab_compat.rand_stream import RandStream
 
@@ -18,6 +19,7 @@ from matlab_compat.rand_stream import RandStream
 _stream: RandStream | None = None
 
 
+@hinted
 def rng(seed: Any = None, generator: str = "twister") -> Struct | None:
     """Start the stream of `rand`, `randn`, `randi` and `randperm`.
 
@@ -93,6 +95,7 @@ def global_stream() -> RandStream:
     return _stream
 
 
+@hinted
 def rand(*size: Any) -> Any:
     """Draw uniform numbers from the stream of `rng`, see `RandStream.rand`.
 
@@ -122,6 +125,7 @@ def rand(*size: Any) -> Any:
     return global_stream().rand(*size)
 
 
+@hinted
 def randn(*size: Any) -> Any:
     """Draw normal numbers from the stream of `rng`, see `RandStream.randn`.
 
@@ -150,6 +154,7 @@ def randn(*size: Any) -> Any:
     return global_stream().randn(*size)
 
 
+@hinted
 def randi(limits: Any, *size: Any) -> Any:
     """Draw integers from the stream of `rng`, see `RandStream.randi`.
 
@@ -180,6 +185,7 @@ def randi(limits: Any, *size: Any) -> Any:
     return global_stream().randi(limits, *size)
 
 
+@hinted
 def randperm(n: int) -> np.ndarray:
     """Draw an order of 1 to n from the stream of `rng`, see `RandStream.randperm`.
 

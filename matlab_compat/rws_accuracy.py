@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from d2ke._base.keywords import hinted
 from matlab_compat._cells import Struct, positive, whole
 from matlab_compat._newton_solvers import quiet, trainer, uniform_labels
 from matlab_compat.rws_features import Multivariate, RandomSeries, Univariate, features_of
@@ -18,6 +19,7 @@ R_LIST = (4, 8, 16, 32, 64)
 R_LIST_MULVAR = (4, 8, 16, 32, 64, 128, 256, 512)
 
 
+@hinted
 def rws_VaryingR_CV(
     file_dir: str | os.PathLike[str],
     filename: str,
@@ -79,6 +81,7 @@ def rws_VaryingR_CV(
     return _varying_R(source, series, R_list, lambda_inverse, solver, save_dir)
 
 
+@hinted
 def rws_VaryingR_CV_mulvar(
     file_dir: str | os.PathLike[str],
     filename: str,

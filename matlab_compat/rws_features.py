@@ -18,6 +18,7 @@ import numpy as np
 from d2ke import Objects
 from d2ke._base.checks import length_range
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.io import load_mat
 from d2ke.io.ucr import read_ucr
 from d2ke.samplers import random_series
@@ -27,6 +28,7 @@ from matlab_compat._outputs import Outputs
 from matlab_compat.warping import dtw_similarity_cell, dtw_similarity_cell_mulvar
 
 
+@hinted
 def rws_GenFea(
     file_dir: str | os.PathLike[str],
     filename: str,
@@ -82,6 +84,7 @@ def rws_GenFea(
     return Outputs("rws_GenFea", Train=Train, Test=Test, Runtime=Runtime)
 
 
+@hinted
 def rws_GenFea_mulvar(
     file_dir: str | os.PathLike[str],
     filename: str,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import stages
 from d2ke._base.threads import result_of, worker_pool
 from d2ke.io import save_mat
@@ -29,6 +30,7 @@ LAMBDA_INVERSE = tuple(10.0**k for k in range(-5, 6))
 _GAIN = 0.1  # percent by which a setting must beat the best one
 
 
+@hinted
 def rws_gridsearch_CV(
     file_dir: str | os.PathLike[str],
     filename: str,
@@ -42,7 +44,7 @@ def rws_gridsearch_CV(
     solver: str = "trust-region",
     save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Struct:
     r"""Search DMax, sigma and C by cross-validation: the script of that name, univariate series.
 
@@ -76,8 +78,9 @@ def rws_gridsearch_CV(
         Folder for ``filename_rws_R128_10fold_CV.mat`` with `info`; None writes nothing.
     n_threads : int, optional
         Threads; None for all.
-    progress : bool, default False
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -115,6 +118,7 @@ def rws_gridsearch_CV(
     return _grid_search(source, grid, save_dir, progress)
 
 
+@hinted
 def rws_gridsearch_CV_mulvar(
     file_dir: str | os.PathLike[str],
     filename: str,
@@ -128,7 +132,7 @@ def rws_gridsearch_CV_mulvar(
     solver: str = "trust-region",
     save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Struct:
     """Search DMax, sigma and C by cross-validation, as `rws_gridsearch_CV`; several channels.
 
@@ -154,8 +158,9 @@ def rws_gridsearch_CV_mulvar(
         Folder for ``filename_rws_R32_10fold_CV.mat`` with `info`; None writes nothing.
     n_threads : int, optional
         Threads; None for all.
-    progress : bool, default False
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -218,7 +223,7 @@ class _Grid(NamedTuple):
 
 
 def _grid_search(
-    source: Univariate, grid: _Grid, save_dir: str | os.PathLike[str] | None, progress: bool
+    source: Univariate, grid: _Grid, save_dir: str | os.PathLike[str] | None, progress: bool | None
 ) -> Struct:
     objects, labels = source.read("train")
     grid = grid.checked(len(objects))

@@ -12,6 +12,7 @@ from scipy.spatial.distance import squareform as square
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from matlab_compat._cells import numbers, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.pairs import cmdscale, squareform
@@ -20,6 +21,7 @@ _CRITERIA = ("stress", "sstress", "metricstress", "metricsstress", "strain")
 _MAX_ITERATIONS = 1000
 
 
+@hinted
 def mdscale(
     D: Any, p: int, *, Criterion: str = "stress", Start: Any = "cmdscale"
 ) -> tuple[np.ndarray, float, np.ndarray]:

@@ -14,6 +14,7 @@ from scipy import sparse
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write
+from d2ke._base.keywords import hinted
 from d2ke.io.text import lines_of
 from d2ke.objects.fields import finite_numbers
 from matlab_compat._cells import column, vector
@@ -22,6 +23,7 @@ from matlab_compat._outputs import Outputs
 _LARGEST = 2**31 - 1  # index, LIBSVM's int
 
 
+@hinted
 def libsvmread(filename: str | os.PathLike[str]) -> tuple[np.ndarray, sparse.csr_array]:
     """Read labels and features from a file of lines ``label index:value index:value ...``.
 
@@ -80,6 +82,7 @@ def libsvmread(filename: str | os.PathLike[str]) -> tuple[np.ndarray, sparse.csr
     return Outputs("libsvmread", label_vector=column(np.array(labels)), instance_matrix=matrix)
 
 
+@hinted
 def libsvmwrite(filename: str | os.PathLike[str], labels: Any, X: Any) -> None:
     r"""Write labels and features as lines ``label index:value index:value ...``.
 

@@ -11,6 +11,7 @@ import numpy as np
 from d2ke import Objects, distance_matrix, pack
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.objects.compatibility import check_compatible
 from matlab_compat._cells import scalar, series_cell, whole
 from matlab_compat._outputs import Outputs
@@ -19,6 +20,7 @@ from matlab_compat._outputs import Outputs
 _GROUNDS = {"euclidean": "euclidean", "absolute": "manhattan", "squared": "sqeuclidean"}
 
 
+@hinted
 def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean") -> float:
     """Compute the DTW distance of two series; of matrices, channels are rows.
 
@@ -62,6 +64,7 @@ def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean")
     return float(D[0, 0])
 
 
+@hinted
 def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     """Compute the DTW distance of two series; time in ROWS here, unlike in the cells.
 
@@ -99,6 +102,7 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
     return float(distance_matrix(x, y, "dtw", window=window)[0, 0])
 
 
+@hinted
 def dtw_m(s: Any, t: Any, w: float = -1) -> float:
     """Return what `dtw_c` does; in MATLAB this was the slow form.
 
@@ -128,6 +132,7 @@ def dtw_m(s: Any, t: Any, w: float = -1) -> float:
     return dtw_c(s, t, w)
 
 
+@hinted
 def dtw_similarity_cell(
     newX: Any, baseX: Any, *, n_threads: int | None = None
 ) -> tuple[np.ndarray, float]:
@@ -178,6 +183,7 @@ def dtw_similarity_cell(
     return Outputs("dtw_similarity_cell", KMat=K, t=time.perf_counter() - started)
 
 
+@hinted
 def dtw_similarity_cell_mulvar(
     newX: Any, baseX: Any, *, n_threads: int | None = None
 ) -> tuple[np.ndarray, float]:

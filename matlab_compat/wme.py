@@ -13,11 +13,13 @@ import numpy as np
 from d2ke import distance_matrix, pack
 from d2ke._base.checks import integer, length_range
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from matlab_compat import random
 from matlab_compat._cells import Struct, cell_items, feature_tables, scalar, vector, whole
 from matlab_compat._outputs import Outputs
 
 
+@hinted
 def wmd_dist(
     newX: Any,
     weight_newX: Any,
@@ -76,6 +78,7 @@ def wmd_dist(
     return Outputs("wmd_dist", KMat=K, t=time.perf_counter() - started)
 
 
+@hinted
 def wme_GenFea_preproc(
     Data: Mapping[str, Any],
 ) -> tuple[float, float, int, list[Any], list[Any], list[Any]]:
@@ -141,6 +144,7 @@ def wme_GenFea_preproc(
     )
 
 
+@hinted
 def wme_GenFea(
     Data: Mapping[str, Any],
     gamma: float,

@@ -108,7 +108,7 @@ class Division:
     y_test: np.ndarray
     seed: int
     n_threads: int | None = None
-    progress: bool = False
+    progress: bool | None = False
     _kept: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -2,6 +2,7 @@
 """What the documents show, run as it stands."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import tomllib
 
 import d2ke
+from d2ke.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 
@@ -149,6 +151,8 @@ def test_string_distances_guide(capsys):
     for code in blocks("docs/string_distances.md"):
         exec(code, names)
         promised = re.findall(r"^print\(.*  # (.*)$", code, re.M)
+        if "    print(" in code:  # in a loop
+            promised = shown("docs/string_distances.md").splitlines()
         assert capsys.readouterr().out.splitlines() == promised
     assert names["swaps"].tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
     assert names["edits"][0, 1] == 2
@@ -198,6 +202,7 @@ def test_distributed_guide(capsys):
         "docs/linking.md",
         "docs/neighbors.md",
         "docs/graphs.md",
+        "docs/ids.md",
     ],
 )
 def test_guides_print_what_they_promise(page, capsys):
@@ -229,6 +234,28 @@ def test_the_first_prediction_of_the_demo():
 
     lines = demo._one_prediction(demo.Split.of("splice", 0, {}))
     assert_near("\n".join(lines[2:7]) + "\n", shown("docs/start/first_minute.md"))
+
+
+@pytest.mark.parametrize("R", ["64", pytest.param(None, marks=pytest.mark.slow)])
+def test_ten_minutes(R, capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    [code] = blocks("docs/start/ten_minutes.md")
+    exec(code, {})
+    page = text_of("docs/start/ten_minutes.md")
+    printed = {}
+    for line in re.findall(r"^d2ke (.*)$", page, re.M):
+        words = shlex.split(line)
+        more = ["--R", R] if R and words[0] == "train" else []
+        assert main([*words, *more]) == 0
+        printed[words[0]] = capsys.readouterr().out
+    inspected, trained, predicted = re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)
+    assert printed["inspect"] == inspected
+    if R is None:
+        found = printed["train"].splitlines()
+        assert_near(next(line for line in found if line.startswith("trained")), trained[:-1])
+        assert predicted in printed["predict"]
 
 
 @pytest.mark.slow
@@ -403,6 +430,32 @@ def test_anchors_are_those_of_github(tmp_path):
         "twice",
         "twice-1",
     ]
+
+
+def test_commands_of_the_paper_exist():
+    text = re.sub(r"\s+", " ", text_of("paper/paper.md"))
+    commands = re.findall(
+        r"`(?:python (?:-m )?)?((?:benchmarks|papers|tests|tools)[./][^` ]*)", text
+    )
+    assert len(commands) > 12
+    for name in commands:
+        places = [ROOT / name, ROOT / f"{name.replace('.', '/')}.py"]
+        assert any(place.exists() for place in places), name
+    names = int(re.search(r"- (\d+) distances", text)[1])
+    assert len(d2ke.distance_names()) == names
+    measured = text_of("README.md") + text_of("docs/tables.md")
+    for row in re.findall(
+        r"^\|.*?\|.*?\| ([\d.]+(?: to [\d.]+)?) \| `(bench[^`]*)`", text_of("paper/paper.md"), re.M
+    ):
+        number, command = row
+        if "groups" not in command:
+            assert f"| {number} | `python -m {command}` |" in measured
+    for name, ours, searched in re.findall(
+        r"^\| (\w+) \(.*?\| ([\d.]+) \| ([\d.]+) \|", text_of("paper/paper.md"), re.M
+    ):
+        row = re.search(rf"^\| {name} .*", text_of("docs/tables.md"), re.M)[0]
+        assert f"| {ours} +-" in row
+        assert f"| {searched} +-" in row
 
 
 def test_versions_are_the_same_everywhere():

@@ -131,7 +131,17 @@ def test_pictures_of_the_concepts(monkeypatch, tmp_path):
     docs = EXAMPLES.parent / "docs"
     drawn = runpy.run_path(str(docs / "pictures.py"))
     monkeypatch.setitem(drawn["save"].__globals__, "HERE", tmp_path)
-    for name in ("windows", "overview", "distances", "random_objects", "families", "decisions"):
+    for name in (
+        "windows",
+        "overview",
+        "distances",
+        "random_objects",
+        "families",
+        "decisions",
+        "letters",
+        "neighbors",
+        "clusters",
+    ):
         drawn[name]()
     problem = drawn["strings"]()
     drawn["gammas"](*problem)

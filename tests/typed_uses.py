@@ -30,6 +30,8 @@ def objects(X: d2ke.Objects) -> None:
     assert_type(X[np.array([True, False, True])], d2ke.Objects)
     assert_type(X.lengths, NDArray[np.int64])
     assert_type(X.weights, NDArray[np.float64] | None)
+    assert_type(X.ids, NDArray[Any] | None)
+    assert_type(d2ke.pack(["ACGT"], ids=["a"]), d2ke.Objects)
     assert_type(d2ke.concatenate([X, X]), d2ke.Objects)
     series = d2ke.samplers.random_series(16, 2, length=(3, 9), sigma=1.0, seed=0)
     assert_type(series, d2ke.Objects)
@@ -81,6 +83,8 @@ def models(X: d2ke.Objects, Z: Reals) -> None:
     assert_type(accuracy, float)
     assert_type(decisions, NDArray[np.float64])
     assert_type(d2ke.d2ke_transform(X, model), NDArray[np.float32])
+    assert_type(d2ke.d2ke_explain("ACGT", model), d2ke.explain.Explanation)
+    assert_type(d2ke.novelty(X, model, progress=None), NDArray[np.float64])
     d2ke.save_model("model.d2ke", model)
     linear = d2ke.train(np.array([0, 1, 1]), Z, "-s 2 -c 1 -q", class_weight={0: 2.0})
     assert_type(linear, d2ke.learners.LinearModel)
@@ -90,6 +94,9 @@ def models(X: d2ke.Objects, Z: Reals) -> None:
 
 def clustering(room: NDArray[np.float64]) -> None:
     """Clustering and distances of measures."""
+    words = ["ACGT", "AGGT", "TTTA"]
+    assert_type(d2ke.kmedoids(words, 2), d2ke.groups.MedoidClusters)
+    assert_type(d2ke.dedupe(words, radius=1), d2ke.groups.Duplicates)
     clustering = d2ke.cdsk(n_clusters=2, distances=room[:, :3])
     assert_type(clustering, d2ke.discriminative.Clustering)
     P, Q = np.zeros((4, 2)), np.ones((5, 2))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import forked, team_size
 from d2ke._ext import isa, omp
 from d2ke._version import __version__
@@ -31,6 +32,7 @@ def configuration() -> dict[str, str]:
     return rows
 
 
+@hinted
 def show_config() -> None:
     """Print d2ke's version, OpenMP, the instruction set in use, threads and dependencies.
 

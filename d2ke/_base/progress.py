@@ -1,50 +1,106 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Progress bars: shown on a terminal, silent elsewhere."""
+"""Progress bars by tqdm: by default long work shows itself, on a terminal or in a notebook."""
 
 from __future__ import annotations
 
+import multiprocessing.process
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from d2ke._base.checks import flag
+from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.signals import deferred_interrupts
 
 T = TypeVar("T")
+
+_DELAY = 2.0  # seconds until work counts as long
 
 
 def bars() -> Any:
     """Return the class tqdm; Ctrl-C waits for its import, which would lose it or break the lock."""
     with deferred_interrupts():
-        from tqdm import tqdm
-
+        if _in_notebook():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # without ipywidgets it writes text
+                from tqdm.auto import tqdm
+        else:
+            from tqdm import tqdm  # which loads in half the time
         tqdm.get_lock()
     return tqdm
 
 
 @contextmanager
-def progress_bar(progress: bool, description: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function ``report(done, total)``, or None if nothing is shown."""
-    if not _is_shown(progress):
+def progress_bar(
+    progress: bool | None, description: str, unit: str = "pair"
+) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function ``report(done, total)``, or None if nothing is ever shown.
+
+    The bar is made by a report: for None the first after two seconds, for True the first of all.
+    """
+    if not is_shown(progress):
         yield None
         return
-    with bars()(desc=description, unit="pair", unit_scale=True, leave=False, delay=0.5) as bar:
+    bar, started = None, time.time()
 
-        def report(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
+    def report(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None:
+            if progress is None and time.time() - started < _DELAY:
+                return
+            bar = bars()(desc=description, total=total, unit=unit, unit_scale=True, leave=False)
+            bar.start_t, bar.n = started, done
+            bar.refresh()
+        bar.total = total
+        bar.update(done - bar.n)
 
+    try:
         yield report
+    finally:
+        if bar is not None:
+            bar.close()
 
 
-def stages(items: Iterable[T], description: str, progress: bool) -> Iterable[T]:
+def stages(items: Sequence[T], description: str, progress: bool | None) -> Iterable[T]:
     """Iterate over the stages of a longer piece of work behind a progress bar."""
-    if not _is_shown(progress):
-        return items
-    return bars()(items, desc=description, leave=False)
+    with progress_bar(progress, description, "it") as report:
+        if report is not None:
+            report(0, len(items))
+        for i, item in enumerate(items, 1):
+            yield item
+            if report is not None:
+                report(i, len(items))
 
 
-def _is_shown(progress: bool) -> bool:
-    terminal = sys.stderr is not None and sys.stderr.isatty()  # None in Windows' pythonw.exe
-    return flag("progress", progress) and terminal
+def check_progress(progress: Any) -> bool | None:
+    """Return True, False or None."""
+    try:
+        return None if progress is None else flag("progress", progress)
+    except ArgumentTypeError:
+        raise ArgumentTypeError(
+            "progress", f"must be True, False or None, got {progress!r}"
+        ) from None
+
+
+def is_shown(progress: bool | None) -> bool:
+    """Return whether bars may be shown; None stands for where somebody looks at them.
+
+    Bars of several threads or processes would write over each other.
+    """
+    progress = check_progress(progress)
+    if progress is not None or sys.stderr is None:  # in Windows' pythonw.exe
+        return bool(progress) and sys.stderr is not None
+    alone = (
+        threading.current_thread() is threading.main_thread()
+        and multiprocessing.process.current_process().name == "MainProcess"
+    )
+    return alone and (sys.stderr.isatty() or _in_notebook())
+
+
+def _in_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "IPKernelApp" in getattr(shell, "config", ())

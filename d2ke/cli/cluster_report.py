@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.pictures import COLOURS
 from d2ke.cli.map_picture import picture, saved
 from d2ke.cli.report import Section, label_text, write_page
 from d2ke.cli.similarities import Similarities
-from d2ke.explain.pictures import COLOURS
 from d2ke.groups.tree_picture import draw_tree, sample_leaves
 
 _LEAVES = 48  # that are read at the width of a page

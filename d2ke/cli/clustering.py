@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def _read(options: argparse.Namespace, purpose: str, session: Session) -> Simila
 def _items(data: Similarities) -> dict[str, np.ndarray]:
     """Return the first columns of a result: the numbers of the objects, and their ids if any."""
     items = {"item": np.arange(data.n)}
-    return items if data.ids is None else items | {"id": np.array(data.ids)}
+    return items if data.ids is None else items | {"id": data.ids}
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -73,6 +74,11 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
     """Cluster the objects of a data set or a file by `d2ke.cdsk`."""
     n_clusters = options.n_clusters
     data = _read(options, "clusters", session)
+    if options.names is not None:
+        ids = read_labels(options.names, Path(options.file), "names")
+        if len(ids) != data.n:
+            raise InputError(f"names has {len(ids)} names, but there are {data.n} objects")
+        data = replace(data, ids=ids if ids.dtype == np.int64 else ids.astype(str))
     labelled, classes, codes = _classes(data, options.unknown)
     objects = _object_names(options, data, classes, codes)
     if n_clusters is None:
@@ -129,14 +135,11 @@ def _object_names(
     options: argparse.Namespace, data: Similarities, classes: np.ndarray, codes: np.ndarray
 ) -> list[str]:
     """Return the given names of objects, or their ids or numbers with their known labels."""
-    if options.names is None:
-        ids = range(data.n) if data.ids is None else data.ids
-        named = zip(ids, codes, strict=True)
-        return [f"{name}" if code < 0 else f"{name}: {classes[code]}" for name, code in named]
-    names = read_labels(options.names, Path(options.file), "names")
-    if len(names) != data.n:
-        raise InputError(f"names has {len(names)} names, but there are {data.n} objects")
-    return [str(name) for name in names]
+    ids: Iterable[Any] = range(data.n) if data.ids is None else data.ids
+    if options.names is not None:
+        return list(map(str, ids))
+    named = zip(ids, codes, strict=True)
+    return [f"{name}" if code < 0 else f"{name}: {classes[code]}" for name, code in named]
 
 
 def propagate(options: argparse.Namespace, session: Session) -> None:

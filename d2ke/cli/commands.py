@@ -11,6 +11,29 @@ from dataclasses import dataclass
 
 from d2ke.cli.options import DISTANCE, OBJECTS, Option, number, positive, radii, radius
 
+TITLE = """\
+Learning from distances: series, strings, sets, graphs, and records of several columns.
+
+what people do:
+  look at a file       d2ke inspect words.csv
+  learn its labels     d2ke train words.csv --objects word --labels language --out model.h5
+  predict labels       d2ke predict model.h5 new.csv --out labels.csv
+  find the nearest     d2ke neighbors words.csv --objects word --k 5 --out nearest.csv
+  find clusters        d2ke cluster words.csv --objects word --n-clusters 4 --out clusters.csv
+  find duplicates      d2ke dedupe people.csv --objects name,town --radius 2 --out groups.csv
+
+All commands name columns alike: --objects NAME,NAME --labels NAME --ids NAME --time NAME.
+"""
+
+# The exit statuses of the command.
+STATUSES = {
+    0: "done",
+    1: "a file or a package is missing, or a file cannot be read or written",
+    2: "an argument, or the content of a file, is wrong",
+    130: "interrupted by Ctrl-C",
+    141: "the reader of the output, such as head, has left",
+}
+
 FILES = """\
 FILE holds objects and, for most uses, their labels:
 
@@ -19,11 +42,13 @@ FILE holds objects and, for most uses, their labels:
                     a column that says which series it is of (id, or --ids NAME)
   .tsv, .txt        of the UCR archive: a class, then the values of a series; no header
   .mat              a cell of strings or matrices, and labels
-  .fasta, .fa       sequences; the label is the last field of the header between |, or the group
-                    of a regular expression, --labels 'family=(\\w+)'
+  .fasta, .fa       sequences; the id is the first word of the header, the label the last field of
+                    it between |, or the group of a regular expression, --labels 'family=(\\w+)'
   .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
   .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts
   .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
+
+Results have the ids of the objects: of the column called id, series or series_id, or --ids NAME.
 
 In place of a file, the name of a data set that comes with d2ke does: splice, japanese-vowels, and
 with scikit-learn digits (digits-str8), digits-str4, digits-points.
@@ -146,6 +171,23 @@ def _of_similarities(
 
 COMMANDS = (
     Command(
+        "inspect",
+        "inspection",
+        "what would be read of a file, and the command to type next",
+        f"""\
+What the other commands would read of a file: the objects and their lengths, the labels, and for a
+table what each column holds, how many entries are missing, and what it is read as. Then the command
+to type next.
+
+{FILES}""",
+        """\
+  d2ke inspect words.csv
+  d2ke inspect words.csv --objects word --labels language
+""",
+        ["file", *OBJECTS, "--categories"],
+        inputs=(),
+    ),
+    Command(
         "demo",
         "demo",
         "D2KE and four baselines side by side; needs no files",
@@ -164,18 +206,9 @@ COMMANDS = (
   d2ke train words.csv --objects word --labels language --out model.h5
   d2ke train gestures.ts --distance dtw --parameter window=10 --out model.h5
   d2ke train gestures.ts --distance dtw,msm --out model.h5      both, side by side
-  d2ke train people.parquet --columns name,track,age --distance track=dtw --out model.h5
+  d2ke train people.parquet --objects name,track,age --distance track=dtw --out model.h5
 """,
-        ("--columns", {
-            "metavar": "NAME,NAME,...",
-            "help": "of .csv, .tsv, .parquet or .feather: each row is a record of these columns, "
-            "which hold text, numbers, times or (of the latter two) lists; missing entries are "
-            "allowed",
-        }),
-        ("--categories", {
-            "metavar": "NAME,...",
-            "help": "columns among these whose text is labels of categories",
-        }),
+        "--categories",
         *DISTANCE,
         ("--R", {"type": positive, "metavar": "R",
                  "help": "random objects (default: by kind of objects)"}),
@@ -234,7 +267,8 @@ The nearest objects of each object in a file, those within a radius, or the near
 exactly: a sparse matrix of their distances, as scipy.sparse.load_npz reads it. Each row has the
 nearest first, and with --radius fewer than K where fewer are near. Distances of 0 are stored
 entries; what is not stored is no neighbour. A .csv file has a row for each neighbour: item,
-neighbor, distance, with items counted from 0. With --checkpoint the same command resumes a run
+neighbor, distance, with items counted from 0, and id and neighbor_id if the objects have ids; these
+are the array ids of a .npz file. With --checkpoint the same command resumes a run
 that was killed.
 
 {FILES}""",
@@ -275,18 +309,17 @@ that was killed.
 Groups of the rows of a table (.csv, .tsv, .parquet, .feather) that are about the same person or
 thing. Rows are compared if a column is within its radius. How likely they match is learned from the
 table itself; the mean over the pairs of a group is within the threshold. The result has a row for
-each row of the table: its number from 0 (or its id), its group, and the example of the group, the
-row that is nearest to the others.
+each row of the table: its number from 0, its id if it has one, its group, and the example of the
+group, the row that is nearest to the others.
 """,
         """\
-  d2ke dedupe people.csv --columns name,address --radius name=2,address=3 --out groups.csv
-  d2ke dedupe people.csv --columns name --radius 1 --clean case,accents,punctuation \\
+  d2ke dedupe people.csv --objects name,address --radius name=2,address=3 --out groups.csv
+  d2ke dedupe people.csv --objects name --radius 1 --clean case,accents,punctuation \\
       --ids id --pairs pairs.csv --out groups.csv --report groups.html
 """,
         [
             ("file", {"help": "the table"}),
-            ("--columns", {"required": True, "metavar": "NAME,NAME",
-                           "help": "the compared columns"}),
+            ("--objects", {"required": True, "help": "the compared columns"}),
             ("--radius", {
                 "required": True,
                 "type": radii,
@@ -310,7 +343,8 @@ row that is nearest to the others.
                 "help": "complete: all pairs of a group are likely; single: rows are in one group "
                 "if small steps lead from one to the other",
             }),
-            ("--ids", {"help": "the column of ids, for the result and for --pairs"}),
+            ("--ids", {"help": "the column of ids, for the result and for --pairs (default: by "
+                       "name, and row numbers in --pairs)"}),
             ("--pairs", {
                 "metavar": "FILE",
                 "help": "a table, with or without a header, of two ids (or row numbers) and "
@@ -342,7 +376,7 @@ row that is nearest to the others.
         }),
         ("--names", {
             "metavar": "WHAT",
-            "help": "names of the objects, for --tree and --report: a text file with one in each "
+            "help": "names of the objects, in place of ids: a text file with one in each "
             "line, or a variable of the input file (default: their ids, or numbers)",
         }),
         ("--report", {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError
+from d2ke._base.pictures import COLOURS, GREY
 from d2ke._base.text import object_text
 from d2ke.cli.map_picture import picture
 from d2ke.cli.matrix_files import read_text
@@ -19,6 +19,7 @@ from d2ke.cli.object_files import read_records
 from d2ke.cli.report import Section, write_page
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
+from d2ke.frames import columns_of
 from d2ke.groups import linking
 from d2ke.objects.column_names import Columns
 from d2ke.objects.records import Records
@@ -29,16 +30,19 @@ _ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fals
 
 def dedupe(options: argparse.Namespace, session: Session) -> None:
     """Group the rows of a table, and write their groups."""
-    names = options.columns.split(",")
+    names = options.objects
     records, ids = _read(options, names, session)
     radii = options.radius
+    known = None
+    if options.pairs is not None:
+        known = _read_pairs(Path(options.pairs), records, options.ids is not None, session)
     duplicates = linking.dedupe(
         records,
         radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
         distance=dict.fromkeys(names, options.distance),
         clean=options.clean.split(",") if options.clean else (),
         threshold=options.threshold,
-        known=None if options.pairs is None else _read_pairs(Path(options.pairs), ids, session),
+        known=known,
         linkage=options.linkage,
         n_threads=session.n_threads,
         progress=session.progress,
@@ -51,46 +55,37 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
         f"Log-odds of a match: {duplicates.weights}.",
     )
     session.report("".join(summary))
-    numbers = {"group": duplicates.labels, "example": ids[duplicates.examples][duplicates.labels]}
-    write_columns(Path(options.out), {"row" if options.ids is None else options.ids: ids} | numbers)
+    write_columns(Path(options.out), columns_of(duplicates, ids))
     session.report(f"groups: {options.out}")
     if options.report is not None:
         title = f"Groups of {Path(options.file).name}"
-        write_page(Path(options.report), title, summary, _sections(records, ids, duplicates))
+        names = np.arange(len(records)) if ids is None else ids
+        write_page(Path(options.report), title, summary, _sections(records, names, duplicates))
         session.report(f"report: {options.report}")
 
 
 def _read(
     options: argparse.Namespace, names: list[str], session: Session
-) -> tuple[Records, np.ndarray]:
-    """Read the columns as text, and the ids or numbers of the rows."""
-    if "" in names or len(set(names)) < len(names):
-        raise InputError(
-            "columns (--columns) must be different names with commas between, got "
-            f"{options.columns!r}"
-        )
+) -> tuple[Records, np.ndarray | None]:
+    """Read the columns as text, and the ids of the rows, if they have some."""
     columns = Columns(tuple(names), rows=options.ids)
     kinds = dict.fromkeys(names, "strings")
-    try:
-        held = read_records(options.file, columns, kinds, session)
-    except ArgumentError as error:
-        if error.argument != "objects":
-            raise
-        raise ArgumentError("columns", error.problem) from None
-    if options.ids is None:
-        return held.objects, np.arange(len(held.objects))
-    ids = np.array(held.ids)
-    if len(np.unique(ids)) < len(ids):
-        raise InputError(f"ids (--ids): the column {options.ids!r} has equal entries")
-    return held.objects, ids
+    held = read_records(options.file, columns, kinds, session)
+    return held.objects, held.ids
 
 
-def _read_pairs(file: Path, ids: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:
-    """Read pairs of ids and whether they match.
+def _read_pairs(
+    file: Path, records: Records, by_id: bool, session: Session
+) -> tuple[np.ndarray, np.ndarray]:
+    """Read pairs of rows, by their ids or numbers, and whether they match.
 
     A first line of three fields without an id, a number or an answer is the header; it is reported.
     """
-    rows = {str(name): row for row, name in enumerate(ids.tolist())}
+    names = records.ids.tolist() if by_id and records.ids is not None else range(len(records))
+    rows = {str(name): row for row, name in enumerate(names)}
+    if len(rows) < len(names):
+        twice = next(name for row, name in enumerate(names) if rows[str(name)] != row)
+        raise InputError(f"ids (--ids): the pairs name rows, but several are called {twice!r}")
     mark = "\t" if file.suffix == ".tsv" else ","
     lines = csv.reader(io.StringIO(read_text(file), newline=""), delimiter=mark, strict=True)
     pairs: list[list[int]] = []
@@ -167,8 +162,8 @@ def _draw_distances(axes: Any, duplicates: linking.Duplicates, together: np.ndar
     bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0
     shown = [duplicates.distances[pairs] for pairs in (together, ~together)]
-    colours = ["#0072B2", "#BBBBBB"]
+    colours = [COLOURS[0], GREY]
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
-    axes.axvline(duplicates.threshold, color="#D55E00", label="threshold")
+    axes.axvline(duplicates.threshold, color=COLOURS[1], label="threshold")
     axes.set(xlabel="probability not to match", ylabel="pairs", yscale="symlog")
     axes.legend(frameon=False, fontsize=8)

@@ -16,6 +16,7 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.files import check_writable
+from d2ke._base.pictures import COLOURS
 from d2ke._base.text import object_text
 from d2ke.cli.session import Session
 from d2ke.datasets import load, standardize
@@ -168,17 +169,17 @@ def _dsk_rbf(split: Split, task: Task) -> float:
 
 _OWN_FILE = """
 For your own file, with a column of objects and a column of labels:
+  d2ke inspect FILE.csv
   d2ke train FILE.csv --out model.h5 --report report.html
   d2ke predict model.h5 NEW.csv --out labels.csv
 d2ke train --help lists the options, docs/command.md the formats of files."""
 
-# Okabe and Ito's colours, which are distinct with any kind of colour blindness.
 METHODS = {
-    "D2KE of views": (_views, {"color": "#56B4E9", "marker": "*"}),
-    "D2KE": (_d2ke, {"color": "#0072B2", "marker": "o"}),
-    "RSM": (_rsm, {"color": "#D55E00", "marker": "s"}),
-    "KNN": (_knn, {"color": "#009E73", "marker": "^"}),
-    "DSK_RBF": (_dsk_rbf, {"color": "#CC79A7", "marker": "D"}),
+    "D2KE of views": (_views, {"color": COLOURS[5], "marker": "*"}),
+    "D2KE": (_d2ke, {"color": COLOURS[0], "marker": "o"}),
+    "RSM": (_rsm, {"color": COLOURS[1], "marker": "s"}),
+    "KNN": (_knn, {"color": COLOURS[2], "marker": "^"}),
+    "DSK_RBF": (_dsk_rbf, {"color": COLOURS[3], "marker": "D"}),
 }
 
 

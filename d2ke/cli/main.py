@@ -14,7 +14,7 @@ from functools import partial
 from importlib import import_module
 
 from d2ke._version import __version__
-from d2ke.cli.commands import COMMANDS, Command
+from d2ke.cli.commands import COMMANDS, STATUSES, TITLE, Command
 from d2ke.cli.options import add_options
 
 
@@ -55,7 +55,13 @@ def _reader_left() -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="d2ke", description="Learning from distances.")
+    statuses = "".join(f"  {status:3}  {text}\n" for status, text in STATUSES.items())
+    parser = argparse.ArgumentParser(
+        prog="d2ke",
+        description=TITLE,
+        epilog=f"exit status:\n{statuses}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"d2ke {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
@@ -70,7 +76,24 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=partial(_run, command))
     config = commands.add_parser("config", help="version, OpenMP, instruction set, threads")
     config.set_defaults(run=lambda _: import_module("d2ke._base.config").show_config())
+    completion = commands.add_parser("completion", help="a script for a shell: Tab completes words")
+    completion.add_argument("shell", choices=["bash", "zsh", "tcsh"])
+    completion.set_defaults(run=lambda options: _complete(parser, options.shell))
     return parser
+
+
+def _complete(parser: argparse.ArgumentParser, shell: str) -> None:
+    """Print the script by which a shell completes commands, options and names of files."""
+    try:
+        import shtab
+    except ImportError:
+        raise ImportError('completion needs shtab: pip install "d2ke[completion]"') from None
+    (commands,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
+    for command in commands.choices.values():
+        for action in command._actions:
+            if action.metavar in ("FILE", "MODEL", "INPUT", "FOLDER"):
+                action.complete = shtab.FILE
+    print(shtab.complete(parser, shell))
 
 
 def _run(command: Command, options: argparse.Namespace) -> None:

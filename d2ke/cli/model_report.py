@@ -14,11 +14,16 @@ from d2ke.cli.report import (
     Section,
     confusion_section,
     label_text,
-    measured,
     write_page,
 )
 from d2ke.cli.session import Session
-from d2ke.cli.window_report import discriminative_windows, telling_picture, windows_picture
+from d2ke.cli.window_report import (
+    discriminative_windows,
+    has_small_parts,
+    parts_picture,
+    telling_picture,
+    windows_picture,
+)
 from d2ke.explain.discriminative import discriminative_objects
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
@@ -33,6 +38,7 @@ from d2ke.explain.pictures import (
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
+from d2ke.models.summary import block_rows, measured
 from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 
@@ -53,6 +59,7 @@ def write_report(
     """
     rows = sample_rows(len(data[1]), 0)
     n, objects, labels = len(data[1]), take(data[0], rows), data[1][rows]
+    names = np.arange(n) if data[0].ids is None else data[0].ids
     Z = session.long("features", model.features, objects, session.n_threads, rows)
     measure, floor = model.task.measure, "."
     if np.isfinite(model.largest_class):
@@ -71,7 +78,7 @@ def write_report(
             text=f"{left_out} C and the shares were chosen by predictions of the same objects, so "
             "the accuracy can be a little too high. Measure it on new objects.",
             columns=["block", "random objects", "distance"],
-            rows=[[block.name, str(block.R), block.describe()] for block in model.blocks],
+            rows=[list(map(str, row)) for row in block_rows(model)],
         ),
         Section(
             "Map of the objects",
@@ -95,7 +102,7 @@ def write_report(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
         )
         sections.append(_importance(found, by, measure))
-    sections.append(_telling(model, data[1]))
+    sections.append(_telling(model, data[1], names))
     if windows := discriminative_windows(model):
         sections.append(
             Section(
@@ -111,8 +118,18 @@ def write_report(
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
         for i in examples
     ]
-    if reasons[0].windows:
-        names = [f"object {rows[i]} ({label_text(labels[i])})" for i in examples]
+    titles = [f"object {names[rows[i]]} ({label_text(labels[i])})" for i in examples]
+    if model.kind != "any" and has_small_parts(reasons):
+        sections.append(
+            Section(
+                "What the parts add",
+                "Some training objects, and what each letter, point or column adds to the "
+                "decision: red is for the label, blue against it.",
+                "objects with their parts coloured by what they add",
+                parts_picture(reasons, titles),
+            )
+        )
+    elif reasons[0].windows:
         sections.append(
             Section(
                 "Windows",
@@ -120,10 +137,10 @@ def write_report(
                 "their places; none was cut from the series itself. The colour of a series "
                 "says what each of its steps adds.",
                 "series with windows at their places",
-                windows_picture(reasons, names),
+                windows_picture(reasons, titles),
             )
         )
-    sections.append(_explanations(objects, rows, data[1], examples, reasons))
+    sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
     if model.confusion is not None and model.classes is not None:
         confused = confusion_section(model.classes, model.confusion, "; cross-validated")
         sections.insert(2, confused)
@@ -176,7 +193,7 @@ def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
     )
 
 
-def _telling(model: D2KEModel, labels: np.ndarray) -> Section:
+def _telling(model: D2KEModel, labels: np.ndarray, names: np.ndarray) -> Section:
     """Name the random objects that speak most for some classes."""
     entries = discriminative_objects(model, limit=_NAMED)
     supported = list(dict.fromkeys(entry.label for entry in entries))
@@ -191,7 +208,7 @@ def _telling(model: D2KEModel, labels: np.ndarray) -> Section:
         rows.append([
             "" if entry.label is None else label_text(entry.label),
             f"{entry.block}.{entry.index}: {text}",
-            "" if source is None else f"{source} ({label_text(labels[source])})",
+            "" if source is None else f"{names[source]} ({label_text(labels[source])})",
             f"{entry.adds:+.4f}",
         ])  # fmt: skip
     return Section(
@@ -212,24 +229,27 @@ def _examples(labels: np.ndarray) -> list[int]:
 
 def _explanations(
     objects: Objects,
-    numbers: np.ndarray,
+    named: tuple[np.ndarray, np.ndarray],
     labels: np.ndarray,
     examples: Sequence[int],
     reasons: Sequence[Explanation],
 ) -> Section:
-    """Name what speaks for the predictions of examples among the objects with these numbers."""
-    rows = []
+    """Name what speaks for the predictions of examples.
+
+    `named` are the numbers of the objects among the training objects, and the names of these.
+    """
+    rows, (numbers, names) = [], named
     for i, why in zip(examples, reasons, strict=True):
         label = label_text(why.label)
         for rank, omega in enumerate(why.omegas):
             source, item = omega["training_object"], omega["object"]
             text = str(item) if isinstance(item, Window) else object_text(item)
             rows.append([
-                f"{numbers[i]}: {object_text(objects[i])}" if rank == 0 else "",
+                f"{names[numbers[i]]}: {object_text(objects[i])}" if rank == 0 else "",
                 label_text(labels[numbers[i]]) if rank == 0 else "",
                 label if rank == 0 else "",
                 f"{omega['block']}.{omega['index']}: {text}",
-                "" if source is None else f"{source} ({labels[source]})",
+                "" if source is None else f"{names[source]} ({labels[source]})",
                 f"{omega['distance']:.4g}",
                 f"{omega['share']:+.4f}",
             ])  # fmt: skip

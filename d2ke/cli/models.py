@@ -14,8 +14,8 @@ from d2ke._base.labels import confusion
 from d2ke.cli.certainty import certainty
 from d2ke.cli.object_files import (
     chosen_distance,
+    kinds_of,
     read,
-    read_columns,
     read_for,
     reported_warnings,
 )
@@ -31,6 +31,7 @@ from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import labels_of_text
+from d2ke.objects.ids import named
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
@@ -38,20 +39,15 @@ _MAX_PRINTED = 20  # classes of a confusion matrix
 def train(options: argparse.Namespace, session: Session) -> None:
     """Train a model on the labelled objects of a file, and write it."""
     out, report = options.out, options.report
-    if options.columns is None:
-        if options.categories is not None:
-            raise InputError("--categories goes with --columns")
-        held = read(options, session, streamed=True)
-    else:
-        held = read_columns(options, session)
+    held = read(options, session, streamed=True, kinds=kinds_of(options))
     objects, labels = held.objects, _need_labels(held, options)
     parameters, distance = dict(options.parameter), options.distance
-    if options.columns is not None:
+    if objects.kind == "records":
         distance = _distances_of_columns(distance)
     elif distance is not None and "," in distance:
         distance = distance.split(",")
     if parameters:  # before they meet the other arguments
-        if isinstance(distance, list) or options.columns is not None:
+        if isinstance(distance, list) or objects.kind == "records":
             raise InputError("--parameter is for one distance, not for several")
         chosen_distance(options, objects.kind)
     with reported_warnings(session):
@@ -116,7 +112,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         assert p_values is not None
     columns = {"item": np.arange(len(predicted))}
     if held.ids is not None:
-        columns["id"] = np.array(held.ids)
+        columns["id"] = held.ids
     columns["predicted"] = predicted
     if true is not None:
         columns["true"] = true
@@ -138,12 +134,13 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         from d2ke.cli.prediction_report import write_prediction_report
 
         outcome = true, predicted, accuracy, decisions, p_values
-        write_prediction_report(Path(report), Path(options.file).name, model, objects, outcome)
+        shown = named(objects, held.ids)
+        write_prediction_report(Path(report), Path(options.file).name, model, shown, outcome)
         session.report(f"report: {report}")
 
 
 def embed(options: argparse.Namespace, session: Session) -> None:
-    """Compute the features of the objects of a file, and write them with their labels.
+    """Compute the features of the objects of a file, and write them with their labels and ids.
 
     They go to the file by blocks of rows, so that not all of them are held. The same command
     resumes a run that was interrupted; a file of something else is refused.
@@ -153,7 +150,7 @@ def embed(options: argparse.Namespace, session: Session) -> None:
     held = read_for(model, options, session)
     with reported_warnings(session):
         objects = model.check_objects(held.objects, options.unseen_letters)
-    write_model_features(out, objects, model, held.labels, **session.computing)
+    write_model_features(out, objects, model, held.labels, held.ids, **session.computing)
     session.report(f"features: {len(objects)} x {model.n_unsupervised}, {options.out}")
 
 
@@ -163,7 +160,7 @@ def _distances_of_columns(text: str | None) -> dict[str, str] | None:
         return None
     pairs = [item.partition("=") for item in text.split(",")]
     if not all(name and sign and distance for name, sign, distance in pairs):
-        raise InputError(f"with --columns, --distance is COLUMN=DISTANCE,...; got {text!r}")
+        raise InputError(f"of records, --distance is COLUMN=DISTANCE,...; got {text!r}")
     return {name: distance for name, _, distance in pairs}
 
 

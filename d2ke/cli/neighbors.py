@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import io
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,7 @@ from d2ke.cli.session import Session
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import find_distance
+from d2ke.frames import columns_of
 from d2ke.neighbors.graph import neighbor_graph
 from d2ke.neighbors.runs import SearchOptions
 
@@ -30,7 +32,8 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         raise InputError("k or radius is needed: how many neighbours, or how far they may be")
     if options.distance is not None:
         find_distance(options.distance)
-    objects = read(options, session).objects
+    held = read(options, session)
+    objects = held.objects
     distance, parameters = chosen_distance(options, objects.kind)
     search = SearchOptions(
         include_self=options.include_self,
@@ -47,17 +50,18 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         f"{distance}: {graph.nnz} neighbours of {len(objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    write_graph(Path(options.out), graph)
+    write_graph(Path(options.out), graph, held.ids)
     session.report(f"graph: {options.out}")
 
 
-def write_graph(out: Path, graph: sparse.csr_array) -> None:
-    """Write a graph as a matrix, or as a table of its entries by rows."""
+def write_graph(out: Path, graph: sparse.csr_array, ids: np.ndarray | None) -> None:
+    """Write a graph as a matrix, or as a table of its entries by rows, with the objects' ids."""
     if out.suffix == ".csv":
-        items = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-        columns = {"item": items, "neighbor": graph.indices, "distance": graph.data}
-        write_columns(out, columns)
+        write_columns(out, columns_of(graph, ids, ids))
         return
     content = io.BytesIO()  # some versions of numpy leave an archive open on a full disk
     sparse.save_npz(content, graph)
+    if ids is not None:
+        with ZipFile(content, "a", ZIP_DEFLATED) as archive, archive.open("ids.npy", "w") as entry:
+            np.lib.format.write_array(entry, ids, allow_pickle=False)
     write_file(out, content.getbuffer())

@@ -47,8 +47,7 @@ def read(
             f"there is no file {file!r}, and no data set of that name; the data sets are "
             f"{', '.join(_DATA_SETS)}"
         )
-    objects = None if options.objects is None else tuple(options.objects)
-    columns = Columns(objects, options.labels, options.ids, options.time)
+    columns = named_columns(options)
     with reported_warnings(session):
         held = read_file(file, columns, options.channels_first, earlier, kind=options.kind, **how)
     if held.note.startswith(GRAPH_CODES) and getattr(options, "distance", "") is None:
@@ -56,14 +55,19 @@ def read(
     return _reported(file, held, session)
 
 
-def read_columns(options: argparse.Namespace, session: Session) -> LabelledObjects:
-    """Read the records of the columns that --columns names."""
-    _refuse_others(options)
-    names = options.columns.split(",")
-    of_categories = options.categories.split(",") if options.categories else []
-    check_categories(names, of_categories)
-    kinds = dict.fromkeys(of_categories, "categories")
-    return read_records(options.file, Columns(tuple(names), options.labels), kinds, session)
+def named_columns(options: argparse.Namespace) -> Columns:
+    """Return the names of columns in the options."""
+    objects = None if options.objects is None else tuple(options.objects)
+    return Columns(objects, options.labels, options.ids, options.time)
+
+
+def kinds_of(options: argparse.Namespace) -> dict[str, str] | None:
+    """Return which columns are of categories; with any, the rows are records."""
+    if options.categories is None:
+        return None
+    refuse(options, ("time", "channels_first"), "does not go with --categories")
+    check_categories(options.objects or (), options.categories)
+    return dict.fromkeys(options.categories, "categories")
 
 
 def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) -> LabelledObjects:
@@ -71,11 +75,10 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
     columns = Columns.of_dict(model.columns)
     if not model.inputs:
         return read(options, session, columns)
-    _refuse_others(options)
+    refuse(options, ("objects", "time", "channels_first"), "does not go with a model of records")
     kinds = {name: column.kind for name, column in model.inputs.items()}
-    return read_records(
-        options.file, Columns(tuple(kinds), options.labels), kinds, session, columns
-    )
+    named = Columns(tuple(kinds), options.labels, rows=options.ids)
+    return read_records(options.file, named, kinds, session, columns)
 
 
 def read_records(
@@ -93,6 +96,11 @@ def read_records(
 
 def chosen_distance(options: argparse.Namespace, kind: str) -> tuple[str, dict[str, Any]]:
     """Return the distance, or the usual one of a kind of objects, and its checked parameters."""
+    if kind == "records":
+        raise InputError(
+            f"{options.file} holds records of several columns; name one of strings, series or "
+            "sets (--objects)"
+        )
     row = find_distance(options.distance or usual_distance(kind))
     parameters = dict(options.parameter)
     check_parameters(row, parameters)
@@ -105,12 +113,6 @@ def refuse(options: argparse.Namespace, names: Iterable[str], reason: str) -> No
         if getattr(options, name) not in (None, []):
             option = "--as" if name == "form" else f"--{name.replace('_', '-')}"
             raise InputError(f"{name} ({option}) {reason}")
-
-
-def _refuse_others(options: argparse.Namespace) -> None:
-    refuse(
-        options, ("objects", "ids", "time", "channels_first"), "does not go with records of columns"
-    )
 
 
 def _reported(file: str, held: LabelledObjects, session: Session) -> LabelledObjects:

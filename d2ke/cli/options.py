@@ -7,6 +7,7 @@ This module imports nothing of d2ke, so that help and errors about options appea
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 from collections.abc import Callable
@@ -52,6 +53,14 @@ def radii(text: str) -> float | dict[str, float]:
     return {name: radius(str(value)) for name, value in map(parameter, text.split(","))}
 
 
+def names(text: str) -> list[str]:
+    """Return the names of columns between commas; one that has a comma is in double quotes."""
+    fields = next(csv.reader([text], skipinitialspace=True), [""])
+    if not fields or "" in fields or len(set(fields)) < len(fields):
+        raise argparse.ArgumentTypeError(f"{text!r} is not different names with commas between")
+    return fields
+
+
 # A name in the table, or a name with arguments of `add_argument` that the table has not.
 Option = str | tuple[str, dict[str, Any]]
 
@@ -64,15 +73,26 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--out": {"required": True, "metavar": "FILE"},
     "--report": {"metavar": "FILE", "help": "write a page with pictures here, .html"},
     "--objects": {
-        "action": "append",
-        "metavar": "NAME",
-        "help": "the variable or column of the objects; several times for the channels of series",
+        "action": "extend",
+        "type": names,
+        "metavar": "NAME,NAME,...",
+        "help": "the variable or column of the objects; several columns for the channels of "
+        "series, or for rows that are records of text, numbers, times or lists",
+    },
+    "--categories": {
+        "type": names,
+        "metavar": "NAME,...",
+        "help": "columns of --objects whose text is labels of categories; rows are records",
     },
     "--labels": {
         "metavar": "NAME",
         "help": "the variable or column of the labels (default: by name)",
     },
-    "--ids": {"metavar": "NAME", "help": "the column that says which series a row is of"},
+    "--ids": {
+        "metavar": "NAME",
+        "help": "the column or variable of the names of the objects, which results have; names "
+        "that repeat say which series a row is of (default: by name)",
+    },
     "--time": {"metavar": "NAME", "help": "the column by which the rows of a series are ordered"},
     "--channels-first": {
         "action": argparse.BooleanOptionalAction,

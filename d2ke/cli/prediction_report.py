@@ -15,11 +15,11 @@ from d2ke.cli.report import (
     Section,
     confusion_section,
     label_text,
-    measured,
     write_page,
 )
 from d2ke.explain.pictures import draw_values
 from d2ke.models.model import D2KEModel
+from d2ke.models.summary import measured
 from d2ke.objects.container import Objects
 
 _MAX_SHOWN = 20
@@ -47,7 +47,7 @@ def write_prediction_report(
         spread = f" ± {100 * np.sqrt(share * (1 - share) / len(true)):.1f}"
     order, text = strangers(model, p_values)
     rows = [
-        [f"{i}: {object_text(objects[i])}", *map(label_text, (true[i], predicted[i], p_values[i]))]
+        [_named(objects, i), *map(label_text, (true[i], predicted[i], p_values[i]))]
         for i in order[:_MAX_SHOWN].tolist()
     ]
     columns = ["object", "true", "predicted", "novelty"] if rows else []
@@ -58,6 +58,11 @@ def write_prediction_report(
     after = f"; {measured(model)} in cross-validation on the training objects."
     summary = f"{len(objects)} objects. ", result, after
     write_page(file, f"Predictions for {title}", summary, sections)
+
+
+def _named(objects: Objects, i: int) -> str:
+    """Return an object after its id or number."""
+    return f"{i if objects.ids is None else objects.ids[i]}: {object_text(objects[i])}"
 
 
 def _values(objects: Objects, true: np.ndarray, predicted: np.ndarray) -> list[Section]:
@@ -108,7 +113,7 @@ def _largest(
     """Return a section with a table of the objects with the largest finite values."""
     order = np.argsort(-values, kind="stable")[:_MAX_SHOWN]
     rows = [
-        [f"{i}: {object_text(objects[i])}", *map(label_text, (true[i], predicted[i], values[i]))]
+        [_named(objects, i), *map(label_text, (true[i], predicted[i], values[i]))]
         for i in order[np.isfinite(values[order])].tolist()
     ]
     return Section(heading, text, columns=["object", "true", "predicted", name], rows=rows)

@@ -13,7 +13,6 @@ import numpy as np
 from d2ke._base.files import write_file
 from d2ke.cli.map_picture import picture
 from d2ke.explain.pictures import confusion_size, draw_confusion
-from d2ke.models.model import D2KEModel
 
 
 class Section(NamedTuple):
@@ -42,11 +41,6 @@ def write_page(
     page = template.render(title=title, summary=summary, sections=sections)
     # A file's name may hold bytes that are not text.
     write_file(file, page.encode(errors="backslashreplace"))
-
-
-def measured(model: D2KEModel) -> str:
-    """Return the cross-validated accuracy and its error."""
-    return f"{model.accuracy:.1f} ± {model.accuracy_error:.1f} %"
 
 
 def confusion_section(classes: np.ndarray, counts: np.ndarray, how: str) -> Section:

@@ -46,7 +46,7 @@ OPTIONS = {
     "alpha": "--alpha",
     "radius": "--radius",
     "clean": "--clean",
-    "columns": "--columns",
+    "categories": "--categories",
     "threshold": "--threshold",
     "known": "--pairs",
 }

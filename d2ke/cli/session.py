@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from d2ke._base.progress import bars
+from d2ke._base.progress import bars, is_shown
 from d2ke._base.signals import TICK
 from d2ke._base.threads import result_of, worker_pool
 
@@ -24,14 +24,14 @@ class Session:
     ----------
     n_threads : int, optional
         Threads; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; None for long work on a terminal.
     report : callable
         Called with each line of text.
     """
 
     n_threads: int | None = None
-    progress: bool = False
+    progress: bool | None = False
     report: Callable[[str], None] = lambda line: None
 
     @property
@@ -44,7 +44,7 @@ class Session:
     ) -> Any:
         """Call a function that takes long; on a terminal, show the time that has passed."""
         work = partial(function, *args, **others)
-        return interruptible(work, description if self.progress and sys.stderr.isatty() else None)
+        return interruptible(work, description if is_shown(self.progress) else None)
 
 
 SILENT = Session()
@@ -52,7 +52,7 @@ SILENT = Session()
 
 def session_of(options: argparse.Namespace) -> Session:
     """Return the `Session` of a command: it shows progress, and prints what it reports."""
-    return Session(n_threads=options.threads, progress=True, report=_print)
+    return Session(n_threads=options.threads, progress=None, report=_print)
 
 
 def _print(line: str) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,7 +59,7 @@ class Similarities:
         In their place, shape (n, d) or (n, n): the widths of the similarities are to be chosen.
     labels : ndarray of int64, float64 or str, shape (n,), or None
         Their labels, if any are known.
-    ids : list of str, or None
+    ids : ndarray of int64 or str, shape (n,), or None
         The names of the objects in their file.
     """
 
@@ -69,7 +69,7 @@ class Similarities:
     labels: np.ndarray | None = None
     points: np.ndarray | None = None
     distances: np.ndarray | None = None
-    ids: Sequence[str] | None = None
+    ids: np.ndarray | None = None
 
     @property
     def argument(self) -> dict[str, np.ndarray]:
@@ -153,14 +153,12 @@ def _of_objects(options: argparse.Namespace, purpose: str, session: Session) -> 
         find_distance(options.distance)
     held = read(options, session, unlabelled=True)
     X, name = held.objects, Path(options.file).name
-    if not isinstance(X, Objects):
-        raise InputError(f"{name} holds {X.kind}; series, strings or sets are needed")
+    distance, parameters = chosen_distance(options, X.kind)
     if len(X) < 2:
         raise InputError(f"{name} holds {len(X)} objects; at least 2 are needed")
     labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)
     if labels is not None and labels.dtype.kind == "U" and (labels == "").any():
         labels = labels_of_text(labels)
-    distance, parameters = chosen_distance(options, X.kind)
     if X.kind == "series":
         (X,) = standardize(X)
     omega, description = draw(X.kind, X, R if options.R is None else options.R, options.seed)
@@ -176,7 +174,7 @@ def _of_objects(options: argparse.Namespace, purpose: str, session: Session) -> 
         if labels is not None and labels.dtype.kind == "f":
             held_labels = np.where(np.isnan(labels), -1, labels).astype(np.int64)
         file = Path(options.save_features)
-        save_features(file, Z, labels=held_labels, omega=omega, parameters=settings)
+        save_features(file, Z, labels=held_labels, ids=held.ids, omega=omega, parameters=settings)
         session.report(f"features: {file}")
     arguments = name, Z, options.kernel, purpose, labels, session.report
     result = session.long("similarities", of_features, *arguments)
@@ -272,10 +270,11 @@ def _of_file(
     store = options.variable is None and features_seal(file) is not None
     if store:
         held = load_features(file)
-        values, name = held.Z, file.name
+        values, name, ids = held.Z, file.name, held.ids
         labels = held.labels if labels is None else labels
     else:
         values, name = read_matrix(file, options.variable)
+        ids = None
     form = options.form or ("features" if store else "gram")
     if gamma is not None and form != "distances":
         raise InputError(f"gamma has no meaning for {form}; it is for distances and objects")
@@ -286,7 +285,8 @@ def _of_file(
     if form == "features":
         values = arrays.matrix(name, values)
         report(f"{name}: {values.shape[1]} features of {len(values)} objects")
-        return of_features(file.name, values, kernel, purpose, labels, report)
+        result = of_features(file.name, values, kernel, purpose, labels, report)
+        return replace(result, ids=ids)
     if form == "points":
         values = arrays.matrix(name, values)
         report(f"{name}: {len(values)} points")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of windows on the page of `d2ke train --report`."""
+"""The pictures of windows and of parts of objects on the page of `d2ke train --report`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,42 @@ from d2ke.cli.map_picture import saved
 from d2ke.cli.report import label_text
 from d2ke.explain.discriminative import DiscriminativeObject, of_columns, source_of, steps_of
 from d2ke.explain.explanation import Explanation
+from d2ke.explain.parts import picture_size
 from d2ke.explain.window_pictures import draw_source
 from d2ke.models.blocks import take
 from d2ke.models.model import D2KEModel
 from d2ke.models.window_places import keeps_steps
 
 _DRAWN = 5
+_LONGEST = 600  # letters or points of a picture
 
 
 def windows_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
     """Draw series with the windows that are found in them, one below the other."""
+    return _below_each_other(reasons, names, [(8.0, 3.4)] * len(reasons))
+
+
+def parts_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
+    """Draw strings, sets or records with what their parts add, one below the other."""
+    return _below_each_other(reasons, names, [picture_size(why) for why in reasons])
+
+
+def has_small_parts(reasons: Sequence[Explanation]) -> bool:
+    """Return whether explanations have parts that can be seen in a picture."""
+    return all(
+        why.columns or (why.x.kind in ("strings", "sets") and why.x.lengths[0] <= _LONGEST)
+        for why in reasons
+    )
+
+
+def _below_each_other(
+    reasons: Sequence[Explanation], names: Sequence[str], sizes: Sequence[tuple[float, float]]
+) -> bytes:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 3.4 * len(reasons)), layout="constrained")
-    rows = figure.subplots(len(reasons), 1, squeeze=False)[:, 0]
+    widths, heights = zip(*sizes, strict=True)
+    figure = Figure(figsize=(max(widths), sum(heights)), layout="constrained")
+    rows = figure.subplots(len(reasons), 1, squeeze=False, height_ratios=heights)[:, 0]
     for why, name, axes in zip(reasons, names, rows, strict=True):
         why.plot(limit=len(why.windows) or 1, ax=axes)
         axes.set_title(f"{name}: {axes.get_title()}", fontsize=10)

@@ -13,18 +13,21 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type, integer
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
-from d2ke.dask.partitions import Partitions, partitions_of, row_array
+from d2ke.dask.partitions import Partitions, is_lazy, partitions_of, row_array
 from d2ke.dask.workers import check_workers, later, shared
 from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.embedding.features import check_embedding, check_link, feature_transform
+from d2ke.objects.packing import as_objects
 
 _SQUARE = 4096  # rows and columns of a block of 128 MB
 
 
+@hinted
 def distance_matrix(
     X: Any,
     Y: Any = None,
@@ -45,8 +48,10 @@ def distance_matrix(
         m objects. In memory they are sent to each worker once; of a dask collection every
         partition meets every partition of X. None stands for X itself; then each pair of
         partitions is computed once if d(x, y) = d(y, x).
-    distance : str or callable
-        As for `d2ke.distance_matrix`; functions of a module must be importable by the workers.
+    distance : str or callable, optional
+        As for `d2ke.distance_matrix`; functions of a module must be importable by the workers. By
+        default, where X or Y is in memory, ``"levenshtein"`` for strings, ``"dtw"`` for series and
+        ``"mhd"`` for sets.
     chunks : int or sequence of int, optional
         For an X in memory, the number of rows of a partition, or of each; by default four
         partitions for each thread, of at most dask's ``array.chunk-size``. For a dask collection,
@@ -84,6 +89,7 @@ def distance_matrix(
     array([4., 5., 3.])
     """
     names = ArgumentNames("d2ke.dask.distance_matrix")
+    distance = chosen_distance(distance, X, Y, names)
     x, y, default = open_collections(X, Y, distance, params, names, chunks)
     dtype = default if dtype is None else element_type("dtype", dtype)
     columns = x if y is None else y
@@ -107,11 +113,12 @@ def distance_matrix(
     return da.concatenate(rows, axis=0, allow_unknown_chunksizes=True)
 
 
+@hinted
 def d2ke_embed(
     X: Any,
     omega: Any,
     *,
-    distance: str | Callable[..., float],
+    distance: str | Callable[..., float] | None = None,
     gamma: float | None = None,
     link: str = "exp",
     chunks: Any = None,
@@ -154,6 +161,7 @@ def d2ke_embed(
     if omega is None:
         raise ArgumentTypeError("omega", "is None; draw random objects first")
     gamma = check_link(gamma, link)
+    distance = chosen_distance(distance, X, omega, names)
     x, y, default = open_collections(X, omega, distance, params, names, chunks)
     assert y is not None
     if y.whole is None:
@@ -165,6 +173,18 @@ def d2ke_embed(
     )  # fmt: skip
     empty = np.empty((0, len(y.whole)), dtype)
     return row_array(x.map(embed, y.parts[0], empty=empty), x.lengths, empty)
+
+
+def chosen_distance(distance: Any, X: Any, Y: Any, names: ArgumentNames) -> Any:
+    """Return the distance; for None that of the kind of the objects in memory."""
+    if distance is not None:
+        return distance
+    for name, side in ((names.x, X), (names.y, Y)):
+        if side is not None and not is_lazy(side):
+            return usual_distance(as_objects(name, side).kind)
+    raise ArgumentTypeError(
+        "distance", "is None, but nobody knows yet what the dask collection holds; name it"
+    )
 
 
 def open_collections(

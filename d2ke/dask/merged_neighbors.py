@@ -15,7 +15,8 @@ from scipy import sparse
 
 from d2ke._base.checks import flag, integer, not_negative
 from d2ke._base.errors import ArgumentError
-from d2ke.dask.matrices import open_collections
+from d2ke._base.keywords import hinted
+from d2ke.dask.matrices import chosen_distance, open_collections
 from d2ke.dask.partitions import Partitions, row_array
 from d2ke.dask.workers import later, shared, tree
 from d2ke.distances.problem import ArgumentNames
@@ -27,6 +28,7 @@ from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 _NONE = np.iinfo(np.int64).max  # no neighbour within the radius: sorted behind all others
 
 
+@hinted
 def nearest(
     X: Any,
     Y: Any = None,
@@ -77,6 +79,7 @@ def nearest(
     k = integer("k", k, 1)
     radius = None if radius is None else not_negative("radius", radius)
     names = ArgumentNames("d2ke.dask.nearest")
+    distance = chosen_distance(distance, X, Y, names)
     x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 2 * k)
     columns, same = _columns(x, y), y is None
     if columns.known:
@@ -104,6 +107,7 @@ def nearest(
     )
 
 
+@hinted
 def within(
     X: Any,
     Y: Any = None,
@@ -145,6 +149,7 @@ def within(
     [[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, 0.0, 0.0]]]
     """
     names = ArgumentNames("d2ke.dask.within")
+    distance = chosen_distance(distance, X, Y, names)
     x, y, dtype = open_collections(X, Y, distance, params, names, chunks, 1)
     columns, same = _columns(x, y), y is None
     options = SearchOptions(

@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
+from d2ke._base.keywords import hinted
 from d2ke.dask.partitions import Partitions, is_frame, is_lazy, partitions_of, row_array, row_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.explain.novelty import novelty as novelty_in_memory
@@ -19,6 +20,7 @@ from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.tasks import Task
 
 
+@hinted
 def d2ke_predict(
     y: Any,
     X: Any,
@@ -95,6 +97,7 @@ def d2ke_predict(
     return labels, accuracy, decisions
 
 
+@hinted
 def d2ke_transform(
     X: Any,
     model: D2KEModel,
@@ -133,6 +136,7 @@ def d2ke_transform(
     return _rows(predict.d2ke_transform, x, model, unseen_letters, n_threads, empty)
 
 
+@hinted
 def novelty(
     X: Any,
     model: D2KEModel,

@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
 from d2ke.dask.workers import check_workers, finished, later, tree
@@ -26,6 +27,7 @@ from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
 
 
+@hinted
 def d2ke_train(
     y: Any,
     X: Any,

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.datasets import digits, splice, vowels
 from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source
@@ -46,6 +47,7 @@ REGISTRY: dict[str, Source] = {
 _ALIASES = {"digits": "digits-str8"}
 
 
+@hinted
 def load(name: str, **options: str) -> Dataset:
     """Load a data set that needs no download.
 

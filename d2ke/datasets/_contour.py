@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.keywords import hinted
 
+
+@hinted
 def chain_code(image: Any, directions: int = 8) -> str:
     """Return the chain code of the outer contour of the largest shape in an image.
 
@@ -65,6 +68,7 @@ def chain_code(image: Any, directions: int = 8) -> str:
     return "".join(map(str, _crack_walk(ink, stride, start, bytearray(len(ink)))))
 
 
+@hinted
 def boundary_code(image: Any, directions: int = 8) -> str:
     """Return the crack codes of all contours in an image, one after the other.
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.rounding import plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.compatibility import refuse_missing
-from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.container import Objects, fields_of, objects_of
 
 
 def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int:
@@ -60,6 +61,7 @@ def train_size(n: int, *, fraction: float = 0.7, rounding: str = "floor") -> int
     return size
 
 
+@hinted
 def train_test_split(
     n_or_labels: Any, *, fraction: float = 0.7, rounding: str = "floor", seed: Any
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -112,6 +114,7 @@ def train_test_split(
     return order[:size], order[size:]
 
 
+@hinted
 def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     """Give every channel mean 0 and standard deviation 1 over the training objects.
 
@@ -130,7 +133,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     Returns
     -------
     tuple of Objects
-        `train` and each of `others`, scaled, with their dtypes and weights.
+        `train` and each of `others`, scaled, with their dtypes, weights and ids.
 
     Raises
     ------
@@ -165,11 +168,10 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     mean, deviation, largest = moments(train.values)
     deviation = plain_deviations(deviation, largest, train.dtype)
     return tuple(
-        from_owned(
-            objects.kind,
-            ((objects.values - mean) / deviation).astype(objects.dtype),
-            objects.offsets,
-            weights=objects.weights,
+        objects_of(
+            fields_of(objects)._replace(
+                values=((objects.values - mean) / deviation).astype(objects.dtype)
+            )
         )
         for objects in (train, *others)
     )

@@ -18,6 +18,7 @@ from d2ke._base import labels
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import below_one, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.gaussian import gaussian
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.similarity_machine import SimilarityMachine
@@ -25,6 +26,7 @@ from d2ke.discriminative.simplex_programs import simplex_point
 from d2ke.embedding.spectrum import split
 
 
+@hinted
 def kernel_risk_bound(
     K: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
@@ -91,6 +93,7 @@ def kernel_risk_bound(
     )
 
 
+@hinted
 def kernel_similarity_bound(
     K: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
@@ -151,6 +154,7 @@ def kernel_similarity_bound(
     )
 
 
+@hinted
 def density_error_bound(
     X: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, h: float, delta: float = 0.05
 ) -> float:
@@ -226,6 +230,7 @@ def density_error_bound(
     return square - 2 * overlap + 2 * eps
 
 
+@hinted
 def similarity_risk_bound(
     S: Any, y: Sequence[Any] | np.ndarray, alpha: Any, *, margin: float = 1.0, delta: float = 0.05
 ) -> float:
@@ -290,6 +295,7 @@ def similarity_risk_bound(
     return loss + _complexity(B * R, codes, margin, delta, 2.0 * R)
 
 
+@hinted
 def similarity_machine_bound(
     model: SimilarityMachine,
     S: Any,

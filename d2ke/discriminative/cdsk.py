@@ -11,6 +11,7 @@ import numpy as np
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentTypeError, warn
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam, warn_of_equal_similarities
@@ -58,6 +59,7 @@ class Clustering:
     trained: Trained = field(repr=False)
 
 
+@hinted
 def cdsk(
     K: Any = None,
     n_clusters: int | None = None,

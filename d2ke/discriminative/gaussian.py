@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist, pdist
 from d2ke._base import arrays
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 
 _NEIGHBORS = 7
@@ -20,6 +21,7 @@ _VALUES = 1 << 20  # of a Gram matrix that are computed at a time
 _SAMPLE = 2000  # points at which the bandwidth is measured
 
 
+@hinted
 def gaussian_gram(X: Any, Y: Any = None, *, h: float | None = None) -> NDArray[np.float64]:
     """Compute the Gaussian kernel of points, exp(-|x - y|^2 / (2 h^2)).
 
@@ -84,6 +86,7 @@ def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     return K
 
 
+@hinted
 def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
     """Choose the width of the Gaussian kernel from the points.
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
@@ -52,6 +53,7 @@ class KernelClassifier:
     from_features: bool
 
 
+@hinted
 def kernel_classifier_fit(
     K: Any = None,
     y: Sequence[Any] | np.ndarray | None = None,
@@ -136,6 +138,7 @@ def kernel_classifier_fit(
     )
 
 
+@hinted
 def kernel_classifier_predict(
     model: KernelClassifier, K_new: Any = None, *, features: Any = None
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -13,6 +13,7 @@ from d2ke._base import labels as class_labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.automatic import choose_widths_by_labels, reorder_widths
 from d2ke.discriminative.canonical import average_by_rank, first_argmax
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
@@ -64,6 +65,7 @@ class Propagation:
     trained: Trained = field(repr=False)
 
 
+@hinted
 def lpdsk(
     K: Any = None,
     y: Sequence[Any] | np.ndarray | None = None,

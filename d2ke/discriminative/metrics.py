@@ -10,8 +10,10 @@ import numpy as np
 
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 
 
+@hinted
 def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray) -> float:
     """Compute the accuracy for the best matching of clusters to classes.
 
@@ -48,6 +50,7 @@ def clustering_accuracy(y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | n
     return float(counts[matched].sum() / counts.sum())
 
 
+@hinted
 def normalized_mutual_information(
     y: Sequence[Any] | np.ndarray, labels: Sequence[Any] | np.ndarray
 ) -> float:

@@ -15,6 +15,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.gaussian import point_matrix
 
 NEIGHBORS = 15
@@ -164,6 +165,7 @@ def _itself_first(near: np.ndarray, gaps: np.ndarray) -> None:
         gaps[row, 0] = 0.0
 
 
+@hinted
 def neighbor_similarities(
     points: Any = None,
     *,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.cdsk import Clustering
 from d2ke.discriminative.lpdsk import Propagation
 from d2ke.discriminative.similarity_graph import indicators
@@ -16,6 +17,7 @@ from d2ke.discriminative.similarity_graph import indicators
 _FORMS = ("K_new", "points", "distances", "features")
 
 
+@hinted
 def discriminative_predict(
     result: Clustering | Propagation,
     K_new: Any = None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.embedding.spectrum import split
 from d2ke.learners.linear_model import winners
 from d2ke.learners.solvers.libsvm import svmtrain
@@ -37,6 +38,7 @@ class SimilarityMachine:
     bias: np.ndarray = field(repr=False)
 
 
+@hinted
 def similarity_machine_fit(
     S: Any,
     y: Sequence[Any] | np.ndarray,
@@ -126,6 +128,7 @@ def similarity_machine_fit(
     return SimilarityMachine(classes, coef, bias)
 
 
+@hinted
 def similarity_machine_predict(
     model: SimilarityMachine, S_new: Any
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:

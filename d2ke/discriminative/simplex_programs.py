@@ -13,6 +13,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._ext import simplex_qp as _kernel
 
 _ROUNDS = 3  # in each the gradient is computed anew, since updates accumulate rounding errors
@@ -47,6 +48,7 @@ class SimplexSolution:
     converged: bool
 
 
+@hinted
 def simplex_qp(
     H: Any,
     f: Any,

@@ -13,6 +13,7 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import element_type
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
@@ -23,6 +24,7 @@ from d2ke.distances.record_pairs import check_any_pairs
 _SMALL = 1 << 16  # bytes that always fit
 
 
+@hinted
 def distance_matrix(
     X: Any,
     Y: Any = None,
@@ -31,7 +33,7 @@ def distance_matrix(
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     dtype: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Compute the distances between all objects of X and all objects of Y.
@@ -44,7 +46,10 @@ def distance_matrix(
         m objects or records. None stands for X itself: each pair is computed once, since d(x, y) =
         d(y, x) (not for directed distances, for ``"levenshtein"`` with another mode than "global",
         or for costs that differ by direction).
-    distance : str, callable, scipy.LowLevelCallable or dict
+    distance : str, callable, scipy.LowLevelCallable or dict, optional
+        By default ``"levenshtein"`` for strings, ``"dtw"`` for series and ``"mhd"`` for sets; for
+        records these of all columns, ``"absolute"`` of numbers and ``"equal"`` of categories. Else
+
         - of records a dict with the distance of each compared column, or a tuple of the distance
           and its parameters: ``{"name": "osa", "track": ("dtw", {"window": 9})}``; of numbers
           ``"absolute"`` (their difference), of categories and text ``"equal"`` (0 where they are,
@@ -71,8 +76,9 @@ def distance_matrix(
         C-contiguous array to fill.
     dtype : {float64, float32}, optional
         Of the result, where `out` is None; by default as under Returns.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance. For ``"dtw"``: ``window`` (None; an integer
         >= 0, the Sakoe-Chiba radius; or ``"rws"``, max(min(40, ceil(longer /
@@ -207,7 +213,7 @@ def fill_array(
     out: Any,
     dtype: np.dtype | None,
     n_threads: int,
-    progress: bool,
+    progress: bool | None,
     transform: Transform = UNCHANGED,
 ) -> np.ndarray:
     """Compute all pairs into `out`, or into a new array for None.
@@ -222,8 +228,8 @@ def fill_array(
         Of a new array; None for that of the pairs.
     n_threads : int
         The result of `team_size`.
-    progress : bool
-        Whether a progress bar is shown.
+    progress : bool or None
+        As for `distance_matrix`.
     transform : Transform
         What to write instead of the distances.
     """
@@ -242,8 +248,6 @@ def fill_array(
         raise TypeError(f"out holds {out.dtype}, but dtype is {dtype}")
     else:
         output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
-    if progress is False:
-        return pairs.fill(out, n_threads, None, transform)
     with progress_bar(progress, transform.name) as report:
         return pairs.fill(out, n_threads, report, transform)
 

@@ -28,7 +28,13 @@ from d2ke.distances.problem import (
     Report,
     Transform,
 )
-from d2ke.distances.registry import BY_NAME, check_kind, check_parameters, find_distance
+from d2ke.distances.registry import (
+    BY_NAME,
+    check_kind,
+    check_parameters,
+    find_distance,
+    usual_distance,
+)
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.compatibility import check_compatible, refuse_weights
 from d2ke.objects.container import Objects
@@ -67,6 +73,9 @@ def check_pairs(
         return _compiled_problem(X, Y, distance, params, names)
     if callable(distance):
         return _python_problem(X, Y, distance, params, names)
+    if distance is None:
+        X = as_objects(names.x, X)
+        distance = usual_distance(X.kind)
     row = find_distance(distance)
     checked = check_parameters(row, params)
     try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from d2ke._base.checks import integer, not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._ext import user
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.pairs import check_pairs
@@ -28,6 +29,7 @@ from d2ke.distances.registry import usual_distance
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.record_packing import as_categories, pack_records
 from d2ke.objects.records import Records, check_use
+from d2ke.objects.tables import is_table
 
 PLAIN = {"absolute": "numbers", "equal": "categories"}  # distances of what is no object
 _SAMPLE = 100  # rows of which weights are made
@@ -48,7 +50,8 @@ def check_any_pairs(
     X: Any, Y: Any, distance: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
     """Check and pack records if `distance` is one of columns or X has columns, else objects."""
-    if not isinstance(distance, Mapping) and not isinstance(X, (Records, Mapping)):
+    table = is_table(X) if distance is None else isinstance(X, (Records, Mapping))
+    if not isinstance(distance, Mapping) and not table:
         return check_pairs(X, Y, distance, params, names)
     for name in params:
         if name != "weights":
@@ -69,6 +72,9 @@ def _check_columns(
     X: Any, Y: Any, distance: Any, names: ArgumentNames
 ) -> tuple[Records, Records, dict[str, PairwiseProblem]]:
     """Return the compared columns of X and of Y, and the problem of each."""
+    if distance is None:
+        X = pack_records(X, name=names.x)
+        distance = {name: usual_of_column(column.kind) for name, column in X.columns.items()}
     if not isinstance(distance, Mapping) or not distance:
         raise ArgumentTypeError(
             "distance",
@@ -109,6 +115,12 @@ def _check_columns(
     return x, y, problems
 
 
+def usual_of_column(kind: str) -> str:
+    """Return the distance of a column where the user names none."""
+    usual = {"numbers": "absolute", "categories": "equal", "missing": "equal"}.get(kind)
+    return usual or usual_distance(kind)
+
+
 def _compared(
     X: Any, argument: str, chosen: Mapping[str, tuple[Any, Mapping[str, Any]]]
 ) -> Records:
@@ -133,11 +145,10 @@ def _compared(
             if method in PLAIN
             else not isinstance(column.values, Objects)
         ):  # fmt: skip
-            usual = {kind: plain for plain, kind in PLAIN.items()}.get(column.kind)
             raise ArgumentTypeError(
                 f"distance[{name!r}]",
                 f"is {method!r}, but {where} holds {column.kind}, whose distance may be "
-                f"{usual or usual_distance(column.kind)!r}",
+                f"{usual_of_column(column.kind)!r}",
             )
         columns[name] = column
     return Records(columns)
@@ -179,15 +190,20 @@ def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[st
     return weights
 
 
-def column_weights(X: Any, *, distance: Mapping[str, Any], seed: int = 0) -> dict[str, float]:
+@hinted
+def column_weights(
+    X: Any, *, distance: Mapping[str, Any] | None = None, seed: int = 0
+) -> dict[str, float]:
     """Return weights that give each column about the same influence on the distance of records.
 
     Parameters
     ----------
     X : Records or what `pack_records` takes
         n records.
-    distance : dict of str
-        The distance of each compared column, as for `distance_matrix`.
+    distance : dict of str, optional
+        The distance of each compared column, as for `distance_matrix`; by default all columns are
+        compared, strings by ``"levenshtein"``, series by ``"dtw"``, sets by ``"mhd"``, numbers by
+        ``"absolute"`` and categories by ``"equal"``.
     seed : int
         Of the sample.
 

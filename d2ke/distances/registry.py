@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted, meant
 from d2ke.distances.distance import Distance
 from d2ke.distances.gapped_rows import GAPPED_WORDS
 from d2ke.distances.letter_costs import LETTER_COSTS
@@ -21,6 +21,7 @@ DISTANCES = (*SERIES, *STRINGS, *LETTER_COSTS, *WORDS, *GAPPED_WORDS, *SETS)
 BY_NAME = {name: row for row in DISTANCES for name in (row.name, *row.aliases)}
 
 
+@hinted
 def distance_names() -> list[str]:
     """Names of the distances that `distance_matrix` accepts.
 
@@ -46,8 +47,8 @@ def find_distance(distance: Any) -> Distance:
             f"scipy.LowLevelCallable; got {distance!r}",
         )
     if distance not in BY_NAME:
-        near = difflib.get_close_matches(distance.lower(), BY_NAME, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        near = meant(distance, BY_NAME, 0.6)
+        hint = f" (did you mean {near!r}?)" if near else ""
         raise ArgumentError(
             "distance", f"must be one of {', '.join(distance_names())}; got {distance!r}{hint}"
         )
@@ -63,8 +64,11 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
     """Check the parameters of a named distance."""
     for name in params:
         if name not in row.parameters:
-            takes = ", ".join(row.parameters) or "none"
-            raise TypeError(f"{row.name!r} has no parameter {name!r} (its parameters: {takes})")
+            takes, near = ", ".join(row.parameters) or "none", meant(name, row.parameters)
+            hint = f"did you mean {near}=? " if near else ""
+            raise TypeError(
+                f"{row.name!r} has no parameter {name!r} ({hint}its parameters: {takes})"
+            )
     for name in row.required:
         if name not in params:
             raise TypeError(f"{row.name!r} needs the parameter {name!r}")

@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base import arrays, labels
 from d2ke._base.checks import choice, flag, generator, integer, not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 
 SELECTION_RULES = ("best", "sample")
 
@@ -50,6 +51,7 @@ class FeatureSelection:
         return Z[:, self.indices] * self.weights.astype(dtype)
 
 
+@hinted
 def select_features(
     Z: np.ndarray,
     y: Sequence[Any] | np.ndarray,

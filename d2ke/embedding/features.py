@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.checks import choice, element_type, positive_number
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
@@ -22,17 +23,18 @@ from d2ke.objects.compatibility import warn_of_letters
 from d2ke.objects.container import Objects
 
 
+@hinted
 def d2ke_embed(
     X: Any,
     omega: Any,
     *,
-    distance: Any,
+    distance: Any = None,
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     dtype: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to random objects.
@@ -47,8 +49,9 @@ def d2ke_embed(
         n objects.
     omega : Objects or what `pack` takes
         R random objects, see `random_series`, `random_strings`, `random_sets`.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     gamma : float
         Inverse scale of the distance, > 0; needed for ``link="exp"`` only.
     link : {"exp", "distance"}
@@ -60,8 +63,9 @@ def d2ke_embed(
         C-contiguous array to fill.
     dtype : {float64, float32}, optional
         Of the result, where `out` is None; by default as said under Returns.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance.
 
@@ -122,7 +126,7 @@ def _embed(
     n_threads: int | None,
     out: Any,
     dtype: Any,
-    progress: bool,
+    progress: bool | None,
 ) -> np.ndarray:
     """Compute features of checked objects."""
     dtype = None if dtype is None else element_type("dtype", dtype)
@@ -130,6 +134,7 @@ def _embed(
     return fill_array(pairs, out, dtype, team_size(n_threads), progress, transform)
 
 
+@hinted
 def d2ke_features(
     D: np.ndarray,
     gamma: float | None = None,
@@ -213,17 +218,18 @@ def transformed(
     return out
 
 
+@hinted
 def rsm_embed(
     X: Any,
     reps: Any,
     *,
-    distance: Any,
+    distance: Any = None,
     gamma: float | None = None,
     link: str = "exp",
     n_threads: int | None = None,
     out: np.ndarray | None = None,
     dtype: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to representatives: the representative-set method.

@@ -12,6 +12,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke.distances.matrix import fill_array
@@ -22,15 +23,16 @@ from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 SUBSTITUTION_KERNELS = ("rbf", "nd")
 
 
+@hinted
 def d2ke_gram(
     X: Any,
     Y: Any = None,
     *,
     omega: Any,
-    distance: Any,
+    distance: Any = None,
     gamma: float,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.floating[Any]]:
     """Estimate the Gram matrix of the D2KE kernel by random objects.
@@ -47,14 +49,16 @@ def d2ke_gram(
         m objects; None for X.
     omega : Objects or what `pack` takes
         R random objects, see `random_series`, `random_strings`, `random_sets`.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     gamma : float
         Inverse scale of the distance, > 0.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance.
 
@@ -101,6 +105,7 @@ def d2ke_gram(
     return symmetric_half(K) if Y is None else K
 
 
+@hinted
 def dsk_gram(
     D: np.ndarray,
     *,

@@ -12,6 +12,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
@@ -74,6 +75,7 @@ class PseudoEuclideanEmbedding:
         return squares @ self._map
 
 
+@hinted
 def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     """Embed objects linearly by their distances to each other: the baseline GDK_LED.
 

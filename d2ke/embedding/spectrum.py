@@ -13,6 +13,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 
 # How many times the part of the negative eigenvalues is subtracted.
@@ -137,6 +138,7 @@ def split(name: str, S: Any) -> SpectrumSplit:
     return SpectrumSplit(np.where(np.abs(values) > noise, values, 0.0), vectors)
 
 
+@hinted
 def psd_split(S: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Split a symmetric similarity into the difference of two positive semidefinite matrices.
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.cdsk import cdsk
 from d2ke.discriminative.predict import discriminative_predict
 from d2ke.estimators.inputs import seed_of
@@ -39,8 +40,9 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         As for `cdsk`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
-    progress : bool
-        Show a progress bar of the distances (on a terminal only).
+    progress : bool, optional
+        Whether to show progress of the distances; by default on a terminal or in a notebook, where
+        work takes more than two seconds.
     random_state : int, RandomState or None
         Of k-means.
 
@@ -67,6 +69,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
 
     _chooses_widths = True
 
+    @hinted
     def __init__(
         self,
         n_clusters: int | None = 2,
@@ -80,7 +83,7 @@ class CDSK(ClusterMixin, SimilarityEstimator):
         smoothing: float | None = None,
         max_iter: int = 10,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters

@@ -11,7 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from d2ke._base.checks import flag, integer, positive_number
+from d2ke._base.checks import integer, positive_number
+from d2ke._base.keywords import hinted
+from d2ke._base.progress import check_progress
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features, rsm_embed
 from d2ke.embedding.scaling import Scaling
@@ -49,8 +51,9 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         As for `D2KEClassifier`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     random_state : int, RandomState or None
         Where the randomness comes from; an integer gives the features of `d2ke_train` with that
         seed.
@@ -70,6 +73,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
     True
     """
 
+    @hinted
     def __init__(
         self,
         R: int | None = None,
@@ -79,7 +83,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         blocks: Sequence[AnyBlock] | None = None,
         strands: str = "one",
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.R = R
@@ -105,7 +109,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         distance, R = (None, None) if self.blocks is not None else (self.distance, self.R)
         choice = Choice.of(self.blocks, distance, R, options, self.strands)
         rows = sample_rows(len(objects), seed, choice.largest)
-        progress = flag("progress", self.progress)
+        progress = check_progress(self.progress)
         sample = Sample(take(objects, rows), rows, None, self.n_threads, progress)
         blocks = choice.blocks or blocks_of_objects(sample.objects, choice, len(objects))
         self.blocks_, Z = fit_blocks(blocks, sample, seed)
@@ -144,8 +148,9 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         Parameters of the distance.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     random_state : int, RandomState or None
         Which objects are drawn; an integer is the `seed` of `training_objects`.
 
@@ -165,6 +170,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
     (3, 2)
     """
 
+    @hinted
     def __init__(
         self,
         R: int = 256,
@@ -173,7 +179,7 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
         gamma: float | None = None,
         distance_params: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.R = R

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from d2ke._base.keywords import hinted
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.groups.hdbscan import hdbscan
@@ -40,8 +41,9 @@ class DistanceKMedoids(_DistanceClusters):
         As for `kmedoids`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     random_state : int, RandomState or None
         Of the first medoids and of samples.
 
@@ -67,6 +69,7 @@ class DistanceKMedoids(_DistanceClusters):
     (['ant', 'beetle'], [1])
     """
 
+    @hinted
     def __init__(
         self,
         n_clusters: int = 8,
@@ -77,7 +80,7 @@ class DistanceKMedoids(_DistanceClusters):
         n_samples: int = 5,
         metric: bool = False,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -128,8 +131,9 @@ class DistanceHDBSCAN(_DistanceClusters):
         Of a Python distance: it is a metric, as for `nearest`, so that fewer are computed.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Attributes
     ----------
@@ -150,6 +154,7 @@ class DistanceHDBSCAN(_DistanceClusters):
     [0, 0, 0, 0, 1, 1, 1, 1, 1]
     """
 
+    @hinted
     def __init__(
         self,
         min_cluster_size: int = 5,
@@ -160,7 +165,7 @@ class DistanceHDBSCAN(_DistanceClusters):
         distance_params: Mapping[str, Any] | None = None,
         metric: bool = False,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples

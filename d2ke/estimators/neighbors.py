@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator
@@ -38,8 +39,9 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         Parameters of the distance, such as ``{"window": 5}``.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Attributes
     ----------
@@ -58,6 +60,7 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     ['cat']
     """
 
+    @hinted
     def __init__(
         self,
         n_neighbors: int = 1,
@@ -65,7 +68,7 @@ class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.distance = distance
@@ -130,8 +133,9 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         Of a Python distance: it is a metric, as for `nearest`, so that fewer are computed.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Attributes
     ----------
@@ -152,6 +156,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
            [0., 0., 1., 0.]])
     """
 
+    @hinted
     def __init__(
         self,
         n_neighbors: int | None = None,
@@ -161,7 +166,7 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
         distance_params: Mapping[str, Any] | None = None,
         metric: bool = False,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius

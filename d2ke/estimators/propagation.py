@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
@@ -29,8 +30,9 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         As for `lpdsk`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
-    progress : bool
-        Show a progress bar of the distances (on a terminal only).
+    progress : bool, optional
+        Whether to show progress of the distances; by default on a terminal or in a notebook, where
+        work takes more than two seconds.
 
     Attributes
     ----------
@@ -63,6 +65,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
 
     _chooses_widths = True
 
+    @hinted
     def __init__(
         self,
         *,
@@ -76,7 +79,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
         balance: bool = True,
         max_iter: int | None = None,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.affinity = affinity
         self.distance = distance

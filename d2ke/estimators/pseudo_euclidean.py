@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
+from d2ke._base.keywords import hinted
 from d2ke.embedding.pseudo_euclidean import gdk_led
 from d2ke.estimators.base import DistanceEstimator
 
@@ -30,8 +31,9 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
         Parameters of the distance.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Attributes
     ----------
@@ -49,6 +51,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
     (3, 2)
     """
 
+    @hinted
     def __init__(
         self,
         R: int = 64,
@@ -56,7 +59,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
         distance: Any = None,
         distance_params: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.R = R
         self.distance = distance

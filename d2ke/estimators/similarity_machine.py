@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import choice
+from d2ke._base.keywords import hinted
 from d2ke.discriminative.similarity_machine import (
     similarity_machine_fit,
     similarity_machine_predict,
@@ -36,8 +37,9 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
         As for `CDSK`.
     n_threads : int, optional
         Threads of the distances; None for all that this process may use.
-    progress : bool
-        Show a progress bar of the distances (on a terminal only).
+    progress : bool, optional
+        Whether to show progress of the distances; by default on a terminal or in a notebook, where
+        work takes more than two seconds.
 
     Attributes
     ----------
@@ -58,6 +60,7 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
     [0, 1]
     """
 
+    @hinted
     def __init__(
         self,
         C: float = 1.0,
@@ -70,7 +73,7 @@ class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
         gamma: float | None = None,
         distance_params: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
     ) -> None:
         self.C = C
         self.lam_plus = lam_plus

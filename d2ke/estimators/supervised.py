@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.keywords import hinted
 from d2ke.estimators.base import ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import AnyBlock
@@ -25,6 +26,7 @@ class D2KEEstimator(ObjectsEstimator):
 
     _least_samples = 2
 
+    @hinted
     def __init__(
         self,
         R: int | None = None,
@@ -35,7 +37,7 @@ class D2KEEstimator(ObjectsEstimator):
         strands: str = "one",
         unseen_letters: str = "allow",
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         self.R = R
@@ -138,8 +140,9 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         As for `d2ke_predict`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     random_state : int, RandomState or None
         Where the randomness comes from; an integer gives the model of `d2ke_train` with that
         seed.
@@ -160,6 +163,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     ['odd', 'even']
     """
 
+    @hinted
     def __init__(
         self,
         R: int | None = None,
@@ -171,7 +175,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         class_weight: Any = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.predict import d2ke_predict
@@ -17,6 +18,7 @@ from d2ke.models.predict import d2ke_predict
 _ROUNDING = 1e-6  # of probabilities: left-out decisions are kept in float32
 
 
+@hinted
 def predict_set(
     X: Any,
     model: D2KEModel,
@@ -24,7 +26,7 @@ def predict_set(
     alpha: float = 0.1,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> NDArray[Any]:
     """Predict a set of classes, or an interval, that holds the truth with probability >= 1 - alpha.
 

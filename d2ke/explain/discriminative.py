@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import integer
+from d2ke._base.keywords import hinted
 from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
@@ -64,6 +65,7 @@ def omega_text(item: Any, block: str, index: int, source: int | None) -> str:
     return f"{text}, {block}[{index}]{origin}"
 
 
+@hinted
 def discriminative_objects(model: D2KEModel, *, limit: int = 10) -> list[DiscriminativeObject]:
     """Return the random objects of the whole model that support each class most.
 

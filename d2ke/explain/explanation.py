@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
+from d2ke.explain.parts import part_shares
 from d2ke.explain.pieces import piece_shares
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
@@ -29,6 +32,7 @@ from d2ke.objects.records import Records
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_OF_PARTS = ("strings", "sets")  # kinds of objects
 _OVERLAP = 0.5  # of two windows: steps of both over steps of either
 
 
@@ -77,6 +81,10 @@ class Explanation:
         not count and ^ and $ for the ends; ``share``, what the piece adds, the largest first; and
         ``places``, an array of the places in x where it begins, on either strand. Models of many
         strings have scores of pieces instead, which are among `omegas`.
+    columns : dict of str to float
+        What each column of a record adds to the decision; with `offset` they sum to it.
+    x : Objects, Records or list
+        The object itself, packed, the only one of its collection.
     """
 
     label: Any
@@ -90,6 +98,27 @@ class Explanation:
     series: np.ndarray | None = None
     letters: tuple[dict[str, Any], ...] = ()
     pieces: tuple[dict[str, Any], ...] = ()
+    columns: dict[str, float] = field(default_factory=dict)
+    x: Any = field(default=None, repr=False)
+    _shares: Callable[[], np.ndarray] | None = field(default=None, repr=False)
+
+    @cached_property
+    def parts(self) -> np.ndarray | None:
+        """What each letter of a string, or vector of a set, adds to the decision, shape (n,).
+
+        It is what the decision loses with a letter that no training string has in its place, or
+        without the vector, for x as a new object; letters and vectors that stand in for each other
+        add little each. It is computed at the first use, by a prediction for each (of more than 500
+        letters or vectors, for runs of them). None for series, records and other objects.
+        """
+        return None if self._shares is None else self._shares()
+
+    @property
+    def title(self) -> str:
+        """The label and its decision value, in a few words."""
+        if isinstance(self.label, (float, np.floating)):
+            return f"predicted {self.label:.4g}"
+        return f"{self.label}: decision {self.decision:+.2f}"
 
     def codes(self, rounds: int = 3) -> tuple[dict[str, Any], ...]:
         """Return the codes of a graph with the nodes where they are.
@@ -162,18 +191,25 @@ class Explanation:
             )
         return "\n".join(lines)
 
-    def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a series, coloured by `steps`, and the strongest of `windows` at their places.
+    def __repr__(self) -> str:
+        return str(self)
 
-        Each window is drawn at the level and on the scale that x has there; windows of
-        differences are drawn by the slopes that they ask for.
+    def plot(self, *, limit: int = 4, channel: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the object, coloured by what its parts add to the decision.
+
+        Letters of a string and points of a set are coloured by `parts`: red adds, blue takes away.
+        Points of more than two coordinates are drawn by their principal components. A record has a
+        bar for each of its `columns`. A series is coloured by `steps`, with the strongest of
+        `windows` at their places: each at the level and on the scale that x has there, those of
+        differences by the slopes that they ask for.
 
         Parameters
         ----------
         limit : int, default 4
             How many windows are drawn at most.
         channel : int, optional
-            The channel of the series; by default that where the windows add most.
+            The channel of the series; by default that where the windows add most. Of a record, it
+            draws the series in place of the bars.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default in a new figure.
 
@@ -187,7 +223,7 @@ class Explanation:
         ImportError
             Without matplotlib, saying how to install it.
         ValueError
-            If the model has no windows: of strings, of sets, or of whole series alone.
+            Of series, if the model has no windows; of objects of other kinds.
 
         Examples
         --------
@@ -199,11 +235,21 @@ class Explanation:
         >>> axes = d2ke.d2ke_explain(X[0], model).plot()  # doctest: +SKIP
         >>> axes.figure.savefig("windows.png")  # doctest: +SKIP
         """
-        from d2ke.explain.window_pictures import draw
+        from d2ke.explain import parts, window_pictures
 
-        return draw(self, integer("limit", limit, 1), channel, ax)
+        integer("limit", limit, 1)
+        if self._shares is not None or (self.columns and channel is None):
+            return parts.draw(self, ax)
+        if self.steps is None:
+            raise ArgumentError(
+                "model",
+                "has no windows, and the picture of a series is of windows: print(explanation) "
+                "names the random objects of other models",
+            )
+        return window_pictures.draw(self, limit, channel, ax)
 
 
+@hinted
 def d2ke_explain(
     x: Any, model: D2KEModel, *, limit: int = 10, training_object: int | None = None
 ) -> Explanation:
@@ -259,12 +305,15 @@ def d2ke_explain(
     label, place, sign = model.task.focus(decision)
     weights = sign * model.linear.weights[place]
     by_block: dict[str, float] = {}
+    by_column = dict.fromkeys(model.inputs, 0.0)
     views, first = [], 0
     for block in model.blocks:
         columns = slice(first, first + block.R)
         views.append(_view(model, block, columns, weights, row, objects, training_object))
         share = float((weights[columns] * row[columns]).sum())
         by_block[block.name] = by_block.get(block.name, 0.0) + share
+        if block.column:
+            by_column[block.column] += share
         first += block.R
     owners = np.repeat(np.arange(len(views)), [len(view.shares) for view in views])
     numbers = np.concatenate([np.arange(len(view.shares)) for view in views])
@@ -277,6 +326,8 @@ def d2ke_explain(
         _training_objects(model, views, limit), _windows(views, owners, numbers, order, limit),
         steps, series, next((view.letters for view in views if view.letters), ()),
         _pieces(model, weights, objects, limit),
+        by_column, objects,
+        partial(part_shares, model, objects, place, sign) if model.kind in _OF_PARTS else None,
     )  # fmt: skip
 
 

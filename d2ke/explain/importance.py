@@ -10,6 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel, check_model
@@ -37,6 +38,7 @@ class Importance(NamedTuple):
     error: float
 
 
+@hinted
 def d2ke_importance(
     y: Sequence[Any] | np.ndarray,
     X: Any,

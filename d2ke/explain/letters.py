@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
+from d2ke._base.pictures import SIGNED
 from d2ke.distances.string_rows import letter_counts
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.objects.graphs import join_graphs
@@ -47,6 +49,7 @@ def letter_shares(block: FittedBlock, x: Any, gains: np.ndarray) -> tuple[dict[s
     )
 
 
+@hinted
 def plot_graph(explanation: Any, graph: Any, *, rounds: int = 3, ax: Axes | None = None) -> Axes:
     """Draw a graph with its nodes coloured by what their codes add to a decision.
 
@@ -105,7 +108,7 @@ def plot_graph(explanation: Any, graph: Any, *, rounds: int = 3, ax: Axes | None
     ax = pyplot.figure().subplots() if ax is None else ax
     limit = float(np.abs(shares).max()) or 1.0
     nx.draw_networkx(
-        drawn, nx.spring_layout(drawn, seed=0), ax=ax, node_color=shares, cmap="coolwarm",
+        drawn, nx.spring_layout(drawn, seed=0), ax=ax, node_color=shares, cmap=SIGNED,
         vmin=-limit, vmax=limit,
     )  # fmt: skip
     ax.set_title(f"{explanation.label}: {explanation.decision:+.2f}")

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._base.keywords import hinted
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import checked
 
 
+@hinted
 def novelty(
     X: Any,
     model: D2KEModel,
     *,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> NDArray[np.float64]:
     """Return p-values of objects being like those that a model was trained on: small for strangers.
 

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.errors import ArgumentError
+from d2ke._base.pictures import COLOURS, GREY, foreground, matplotlib, on_top
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
@@ -27,12 +28,6 @@ _GROUPS = 5  # of the targets of a regression
 _MAX_NUMBERS = 15  # classes with numbers in the picture
 _MAX_POINTS = 5000
 _PARTS = (32, 16, 8, 4, 2)
-# Okabe and Ito's colours and more, distinct with any kind of colour blindness.
-COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933",
-    "#332288", "#000000", "#44AA99", "#DDCC77",
-)  # fmt: skip
-_GREY = "#BBBBBB"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +60,7 @@ class Panel:
 
 def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes, ...]:
     """Draw the pictures of `D2KEModel.plot` side by side."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError(
-            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
-        ) from None
+    pyplot = matplotlib().pyplot
     if X is None and y is not None:
         raise ArgumentError("X", "is needed with y: the training objects and their labels")
     if X is not None:
@@ -164,7 +154,7 @@ def _colour(place: int, n_colours: int, ordered: bool) -> Any:
         return COLOURS[place]
     from matplotlib import colormaps
 
-    return colormaps["viridis" if ordered else "turbo"](place / max(1, n_colours - 1))
+    return colormaps["viridis"](place / max(1, n_colours - 1))
 
 
 def _scatter(
@@ -172,7 +162,7 @@ def _scatter(
 ) -> None:
     """Draw the objects in random order, so that no group hides another."""
     order = np.random.default_rng(0).permutation(len(places))
-    shown = np.array([*colours, _GREY], dtype=object)[panel.codes[order]]
+    shown = np.array([*colours, GREY], dtype=object)[panel.codes[order]]
     x, y = places.T
     axes.scatter(x[order], y[order], s=size, c=list(shown), linewidths=0, alpha=0.8, zorder=2)
     for code, (name, colour) in enumerate(zip(panel.names, colours, strict=True)):
@@ -180,7 +170,7 @@ def _scatter(
         axes.scatter([], [], s=size, c=[colour], linewidths=0, label=f"{name} ({count})")
     if (panel.codes < 0).any():
         count = int((panel.codes < 0).sum())
-        axes.scatter([], [], s=size, c=_GREY, linewidths=0, label=f"none ({count})")
+        axes.scatter([], [], s=size, c=GREY, linewidths=0, label=f"none ({count})")
     if panel.marked is not None:
         stars = np.flatnonzero(panel.marked)
         axes.scatter(
@@ -189,7 +179,7 @@ def _scatter(
             s=float(np.clip(4000 / max(1, len(stars)), 40, 110)),
             marker="*",
             c=[colours[code] for code in panel.codes[stars]],
-            edgecolors="black",
+            edgecolors=foreground(),
             linewidths=0.8,
             zorder=3,
         )
@@ -222,14 +212,14 @@ def draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> None
     """Draw a confusion matrix, each row in shares of its class."""
     k = len(names)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    shown = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     if k <= 60:
         long = max(map(len, names)) > 4
         axes.set_xticks(range(k), names, rotation=90 if long else 0, fontsize=8)
         axes.set_yticks(range(k), names, fontsize=8)
     if k <= _MAX_NUMBERS:
         for i, j in zip(*np.nonzero(counts), strict=True):
-            colour = "white" if shares[i, j] > 0.5 else "black"
+            colour = on_top(shown.to_rgba(shares[i, j]))
             axes.text(j, i, counts[i, j], ha="center", va="center", color=colour, fontsize=8)
     axes.set(xlabel="predicted", ylabel="true")
 
@@ -264,9 +254,9 @@ def accuracy_by_R(
 
 def draw_curve(axes: Axes, points: Sequence[tuple[int, float]], floor: float) -> None:
     """Draw accuracy against R, and the share of the largest class."""
-    axes.plot(*zip(*points, strict=True), marker="o", color="#0072B2")
+    axes.plot(*zip(*points, strict=True), marker="o", color=COLOURS[0])
     if np.isfinite(floor):
-        axes.axhline(floor, color="#999999", linestyle=":", label="largest class")
+        axes.axhline(floor, color=GREY, linestyle=":", label="largest class")
         axes.legend(frameon=False, fontsize=8)
     axes.set_xscale("log", base=2)
     axes.set_xticks([R for R, _ in points], [str(R) for R, _ in points])
@@ -294,9 +284,9 @@ def draw_reliability(axes: Axes, calibration: Calibration) -> None:
     confidence, correct, counts = calibration.reliability()
     errors = 2 * np.sqrt(correct * (1 - correct) / counts)
     low = min(confidence.min(), correct.min())
-    axes.plot([low, 1], [low, 1], color="#999999", linestyle=":", label="equal")
+    axes.plot([low, 1], [low, 1], color=GREY, linestyle=":", label="equal")
     bars = np.minimum(errors, correct), np.minimum(errors, 1 - correct)
-    axes.errorbar(confidence, correct, bars, color="#0072B2", marker="o", linestyle="", capsize=2)
+    axes.errorbar(confidence, correct, bars, color=COLOURS[0], marker="o", linestyle="", capsize=2)
     axes.legend(frameon=False, fontsize=8)
     axes.set(
         xlabel="probability of the predicted class", ylabel="share of objects that are of it",
@@ -306,8 +296,8 @@ def draw_reliability(axes: Axes, calibration: Calibration) -> None:
 
 def draw_roc(axes: Axes, calibration: Calibration) -> None:
     """Draw the ROC curve of the left-out decisions for two classes."""
-    axes.plot([0, 1], [0, 1], color="#999999", linestyle=":", label="chance")
-    axes.plot(*calibration.roc(), color="#0072B2")
+    axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="chance")
+    axes.plot(*calibration.roc(), color=COLOURS[0])
     axes.legend(frameon=False, fontsize=8)
     axes.set_aspect("equal")
     axes.set(
@@ -324,8 +314,8 @@ def draw_left_out_values(axes: Axes, calibration: Calibration) -> None:
 def draw_values(axes: Axes, true: np.ndarray, predicted: np.ndarray) -> None:
     """Draw predicted values of a regression against the true ones."""
     ends = [min(true.min(), predicted.min()), max(true.max(), predicted.max())]
-    axes.plot(ends, ends, color="#999999", linestyle=":", label="equal")
+    axes.plot(ends, ends, color=GREY, linestyle=":", label="equal")
     size = float(np.clip(15000 / len(true), 4, 30))
-    axes.scatter(true, predicted, s=size, c="#0072B2", linewidths=0, alpha=0.6)
+    axes.scatter(true, predicted, s=size, c=COLOURS[0], linewidths=0, alpha=0.6)
     axes.legend(frameon=False, fontsize=8)
     axes.set(xlabel="true value", ylabel="predicted value")

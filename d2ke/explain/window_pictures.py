@@ -9,36 +9,25 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.pictures import COLOURS, GREY, SIGNED, matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, distinct with any kind of colour blindness.
-_COLOURS = ("#009E73", "#CC79A7", "#0072B2", "#000000", "#882255", "#332288", "#44AA99", "#999933")
+_LINES = (*COLOURS[2:7], COLOURS[0])  # of windows: neither the red nor the blue of the series
 
 
 def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> Axes:
     """Draw into the axes, or into those of a new figure."""
-    try:
-        from matplotlib.collections import LineCollection
-    except ImportError:
-        raise ImportError(
-            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
-        ) from None
+    pyplot = matplotlib().pyplot
+    from matplotlib.collections import LineCollection
+
     x, steps = explanation.series, explanation.steps
-    if steps is None:
-        raise ArgumentError(
-            "model",
-            "has no windows, and the picture is of windows of series: print(explanation) names "
-            "the random objects of other models",
-        )
     if channel is None:
         channel = int(np.maximum(steps, 0).sum(axis=0).argmax())
     elif integer("channel", channel, 0) >= x.shape[1]:
         raise ArgumentError("channel", f"must be below {x.shape[1]}, got {channel}")
     if ax is None:
-        from matplotlib import pyplot
-
         _, ax = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
     values, adds = x[:, channel], steps[:, channel]
     largest = max(float(np.abs(adds).max()), np.finfo(float).tiny)
@@ -47,7 +36,7 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     between = (points[1:] + points[:-1]) / 2
     halves = np.concatenate([points[:1], *zip(between, between, strict=True), points[-1:]])
     lines = [[a, point, b] for a, point, b in zip(halves[::2], points, halves[1::2], strict=True)]
-    line = LineCollection(lines, cmap="coolwarm", linewidths=1.5)
+    line = LineCollection(lines, cmap=SIGNED, linewidths=1.5)
     line.set_array(adds)
     line.set_clim(-largest, largest)
     ax.add_collection(line)
@@ -55,7 +44,7 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     ax.autoscale_view()
     shown = [w for w in explanation.windows if channel in w["object"].channels][:limit]
     for number, w in enumerate(shown):
-        item, colour = w["object"], _COLOURS[number % len(_COLOURS)]
+        item, colour = w["object"], _LINES[number % len(_LINES)]
         kind = ", in a run of" if item.kind == "longest" else ", in"
         kind = "" if w["frequency"] is None else f"{kind} {100 * w['frequency']:.0f} % of places"
         step = f" every {item.dilation} steps" * (item.dilation > 1)
@@ -75,16 +64,13 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
             label=f"{w['share']:+.3f} {what}{step}{kind}",
         )  # fmt: skip
         ax.axvspan(place[0] - 0.5, place[-1] + 0.5, color=colour, alpha=0.08, linewidth=0)
-    label = explanation.label
-    title = f"{label}: decision {explanation.decision:+.2f}"
-    if isinstance(label, (float, np.floating)):
-        title = f"predicted {label:.4g}"
-    ax.set_title(f"{title}; windows found in it add {steps.sum():+.2f}", fontsize=10)
+    title = f"{explanation.title}; windows found in it add {steps.sum():+.2f}"
+    ax.set_title(title, fontsize=10)
     ax.set(xlabel="step", ylabel="value" if x.shape[1] == 1 else f"channel {channel}")
     if shown:
         ax.legend(
-            fontsize=8, title=f"windows that speak for {label}", title_fontsize=8, frameon=False,
-            ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2),
+            fontsize=8, title=f"windows that speak for {explanation.label}", title_fontsize=8,
+            frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2),
         )  # fmt: skip
     return ax
 
@@ -92,8 +78,8 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
 def draw_source(axes: Axes, x: np.ndarray, window: Any, steps: range, title: str) -> None:
     """Draw a training series, and on it the values that a window was cut from."""
     series, places = x[:, window.channels[0]], np.array(steps)
-    axes.plot(series, color="#BBBBBB", linewidth=1)
-    axes.plot(places, series[places], color="#0072B2", marker="o", markersize=3, linewidth=1.5)
+    axes.plot(series, color=GREY, linewidth=1)
+    axes.plot(places, series[places], color=COLOURS[0], marker="o", markersize=3, linewidth=1.5)
     axes.set_title(title, fontsize=8)
     axes.tick_params(labelsize=7)
     axes.set_xlabel("step", fontsize=7)

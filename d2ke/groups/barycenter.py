@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from d2ke._base.arrays import check_numbers
 from d2ke._base.checks import generator, integer, not_negative
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import team_size
 from d2ke._ext import alignment, elastic
@@ -53,6 +54,7 @@ class Barycenter:
     n_iter: int
 
 
+@hinted
 def barycenter(
     X: Any,
     *,

@@ -53,7 +53,7 @@ class ComparedColumn:
         y = x if self.y is self.x else self.y.take(others)
         return replace(self, x=x, y=y, pairs=replace(self.pairs, x=x.values, y=y.values))
 
-    def near(self, n_threads: int, progress: bool) -> tuple[np.ndarray, np.ndarray]:
+    def near(self, n_threads: int, progress: bool | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and the distances of the pairs within the radius.
 
         The number of a pair is row * m + column; of one table only row <= column counts.
@@ -146,7 +146,9 @@ class ComparedTables:
         pairs = near.mean(axis=1) * total if near.size else np.zeros(len(near))
         return (pairs <= _CROWD * max(self.shape)) | (pairs == pairs.min())
 
-    def candidates(self, searched: np.ndarray, progress: bool) -> tuple[np.ndarray, np.ndarray]:
+    def candidates(
+        self, searched: np.ndarray, progress: bool | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the pairs within the radius of a searched column, sorted, and their distances.
 
         They are of distinct rows; a row that occurs twice makes a pair with itself.

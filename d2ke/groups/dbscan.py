@@ -13,6 +13,7 @@ from scipy import LowLevelCallable
 from scipy.sparse.csgraph import connected_components
 
 from d2ke._base.checks import integer, not_negative
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
 from d2ke.groups.spanning_tree import tree_search
 from d2ke.neighbors.copies import distinct_objects
@@ -35,6 +36,7 @@ class DBSCANClusters:
     core: NDArray[np.bool_]
 
 
+@hinted
 def dbscan(
     X: Any,
     eps: float,
@@ -43,7 +45,7 @@ def dbscan(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> DBSCANClusters:
     """Find dense clusters of objects, and noise, by DBSCAN [1]_.
@@ -59,8 +61,9 @@ def dbscan(
         The radius, finite and >= 0; rounded as that of `within`.
     min_samples : int
         How many objects, itself included, a core object has within `eps`.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets.
     metric, n_threads, progress
         As for `within`.
     **params

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import integer, not_negative
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.groups.condensed_tree import condense, label, most_excess
@@ -52,6 +53,7 @@ class HDBSCANClusters:
     tree: SpanningTree = field(repr=False)
 
 
+@hinted
 def hdbscan(
     X: Any,
     *,
@@ -61,7 +63,7 @@ def hdbscan(
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> HDBSCANClusters:
     """Find clusters of any density, and noise, by HDBSCAN [1]_, without the matrix of distances.
@@ -83,12 +85,14 @@ def hdbscan(
         scikit-learn counts it, so that its `min_samples` is one larger.
     cluster_selection_epsilon : float
         Clusters that split at a smaller distance are not split.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets.
     metric, n_threads
         As for `nearest`.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
-from d2ke._base.checks import flag, generator, integer
+from d2ke._base.checks import generator, integer
 from d2ke._base.errors import warn
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
-from d2ke._base.progress import stages
+from d2ke._base.progress import check_progress, stages
 from d2ke.distances.pairs import numbered
 from d2ke.distances.problem import PairBlock
 from d2ke.groups.faster_pam import faster_pam
@@ -49,6 +50,7 @@ class MedoidClusters:
     loss: float
 
 
+@hinted
 def kmedoids(
     X: Any,
     k: int,
@@ -59,7 +61,7 @@ def kmedoids(
     seed: Any = 0,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> MedoidClusters:
     """Find k objects, the medoids, with a small sum of the distances of all objects to the nearest.
@@ -72,8 +74,9 @@ def kmedoids(
         n objects.
     k : int
         Number of medoids, at most n and at most `sample_size`.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets.
     sample_size : int
         The most objects whose matrix of distances is held in memory; equal objects are held once,
         with their number as a weight. Medoids of these are swapped with other objects until no swap
@@ -86,8 +89,9 @@ def kmedoids(
         Draws the first medoids and the samples.
     metric, n_threads
         As for `nearest`, which finds the nearest medoids of all objects.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -125,7 +129,7 @@ def kmedoids(
     """
     search = tree_search("kmedoids", X, distance, params, metric, n_threads)
     rng, sample_size = generator(seed), integer("sample_size", sample_size, 1)
-    n_samples, progress = integer("n_samples", n_samples, 1), flag("progress", progress)
+    n_samples, progress = integer("n_samples", n_samples, 1), check_progress(progress)
     k = integer("k", k, 1, min(search.pairs.shape[0], sample_size))
     search, copies = distinct_objects(search)
     if isinstance(search.pairs.x, list):

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.candidates import ComparedTables, compare_tables
@@ -53,7 +54,7 @@ class Duplicates:
     threshold: float
     pairs: NDArray[np.int64] = field(repr=False)
     distances: NDArray[np.float64] = field(repr=False)
-    weights: PairWeights
+    weights: PairWeights = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +76,10 @@ class Links:
     pairs: NDArray[np.int64]
     distances: NDArray[np.float64]
     threshold: float
-    weights: PairWeights
+    weights: PairWeights = field(repr=False)
 
 
+@hinted
 def dedupe(
     X: Any,
     *,
@@ -89,7 +91,7 @@ def dedupe(
     linkage: Literal["average", "complete", "single"] = "average",
     seed: int = 0,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Duplicates:
     """Group the records of a table that are about the same person or thing.
 
@@ -103,9 +105,10 @@ def dedupe(
     radius : float or dict of str to float
         For each compared column, the largest distance, above 0, that a match may have. A pair is
         compared if at least one column is within its radius. A number applies to all columns.
-    distance : str, callable, tuple or dict of str
+    distance : str, callable, tuple or dict of str, optional
         A symmetric distance for all columns, or a dict with one for each, with parameters as in
-        ``("dtw", {"window": 10})``. The default depends on the column's kind.
+        ``("dtw", {"window": 10})``. By default ``"levenshtein"`` for strings,
+        ``"dtw"`` for series and ``"mhd"`` for sets.
     clean : sequence of {"case", "accents", "punctuation", "spaces"}
         Differences to ignore in columns of strings. Punctuation becomes a space, apostrophes are
         deleted; runs of spaces become one, and those at the ends are deleted. An entry that this
@@ -124,8 +127,9 @@ def dedupe(
         Seed of the random pairs from which the usual distances are learned.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -175,6 +179,7 @@ def dedupe(
     return Duplicates(labels[rows.numbers], examples, float(threshold), pairs, distances, weights)
 
 
+@hinted
 def link(
     left: Any,
     right: Any,
@@ -187,7 +192,7 @@ def link(
     one_to_one: bool = True,
     seed: int = 0,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Links:
     """Find the records of two tables that are about the same person or thing.
 
@@ -244,7 +249,7 @@ def _cut(threshold: Any) -> float:
 
 
 def _match(
-    tables: ComparedTables, known: Any, seed: int, progress: bool
+    tables: ComparedTables, known: Any, seed: int, progress: bool | None
 ) -> tuple[np.ndarray, np.ndarray, PairWeights, Multiplicities]:
     """Return the candidates, their log-odds to match, the weights behind these, and their counts.
 

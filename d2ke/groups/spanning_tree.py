@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
@@ -73,13 +74,14 @@ class SpanningTree:
         return np.array(rows, np.float64).reshape(n - 1, 4)
 
 
+@hinted
 def spanning_tree(
     X: Any,
     *,
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> SpanningTree:
     """Find the minimum spanning tree of objects, exactly, without the matrix of distances.
@@ -91,14 +93,16 @@ def spanning_tree(
     ----------
     X : Objects or what `pack` takes
         n objects.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric. A Python function is called with x_i, x_j for i < j.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets. A Python function is called with x_i, x_j for i < j.
     metric : bool
         True states that a Python distance is a metric, as for `nearest`.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -159,13 +163,14 @@ def tree_of(edges: Edges, dtype: np.dtype) -> SpanningTree:
     return SpanningTree(np.column_stack([edges.i, edges.j]), edges.weights.astype(dtype))
 
 
+@hinted
 def single_linkage(
     X: Any,
     *,
     distance: str | Callable[..., float] | LowLevelCallable | None = None,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> NDArray[np.float64]:
     """Group objects by single linkage, without the matrix of distances.
@@ -205,7 +210,7 @@ def single_linkage(
     return _spanning_tree(search, progress).linkage()
 
 
-def _spanning_tree(search: NeighborSearch, progress: bool) -> SpanningTree:
+def _spanning_tree(search: NeighborSearch, progress: bool | None) -> SpanningTree:
     """Grow the tree of the distinct objects, and link each copy by its least edge.
 
     Between first objects, the trees of all and of the distinct objects have the same edges. The

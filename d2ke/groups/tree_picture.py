@@ -13,7 +13,9 @@ from scipy.spatial.distance import squareform
 
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.pictures import foreground, matplotlib
 from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock
@@ -29,6 +31,7 @@ _INCHES = 0.17  # of a leaf
 _LETTERS = 32  # of a name
 
 
+@hinted
 def plot_tree(
     X: Any,
     *,
@@ -46,10 +49,12 @@ def plot_tree(
     ----------
     X : Objects or what `pack` takes
         n objects, 2 at least.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`, symmetric.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
+        for series and ``"mhd"`` for sets.
     names : sequence of n str, optional
-        By default strings are their own names, and other objects have their numbers. At most
+        By default the ids of X; without any, strings are their own names, and other objects have
+        their numbers. At most
         32 letters of a name are drawn.
     method : {"average", "complete", "single"}
         How two clusters' distance follows from those of their objects, as for
@@ -92,6 +97,8 @@ def plot_tree(
     if n < 2:
         raise ArgumentError("X", f"must have at least 2 objects, got {n}")
     if names is None:
+        names = getattr(pairs.x, "ids", None)
+    if names is None:
         names = pairs.x if getattr(pairs.x, "letters", "") in ("str", "bytes") else range(n)
     names = list_of("names", names)
     if len(names) != n:
@@ -124,13 +131,10 @@ def draw_tree(
     colours: Sequence[str] | None = None,
 ) -> Figure:
     """Draw the tree of a matrix of distances, of which there are n objects in all."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.transforms import ScaledTranslation
-    except ImportError:
-        raise ImportError(
-            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
-        ) from None
+    matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import ScaledTranslation
+
     n_leaves = len(D)
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
     side = max(_INCHES * n_leaves, 2.5)
@@ -140,7 +144,7 @@ def draw_tree(
     tree, heat = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, side))
     drawn = dendrogram(
         Z, orientation="left", no_labels=True, ax=tree, color_threshold=0,
-        above_threshold_color="#444444",
+        above_threshold_color=foreground(),
     )  # fmt: skip
     order = drawn["leaves"]
     tree.spines[["top", "left", "right"]].set_visible(False)

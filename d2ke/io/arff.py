@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import LABELS, LabelledObjects, find_usual
+from d2ke.io.columns import IDS, LABELS, LabelledObjects, find_usual
 from d2ke.io.text import lines_of
 from d2ke.objects.column_names import Columns
+from d2ke.objects.columns import type_column
 from d2ke.objects.fields import MISSING, finite_numbers, labels_of_text
 from d2ke.objects.packing import pack
+from d2ke.objects.typed import Fields
 from d2ke.objects.values import LARGEST_EXACT_INTEGER
 
 _KINDS = {"string": "string", "relational": "relational",
@@ -55,13 +57,14 @@ def read_arff(
     columns = _header(path, lines)
     names = names.or_earlier([column.name for column in columns], earlier)
     names.check(path, [column.name for column in columns], "attribute")
-    label = _label(path, columns, names.labels)
-    objects = [column for column in columns if column is not label]
+    named = _ids(columns, names)
+    label = _label(path, [column for column in columns if column is not named], names.labels)
+    objects = [column for column in columns if column not in (label, named)]
     kinds = {column.kind for column in objects}
     if kinds != {"numeric"} and not (len(objects) == 1 and kinds <= {"string", "relational"}):
         raise ValueError(
-            f"{path}: beside the labels there must be one relational attribute, one string, or "
-            f"numbers only; it has {_listed([f'{c.name} ({c.kind})' for c in objects])}"
+            f"{path}: beside the labels and ids there must be one relational attribute, one "
+            f"string, or numbers only; it has {_listed([f'{c.name} ({c.kind})' for c in objects])}"
         )
     relational = kinds == {"relational"}
     if relational != (channels_first is not None):
@@ -74,10 +77,15 @@ def read_arff(
         )
     items: list[Any] = []
     classes: list[str] = []
+    texts = Fields()
+    places = [columns.index(column) for column in objects]
     for where, line in lines:
-        values = _values(where, line, columns)
+        fields = _values(where, line, columns)
+        values = [fields[place] for place in places]
+        if named is not None:
+            texts.append(fields[columns.index(named)])
         if label is not None:
-            classes.append(values.pop(columns.index(label)))
+            classes.append(fields[columns.index(label)])
         if kinds == {"numeric"}:
             items.append(finite_numbers(_places(where, objects), values))
         elif relational:
@@ -94,9 +102,11 @@ def read_arff(
             finite_numbers(_places(where, [label]), classes[-1:])
     if not items:
         raise ValueError(f"{path} holds no objects")
-    packed = pack(items, channels_first=channels_first, name=str(path))
+    ids = None if named is None else type_column(texts, str(path), "strings").ids()
+    packed = pack(items, channels_first=channels_first, ids=ids, name=str(path))
+    ids_from = None if named is None else named.name
     if label is None:
-        return LabelledObjects(packed, None)
+        return LabelledObjects(packed, None, Columns(rows=ids_from))
     labels, written = np.array(classes, dtype=str), None
     if label.kind == "string":
         labels, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
@@ -104,7 +114,7 @@ def read_arff(
         labels = np.array(list(map(float, classes)))
         if not (labels % 1).any() and np.abs(labels).max() < LARGEST_EXACT_INTEGER:
             labels = labels.astype(np.int64)
-    return LabelledObjects(packed, labels, None, Columns(labels=label.name), written)
+    return LabelledObjects(packed, labels, Columns(labels=label.name, rows=ids_from), written)
 
 
 def _places(where: str, columns: Sequence[_Attribute]) -> Callable[[int], str]:
@@ -146,6 +156,16 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
             outer.width += 1
         outer = attribute if attribute.kind == "relational" else outer
     raise ValueError(f"{path} has no line @data")
+
+
+def _ids(columns: list[_Attribute], names: Columns) -> _Attribute | None:
+    """Return the attribute of the ids: the named one, or one of text with a usual name."""
+    wanted = names.ids or names.rows
+    for column in columns:
+        usual = column.name.lower() in IDS and column.kind in ("string", "nominal")
+        if column.name == wanted or (wanted is None and usual and column.name != names.labels):
+            return column
+    return None
 
 
 def _label(path: Path, columns: list[_Attribute], labels: str | None) -> _Attribute | None:

@@ -35,11 +35,10 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         The n objects.
     labels : ndarray of shape (n,), or None
         Their labels.
-    ids : list of str, or None
-        Their names in the file: ids of series, or the first words of headers.
     columns : Columns
-        Names of the columns or variables: ``objects``, ``labels``, ``ids`` and ``time``, as far as
-        the format has names, and those that are ``unused``.
+        Names of the columns or variables: ``objects``, ``labels``, ``ids`` (of a long table) or
+        ``rows`` (of other ids) and ``time``, as far as the format has names, and those that are
+        ``unused``.
     written : list of str, or None
         The labels as a text file has them, where they became numbers.
     note : str
@@ -47,8 +46,11 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
 
     Attributes
     ----------
-    objects, labels, ids, columns, written, note
+    objects, labels, columns, written, note
         As the parameters.
+    ids : ndarray of int64 or str, shape (n,), or None
+        The names of the objects in the file, ``objects.ids``: of a column or a variable, or the
+        first words of headers.
 
     Examples
     --------
@@ -68,18 +70,16 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         cls,
         objects: Any,
         labels: np.ndarray | None,
-        ids: Sequence[str] | None = None,
         columns: Columns | None = None,
         written: Sequence[str] | None = None,
         note: str = "",
     ) -> LabelledObjects:
         """Make the pair."""
         self = super().__new__(cls, (objects, labels))
-        self.ids, self.columns, self.written = ids, columns or NOTHING, written
+        self.columns, self.written = columns or NOTHING, written
         self.note = note
         return self
 
-    ids: Sequence[str] | None
     columns: Columns
     written: Sequence[str] | None
     note: str
@@ -93,6 +93,12 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
     def labels(self) -> np.ndarray | None:
         """The labels, or None."""
         return self[1]
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        """The names of the objects, or None."""
+        ids: np.ndarray | None = self[0].ids
+        return ids
 
     def __repr__(self) -> str:
         rows = f", in {self.objects.lengths.sum()} rows" if self.columns.ids else ""

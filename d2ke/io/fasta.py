@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+
 from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
+from d2ke.objects.container import with_ids
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 
@@ -45,10 +48,10 @@ def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
     if "" in sequences:
         i = sequences.index("")
         raise ValueError(f"{wheres[i]}: the sequence {headers[i][:40]!r} has no letters")
-    objects = pack(sequences, name=str(path))
-    ids = [(header.split(None, 1) or [""])[0] for header in headers]
+    ids = np.array([(header.split(None, 1) or [""])[0] for header in headers])
+    objects = with_ids(pack(sequences, name=str(path)), ids)
     if pattern is None and not any("|" in header for header in headers):
-        return LabelledObjects(objects, None, ids)
+        return LabelledObjects(objects, None)
     rule = "no field after |" if pattern is None else f"no label by labels={labels!r}"
     written = []
     for where, header in zip(wheres, headers, strict=True):
@@ -59,9 +62,7 @@ def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
             written.append(match[1] or "" if match else "")
         if not written[-1]:
             raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return LabelledObjects(
-        objects, labels_of_text(written, wheres.__getitem__), ids, written=written
-    )
+    return LabelledObjects(objects, labels_of_text(written, wheres.__getitem__), written=written)
 
 
 def _label_pattern(labels: str) -> re.Pattern[str]:

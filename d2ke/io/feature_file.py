@@ -15,6 +15,7 @@ from d2ke._base.checks import file_path, integer
 from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import lists_to_tuples, open_file
+from d2ke._base.keywords import hinted
 from d2ke._base.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke._version import __version__
 from d2ke.objects.container import Objects
@@ -156,6 +157,15 @@ class FeatureFile:
             classes = self._file["classes"]
             return get_text(classes).astype(classes.attrs["dtype"])[labels]
 
+    def ids(self, rows: slice | None = None) -> np.ndarray | None:
+        """Read the names of some rows; None if the file has none."""
+        rows = as_slice("rows", rows)
+        if "ids" not in self._file:
+            return None
+        with damage_of(self.path):
+            ids = self._file["ids"]
+            return ids[rows] if ids.dtype == np.int64 else get_text(ids)[rows]
+
     def omega(self, columns: slice | None = None) -> Objects | None:
         """Read the random objects of some columns; None if the file has none."""
         columns = as_slice("columns", columns)
@@ -187,6 +197,7 @@ def features_seal(path: Path) -> Seal | None:
             return check_seal(stream, "features")
 
 
+@hinted
 def open_features(file: str | os.PathLike[str]) -> FeatureFile:
     """Open a file of features to read parts of it.
 

@@ -51,6 +51,7 @@ class FeatureContent:
     inputs: Mapping[str, Any]
     omega: Objects | None = None
     labels: np.ndarray | None = None
+    ids: np.ndarray | None = None
 
     @property
     def record(self) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def write_rows(
     content: FeatureContent,
     compute: Callable[[slice, np.ndarray, Any], None],
     title: str,
-    progress: bool,
+    progress: bool | None,
     run_rows: int,
 ) -> None:
     """Write or resume a file; ``compute(rows, Z, report)`` computes at most `run_rows` rows."""
@@ -137,7 +138,7 @@ def _begin(
         with open(unfinished, "xb+", buffering=0) as stream:
             fd = stream.fileno()
             with hdf5_on(fd, "w", userblock_size=SIZE) as file:
-                put_parts(file, content.parameters, content.omega, content.labels)
+                put_parts(file, content.parameters, content.omega, content.labels, content.ids)
                 put_json(file, "record", record)
                 _allocate(file, "Z", content.shape, content.dtype)
             seal = seal_features(stream)

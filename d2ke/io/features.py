@@ -20,6 +20,7 @@ from d2ke._base import arrays
 from d2ke._base.checks import choice, file_path, plain
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, reserve, write_all
+from d2ke._base.keywords import hinted
 from d2ke._base.labels import label_array, same_length
 from d2ke._base.memory import check_fits
 from d2ke._base.seal import SIZE, Seal, make_seal
@@ -27,6 +28,7 @@ from d2ke._version import __version__
 from d2ke.io.feature_file import FORMAT, VERSION, as_slice, open_features
 from d2ke.objects.container import Objects
 from d2ke.objects.hdf5 import hdf5_on, put_json, put_objects, put_text
+from d2ke.objects.ids import read_ids
 from d2ke.objects.packing import as_objects
 
 _CHUNK_BYTES = 1 << 20  # what is read, and checked, for one row
@@ -42,6 +44,8 @@ class FeatureStore:
         The features.
     labels : ndarray, shape (n,), or None
         The label of each row.
+    ids : ndarray of int64 or str, shape (n,), or None
+        The name of each row.
     omega : Objects or None
         The random object of each column.
     parameters : dict
@@ -53,6 +57,7 @@ class FeatureStore:
 
     Z: np.ndarray
     labels: np.ndarray | None
+    ids: np.ndarray | None
     omega: Objects | None
     parameters: dict[str, Any]
     versions: dict[str, Any]
@@ -62,6 +67,8 @@ class FeatureStore:
         if self.labels is not None:
             kind = "str" if self.labels.dtype.kind == "U" else self.labels.dtype
             lines.append(f"labels: {kind}, {len(np.unique(self.labels))} different")
+        if self.ids is not None:
+            lines.append(f"ids: {', '.join(map(str, self.ids[:3]))}{', ...' * (len(self.ids) > 3)}")
         if self.omega is not None:
             lines.append(f"omega: {self.omega!r}")
         if self.parameters:
@@ -70,11 +77,13 @@ class FeatureStore:
         return "<" + "\n".join([*lines, f"saved by d2ke {self.versions['d2ke']}"]) + ">"
 
 
+@hinted
 def save_features(
     file: str | os.PathLike[str],
     Z: np.ndarray,
     *,
     labels: Any = None,
+    ids: Any = None,
     omega: Any = None,
     parameters: Mapping[str, Any] | None = None,
     compression: str | None = None,
@@ -92,6 +101,8 @@ def save_features(
         NaN is not.
     labels : array_like of int, float or str, shape (n,), optional
         The label of each row.
+    ids : sequence of int or str, shape (n,), optional
+        The name of each row, or Objects or Records that have ids.
     omega : Objects or what `pack` takes, optional
         The R random objects, one for each column.
     parameters : dict, optional
@@ -107,8 +118,8 @@ def save_features(
     TypeError
         Arguments of other types; a parameter that is not one of the above.
     ValueError
-        An empty Z; NaN in Z (naming the position); labels or omega of another number than Z's
-        rows or columns; labels that UTF-8 cannot write.
+        An empty Z; NaN in Z (naming the position); labels, ids or omega of another number than
+        Z's rows or columns; labels that UTF-8 cannot write.
 
     See Also
     --------
@@ -122,6 +133,7 @@ def save_features(
     ``/Z``                n x R, float32 or float64
     ``/labels``           n numbers; for labels of str, indices of ``/classes``
     ``/classes``          only for labels of str: the different ones, in order
+    ``/ids``              n numbers or texts
     ``/omega/values``     all random objects end to end: total x dim for vectors; for strings,
                           total indices of letters
     ``/omega/offsets``    R + 1 numbers: object j is ``values[offsets[j]:offsets[j + 1]]``
@@ -174,6 +186,8 @@ def save_features(
     Z = _features(Z)
     if labels is not None:
         labels = check_labels(labels, len(Z), "Z")
+    if ids is not None:
+        ids = read_ids(ids, len(Z), of="Z")
     if omega is not None:
         omega = as_objects("omega", omega, missing=isinstance(omega, Objects) and omega.missing)
         if len(omega) != Z.shape[1]:
@@ -185,7 +199,7 @@ def save_features(
         with hdf5_on(stream.fileno(), "w", userblock_size=SIZE) as features:
             if compression is None:
                 reserve(stream.fileno(), Z.nbytes, path)
-            put_parts(features, parameters, omega, labels)
+            put_parts(features, parameters, omega, labels, ids)
             chunks = chunk_shape(Z.shape, Z.dtype)
             features.create_dataset(
                 "Z", data=Z, chunks=chunks, fletcher32=True, compression=compression
@@ -253,6 +267,7 @@ def put_parts(
     parameters: Mapping[str, Any],
     omega: Objects | None = None,
     labels: np.ndarray | None = None,
+    ids: np.ndarray | None = None,
 ) -> None:
     """Write all of a new features file but Z."""
     file.attrs["format"] = FORMAT
@@ -262,6 +277,10 @@ def put_parts(
         file["labels"] = codes
     elif labels is not None:
         file["labels"] = labels
+    if ids is not None and ids.dtype.kind == "U":
+        put_text(file, "ids", ids)
+    elif ids is not None:
+        file["ids"] = ids
     if omega is not None:
         put_objects(file.create_group("omega"), omega)
     put_json(file, "parameters", parameters)
@@ -269,6 +288,7 @@ def put_parts(
     put_json(file, "versions", {"format": VERSION, **versions})
 
 
+@hinted
 def load_features(
     file: str | os.PathLike[str], *, rows: slice | None = None, columns: slice | None = None
 ) -> FeatureStore:
@@ -279,7 +299,7 @@ def load_features(
     file : path
         The file.
     rows : slice, optional
-        The rows to read, with their labels, such as ``slice(100, 200)``; None for all.
+        The rows to read, with their labels and ids, such as ``slice(100, 200)``; None for all.
     columns : slice, optional
         The columns to read, with their random objects, such as ``slice(256)`` for the first 256;
         None for all.
@@ -343,6 +363,7 @@ def load_features(
         return FeatureStore(
             store.read(rows, columns),
             store.labels(rows),
+            store.ids(rows),
             store.omega(columns),
             store.parameters,
             store.versions,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path, flag
+from d2ke._base.keywords import hinted
 from d2ke.io.columns import LabelledObjects
 from d2ke.objects.container import Objects
 from d2ke.objects.graph_codes import graph_codes
@@ -22,6 +23,7 @@ GRAPH_CODES = "codes of graphs"
 _EDGES = "_A.txt"
 
 
+@hinted
 def read_graphs(
     path: str | os.PathLike[str], *, edge_labels: bool = False
 ) -> tuple[list[tuple[Any, ...]], np.ndarray | None, Objects | None]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.io.arff import read_arff
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.delimited import open_table
@@ -23,6 +24,7 @@ from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
+from d2ke.objects.ids import index_level
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
@@ -40,12 +42,13 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".ts", ".txt"), ()),
     **dict.fromkeys((*_TABLES, ""), ("objects", "labels", "ids", "time")),
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
-    ".arff": ("labels", "channels_first"),
-    **dict.fromkeys(_VARIABLES, ("objects", "labels", "channels_first")),
+    ".arff": ("labels", "ids", "channels_first"),
+    **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
     ".zip": (),
 }
 
 
+@hinted
 def read_objects(
     file: Any,
     *,
@@ -119,8 +122,11 @@ def read_objects(
         axis); for .arff also the only nominal one.
         For FASTA a regular expression with one group, which is searched in each header.
     ids : str, optional
-        The column of a long table with the id of each row's series. Default: one called id,
-        series or series_id, if its values repeat.
+        The column, the variable or the attribute with the names of the objects. Default: one
+        called id, series or series_id (a variable: id or ids; an attribute: of text), or the index
+        of pandas, unless it counts the rows from 0. Names that repeat say which series a row is of,
+        unless the objects are strings, lists or records; then they are kept. A default without an
+        entry in each row is not used. Ids of FASTA are the first words of headers.
     time : str, optional
         The column by which the rows of a series are put in order: numbers, dates, times or
         durations. Default: one called time, t, step or timestamp; without one, the order of the
@@ -139,11 +145,12 @@ def read_objects(
     Returns
     -------
     LabelledObjects
-        The pair of the n objects and their labels. Objects are packed; several columns of which
-        one holds strings or lists, or without a column of ids, are `Records`; series of a long
-        table are in the order in which they first appear. Labels are an ndarray of int64 (if all
-        are whole numbers), float64, bool or str, or None if the file has none. Its printed form and
-        its attribute `columns` list the columns or variables that were read.
+        The pair of the n objects and their labels. Objects are packed, and have the names as
+        ``objects.ids``; several columns of which one holds strings or lists, or without ids that
+        repeat, are `Records`; series of a long table are in the order in which they first appear.
+        Labels are an ndarray of int64 (if all are whole numbers), float64, bool or str, or None if
+        the file has none. Its printed form and its attribute `columns` list the columns or
+        variables that were read.
 
     Raises
     ------
@@ -213,7 +220,7 @@ def read_file(
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
-    return LabelledObjects(objects, held.labels, held.ids, held.columns, held.written, held.note)
+    return LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
 
 
 def _read_file(
@@ -225,22 +232,10 @@ def _read_file(
     kinds: Mapping[str, str] | None,
     ways: Mapping[str, bool],
 ) -> LabelledObjects:
-    if is_table(file):
-        suffix = ""
-        _check(columns, channels_first, suffix)
-        name = "the dict" if isinstance(file, Mapping) else "the data frame"
-        levels = getattr(getattr(file, "index", None), "names", ())
-        table = Table(name, columns_of(file, name, levels))
-        check_lengths({column: len(table.typed(column)) for column in table.names}, name)
-    else:
+    suffix = _format_of(file)
+    _check(columns, channels_first, suffix)
+    if suffix:
         path = file_path("file", file)
-        suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
-        suffix = ".zip" if is_folder_of_graphs(path) else suffix
-        if not suffix:
-            raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
-        if not path.exists():
-            raise FileNotFoundError(f"there is no file {path}")
-        _check(columns, channels_first, suffix)
         if suffix not in _TABLES:
             if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
@@ -248,17 +243,51 @@ def _read_file(
         first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
         if first and not columns.or_earlier(first, earlier).explicit:
             return _ucr(*read_ucr_table(path, first))
-        if suffix in (".parquet", ".feather"):
-            table = open_arrow(path, suffix)
-        else:
-            table = open_table(path, columns, earlier)
+    table = open_columns(file, columns, earlier)
+    assert table is not None
     roles = find_roles(table, columns, earlier, records=kinds is not None)
     if ways["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
-        opened = ParquetObjects(path, objects=column, labels=roles.columns.labels, kind=kind)
+        opened = ParquetObjects(
+            path, objects=column, labels=roles.columns.labels, ids=roles.columns.rows, kind=kind
+        )
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
     uses = {**(kinds or {}), **earlier.uses}
     return read_roles(table, roles, uses, kind, unlabelled=ways["unlabelled"])
+
+
+def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Table | None:
+    """Return the columns of a file or of a table in memory; None for a format without columns."""
+    suffix = _format_of(file)
+    if not suffix:
+        name = "the dict" if isinstance(file, Mapping) else "the data frame"
+        levels = getattr(getattr(file, "index", None), "names", ())
+        held, index = columns_of(file, name, levels), index_level(file)
+        if index is not None and index.name is None:
+            held = {"": index.to_series(), **held}
+        level = None if index is None else index.name or ""
+        table = Table(name, held, index=level)
+        check_lengths({column: len(table.typed(column)) for column in table.names}, name)
+        return table
+    path = file_path("file", file)
+    if suffix in (".parquet", ".feather"):
+        return open_arrow(path, suffix)
+    return open_table(path, columns, earlier) if suffix in _TABLES else None
+
+
+def _format_of(file: Any) -> str:
+    """Return the ending that gives the format of a file, "" for a table in memory."""
+    if is_table(file):
+        return ""
+    path = file_path("file", file)
+    if is_folder_of_graphs(path):
+        return ".zip"
+    suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
+    if not suffix:
+        raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    return suffix
 
 
 def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:

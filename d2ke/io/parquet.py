@@ -41,7 +41,9 @@ class ParquetObjects(StoredObjects):
         called sequence, string, text, objects or x.
     labels : str, optional
         The column of labels. Default: one called label, labels, class, y or target, if any.
-
+    ids : str, optional
+        The column of the names of the rows. Default: one called id, series or series_id, if each
+        row has an entry.
     kind : {"series", "sets", "strings"}, optional
         As for `pack`.
 
@@ -53,6 +55,8 @@ class ParquetObjects(StoredObjects):
         The length of each object.
     labels : ndarray of shape (n,), or None
         The label of each object.
+    ids : ndarray of int64 or str, shape (n,), or None
+        The name of each object.
     columns : Columns
         Names of the columns that are read.
 
@@ -85,12 +89,14 @@ class ParquetObjects(StoredObjects):
         *,
         objects: str | None = None,
         labels: str | None = None,
+        ids: str | None = None,
         kind: str | None = None,
     ):
         self.path, self._kind = file_path("file", file), kind
         self._file = _opened(self.path)
         table = _table(self.path, self._file)
-        roles = find_roles(table, Columns(None if objects is None else (objects,), labels))
+        names = None if objects is None else (objects,)
+        roles = find_roles(table, Columns(names, labels, rows=ids))
         if roles.form != "objects":
             raise ArgumentError(
                 "objects",
@@ -115,6 +121,8 @@ class ParquetObjects(StoredObjects):
             self.alphabet = reduce(np.union1d, [group.alphabet for group in groups])
         self.lengths = np.concatenate([group.lengths for group in groups])
         self.labels = None if label is None else table.typed(label, "strings").labels()
+        rows = self.columns.rows
+        self.ids = None if rows is None else table.typed(rows, "strings").ids()
 
     @property
     def n_groups(self) -> int:

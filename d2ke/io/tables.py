@@ -13,6 +13,7 @@ from d2ke._base.errors import ArgumentError, warn
 from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, LabelledObjects, find_usual
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.fields import looks_numeric
+from d2ke.objects.ids import named
 from d2ke.objects.long_tables import read_long
 from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import column_of
@@ -53,16 +54,15 @@ def find_roles(
     if label is None and records and earlier.labels in table.names:
         label = earlier.labels
     label = label or _usual(table, columns, _usual_labels(table, columns))
-    ids = columns.ids or _usual(table, columns, IDS)
-    if columns.ids is None and ids is not None and not table.head(ids).scalar:
-        ids = None  # a column of lists
-    named = None if ids is None else table.typed(ids, "strings")
+    ids = _ids_column(table, columns, earlier.rows if records else None)
+    given = named_columns.ids is not None or named_columns.rows is not None
+    index = _index(table, columns, label) if ids is None else None
     names = list(columns.objects or ())
-    long = columns.ids is not None
-    if named is not None and not long and not any(_is_text(table.head(name)) for name in names):
-        texts = named.texts()
-        long = len(set(texts)) < len(texts)
     time = columns.time
+    if columns is not named_columns and columns.ids is not None:
+        long = True  # as in training
+    else:
+        long = not records and ids is not None and _is_long(table, columns, ids, label, given)
     if records or (len(names) > 1 and not long and time is None):
         form = "records"
     elif long:
@@ -75,9 +75,12 @@ def find_roles(
             raise ArgumentError(
                 "time", f"is for series, but no column of ids of {table.path} repeats"
             )
-        names = [_objects_column(table, columns, {ids, label})]
-    whole = named is not None and not named.missing.any() and ids not in names
-    rows = columns.rows or (ids if form != "series" and whole else None)
+        names = [_objects_column(table, columns, {ids, label, index})]
+    rows = ids if ids is not None and (given or ids not in names) else index
+    if rows is not None and not given:
+        typed = table.typed(rows, "strings")
+        rows = rows if typed.scalar and not typed.missing.any() else None
+    rows = None if form == "series" else rows
     used = {*names, label, ids, time, rows}
     unused = tuple(name for name in table.names if name and name not in used)
     noted = [*unused, label, time, *(names if form == "series" else [])]
@@ -89,6 +92,43 @@ def find_roles(
     if others:
         warn(f"{table.path}: not used, as no distance compares such columns: {', '.join(others)}")
     return TableRoles(form, roles)
+
+
+def _ids_column(table: Table, columns: Columns, of_model: str | None) -> str | None:
+    """Return the column of ids: the named one, that of a model's records, or one by its name."""
+    ids = columns.ids or columns.rows
+    if ids is None and of_model in table.names:
+        ids = of_model
+    if ids is None:
+        ids = _usual(table, columns, IDS)
+        if ids is not None and not table.head(ids).scalar:
+            ids = None  # a column of lists
+    return ids
+
+
+def _index(table: Table, columns: Columns, label: str | None) -> str | None:
+    """Return the index of pandas, if it is for nothing else than to name the rows."""
+    name = table.index
+    taken = name is None or name == label or any(name == used for _, used in columns.explicit)
+    if taken or find_usual([name or ""], (*STRINGS, *TIMES)) is not None:
+        return None
+    return name if columns.objects or _left(table, {name, label}) else None
+
+
+def _is_long(table: Table, columns: Columns, ids: str, label: str | None, given: bool) -> bool:
+    """Return whether the rows are vectors of the series that `ids` names, and not objects.
+
+    Ids of vectors repeat; where they are `given` they need not, unless the rows can be strings,
+    lists or records of several columns.
+    """
+    names = list(columns.objects or ())
+    others = [table.head(name) for name in names or _left(table, {ids, label, columns.time})]
+    text = any(map(_is_text, others))
+    if text and (names or not any(typed.use in NUMERIC for typed in others)):
+        return False
+    texts = table.typed(ids, "strings").texts()
+    alone = given and not text and (len(names) < 2 or columns.time is not None)
+    return alone or len(set(texts)) < len(texts)
 
 
 def read_roles(
@@ -120,12 +160,8 @@ def read_roles(
     written = None
     if label is not None:
         labels, written = _labels(table, label, unlabelled)
-    ids = None
-    if columns.rows is not None:
-        named = table.typed(columns.rows, "strings")
-        named.need_all("it must name the row", "id")
-        ids = named.texts()
-    return LabelledObjects(objects, labels, ids, columns, written)
+    ids = None if columns.rows is None else table.typed(columns.rows, "strings").ids()
+    return LabelledObjects(named(objects, ids), labels, columns, written)
 
 
 def _labels(table: Table, name: str, unlabelled: bool) -> tuple[np.ndarray, Sequence[str] | None]:
@@ -192,8 +228,9 @@ def _objects_column(table: Table, columns: Columns, taken: Collection[str | None
     raise ArgumentError(
         "objects",
         f"of {table.path} must name the column of {'objects' if lists else 'strings'}, one of "
-        f"{names}{others}, and labels must name that of labels, if there is one; for series, ids "
-        "must name the column that says which series a row is of: add one, of one value if all "
+        f"{names}{others}, and labels must name that of labels, if there is one; for records, "
+        "objects must name several columns; for series, ids must name the column that says which "
+        "series a row is of: add one, of one value if all "
         "rows are one series",
     )
 
@@ -236,7 +273,7 @@ def _series(
     """Return the series of a long table, in the order in which they first appear."""
     label = columns.labels
     long = read_long(table, columns.ids or "", columns.time, columns.objects or (), uses)
-    objects = pack(long.series, channels_first=False)
+    objects = pack(long.series, channels_first=False, ids=long.ids)
     labels = written = None
     if label is not None:
         if not unlabelled:
@@ -244,7 +281,7 @@ def _series(
             typed.need_all("every row of a series has its label", "label")
         labels, written = _labels(table, label, unlabelled)
         classes = written or labels.tolist()
-        for name, rows in zip(long.ids, long.rows, strict=True):
+        for name, rows in zip(long.ids.tolist(), long.rows, strict=True):
             label_of_first = classes[min(rows)]
             for row in rows:
                 if classes[row] != label_of_first:
@@ -256,4 +293,4 @@ def _series(
         first = [min(rows) for rows in long.rows]
         labels = labels[first]
         written = written and [written[row] for row in first]
-    return LabelledObjects(objects, labels, long.ids, columns, written)
+    return LabelledObjects(objects, labels, columns, written)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import file_path
+from d2ke._base.keywords import hinted
 from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.fields import finite_numbers
@@ -17,6 +18,7 @@ from d2ke.objects.packing import pack
 _NOT_READ = {"timestamps": "series with time stamps", "targetlabel": "targets of a regression"}
 
 
+@hinted
 def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     """Read a ``.ts`` file: a header, then one series on each line.
 

@@ -20,12 +20,14 @@ from d2ke.io.columns import LABELS, LabelledObjects, find_usual
 from d2ke.io.feature_file import features_seal
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
 from d2ke.objects.column_names import Columns
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, with_ids
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.hdf5 import get_objects, open_hdf5
+from d2ke.objects.ids import read_ids
 from d2ke.objects.packing import pack
 
 _RAGGED = ("values", "offsets")
+_IDS = ("id", "ids")
 _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 
@@ -146,20 +148,28 @@ def _chosen(
 ) -> LabelledObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
     objects, labels = None if columns.objects is None else columns.objects[0], columns.labels
+    ids = columns.ids or columns.rows
     columns.check(path, values, "variable")
     if labels is None:
-        names = [name for name in values if name != objects]
-        usual = find_usual(names, LABELS)
-        labels = None if usual is None else names[usual]
+        names = [name for name in values if name not in (objects, ids)]
+        place = find_usual(names, LABELS)
+        labels = None if place is None else names[place]
+    usual = [name for name in values if name.lower() in _IDS and name not in (objects, labels)]
     if objects is None:
-        objects = _objects_name(path, {n: v for n, v in values.items() if n != labels})
+        taken = (labels, ids, *usual)
+        objects = _objects_name(path, {n: v for n, v in values.items() if n not in taken})
     result = loaded(objects)
-    unused = tuple(name for name in values if name not in (objects, labels))
-    columns = Columns((objects,), labels, unused=unused)
+    if ids is None:
+        ids = next((name for name in usual if np.size(values[name]) == len(result)), None)
+    unused = tuple(name for name in values if name not in (objects, labels, ids))
+    columns = Columns((objects,), labels, unused=unused, rows=ids)
+    if ids is not None:
+        names_of = _entries(path, ids, values[ids], len(result), "ids")
+        result = with_ids(result, read_ids(names_of, len(result), f"{path}: {ids}"))
     if labels is None:
-        return LabelledObjects(result, None, columns=columns)
+        return LabelledObjects(result, None, columns)
     classes = _label_values(path, labels, values[labels], len(result))
-    return LabelledObjects(result, classes, columns=columns)
+    return LabelledObjects(result, classes, columns)
 
 
 def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
@@ -181,17 +191,23 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     )
 
 
-def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
-    """Return a row, a column or a cell of labels; whole numbers as int64."""
+def _entries(path: Path, name: str, value: Any, n: int, what: str) -> Any:
+    """Return the entries of a row, a column or a cell, one for each object."""
     place = f"{path}: {name}"
     if not isinstance(value, np.ndarray) or value.size != max(value.shape, default=0):
-        raise ValueError(f"{place} must be a row or a column of labels, not {np.shape(value)}")
+        raise ValueError(f"{place} must be a row or a column of {what}, not {np.shape(value)}")
     if value.size != n:
-        raise ValueError(f"{place} has {value.size} labels, but there are {n} objects")
+        raise ValueError(f"{place} has {value.size} {what}, but there are {n} objects")
     items: Any = value.ravel()
     if value.dtype.kind == "O":
         items = [item.item() if getattr(item, "size", 0) == 1 else item for item in items]
-    array = label_array(place, items)
+    return items
+
+
+def _label_values(path: Path, name: str, value: Any, n: int) -> np.ndarray:
+    """Return a row, a column or a cell of labels; whole numbers as int64."""
+    place = f"{path}: {name}"
+    array = label_array(place, _entries(path, name, value, n, "labels"))
     if array.dtype.kind == "U":
         return labels_of_text(array.tolist(), f"{place}[{{}}]".format)
     if array.dtype.kind == "f" and (array % 1 == 0).all() and (np.abs(array) < 2**53).all():

@@ -13,6 +13,7 @@ from d2ke._base import arrays, labels
 from d2ke._base.blas import ROWS, one_blas_thread, square
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums, class_indicators, product_type
@@ -21,6 +22,7 @@ from d2ke.learners.ridge import RidgeSums, class_indicators, product_type
 _ROUNDING = 1e-6
 
 
+@hinted
 def train_least_squares(
     y: Sequence[Any] | np.ndarray,
     Z: Any,

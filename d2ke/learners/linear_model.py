@@ -16,6 +16,7 @@ from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 
 # LIBLINEAR's numbers of its solvers, option -s.
@@ -99,6 +100,7 @@ def winners(decision: np.ndarray) -> np.ndarray:
     return (decision[:, 0] > 0).astype(np.intp) if decision.shape[1] == 1 else decision.argmax(1)
 
 
+@hinted
 def predict(
     y: Sequence[Any] | np.ndarray | None,
     Z: Any,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, positive_number
+from d2ke._base.keywords import hinted
 from d2ke.learners.least_squares import train_least_squares
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.solvers.liblinear import train
@@ -25,6 +26,7 @@ def hinge_can_pay(n: int, R: int) -> bool:
     return n >= 4 * R
 
 
+@hinted
 def train_classifier(
     y: Sequence[Any] | np.ndarray,
     Z: Any,

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from d2ke._base import arrays, labels
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 
 
+@hinted
 def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDArray[Any]:
     """Predict by majority vote among the k nearest training objects.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.measures import pair_sums
 from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
@@ -70,6 +71,7 @@ class KernelCoreset:
         return len(self.indices)
 
 
+@hinted
 def kernel_coreset(
     P: Any,
     m: int | None = None,

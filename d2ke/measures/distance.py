@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import thread_count
 from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums, user_kernel
@@ -71,6 +72,7 @@ class KernelDistanceInfo(float):
         return self
 
 
+@hinted
 def kernel_distance(
     P: Any,
     Q: Any,
@@ -184,6 +186,7 @@ def kernel_distance(
     return norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
 
 
+@hinted
 def kernel_norm(
     P: Any,
     *,

@@ -10,9 +10,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from d2ke._base import arrays
+from d2ke._base.keywords import hinted
 from d2ke.measures.measure import Measure, as_measure
 
 
+@hinted
 def kernel_coordinates(P: Any, covariance: Any) -> Measure:
     """Transform points so that an anisotropic kernel becomes isotropic.
 

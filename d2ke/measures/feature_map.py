@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
@@ -190,6 +191,7 @@ class MapOptions:
         return new_map("rff", omega=omega, degree=0, radius=radius if uniform else None)
 
 
+@hinted
 def kernel_feature_map(
     sets: Any,
     *,
@@ -265,6 +267,7 @@ def kernel_feature_map(
     return options.make(measures)
 
 
+@hinted
 def kernel_features(
     sets: Any,
     *,

@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice, integer
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums
@@ -27,6 +28,7 @@ _MANY = 8  # pairs of each set with a small distance, above which all are comput
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
 
 
+@hinted
 def kernel_distance_matrix(
     X: Any,
     Y: Any = None,
@@ -99,6 +101,7 @@ def kernel_distance_matrix(
     return _distances(x, y, by, n_threads)
 
 
+@hinted
 def kernel_neighbors(
     queries: Any,
     sets: Any,

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.threads import thread_count
 from d2ke.measures import motion_search, pair_sums
 from d2ke.measures.distance import KernelDistanceInfo, norm_of
@@ -71,6 +72,7 @@ class KernelAlignment:
         return np.asarray(points, dtype=np.float64) @ self.rotation.T + self.translation
 
 
+@hinted
 def kernel_align(
     P: Any,
     Q: Any,

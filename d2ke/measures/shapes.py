@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import flag, generator, integer, positive_number
+from d2ke._base.keywords import hinted
 from d2ke.measures.measure import Measure, coordinates
 
 _MAX_SAMPLES = 2**31
 
 
+@hinted
 def curve(
     points: np.ndarray,
     *,
@@ -88,6 +90,7 @@ def curve(
     return _shape(centres, share, "curve", oriented, reach, None)
 
 
+@hinted
 def mesh(
     vertices: np.ndarray,
     faces: np.ndarray,

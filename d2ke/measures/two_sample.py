@@ -16,6 +16,7 @@ from d2ke._base import arrays
 from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.threads import thread_count
 from d2ke.measures import pair_sums, user_kernel
@@ -55,6 +56,7 @@ class TwoSampleTest:
     sigma: float | None = None
 
 
+@hinted
 def kernel_two_sample_test(
     P: Any,
     Q: Any,
@@ -179,6 +181,7 @@ def _check_gram(n: int) -> None:
     check_fits(16 * n**2, f"the kernel of {n} objects", "give n_groups, or fewer objects")
 
 
+@hinted
 def gram_two_sample_test(
     K: Any, n: int, *, n_permutations: int = 999, seed: Any = 0
 ) -> TwoSampleTest:
@@ -223,6 +226,7 @@ def gram_two_sample_test(
     )
 
 
+@hinted
 def features_two_sample_test(
     Z: Any, n: int, *, n_permutations: int = 999, seed: Any = 0
 ) -> TwoSampleTest:

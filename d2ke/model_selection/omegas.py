@@ -51,9 +51,9 @@ class SearchCall:
     sampler: Callable[..., Any] | None = None
     within: Any = None
     checkpoint: Path | None = None
-    progress: bool = False
+    progress: bool | None = False
 
-    def distances(self, Y: Any = None, *, progress: bool = False) -> np.ndarray:
+    def distances(self, Y: Any = None, *, progress: bool | None = False) -> np.ndarray:
         """Compute the distances of the training objects to Y, or among themselves."""
         pairs = check_pairs(self.X, Y, self.distance, self.params)
         return fill_array(pairs, None, None, team_size(self.problem.n_threads), progress)

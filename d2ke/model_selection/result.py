@@ -16,6 +16,7 @@ import numpy as np
 from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import lists_to_tuples, open_file, write_file
+from d2ke._base.keywords import hinted
 from d2ke._base.text import show, shown
 from d2ke._version import __version__
 
@@ -74,6 +75,9 @@ class Search:
         if len(leading) > _SHOWN:
             lines.append(f"    and {len(leading) - _SHOWN} more")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a JSON file, which `load_search` reads, and MATLAB's `jsondecode`.
@@ -135,6 +139,7 @@ class Search:
         return best
 
 
+@hinted
 def load_search(path: str | os.PathLike[str]) -> Search:
     """Read a search that `Search.save` wrote.
 

@@ -17,9 +17,10 @@ from d2ke._base import labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, file_path, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.text import shown
 from d2ke._base.threads import thread_count
-from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import merged_grid
 from d2ke.model_selection.methods import METHODS
@@ -28,6 +29,7 @@ from d2ke.model_selection.result import Search, printable
 from d2ke.objects.packing import as_objects
 
 
+@hinted
 def search(
     y: Any,
     X: Any = None,
@@ -41,7 +43,7 @@ def search(
     n_folds: int = 10,
     seed: int = 0,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> Search:
     """Choose the parameters of a method on training objects by stratified k-fold cross-validation.
@@ -61,8 +63,9 @@ def search(
         to training objects. ``"knn"``: nearest neighbours. ``"dsk_rbf"``, ``"dsk_nd"``: support
         vector machines with the kernels of `dsk_gram`. ``"gdk_led"``: linear classifiers on the
         pseudo-Euclidean embedding.
-    distance : str, callable, scipy.LowLevelCallable, or a list of distances
-        As for `distance_matrix`. Each distance of a list is searched, and the best one is chosen:
+    distance : str, callable, scipy.LowLevelCallable, or a list of distances, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets. Each distance of a list is searched, and the best one is chosen:
         ``parameters["distance"]``. In a list, ``("dtw", {"window": 10})`` is a distance with
         parameters.
     sampler : callable
@@ -107,8 +110,9 @@ def search(
         Seed of the folds and of the random objects.
     n_threads : int, optional
         Threads; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance, if it is one.
 
@@ -177,6 +181,9 @@ def search(
         raise ArgumentError(
             "checkpoint", f"has no meaning for method {method!r}, but within may be a file"
         )
+    if distance is None and within is None:
+        X = as_objects("X", X)
+        distance = usual_distance(X.kind)
     plain = callable(distance)
     needed = within is None or distance is not None or params
     if needed and not plain and not isinstance(distance, LowLevelCallable):

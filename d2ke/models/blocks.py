@@ -43,15 +43,15 @@ class Sample:
         Their labels, for supervised blocks.
     n_threads : int or None
         Threads to use.
-    progress : bool
-        Show progress bars.
+    progress : bool or None
+        As for `d2ke_train`.
     """
 
     objects: Any
     rows: np.ndarray
     labels: Labels | None = None
     n_threads: int | None = None
-    progress: bool = False
+    progress: bool | None = False
 
     def of_column(self, name: str) -> Sample:
         """Return the entries of a column of records."""

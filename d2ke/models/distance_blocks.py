@@ -238,7 +238,9 @@ class FittedBlock(FittedFeatures):
         options = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
         return name + (f" ({options})" if options else "")
 
-    def distances(self, viewed: Any, n_threads: int | None, progress: bool = False) -> np.ndarray:
+    def distances(
+        self, viewed: Any, n_threads: int | None, progress: bool | None = False
+    ) -> np.ndarray:
         """Compute the distances of objects, as the views show them, to the random objects.
 
         They are float32, and the random objects are the columns.

@@ -71,7 +71,7 @@ class FeatureMap:
         return self.scaling.scale(Z, Z)
 
     def by_blocks(
-        self, X: Any, n_threads: int | None, progress: bool = False
+        self, X: Any, n_threads: int | None, progress: bool | None = False
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of checked objects and their scaled features, in bounded memory.
 

@@ -20,20 +20,21 @@ from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.summary import as_html, as_text
 from d2ke.models.tasks import Task
-from d2ke.objects.column_names import Columns
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
-
 
 @dataclass(frozen=True, eq=False)
 class D2KEModel:
     """A trained model of objects, made by `d2ke_train`.
+
+    A notebook shows it on one screen, with the share of each family in the kernel; ``print(model)``
+    lists the blocks too.
 
     Attributes
     ----------
@@ -82,9 +83,10 @@ class D2KEModel:
     seconds : mapping of str to float
         Time of each stage of training.
     columns : mapping
-        Columns of the file that `d2ke train` read: names of objects (a list), labels, ids, time
-        and unused columns, and the uses of dates, times, durations and booleans (a dict). Models of
-        records by `d2ke_train` have objects and uses; other models have an empty mapping.
+        Columns of the file that `d2ke train` read: names of objects (a list), labels, ids (of
+        series; rows, of other objects), time and unused columns, and the uses of dates, times,
+        durations and booleans (a dict). Models of records by `d2ke_train` have objects and uses;
+        other models have an empty mapping.
     inputs : mapping of str to InputKind
         For records, the kind of each column; empty for objects of one kind.
     sums : RidgeSums or None
@@ -98,10 +100,10 @@ class D2KEModel:
     """
 
     blocks: tuple[FittedFeatures, ...]
-    scaling: Scaling = field(repr=False)
-    deviation: np.ndarray = field(repr=False)
-    linear: LinearModel = field(repr=False)
-    task: Task = field(repr=False)
+    scaling: Scaling
+    deviation: np.ndarray
+    linear: LinearModel
+    task: Task
     kind: str
     channels: int
     alphabet: np.ndarray | None
@@ -111,15 +113,15 @@ class D2KEModel:
     accuracy_error: float
     largest_class: float
     confusion: np.ndarray | None
-    calibration: Calibration | LabelCalibration = field(repr=False)
-    reference: ReferenceObjects = field(repr=False)
+    calibration: Calibration | LabelCalibration
+    reference: ReferenceObjects
     left_out: tuple[str, ...]
     n_train: int
     seconds: Mapping[str, float]
-    columns: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    inputs: Mapping[str, InputKind] = field(default_factory=dict, repr=False)
-    sums: RidgeSums | None = field(default=None, repr=False)
-    near_copies: NearCopies | None = field(default=None, repr=False)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, InputKind] = field(default_factory=dict)
+    sums: RidgeSums | None = None
+    near_copies: NearCopies | None = None
     n_added: int = 0
 
     @property
@@ -157,32 +159,13 @@ class D2KEModel:
         return feature_names([block for block in self.blocks if not block.supervised])
 
     def __str__(self) -> str:
-        lines = [f"D2KE of {len(self.blocks)} blocks, {self.R} features, C = {self.C:g}"]
-        shares = {block.family: block.share for block in self.blocks}
-        if len(shares) > 1 or self.left_out:
-            named = (f"{100 * share:.0f} % {family}" for family, share in shares.items())
-            lines.append(f"  shares of the kernel: {', '.join(named)}")
-        width = max(28, *(len(block.name) for block in self.blocks))
-        for block in self.blocks:
-            lines.append(f"  {block.name:{width}} {block.R:5} x {block.describe()}")
-        if self.kind in _ROWS:
-            lines.insert(1, f"  {self.kind}: {_ROWS[self.kind]}")
-        if self.left_out:
-            lines.append(f"  without a share: {', '.join(self.left_out)}")
-        lines.append(self.task.report(self))
-        if self.near_copies is not None:
-            lines.append(self.near_copies.report(self))
-        if self.columns:
-            lines.append(f"read: {Columns.of_dict(self.columns)}")
-        lines.append(str(self.calibration))
-        if self.n_added:
-            lines.append(
-                f"calibration and accuracy are from the first {self.n_train} of "
-                f"{self.n_train + self.n_added} objects"
-            )
-        times = ", ".join(f"{stage} {value:.2f}" for stage, value in self.seconds.items())
-        lines.append(f"seconds: {times}")
-        return "\n".join(lines)
+        return as_text(self, with_blocks=True)
+
+    def __repr__(self) -> str:
+        return as_text(self, with_blocks=False)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     def plot(
         self, X: Any = None, y: Any = None, *, n_threads: int | None = None
@@ -263,7 +246,7 @@ class D2KEModel:
         objects: Any,
         functions: Sequence[Callable[[np.ndarray], np.ndarray]],
         n_threads: int | None,
-        progress: bool = False,
+        progress: bool | None = False,
     ) -> list[np.ndarray]:
         """Return what functions of scaled features give for checked objects, in one pass."""
         chunks = [

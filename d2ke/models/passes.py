@@ -37,7 +37,7 @@ class Rows:
     labels: Labels
     first_row: int = 0
     n_threads: int | None = None
-    progress: bool = False
+    progress: bool | None = False
     kept: np.ndarray | None = field(default=None, repr=False)
 
     def sample(self, rows: np.ndarray) -> Sample:

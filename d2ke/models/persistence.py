@@ -27,6 +27,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file, write_file
+from d2ke._base.keywords import hinted
 from d2ke._base.seal import SIGNATURE, SIZE, check_seal, is_sealed, user_block
 from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
@@ -60,6 +61,7 @@ _CLASSES = {
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 
+@hinted
 def save_model(
     file: str | os.PathLike[str] | BinaryIO, model: D2KEModel | LinearModel | SVMModel
 ) -> None:
@@ -122,6 +124,7 @@ def save_model(
             write_file(file_path("file", file), whole)
 
 
+@hinted
 def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
     """Read a model that `save_model` wrote.
 

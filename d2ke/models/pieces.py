@@ -96,7 +96,9 @@ class FittedPieces(FittedFeatures):
         hint = " (left-out errors are clearly lower with strands='both')" * self.complements_pay
         return f"{self.form} pieces{both}{hint}"
 
-    def kernel(self, X: Objects, n_threads: int | None, progress: bool = False) -> np.ndarray:
+    def kernel(
+        self, X: Objects, n_threads: int | None, progress: bool | None = False
+    ) -> np.ndarray:
         """Return the kernel of strings with the landmarks, float64 of shape (n, R)."""
         check_strands("X", X, self.strands)
         words, weights = self.words, self.kernel_weights

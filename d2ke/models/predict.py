@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.progress import check_progress
 from d2ke.distances.matrix import output_array
 from d2ke.models.model import D2KEModel, check_model
 
 
+@hinted
 def d2ke_predict(
     y: Sequence[Any] | np.ndarray | None,
     X: Any,
@@ -25,7 +28,7 @@ def d2ke_predict(
     probability: bool = False,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> tuple[NDArray[Any], float, NDArray[np.float64]]:
     """Predict the labels of objects.
 
@@ -47,8 +50,9 @@ def d2ke_predict(
         error.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------
@@ -104,7 +108,7 @@ def predict_objects(
     objects: Any,
     model: D2KEModel,
     n_threads: int | None,
-    progress: bool,
+    progress: bool | None,
     p_values: bool = False,
 ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray | None]:
     """Return predictions for checked objects, the accuracy, decisions, and p-values of `novelty`.
@@ -121,6 +125,7 @@ def predict_objects(
     return predicted, accuracy, decisions, p[0] if p else None
 
 
+@hinted
 def d2ke_transform(
     X: Any,
     model: D2KEModel,
@@ -128,7 +133,7 @@ def d2ke_transform(
     unseen_letters: str = "allow",
     n_threads: int | None = None,
     out: np.ndarray | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> NDArray[np.float32]:
     """Return vectors of objects, for any other method: the features of a model without labels.
 
@@ -147,7 +152,7 @@ def d2ke_transform(
         As for `d2ke_predict`.
     out : ndarray of float32, shape (n, model.n_unsupervised), optional
         C-contiguous array to fill.
-    progress : bool
+    progress : bool, optional
         As for `d2ke_predict`.
 
     Returns
@@ -191,7 +196,7 @@ def checked(X: Any, model: Any, unseen_letters: Any, n_threads: Any, progress: A
     """Check the arguments of functions of a model; return packed objects."""
     check_model(model)
     choice("unseen_letters", unseen_letters, ("allow", "refuse"))
-    flag("progress", progress)
+    check_progress(progress)
     if n_threads is not None:
         integer("n_threads", n_threads, 1)
     return model.check_objects(X, unseen_letters)

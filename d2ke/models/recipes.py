@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2ke._base.keywords import hinted
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
@@ -117,6 +118,7 @@ _ROOTS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")  # distances that squa
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 
 
+@hinted
 def recipe(
     X: Any,
     y: Any = None,

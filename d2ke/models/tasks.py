@@ -490,8 +490,8 @@ class Values(Task):
 
     def report(self, model: Any) -> str:
         """Return the cross-validated R^2."""
-        r2 = model.accuracy / 100
-        return f"trained on {model.n_train} objects; cross-validated R^2 {r2:.3f}"
+        r2, error = model.accuracy / 100, model.accuracy_error / 100
+        return f"trained on {model.n_train} objects; cross-validated R^2 {r2:.3f} +- {error:.3f}"
 
     def warn_of_result(self, model: Any) -> None:
         """Warn if R^2 is not above 0."""

@@ -14,6 +14,8 @@ import numpy as np
 from d2ke._base import labels as plain
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
+from d2ke._base.progress import check_progress
 from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
@@ -40,6 +42,7 @@ from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.stored import StoredObjects
 
 
+@hinted
 def d2ke_train(
     y: Sequence[Any] | np.ndarray,
     X: Any,
@@ -55,7 +58,7 @@ def d2ke_train(
     seed: Any = 0,
     keep_sums: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     **params: Any,
 ) -> D2KEModel:
     """Train a model that predicts the labels of objects from their distances to random objects.
@@ -125,8 +128,9 @@ def d2ke_train(
         add objects. The squared hinge loss, which has no such sums, is not tried. Not with weights.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show progress bars (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     **params
         Parameters of the distance; of series, those of ``"dtw"``, which then is alone.
 
@@ -183,7 +187,7 @@ def d2ke_train(
     [[0, 1], [1, 0]]
     """
     n_threads = None if n_threads is None else integer("n_threads", n_threads, 1)
-    flag("progress", progress)
+    check_progress(progress)
     check_keep_sums(keep_sums, class_weight, sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
     groups = without_none(groups)

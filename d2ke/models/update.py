@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.progress import stages
 from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
@@ -18,6 +19,7 @@ from d2ke.models.predict import checked
 from d2ke.objects.container import span_of
 
 
+@hinted
 def d2ke_update(
     y: Sequence[Any] | np.ndarray,
     X: Any,
@@ -25,7 +27,7 @@ def d2ke_update(
     *,
     unseen_letters: str = "allow",
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> D2KEModel:
     """Add labelled objects to a model that was trained with ``keep_sums=True``.
 
@@ -46,8 +48,9 @@ def d2ke_update(
         As for `d2ke_predict`.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.rounding import constant, plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects, from_owned
@@ -27,6 +28,7 @@ _SMALLEST = 5e-324
 _LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
 
 
+@hinted
 def difference(X: Any) -> Objects:
     """Return the first difference of series, x[t + 1] - x[t]: changes at any level.
 
@@ -59,6 +61,7 @@ def difference(X: Any) -> Objects:
     return from_owned(objects.kind, objects.values[after] - objects.values[source], offsets)
 
 
+@hinted
 def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) -> Objects:
     """Subtract a mean from every channel and divide by a deviation.
 
@@ -138,6 +141,7 @@ def _moments(objects: Objects) -> dict[str, Any]:
     return {"mean": mean, "sd": sd, "rounding": rounding}
 
 
+@hinted
 def square_root(X: Any) -> Objects:
     """Return the square roots of the values, with their signs.
 
@@ -175,6 +179,7 @@ def square_root(X: Any) -> Objects:
     return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
 
 
+@hinted
 def centre(X: Any) -> Objects:
     """Subtract from each object the mean of its vectors: what remains is its shape.
 
@@ -211,6 +216,7 @@ def centre(X: Any) -> Objects:
     return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
 
 
+@hinted
 def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     """Return a part of each object, by its relative position.
 
@@ -253,6 +259,7 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     return from_owned(objects.kind, objects.values[source], offsets, *fields)
 
 
+@hinted
 def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     """Put a mark before and after each string, so that a pattern can match at an end only.
 
@@ -345,6 +352,7 @@ VIEWS = {
 FITTED = {standardize: _moments, mark_ends: _marks}
 
 
+@hinted
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
     """Return what the views, one after another, make of objects."""
     for view in views:
@@ -361,6 +369,7 @@ def apply_views(views: tuple[View, ...], objects: Any) -> Any:
     return objects
 
 
+@hinted
 def view_name(view: View) -> tuple[str, dict[str, Any]]:
     """Return a view's name in `VIEWS` and its keyword arguments.
 

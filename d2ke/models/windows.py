@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
+from d2ke._base.keywords import hinted
 from d2ke._base.rounding import plain_deviations
 from d2ke._base.threads import team_size
 from d2ke._ext import windows as kernel
@@ -193,6 +194,7 @@ class Windows:
             raise ValueError("the windows of a block do not fit together")
 
 
+@hinted
 def windows(
     R: int,
     X: Objects,

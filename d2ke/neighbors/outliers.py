@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable
 
 from d2ke._base.checks import choice
+from d2ke._base.keywords import hinted
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.copies import copy_distances
@@ -21,6 +22,7 @@ from d2ke.objects.container import take
 from d2ke.objects.copies import find_copies
 
 
+@hinted
 def outlier_scores(
     X: Any,
     *,
@@ -29,7 +31,7 @@ def outlier_scores(
     method: str = "knn",
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> NDArray[np.float64]:
@@ -42,8 +44,9 @@ def outlier_scores(
     k : int, default 10
         Number of nearest others that an object is compared with, at most n - 1. For ``"lof"`` that
         of others with different content; all of them if there are fewer.
-    distance : str, callable or scipy.LowLevelCallable
-        As for `distance_matrix`.
+    distance : str, callable or scipy.LowLevelCallable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     method : {"knn", "lof"}
         ``"knn"`` is the mean distance to the k nearest others. ``"lof"``, the local outlier factor,
         compares that with the same of these others: about 1 inside a group of any density. See

@@ -34,7 +34,7 @@ class SearchOptions:
     include_self: bool = False
     metric: bool = False
     n_threads: int | None = None
-    progress: bool = False
+    progress: bool | None = False
     checkpoint: str | os.PathLike[str] | None = None
 
     def search(self, pairs: PairwiseProblem, same: bool) -> NeighborSearch:
@@ -105,7 +105,7 @@ def others_count(k: Any, n: int) -> int:
 
 
 def _search(
-    search: NeighborSearch, lists: NearestLists | WithinLists, progress: bool
+    search: NeighborSearch, lists: NearestLists | WithinLists, progress: bool | None
 ) -> NeighborsInfo:
     """Fill the lists, and return what was computed."""
     info = NeighborsInfo(search.n_pairs)
@@ -115,7 +115,7 @@ def _search(
 
 
 def _resume(
-    search: NeighborSearch, checkpoint: str | os.PathLike[str], progress: bool
+    search: NeighborSearch, checkpoint: str | os.PathLike[str], progress: bool | None
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
     """Begin or resume a search whose blocks of rows are kept."""
     folder = file_path("checkpoint", checkpoint)

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
+from d2ke._base.keywords import hinted
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 
 
+@hinted
 def nearest(
     X: Any,
     Y: Any = None,
@@ -27,7 +29,7 @@ def nearest(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]:
@@ -44,8 +46,9 @@ def nearest(
     radius : float, optional
         The largest distance of a neighbour, finite and >= 0, rounded to the dtype of the distances;
         None for any. The search takes less time: pairs are ruled out from the start.
-    distance : str, callable, scipy.LowLevelCallable or dict
-        As for `distance_matrix`.
+    distance : str, callable, scipy.LowLevelCallable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     include_self : bool
         Where Y is None: treat each object as a candidate neighbour of itself, the first of those at
         the same distance, and return k + 1 neighbours, as UMAP and scikit-learn's
@@ -57,8 +60,9 @@ def nearest(
         objects of Y. Named distances are marked as metrics or not already.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
     checkpoint : path, optional
         A folder in which blocks of rows are kept as they are ready, with the same bits. The same
         call resumes a killed one; a call with other arguments is refused. A Python function needs
@@ -115,6 +119,7 @@ def nearest(
     return indices, distances
 
 
+@hinted
 def nearest_info(
     X: Any,
     Y: Any = None,
@@ -125,7 +130,7 @@ def nearest_info(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]], NeighborsInfo]:
@@ -167,6 +172,7 @@ def nearest_info(
     return find_nearest(pairs, Y is None, k, radius, options)
 
 
+@hinted
 def within(
     X: Any,
     Y: Any = None,
@@ -176,7 +182,7 @@ def within(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> sparse.csr_array:
@@ -191,8 +197,9 @@ def within(
     radius : float
         The largest distance that counts, finite and >= 0. It is rounded to the dtype of the
         distances before the comparison: 0.3 includes the float32 distance ``np.float32(0.3)``.
-    distance : str, callable, scipy.LowLevelCallable or dict
-        As for `distance_matrix`.
+    distance : str, callable, scipy.LowLevelCallable or dict, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
+        and ``"mhd"`` for sets.
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
     metric, n_threads, progress, checkpoint
@@ -238,6 +245,7 @@ def within(
     return graph
 
 
+@hinted
 def within_info(
     X: Any,
     Y: Any = None,
@@ -247,7 +255,7 @@ def within_info(
     include_self: bool = False,
     metric: bool = False,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[sparse.csr_array, NeighborsInfo]:

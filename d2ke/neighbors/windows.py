@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer, not_negative
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size, worker_pool
@@ -30,6 +31,7 @@ _RUN = 1 << 12  # bounds with one minimum
 _BATCH, _MOST_BATCH = 1 << 6, 1 << 13  # distances that are computed together, at first
 
 
+@hinted
 def nearest_windows(
     X: Any,
     query: Any,
@@ -40,7 +42,7 @@ def nearest_windows(
     distance: str = "euclidean",
     window: int | str | None = None,
     n_threads: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Find the windows of long series that are nearest to a short one, exactly.
 
@@ -67,8 +69,9 @@ def nearest_windows(
         For ``"dtw"``: the Sakoe-Chiba radius. Bounds are the tighter the smaller it is.
     n_threads : int, optional
         Threads to use; None for all that this process may use. The result does not depend on it.
-    progress : bool
-        Show a progress bar (on a terminal only).
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
 
     Returns
     -------

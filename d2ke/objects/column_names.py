@@ -18,9 +18,10 @@ _LISTED = 20  # names of columns that are not used
 class Columns:
     """Names of columns or variables: of the objects or their values, the labels, ids, the time.
 
-    After reading, they include the names of all unused columns, that of a column which names the
-    `rows`, and the `uses` of columns that hold something else than text, numbers or lists: a key of
-    `NOTES`, or for an unused column its type.
+    After reading, `ids` is the column which says of what series a row is, and `rows` the one which
+    names the rows: "" for the index of pandas, if it has no name. They include the names of all
+    unused columns, and the `uses` of columns that hold something else than text, numbers or lists:
+    a key of `NOTES`, or for an unused column its type.
     """
 
     objects: Sequence[str] | None = None
@@ -39,7 +40,7 @@ class Columns:
         return named + [(argument, name) for argument, name in others if name is not None]
 
     def __str__(self) -> str:
-        others = (("names of rows", self.rows),) if self.rows is not None else ()
+        others = (("ids", self.rows),) if self.rows is not None else ()
         used = [f"{what} from {self._noted(name)}" for what, name in (*self.explicit, *others)]
         unused = ", ".join(map(self._noted, self.unused[:_LISTED]))
         unused += ", ..." * (len(self.unused) > _LISTED)
@@ -47,6 +48,8 @@ class Columns:
 
     def _noted(self, name: str) -> str:
         use = self.uses.get(name)
+        if not name:
+            return "the index"
         return repr(name) if use is None else f"{name!r} ({NOTES.get(use, use)})"
 
     def check(self, path: Path | str, names: Collection[str], what: str) -> None:
@@ -69,13 +72,14 @@ class Columns:
     def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
         """Return the earlier names if none are given and the file has them, else itself.
 
-        The file must have all earlier names except that of the labels.
+        The file must have all earlier names except those of the labels and the rows.
         """
         needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
         if self != NOTHING or any(name not in names for name in needed if name is not None):
             return self
         labels = earlier.labels if earlier.labels in names else None
-        return replace(earlier, labels=labels, unused=(), rows=None)
+        rows = earlier.rows if earlier.rows in names else None
+        return replace(earlier, labels=labels, unused=(), rows=rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the given names as a dict; those of objects and unused columns are lists."""

@@ -58,6 +58,10 @@ class Objects:
     missing : bool
         Whether there is NaN among the values, which stands for what is missing; see `pack`. Only
         ``distance="dtw"`` with ``missing="arow"`` takes such objects.
+    ids : ndarray of int64 or str, shape (n,), or None
+        The names of the objects, read-only; see `pack`. Slices, index arrays, masks and
+        `concatenate` keep them. They need not differ, no distance sees them, and ``==`` ignores
+        them.
 
     Examples
     --------
@@ -65,9 +69,11 @@ class Objects:
     >>> X = d2ke.pack(["ACGT", "", "GATTACA"])
     >>> len(X), X[2], X[[0, 1]].lengths
     (3, 'GATTACA', array([4, 0]))
+    >>> d2ke.pack(["ACGT", "", "GATTACA"], ids=["p1", "p2", "p3"])[1:].ids.tolist()
+    ['p2', 'p3']
     """
 
-    __slots__ = ("alphabet", "kind", "letters", "missing", "offsets", "values", "weights")
+    __slots__ = ("alphabet", "ids", "kind", "letters", "missing", "offsets", "values", "weights")
 
     kind: Literal["series", "sets", "strings"]
     values: NDArray[Any]
@@ -77,6 +83,7 @@ class Objects:
     letters: str | Any
     weights: NDArray[np.float64] | None
     missing: bool
+    ids: NDArray[Any] | None
 
     def __init__(
         self,
@@ -87,34 +94,37 @@ class Objects:
         letters: str | None = None,
         weights: ArrayLike | None = None,
         missing: bool = False,
+        ids: ArrayLike | None = None,
     ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
         packed = Packed(
-            kind, _copy(values), _copy(offsets), _copy(alphabet), letters, _copy(weights), missing
-        )
+            kind, _copy(values), _copy(offsets), _copy(alphabet), letters, _copy(weights), missing,
+            _copy(ids),
+        )  # fmt: skip
         _check(packed)
         self._keep(packed)
 
     def _keep(self, packed: Packed) -> None:
         """Keep checked arrays where nobody can write to them."""
-        kind, values, offsets, alphabet, letters, weights, missing = packed
+        kind, values, offsets, alphabet, letters, weights, missing, ids = packed
         keep = object.__setattr__
         keep(self, "kind", kind)
         keep(self, "letters", letters)
         keep(self, "missing", bool(missing) and kind != "strings" and bool(np.isnan(values).any()))
         keep(self, "values", values if is_frozen(values) else freeze(values))
         keep(self, "offsets", offsets if is_frozen(offsets) else freeze(offsets))
-        for name, array in (("alphabet", alphabet), ("weights", weights)):
+        for name, array in (("alphabet", alphabet), ("weights", weights), ("ids", ids)):
             keep(self, name, array if array is None or is_frozen(array) else freeze(array))
 
     def _cut(
-        self, values: NDArray[Any], offsets: NDArray[np.int64], weights: NDArray[np.float64] | None
-    ) -> Objects:
+        self, values: NDArray[Any], offsets: NDArray[np.int64], weights: NDArray[np.float64] | None,
+        ids: NDArray[Any] | None,
+    ) -> Objects:  # fmt: skip
         """Return Objects over arrays cut out of these, which need no check."""
         packed = Packed(self.kind, values, offsets, self.alphabet, self.letters, weights)
         objects = object.__new__(Objects)
-        objects._keep(packed._replace(missing=self.missing))
+        objects._keep(packed._replace(missing=self.missing, ids=ids))
         return objects
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -125,7 +135,9 @@ class Objects:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = tuple(fields_of(self))
-        return Objects, fields if self.missing else fields[:-1]
+        if self.ids is None:
+            fields = fields[:-1] if self.missing else fields[:-2]
+        return Objects, fields
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -150,7 +162,7 @@ class Objects:
     @property
     def nbytes(self) -> int:
         """Bytes of memory that the collection holds."""
-        arrays = (self.values, self.offsets, self.alphabet, self.weights)
+        arrays = (self.values, self.offsets, self.alphabet, self.weights, self.ids)
         return sum(array.nbytes for array in arrays if array is not None)
 
     def __len__(self) -> int:
@@ -209,7 +221,8 @@ class Objects:
         source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
-        return self._cut(self.values[source], offsets, weights)
+        ids = None if self.ids is None else self.ids[picked]
+        return self._cut(self.values[source], offsets, weights, ids)
 
     def _places(self, index: Any) -> NDArray[Any]:
         """Return a checked array of integers or booleans."""
@@ -229,7 +242,9 @@ class Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
         first, last = self.offsets[start], self.offsets[stop]
         weights = None if self.weights is None else self.weights[first:last]
-        return self._cut(self.values[first:last], self.offsets[start : stop + 1] - first, weights)
+        ids = None if self.ids is None else self.ids[start:stop]
+        offsets = self.offsets[start : stop + 1] - first
+        return self._cut(self.values[first:last], offsets, weights, ids)
 
     def to_arrow(self) -> Any:
         """Return the objects as an Arrow array, which `pack` reads back.
@@ -304,12 +319,13 @@ def from_owned(
     letters: str | None = None,
     weights: NDArray[np.float64] | None = None,
     missing: bool = False,
+    ids: NDArray[Any] | None = None,
 ) -> Objects:
     """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
 
     `missing`: whether there may be NaN, for missing entries.
     """
-    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing))
+    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing, ids))
 
 
 def objects_of(packed: Packed) -> Objects:
@@ -336,7 +352,7 @@ def _check(packed: Packed) -> None:
 
     Whether the values are finite is checked by `pack` and by readers of files.
     """
-    kind, values, offsets, alphabet, letters, weights, _ = packed
+    kind, values, offsets, alphabet, letters, weights, _, ids = packed
     if kind not in OBJECT_KINDS:
         choice("kind", kind, OBJECT_KINDS)
     if values is None or offsets is None:
@@ -358,6 +374,8 @@ def _check(packed: Packed) -> None:
         kind != "sets" or weights.dtype != np.float64 or weights.shape != (len(values),)
     ):
         raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
+    if ids is not None:
+        check_ids(ids, len(offsets) - 1)
     if vectors:
         if alphabet is not None or letters is not None:
             raise ValueError("alphabet and letters must be None for vectors")
@@ -378,6 +396,14 @@ def _check(packed: Packed) -> None:
         raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
 
 
+def check_ids(ids: Any, n: int) -> None:
+    """Refuse an array that does not hold the names of n objects."""
+    if ids.dtype != np.int64 and ids.dtype.kind != "U":
+        raise TypeError(f"ids must be int64 or text, got {ids.dtype}")
+    if ids.shape != (n,):
+        raise ValueError(f"ids must have shape ({n},), got {ids.shape}")
+
+
 def fields_of(objects: Objects) -> Packed:
     """Return the fields from which `Objects` are made."""
     return Packed(*[getattr(objects, name) for name in Packed._fields])
@@ -386,8 +412,14 @@ def fields_of(objects: Objects) -> Packed:
 def of_kind(objects: Objects, kind: str) -> Objects | None:
     """Return the objects as those of a kind, without a copy; None if they are of another kind."""
     if (objects.kind, kind) == ("series", "sets"):
-        return from_owned(kind, objects.values, objects.offsets, missing=objects.missing)
+        return objects_of(fields_of(objects)._replace(kind=kind))
     return objects if objects.kind == kind else None
+
+
+def with_ids(objects: Objects, ids: NDArray[Any]) -> Objects:
+    """Return the objects under other names, without a copy."""
+    check_ids(ids, len(objects))
+    return objects._cut(objects.values, objects.offsets, objects.weights, ids)
 
 
 def span_of(items: Any, start: int, stop: int) -> Any:

@@ -193,8 +193,9 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
     """
     if "" in labels:
         raise ValueError(f"{where(labels.index(''))}: the label is empty")
-    if all(_WHOLE.fullmatch(label) for label in labels):
-        return np.array([int(label) for label in labels], np.int64)
+    whole = whole_numbers(labels)
+    if whole is not None:
+        return whole
     others = [i for i, label in enumerate(labels) if _problem(label)]
     comma = bool(others) and all(_COMMA.fullmatch(labels[i]) for i in others)
     absent = all(labels[i].lower().lstrip("+-") in _ABSENT for i in others)
@@ -217,6 +218,13 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
         if one_form and len(set(counts)) == len(set(labels)):
             return np.array(counts) if use in ("booleans", "dates") else seconds_of(counts, NANO)
     return np.array(labels, dtype=str)
+
+
+def whole_numbers(fields: Sequence[str]) -> np.ndarray | None:
+    """Return int64 if all fields are whole numbers without a leading zero or plus, else None."""
+    if all(map(_WHOLE.fullmatch, fields)):
+        return np.array(list(map(int, fields)), np.int64)
+    return None
 
 
 def seconds_of(counts: Any, unit: int) -> np.ndarray:

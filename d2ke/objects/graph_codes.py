@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import integer
+from d2ke._base.keywords import hinted
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.graphs import join_graphs
 from d2ke.objects.packed import code_dtype
@@ -17,6 +18,7 @@ _INCREMENT, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB
 _STEPS = 3  # of walks, which go there and back: return probabilities of 2 to 6 steps
 
 
+@hinted
 def graph_codes(
     graphs: Any, rounds: int = 3, node_label: Any = None, edge_label: Any = None
 ) -> Objects:
@@ -104,6 +106,7 @@ def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
+@hinted
 def graph_structure(graphs: Any) -> Objects:
     """Turn graphs into sets: a vector of the degree and of return probabilities for each node.
 

@@ -95,8 +95,11 @@ class _Stream(FileIO):
 
 
 def put_objects(group: h5py.Group, objects: Objects) -> None:
-    """Write the arrays of `objects` as datasets of a group, and the rest as its attributes."""
-    for name in Objects.__slots__:
+    """Write the arrays of `objects` as datasets of a group, and the rest as its attributes.
+
+    Ids are left out: those of random objects would name training objects in every model's file.
+    """
+    for name in sorted(set(Objects.__slots__) - {"ids"}):
         field = getattr(objects, name)
         if isinstance(field, np.ndarray):
             group[name] = field

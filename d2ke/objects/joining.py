@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke._base.keywords import hinted
 from d2ke.objects.compatibility import check_compatible
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.packed import code_dtype, offsets_of
 
 
+@hinted
 def concatenate(collections: Iterable[Objects]) -> Objects:
     """Join collections of one kind into one.
 
@@ -27,7 +29,8 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     -------
     Objects
         The objects in order. float32 only if all are; the alphabets are merged.
-        If some have weights, the vectors of an object without have 1 / its length.
+        If some have weights, the vectors of an object without have 1 / its length. Ids are kept
+        if all have some; they are text if some are.
 
     Raises
     ------
@@ -48,7 +51,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             raise TypeError(f"collections[{i}] is {type(objects).__name__}; pack it first")
         check_compatible(joined[0], objects, "collections[0]", f"collections[{i}]")
     offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
-    first = joined[0]
+    first, ids = joined[0], _joined_ids(joined)
     if first.kind != "strings":
         weights = None
         if any(objects.weights is not None for objects in joined):
@@ -56,10 +59,10 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         values = np.concatenate([objects.values for objects in joined])
         missing = any(objects.missing for objects in joined)
         kind = "sets" if any(objects.kind == "sets" for objects in joined) else "series"
-        return from_owned(kind, values, offsets, weights=weights, missing=missing)
+        return from_owned(kind, values, offsets, weights=weights, missing=missing, ids=ids)
     alphabet, recoded = common_alphabet(joined)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
-    return from_owned("strings", values, offsets, alphabet, first.letters)
+    return from_owned("strings", values, offsets, alphabet, first.letters, ids=ids)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
@@ -75,6 +78,14 @@ def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[
         if len(alphabet) < len(merged):
             codes[k] = merged.searchsorted(alphabet)[codes[k]]
     return merged, codes
+
+
+def _joined_ids(collections: Sequence[Objects]) -> NDArray[Any] | None:
+    ids = [objects.ids for objects in collections if objects.ids is not None]
+    if len(ids) < len(collections):
+        return None
+    text = any(names.dtype.kind == "U" for names in ids)
+    return np.concatenate([names.astype(str) if text else names for names in ids])
 
 
 def _weights_or_equal(objects: Objects) -> NDArray[np.float64]:

@@ -23,14 +23,14 @@ class LongTable:
     ----------
     series : list of ndarray, shape (length, channels)
         The rows of each series, in their order.
-    ids : list of str
+    ids : ndarray of int64 or str
         Their names.
     rows : list of list of int
         Where they are in the table.
     """
 
     series: list[np.ndarray]
-    ids: list[str]
+    ids: np.ndarray
     rows: list[list[int]]
 
 
@@ -46,7 +46,7 @@ def read_long(
     named = table.typed(ids, "strings")
     named.need_all("it must name a series", "id")
     groups = named.labels().tolist() if named.fields is None else named.fields
-    names = named.texts()
+    names = named.ids()
     clock = None if time is None else table.typed(time, uses.get(time, ""))
     values = np.column_stack(
         [table.typed(name, uses.get(name, "")).channel(missing) for name in channels]
@@ -63,17 +63,15 @@ def read_long(
                     last = max(row, later)
                     shown = clock.texts()[last].removesuffix(".0")
                     raise ValueError(
-                        f"{clock.place(last)}: the series {names[last]!r} has the time {shown} "
-                        "twice"
+                        f"{clock.place(last)}: the series {str(names[last])!r} has the time "
+                        f"{shown} twice"
                     )
     rows_of_all = list(members.values())
     first = [min(rows) for rows in rows_of_all]
-    return LongTable([values[rows] for rows in rows_of_all], [names[i] for i in first], rows_of_all)
+    return LongTable([values[rows] for rows in rows_of_all], names[first], rows_of_all)
 
 
-def series_of_frame(
-    frame: Any, ids: str, time: str | None, name: str, missing: bool
-) -> list[np.ndarray]:
+def series_of_frame(frame: Any, ids: str, time: str | None, name: str, missing: bool) -> LongTable:
     """Return the series of a dict or a data frame: the channels are all other columns."""
     columns = columns_of(frame, name, (ids, time))
     for argument, column_name in (("ids", ids), ("time", time)):
@@ -99,4 +97,4 @@ def series_of_frame(
     if unused:
         listed = ", ".join(f"{column_name!r} ({typed[column_name].note})" for column_name in unused)
         warn(f"{name}: {listed} not used; time names the column by which rows are ordered")
-    return read_long(table, ids, time, channels, {}, missing).series
+    return read_long(table, ids, time, channels, {}, missing)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 class Packed(NamedTuple):
     """Arrays that a reader made, or those of `Objects`: the arguments of `from_owned`.
 
-    `missing` is True if NaN may be among the values, for missing entries.
+    `missing` is True if NaN may be among the values, for missing entries; `ids` are names.
     """
 
     kind: str
@@ -23,6 +23,7 @@ class Packed(NamedTuple):
     letters: str | None = None
     weights: NDArray[np.float64] | None = None
     missing: bool = False
+    ids: NDArray[Any] | None = None
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

@@ -10,10 +10,12 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
 from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
 from d2ke.objects.container import OBJECT_KINDS, Objects, fields_of, objects_of, of_kind
+from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.packed import Packed
@@ -24,6 +26,7 @@ from d2ke.objects.vectors import is_padded, read_padded, read_vectors, rows_of, 
 from d2ke.objects.weights import WeightedVectors, weights_of_items, with_weights
 
 
+@hinted
 def pack(
     items: Any,
     *,
@@ -33,7 +36,7 @@ def pack(
     weights: Any = None,
     missing: bool = False,
     layout: str | None = None,
-    ids: str | None = None,
+    ids: Any = None,
     time: str | None = None,
     name: str = "items",
 ) -> Objects:
@@ -59,7 +62,8 @@ def pack(
           interface: strings, lists of numbers, lists of lists of numbers (series or
           sets of several channels), lists of strings (tokens), as `Objects.to_arrow`
           writes them. Needs pyarrow, see docs/containers.md;
-        - a data frame of pandas or polars or a table of pyarrow, with `ids`.
+        - a data frame of pandas or polars or a table of pyarrow, with the name of its
+          column of `ids`.
     kind : {"series", "sets", "strings"}, optional
         What the objects are. Vectors are series, whose order counts, unless
         ``kind="sets"`` or there are weights: then distances, models and their
@@ -86,10 +90,15 @@ def pack(
         Series as another library has them. ``"aeon"``: an array (n, channels, length) or
         (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
         (n, length, channels), in which NaN fills the end of shorter series.
-    ids, time : str, optional
-        For a data frame with a vector of a series on each row: the columns of the name of the
-        series and of its order (default: that of the rows). All other columns are channels.
-        Series are in the order in which they first appear.
+    ids : sequence of int or str, shape (n,), or str, optional
+        The names of the objects, kept as ``X.ids``; they need not differ. Default: those of
+        `Objects`, and the index of a column of pandas, unless it counts the rows from 0, has
+        several levels or a gap. For a data frame with a vector of a series on each row: the column
+        with the name of the series. All columns but that and `time` are channels then. Series are
+        in the order in which they first appear.
+    time : str, optional
+        For a data frame with `ids`: the column by which the rows of a series are ordered (default:
+        as they are).
     name : str
         What errors call the argument.
 
@@ -112,7 +121,7 @@ def pack(
     ValueError
         No items; infinity, or NaN without `missing` (naming the item and the position); different
         numbers of channels; integers that float64 cannot hold; wrong shapes or
-        lengths; weights that do not fit the objects.
+        lengths; weights or ids that do not fit the objects; a missing id.
 
     Warns
     -----
@@ -127,6 +136,8 @@ def pack(
     <2 series of 3-dimensional vectors, float64, lengths 5 to 8>
     >>> d2ke.pack(["AC", "GATTACA"])
     <2 strings over 4 letters, lengths 2 to 7>
+    >>> d2ke.pack(["AC", "GATTACA"], ids=["gene 1", "gene 2"]).ids.tolist()
+    ['gene 1', 'gene 2']
     >>> d2ke.pack([["the", "cat"], ["the"]])[0]
     ['the', 'cat']
     >>> d2ke.pack(np.zeros((2, 6, 3)), lengths=[6, 4]).lengths
@@ -145,14 +156,20 @@ def pack(
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
         items, lengths, channels_first = from_layout(items, layout, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
-    if ids is not None:
-        items = series_of_frame(items, ids, time, name, flag("missing", missing))
+    names = None
+    if isinstance(ids, str):
+        long = series_of_frame(items, ids, time, name, flag("missing", missing))
+        items, names = long.series, long.ids
         explicit, channels_first = True, False
     elif time is not None:
         raise ArgumentError("time", "is for the series of a data frame, with ids")
     first = explicit and flag("channels_first", channels_first)
     reading = Layout(first, explicit, missing=flag("missing", missing), lengths=lengths)
-    return pack_items(items, reading, name, kind, weights)
+    objects = pack_items(items, reading, name, kind, weights)
+    if names is None:
+        names = index_ids(items) if ids is None else read_ids(ids, len(objects), of=name)
+    packed: Objects = named(objects, names)
+    return packed
 
 
 def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = False) -> Objects:

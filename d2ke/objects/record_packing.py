@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.objects.columns import type_column
 from d2ke.objects.container import Objects
+from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import check_lengths, columns_of, is_table
@@ -22,7 +24,8 @@ from d2ke.objects.typed import Typed
 _LABELS = (str, numbers.Real, Decimal, np.bool_)
 
 
-def pack_records(columns: Any, *, name: str = "columns") -> Records:
+@hinted
+def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Records:
     """Pack rows of several objects each.
 
     Parameters
@@ -38,6 +41,10 @@ def pack_records(columns: Any, *, name: str = "columns") -> Records:
         - all else is objects, as `pack` reads them: text is strings, however few values there are.
 
         None, NaN, ``pandas.NA`` and nulls are missing entries.
+    ids : str, or sequence of int or str, shape (n,), optional
+        The names of the rows, kept as the attribute ``ids``, or the column that has them, which is
+        none of the records then. They need not differ. Default: those of `Records`, and the index
+        of a frame of pandas, unless it counts the rows from 0, has several levels or a gap.
     name : str
         What errors call the argument.
 
@@ -50,8 +57,8 @@ def pack_records(columns: Any, *, name: str = "columns") -> Records:
     ------
     TypeError, ValueError
         No columns, columns of different lengths, entries that no column can hold beside the others,
-        whole numbers that float64 cannot hold, columns of other types (intervals, structs);
-        errors name column, row and value.
+        whole numbers that float64 cannot hold, columns of other types (intervals, structs); a
+        missing id; errors name column, row and value.
 
     See Also
     --------
@@ -68,10 +75,24 @@ def pack_records(columns: Any, *, name: str = "columns") -> Records:
     (array([2, 1]), array([False, False,  True]))
     >>> people[1:]["age"].values
     array([41., 51.])
+    >>> people = d2ke.pack_records(table, ids="name")
+    >>> people, people[1:].ids.tolist()
+    (<3 records: track (series, 1 missing), age (numbers)>, ['Bo', 'Cy'])
     """
-    return pack_table(columns, name, {})
+    if not isinstance(ids, str):
+        records = pack_table(columns, name, {})
+        names = index_ids(columns) if ids is None else read_ids(ids, len(records), of=name)
+        packed: Records = named(records, names)
+        return packed
+    held = columns_of(columns, name) if is_table(columns) else {}
+    if ids not in held:
+        raise ArgumentError("ids", f"must name one of the columns {list(held)}, got {ids!r}")
+    names = type_column(held.pop(ids), f"{name}[{ids!r}]").ids()
+    records = pack_table(held, name, {})
+    return Records(records.columns, names)
 
 
+@hinted
 def categories(values: Any) -> Column:
     """Return a column of `pack_records` whose entries are labels of categories.
 

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.container import Objects, span_of
+from d2ke.objects.container import Objects, check_ids, span_of
 from d2ke.objects.typed import NOTES
+
+_SHOWN = 20  # columns of a repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,8 @@ class Records:
     ----------
     columns : dict of str to Column
         In order. ``records["name"]`` is ``records.columns["name"]``.
+    ids : ndarray of int64 or str, shape (n,), or None
+        The names of the rows, as those of `Objects`; slices and index arrays keep them.
 
     Examples
     --------
@@ -104,15 +108,19 @@ class Records:
     {'name': None, 'age': 51.0}
     """
 
-    __slots__ = ("_n", "columns")
+    __slots__ = ("_n", "columns", "ids")
 
     columns: dict[str, Column]
+    ids: np.ndarray | None
 
-    def __init__(self, columns: Mapping[str, Column]):
+    def __init__(self, columns: Mapping[str, Column], ids: np.ndarray | None = None):
         sizes = {name: len(column) for name, column in columns.items()}
         if len(set(sizes.values())) != 1:
             raise ArgumentError("columns", f"must be of one length, got {sizes}")
         self.columns, self._n = dict(columns), next(iter(sizes.values()))
+        self.ids = ids
+        if ids is not None:
+            check_ids(ids, self._n)
 
     @property
     def kind(self) -> str:
@@ -140,18 +148,22 @@ class Records:
             row = range(self._n)[index]
             return {name: column.entry(row) for name, column in self.columns.items()}
         rows = np.arange(self._n)[index if isinstance(index, slice) else np.asarray(index)]
-        return Records({name: column.take(rows) for name, column in self.columns.items()})
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        return Records(columns, None if self.ids is None else self.ids[rows])
 
     def span(self, start: int, stop: int) -> Records:
         """Rows from `start` to before `stop`; unlike a slice, they share the memory."""
-        return Records({name: column.span(start, stop) for name, column in self.columns.items()})
+        columns = {name: column.span(start, stop) for name, column in self.columns.items()}
+        return Records(columns, None if self.ids is None else self.ids[start:stop])
 
     def __repr__(self) -> str:
         columns = []
-        for name, column in self.columns.items():
+        for name, column in list(self.columns.items())[:_SHOWN]:
             n = int(column.missing.sum())
             held = NOTES.get(column.use, column.kind).partition(", in ")[0]
             columns.append(f"{name} ({held}{f', {n} missing' * (0 < n < len(self))})")
+        if len(self.columns) > _SHOWN:
+            columns.append(f"and {len(self.columns) - _SHOWN} more columns")
         return f"<{len(self)} records: {', '.join(columns)}>"
 
 

@@ -15,7 +15,7 @@ class StoredObjects:
 
     Attributes
     ----------
-    kind, dim, letters, alphabet, lengths
+    kind, dim, letters, alphabet, lengths, ids
         As those of `Objects`.
     """
 
@@ -24,6 +24,7 @@ class StoredObjects:
     letters: str | None
     alphabet: Any
     lengths: np.ndarray
+    ids: np.ndarray | None = None
 
     def __len__(self) -> int:
         raise NotImplementedError

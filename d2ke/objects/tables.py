@@ -30,6 +30,8 @@ class Table:
         Columns of the same types without rows, where `source` reads a file on access.
     argument : bool
         Whether `path` is an argument, so that errors carry its name.
+    index : str, optional
+        The column that was the index of pandas, if it names the rows.
     """
 
     def __init__(
@@ -39,9 +41,10 @@ class Table:
         places: Sequence[str] | None = None,
         heads: Mapping[str, Any] | None = None,
         argument: bool = False,
+        index: str | None = None,
     ):
         self.path, self.source, self.places, self._argument = path, source, places, argument
-        self._heads = heads or {}
+        self._heads, self.index = heads or {}, index
         self.names = list(source)
         self.typed = lru_cache(None)(self._typed)
 

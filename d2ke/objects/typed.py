@@ -15,7 +15,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import label_array
 from d2ke.objects.container import Objects
-from d2ke.objects.fields import finite_numbers, labels_of_text, seconds_of
+from d2ke.objects.fields import finite_numbers, labels_of_text, seconds_of, whole_numbers
 from d2ke.objects.values import INEXACT, LARGEST_EXACT_INTEGER, list_of
 
 NUMERIC = ("numbers", "booleans", "durations")  # uses of columns that are amounts
@@ -208,6 +208,21 @@ class Typed:
             return labels.astype(np.float64)
         small = labels.dtype.kind in "iu" and int(labels.max(initial=0)) < 2**63
         return labels.astype(np.int64) if small else labels
+
+    def ids(self) -> np.ndarray:
+        """Return the names of the rows: int64 if all are whole numbers, else text, as written."""
+        self.need_all("it must name the row", "id")
+        if self.fields is not None:
+            whole = whole_numbers(self.fields)
+            return np.array(self.fields, str) if whole is None else whole
+        if self.use in ("numbers", "categories"):
+            plain = self._plain()
+            integers = all(
+                isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in plain
+            )
+            if integers and max(map(abs, plain), default=0) < 2**63:
+                return np.array(plain, np.int64)
+        return np.array(self.texts(), str)
 
     def categories(self) -> list[Any]:
         """Return the entries as labels of categories: text, numbers or booleans."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from d2ke._base import arrays
 from d2ke._base.checks import below_one, choice, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 
 # What each kind of objects needs beside `length`, and the least value.
@@ -27,6 +28,7 @@ _SIZE_OF_KIND = {
 }
 
 
+@hinted
 def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
     """Compute how many random features guarantee an accuracy of the kernel.
 
@@ -89,6 +91,7 @@ def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
         return int((2 * exponent / (t * t)).to_integral_value(ROUND_CEILING))
 
 
+@hinted
 def features_needed_for_risk(
     eps: float,
     delta: float,
@@ -150,6 +153,7 @@ def features_needed_for_risk(
     return 1 if error >= 1 else features_needed(error, delta, p, gamma)
 
 
+@hinted
 def effective_dimension(
     kind: str,
     *,
@@ -225,6 +229,7 @@ def effective_dimension(
     return float(length * size) if kind == "unit-ball sets" else length * math.log(size)
 
 
+@hinted
 def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     """Bound how fast a linear model's scores change with the distance: Proposition 1.
 
@@ -281,6 +286,7 @@ def lipschitz_constant(w: Any, gamma: float) -> float | np.ndarray:
     return float(constants[0]) if values.ndim == 1 else constants
 
 
+@hinted
 def soft_min_distance(D: Any, E: Any = None, *, gamma: float) -> NDArray[np.float64]:
     """Compute -log k / gamma of the D2KE kernel k: the soft minimum of eq. (5) to (7).
 

@@ -14,6 +14,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 
 _TILE_ROWS = 256
@@ -66,6 +67,7 @@ class KernelError:
     centred_sd: np.ndarray | None = None
 
 
+@hinted
 def kernel_error(
     Z: np.ndarray,
     *,
@@ -203,6 +205,7 @@ def _errors(
     return np.max(maxima, axis=0), np.sum(sums, axis=0), float(sum(norms))
 
 
+@hinted
 def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray[np.float64]:
     """Estimate the standard error of each entry of Z Y', from the features alone.
 

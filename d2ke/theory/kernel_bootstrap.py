@@ -13,6 +13,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import below_one, choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 
 ERRORS = ("max", "rms", "relative", "centred")
 
@@ -72,6 +73,7 @@ class KernelBootstrap:
         return max(1, math.ceil(self.n_features * ratio * ratio))
 
 
+@hinted
 def bootstrap_kernel_error(
     Z: Any,
     *,

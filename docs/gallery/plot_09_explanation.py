@@ -27,6 +27,12 @@ explanation = d2ke.d2ke_explain(X[test[0]], model, limit=5)
 print(explanation)
 
 # %%
+# What each letter adds: the decision loses so much if a letter that no string has stands there.
+
+explanation.plot()
+plt.show()
+
+# %%
 # The mean share of each block, over 30 test strings of each class.
 
 names = list(explanation.blocks)
@@ -42,7 +48,7 @@ for k, label in enumerate(model.classes):
     ax.barh(np.arange(len(names)) + (k - 1) * width, shares[k], width, label=label)
 ax.set_yticks(range(len(names)), names)
 ax.invert_yaxis()
-ax.axvline(0, color="black", linewidth=0.8)
+ax.axvline(0, color=plt.rcParams["text.color"], linewidth=0.8)
 ax.set(xlabel="mean share in the decision for the predicted class")
 ax.legend(title="class")
 plt.show()

@@ -11,6 +11,7 @@ import re
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -49,6 +50,8 @@ NAN, INF = np.nan, np.inf
 SERIES = [[0.0, 1.0], [1.0, 2.0, 3.0]]
 WORDS = ["ACGT", "AGT", "TTTT", "CA"]
 PEOPLE = {"name": ["Ada", "Bo"], "age": [36, 41]}
+FRAME = pd.DataFrame(PEOPLE)
+NEAR = np.array([[1], [0]]), np.ones((2, 1))
 POINTS = np.array([[0.0, 0.0], [0.1, 0.2], [3.0, 3.0], [3.2, 3.1]])
 K = np.exp(-((POINTS[:, None] - POINTS) ** 2).sum(axis=2))
 BAD_K = K.copy()
@@ -95,6 +98,17 @@ CASES = [
     (TypeError, ("columns", "list"), d2ke.pack_records, ["x"]),
     (ValueError, ("columns['b']", "1 rows", "2"), d2ke.pack_records, {"a": [1, 2], "b": ["x"]}),
     (ValueError, ("columns['a'][1]", "inf"), d2ke.pack_records, {"a": [None, INF]}),
+    (ValueError, ("ids", "'z'", "'name'"), d2ke.pack_records, PEOPLE, given(ids="z")),
+    (ValueError, ("ids[1]", "missing"), d2ke.pack_records, PEOPLE, given(ids=["a", None])),
+    (ValueError, ("ids", "3", "4"), d2ke.pack, WORDS, given(ids=["a", "b", "c"])),
+    (TypeError, ("ids[1]", "[1]"), d2ke.pack, ["a", "b"], given(ids=["a", [1]])),
+    (ValueError, ("ids", "DataFrame", "columns"), d2ke.pack, ["a"], given(ids=FRAME)),
+    (ValueError, ("ids", "Objects", "no ids"), d2ke.frame, np.ones(2), d2ke.pack(["a", "b"])),
+    (ValueError, ("ids", "1", "2"), d2ke.frame, np.ones(2), ["a"]),
+    (ValueError, ("other_ids", "1", "2"), d2ke.frame, NEAR, ["a", "b"], ["c"]),
+    (TypeError, ("result", "int"), d2ke.frame, 5),
+    (TypeError, ("model", "5"), d2ke.frame, np.ones(2), given(model=5)),
+    (ValueError, ("as_", "'R'", "polars"), d2ke.frame, np.ones(2), given(as_="R")),
     (TypeError, ("values[1]", "[1]"), d2ke.categories, ["x", [1]]),
     (ValueError, ("distance['a']", "unknown"), d2ke.distances.column_weights, {"a": ["x", "y"]},
      given(distance={"a": "unknown"})),
@@ -201,7 +215,6 @@ CASES = [
     (TypeError, ("X", "arrays of numbers"), resampled, 2, WORDS, given(size=2, seed=0)),
     (ValueError, ("size", "0"), d2ke.samplers.resampled, 2, SETS, given(size=0, seed=0)),
     # Distances.
-    (TypeError, ("distance", "None"), d2ke.distance_matrix, SERIES),
     (ValueError, ("distance", "'dtv'", "dtw"), d2ke.distance_matrix, SERIES, None, "dtv"),
     (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, WORDS, None, "dtw"),
     (TypeError, ("distance", "X", "strings"), d2ke.distance_matrix, d2ke.pack(WORDS), None, "dtw"),
@@ -295,7 +308,6 @@ CASES = [
      given(gap_open=1)),
     (TypeError, ("'mode'",), d2ke.align, "A", "B", "indel", given(mode="infix")),
     # Neighbours.
-    (TypeError, ("distance", "None"), d2ke.nearest, WORDS, given(k=1)),
     (TypeError, ("k", "1.5"), d2ke.nearest, WORDS, given(k=1.5, distance="levenshtein")),
     (ValueError, ("k", "0"), d2ke.nearest, WORDS, given(k=0, distance="levenshtein")),
     (ValueError, ("k", "4", "X", "3"), d2ke.nearest, WORDS, given(k=4, distance="levenshtein")),
@@ -361,6 +373,26 @@ CASES = [
      given(distance="dtw", missing="arow")),
     (ValueError, ("distance", "X[0]", "X[1]", "-1"), d2ke.dbscan, [1, 2], 1,
      given(distance=lambda x, y: -1.0 if x < y else 0.0)),
+    (TypeError, ("labels", "float64"), d2ke.groups.plot_clusters, WORDS, given(labels=[[0.5]])),
+    (TypeError, ("labels[1]", "0.5"), d2ke.groups.plot_clusters, WORDS, given(labels=[0, 0.5])),
+    (ValueError, ("labels", "2 labels", "4"), d2ke.groups.plot_clusters, WORDS,
+     given(labels=[0, 1])),
+    (ValueError, ("medoids[1]", "4"), d2ke.groups.plot_clusters, WORDS,
+     given(labels=[0, 0, 1, 1], medoids=[0, 4])),
+    (ValueError, ("medoids", "one cluster"), d2ke.groups.plot_clusters, WORDS,
+     given(labels=[0, 0, 1, 1], medoids=[0, 1])),
+    (TypeError, ("indices", "float64"), d2ke.neighbors.plot_neighbors, WORDS,
+     given(indices=[[0.5]], distances=[[1.0]])),
+    (ValueError, ("indices", "(1, 2)", "(1, 1)"), d2ke.neighbors.plot_neighbors, WORDS,
+     given(indices=[[1, 2]], distances=[[1.0]])),
+    (ValueError, ("indices", "9", "[0, 0]", "4 objects"), d2ke.neighbors.plot_neighbors, WORDS,
+     given(indices=[[9]], distances=[[1.0]])),
+    (ValueError, ("indices", "(5, 1)", "4 objects"), d2ke.neighbors.plot_neighbors, WORDS,
+     given(indices=[[1]] * 5, distances=[[1.0]] * 5)),
+    (ValueError, ("Y", "series", "strings"), d2ke.neighbors.plot_neighbors, WORDS,
+     given(indices=[[0]], distances=[[1.0]], Y=SERIES)),
+    (ValueError, ("names", "4", "1"), d2ke.neighbors.plot_neighbors, WORDS,
+     given(indices=[[1]], distances=[[1.0]], names=["a"])),
     (TypeError, ("names", "int"), d2ke.plot_tree, WORDS, given(distance="levenshtein", names=5)),
     (ValueError, ("max_iter", "-1"), d2ke.barycenter, WORDS, given(max_iter=-1)),
     (ValueError, ("tol", "-1"), d2ke.barycenter, WORDS, given(tol=-1)),
@@ -415,7 +447,7 @@ CASES = [
     (TypeError, ("path", "5"), d2ke.write_distances, 5, WORDS, given(distance="levenshtein")),
     (TypeError, ("dtype", "int32"), d2ke.write_distances, "unused", WORDS,
      given(distance="levenshtein", dtype="int32")),
-    (TypeError, "distance", d2ke.write_distances, "unused", WORDS, given(distance=None)),
+    (TypeError, "distance", d2ke.write_distances, "unused", WORDS, given(distance=5)),
     (TypeError, ("omega_or_model", "series"), d2ke.write_features, "unused", WORDS,
      d2ke.pack(SERIES), given(distance="levenshtein", gamma=1.0)),
     (ValueError, ("labels", "2", "4"), d2ke.write_features, "unused", WORDS, OMEGA,

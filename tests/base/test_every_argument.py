@@ -14,6 +14,8 @@ import pytest
 
 import d2ke
 from d2ke import discriminative, samplers
+from d2ke._base.keywords import SYNONYMS
+from d2ke.distances.registry import DISTANCES
 
 PACKAGES = (
     "datasets", "discriminative", "distances", "embedding", "explain", "io", "learners", "measures",
@@ -40,6 +42,7 @@ VALID = {
     # Objects.
     "pack": {"items": SERIES},
     "pack_records": {"columns": {"a": [1, 2]}},
+    "frame": {"result": (np.array([[1], [0]]), np.ones((2, 1)))},
     "categories": {"values": ["a", "b"]},
     "concatenate": {"collections": [OMEGA, OMEGA]},
     "graph_codes": {"graphs": [([(0, 1)], 2)]},
@@ -154,7 +157,7 @@ OTHERS = {
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
     "whos_mat", "load_objects", "read_graphs", "read_objects", "read_ts", "load", "standardize",
     "train_test_split", "chain_code", "boundary_code", "noise", "windows",
-    "plot_graph",
+    "plot_graph", "plot_neighbors", "plot_clusters",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell
     ("concatenate", "collections"): [[[1.0]], []],
@@ -165,7 +168,10 @@ ONLY = {  # what the rules below do not tell
     ("segments", "longest"): [],
     ("segments", "lengths"): [],  # goes without length
     ("resampled", "sizes"): [],
-    ("pack", "ids"): [],  # goes with data frames
+    ("pack", "ids"): [object(), ["a"], ["a", None]],
+    ("pack_records", "ids"): [object(), ["a"], ["a", None], "b"],
+    ("frame", "ids"): [object(), ["a"], ["a", None], "b"],
+    ("frame", "other_ids"): [object(), ["a"], ["a", None], "b"],
     ("pack", "name"): [],  # any text
     ("pack_records", "name"): [],
     ("graph_codes", "graphs"): [5, [], [5]],
@@ -240,6 +246,25 @@ def test_wrong_values_are_refused_by_name(name):
             else:
                 problems.append((parameter.name, value, "accepted"))
     assert problems == []
+
+
+def habits(parameters, taken=()):
+    """Yield each keyword of other packages with its counterpart among the parameters."""
+    for ours, theirs in SYNONYMS.items():
+        if ours in parameters:
+            yield from ((name, ours) for name in theirs if name not in {*parameters, *taken})
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_keywords_of_other_packages_get_a_hint(name):
+    """Those that are parameters of a distance are left out: they mean what they say."""
+    function, parameters = PUBLIC[name], inspect.signature(PUBLIC[name]).parameters
+    own = {word for row in DISTANCES for word in row.parameters} if "params" in parameters else ()
+    for word, _ in habits(parameters, own):
+        with pytest.raises(TypeError) as caught:
+            function(**VALID[name], **{word: 1})
+        meant = [ours for theirs, ours in habits(parameters) if theirs == word]
+        assert str(caught.value).endswith(f"unknown keyword {word!r} (did you mean {meant[0]}=?)")
 
 
 def spoilt(value):

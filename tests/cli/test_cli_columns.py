@@ -169,5 +169,5 @@ def test_ids_of_predictions(tmp_path, capsys, word_model):
 def test_ids_of_series(tmp_path):
     table_of_series(tmp_path / "a.csv", "p,clock,q,run")
     held = read_file(tmp_path / "a.csv", Columns(ids="run"))
-    assert held.ids == [f"r{i}" for i in range(16)]
+    assert held.ids.tolist() == [f"r{i}" for i in range(16)]
     assert held.columns == Columns(("p", "clock", "q"), None, "run", None)

@@ -23,8 +23,8 @@ def table(tmp_path):
     return tmp_path / "people.csv"
 
 
-def run(table, *words):
-    common = "--columns", "name,address", "--radius", "name=2,address=3", "--threads", "1"
+def run(table, *words, objects="name,address"):
+    common = "--objects", objects, "--radius", "name=2,address=3", "--threads", "1"
     out = table.with_name("groups.csv")
     status = main(["dedupe", str(table), *common, "--out", str(out), *map(str, words)])
     return status, list(csv.reader(out.read_text("utf-8").splitlines())) if out.exists() else None
@@ -35,12 +35,12 @@ def test_groups_and_report(table, capsys):
     status, rows = run(table, "--clean", "case,punctuation", "--ids", "id", "--report", report)
     assert status == 0
     assert rows == [
-        ["id", "group", "example"],
-        ["a1", "0", "a1"],
-        ["a2", "0", "a1"],
-        ["b1", "1", "b1"],
-        ["b2", "1", "b1"],
-        ["c1", "2", "c1"],
+        ["item", "id", "group", "example", "example_id"],
+        ["0", "a1", "0", "0", "a1"],
+        ["1", "a2", "0", "0", "a1"],
+        ["2", "b1", "1", "2", "b1"],
+        ["3", "b2", "1", "2", "b1"],
+        ["4", "c1", "2", "4", "c1"],
     ]
     text = capsys.readouterr().out
     assert "5 records: name (strings), address (strings, 1 missing)" in text
@@ -52,9 +52,9 @@ def test_groups_and_report(table, capsys):
 
 
 def test_row_numbers_and_numbers_as_text(table):
-    status, rows = run(table, "--columns", "name,year", "--radius", "2", "--linkage", "single")
+    status, rows = run(table, "--radius", "2", "--linkage", "single", objects="name,year")
     assert status == 0
-    assert rows[0] == ["row", "group", "example"]
+    assert rows[0] == ["item", "id", "group", "example", "example_id"]  # the usual name, id
     assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3", "4"]
 
 
@@ -67,23 +67,17 @@ def test_known_pairs_choose_the_weights(table, capsys):
     assert status == 0
     text = capsys.readouterr().out
     assert "threshold 0.5, largest group 2. Log-odds of a match: name " in text
-    assert [row[1] for row in rows[1:]] == ["0", "0", "1", "2", "3"]
+    assert [row[2] for row in rows[1:]] == ["0", "0", "1", "2", "3"]
     assert "by their probability not to match" in report.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--columns", "name,town"], "columns (--columns) must name one of the columns"),
-        (["--columns", "name,name"], "columns (--columns) must be different names"),
-        (["--columns", "name,"], "columns (--columns) must be different names"),
         (["--ids", "number"], "ids (--ids) must name one of the columns"),
-        (["--columns", "name"], "radius (--radius) names the column 'address'"),
-        (["--columns", "name,address,year"], "radius (--radius) has no radius of the column"),
         (["--radius", "0"], "radius"),
         (["--clean", "case,umlauts"], "clean (--clean)"),
         (["--threshold", "2"], "threshold (--threshold) is 2"),
-        (["--ids", "year"], "has equal entries"),
         (["--out", "groups.txt"], "out must end in"),
         (["--distance", "editt"], "distance"),
         (["--report", "report.pdf"], "report must end in"),
@@ -93,6 +87,27 @@ def test_wrong_options(table, capsys, words, message):
     status, _ = run(table, *words)
     assert status != 0
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ("name,town", "objects (--objects) must name one of the columns"),
+        ("name", "radius (--radius) names the column 'address'"),
+        ("name,address,year", "radius (--radius) has no radius of the column"),
+    ],
+)
+def test_wrong_columns(table, capsys, objects, message):
+    status, _ = run(table, objects=objects)
+    assert status == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("objects", ["name,name", "name,", ""])
+def test_names_are_different(table, capsys, objects):
+    with pytest.raises(SystemExit):
+        run(table, objects=objects)
+    assert "is not different names with commas between" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -111,7 +126,7 @@ def test_no_pair_is_dropped(table, capsys, form, ids):
         status, rows = run(table, *words, "--pairs", pairs)
         assert status == 0
         assert f"{name}: 4 pairs" in capsys.readouterr().out
-        results.append([row[1] for row in rows[1:]])
+        results.append([row[2] for row in rows[1:]])
     assert results == [["0", "0", "1", "2", "3"]] * 2
 
 
@@ -139,7 +154,17 @@ def test_wrong_pairs(table, capsys, text, message):
     assert message in capsys.readouterr().err
 
 
+def test_equal_ids_stay_unless_pairs_name_them(table, capsys):
+    status, rows = run(table, "--ids", "year")
+    assert status == 0
+    assert len({row[1] for row in rows[1:]}) < 5
+    pairs = table.with_name("pairs.csv")
+    pairs.write_text("1970,1981,1\n", "utf-8")
+    assert run(table, "--ids", "year", "--pairs", pairs)[0] == 2
+    assert "ids (--ids): the pairs name rows, but several are called" in capsys.readouterr().err
+
+
 def test_radius_is_needed(table, capsys):
     with pytest.raises(SystemExit):
-        main(["dedupe", str(table), "--columns", "name", "--out", "groups.csv"])
+        main(["dedupe", str(table), "--objects", "name", "--out", "groups.csv"])
     assert "--radius" in capsys.readouterr().err

@@ -22,7 +22,7 @@ COMMANDS = [
     "neighbors Δ.csv --out Λ.npz --k 3",
     "cluster Δ.csv --as objects --labels label --R 64 --out Γ.csv --report Γ.html",
     "propagate Δ.csv --as objects --labels label --R 64 --labeled 5 --out Γ2.csv",
-    "dedupe Δ.csv --columns größe --radius 1 --distance levenshtein --out Θ.csv --report Θ.html",
+    "dedupe Δ.csv --objects größe --radius 1 --distance levenshtein --out Θ.csv --report Θ.html",
 ]
 CLASSES = "groß", "猫"
 CODE_PAGE = {"PYTHONIOENCODING": "cp1252"}
@@ -58,7 +58,7 @@ def test_every_command_writes_what_the_output_cannot_show(variables, shown, tmp_
         table.writerows([["aü猫b"[: 2 + k % 3] * (3 + k % 4), CLASSES[k % 2]] for k in range(24)])
     commands = COMMANDS
     if variables is ASCII:  # an argument that is no name of a file has to be ASCII
-        commands = [words.replace("--columns größe", "--columns label") for words in commands]
+        commands = [words.replace("--objects größe", "--objects label") for words in commands]
     done = run(folder, variables, *commands)
     assert (done.returncode, done.stderr) == (0, b"")
     printed = done.stdout.decode("cp1252")

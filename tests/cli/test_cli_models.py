@@ -118,7 +118,7 @@ def test_report(tmp_path, capsys, folder):
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
     page = report.read_text("utf-8")
     pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    assert len(pictures) == 4
+    assert len(pictures) == 5
     assert all(base64.b64decode(one).startswith(b"\x89PNG\r\n\x1a\n") for one in pictures)
     assert "http" not in page
     titles = "Map of the objects", "Confusion", "How sure is it?", "Accuracy against R"

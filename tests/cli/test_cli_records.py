@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`d2ke train --columns`: records of tables, with gaps, by columns of several kinds."""
+"""`d2ke train --objects NAME,NAME`: records of tables, with gaps, by columns of several kinds."""
 
 import csv
 from datetime import date
@@ -44,7 +44,7 @@ def write(file, names):
 def train(capsys, folder, *more):
     write(folder / "people.csv", list(TABLE))
     return run(
-        capsys, "train", folder / "people.csv", "--columns", "word,age,code", "--categories",
+        capsys, "train", folder / "people.csv", "--objects", "word,age,code", "--categories",
         "code", "--labels", "group", "--R", 64, "--out", folder / "model.h5", *more,
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ def test_tables_of_arrow(capsys, tmp_path, suffix):
     file = tmp_path / f"people.{suffix}"
     getattr(module, "write_table" if suffix == "parquet" else "write_feather")(table, file)
     text = run(
-        capsys, "train", file, "--columns", "walk,age", "--distance", "walk=dtw", "--R", 64,
+        capsys, "train", file, "--objects", "walk,age", "--distance", "walk=dtw", "--R", 64,
         "--out", tmp_path / "model.h5",
     )  # fmt: skip
     assert "1 missing), age (numbers)" in text
@@ -96,13 +96,15 @@ def test_refused(capsys, tmp_path):
     train(capsys, tmp_path)
     base = "train", file, "--out", tmp_path / "other.h5", "--labels", "group"
     for words, message in [
-        ((*base, "--columns", "word,size"), "has no column 'size'"),
-        ((*base, "--columns", "word", "--categories", "age"), "'age', which is not among the col"),
-        ((*base, "--categories", "word"), "--categories goes with --columns"),
-        ((*base, "--columns", "word", "--ids", "note"), "ids (--ids) does not go with records"),
-        ((*base, "--columns", "word,age", "--distance", "dtw"), "--distance is COLUMN=DISTANCE"),
-        ((*base, "--columns", "word,age", "--parameter", "window=3"), "for one distance, not"),
-        ((*base, "--columns", "age"), "has no column of objects"),
+        ((*base, "--objects", "word,size"), "has no column 'size'"),
+        ((*base, "--objects", "word", "--categories", "age"), "'age', which is not among the col"),
+        ((*base, "--categories", "word"), "'word', which is not among the columns"),
+        (
+            (*base, "--objects", "word", "--categories", "word", "--time", "note"),
+            "does not go with",
+        ),
+        ((*base, "--objects", "word,age", "--distance", "dtw"), "--distance is COLUMN=DISTANCE"),
+        ((*base, "--objects", "word,age", "--parameter", "window=3"), "for one distance, not"),
     ]:
         assert message in refused(capsys, *words)
     TABLE["age"][2], before = "old", TABLE["age"][2]
@@ -128,7 +130,7 @@ def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
         writer.writerow(table)
         writer.writerows(zip(*table.values(), strict=True))
     pq.write_table(pa.table(table), tmp_path / "a.parquet")
-    records = ["--columns", "word,day,v"]
+    records = ["--objects", "word,day,v"]
     series = ["--ids", "id", "--time", "day", "--objects", "v", "--labels", "label"]
     for options, said in ((records, "objects from 'day' (dates"), (series, "time from 'day' (dat")):
         results = set()

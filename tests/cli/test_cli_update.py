@@ -52,7 +52,7 @@ def test_records_and_a_regression(tmp_path, capsys):
                 table.writerow([word, rng.integers(20, 60), word.count("a") + 0.5])
     model, out = tmp_path / "m.h5", tmp_path / "updated.h5"
     run(
-        capsys, "train", tmp_path / "old.csv", "--columns", "word,age", "--labels", "y",
+        capsys, "train", tmp_path / "old.csv", "--objects", "word,age", "--labels", "y",
         "--R", "64", "--keep-sums", "--out", model,
     )  # fmt: skip
     run(capsys, "update", model, tmp_path / "new.csv", "--out", out)

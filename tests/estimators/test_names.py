@@ -12,30 +12,30 @@ from d2ke import estimators
 
 PARAMETERS = {
     "CDSK": "n_clusters=2 affinity='distance' distance=None gamma=None distance_params=None "
-    "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=False "
+    "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=None "
     "random_state=None",
     "D2KEClassifier": "R=None distance=None distance_params=None blocks=None strands='one' "
-    "class_weight=None unseen_letters='allow' n_threads=None progress=False random_state=None",
+    "class_weight=None unseen_letters='allow' n_threads=None progress=None random_state=None",
     "D2KERegressor": "R=None distance=None distance_params=None blocks=None strands='one' "
-    "unseen_letters='allow' n_threads=None progress=False random_state=None",
+    "unseen_letters='allow' n_threads=None progress=None random_state=None",
     "D2KETransformer": "R=None distance=None distance_params=None blocks=None strands='one' "
-    "n_threads=None progress=False random_state=None",
+    "n_threads=None progress=None random_state=None",
     "DistanceHDBSCAN": "min_cluster_size=5 min_samples=None cluster_selection_epsilon=0.0 "
-    "distance=None distance_params=None metric=False n_threads=None progress=False",
+    "distance=None distance_params=None metric=False n_threads=None progress=None",
     "DistanceKMedoids": "n_clusters=8 distance=None distance_params=None sample_size=5000 "
-    "n_samples=5 metric=False n_threads=None progress=False random_state=None",
+    "n_samples=5 metric=False n_threads=None progress=None random_state=None",
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
-    "n_threads=None progress=False",
+    "n_threads=None progress=None",
     "DistanceNeighborsTransformer": "n_neighbors=None radius=None distance=None "
-    "distance_params=None metric=False n_threads=None progress=False",
+    "distance_params=None metric=False n_threads=None progress=None",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "
-    "variant='relaxed' lam=None balance=True max_iter=None n_threads=None progress=False",
-    "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None progress=False",
+    "variant='relaxed' lam=None balance=True max_iter=None n_threads=None progress=None",
+    "PseudoEuclidean": "R=64 distance=None distance_params=None n_threads=None progress=None",
     "RSMTransformer": "R=256 distance=None gamma=None distance_params=None n_threads=None "
-    "progress=False random_state=None",
+    "progress=None random_state=None",
     "SimilarityMachineClassifier": "C=1.0 lam_plus=1.0 lam_minus=1.0 tol=0.001 "
     "affinity='distance' distance=None gamma=None distance_params=None n_threads=None "
-    "progress=False",
+    "progress=None",
 }
 
 

@@ -2,7 +2,6 @@
 """What scikit-learn's checks ask for, of objects that no table of numbers holds."""
 
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -151,7 +150,6 @@ def test_progress(name, monkeypatch):
             super().__init__(*arguments, **options, disable=True)
 
     monkeypatch.setattr(tqdm, "tqdm", Bar)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     for progress in (False, True):
         model = clone(made(name, "strings").set_params(progress=progress))
         model = pickle.loads(pickle.dumps(model)).fit(X, y)

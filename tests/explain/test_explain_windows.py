@@ -194,13 +194,14 @@ class TestPicture:
         assert d2ke.d2ke_explain(X[0], model).plot().get_title().startswith("predicted")
 
     def test_of_other_objects(self):
-        model = d2ke.d2ke_train(["x", "y"] * 9, ["aab", "bba"] * 9, R=32)
+        X = [[0.0, 1.0], [1.0, 0.0, 2.0]] * 9
+        model = d2ke.d2ke_train(["x", "y"] * 9, X, distance=lambda x, y: abs(len(x) - len(y)), R=32)
         with pytest.raises(ValueError, match=r"no windows.*print\(explanation\)"):
-            d2ke.d2ke_explain("aab", model).plot()
+            d2ke.d2ke_explain(X[0], model).plot()
 
     def test_without_matplotlib(self, monkeypatch):
         X, _ = waves(24, np.random.default_rng(0))
         why = d2ke.d2ke_explain(X[0], trained(X))
-        monkeypatch.setitem(sys.modules, "matplotlib.collections", None)
+        monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
         with pytest.raises(ImportError, match=r"pip install .d2ke\[demo\]"):
             why.plot()

@@ -91,6 +91,6 @@ def test_other_objects(objects, labels, problem):
 
 def test_without_matplotlib(monkeypatch):
     model = d2ke.d2ke_train(Y, X, R=32)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install .d2ke\[demo\]"):
         model.plot()

@@ -43,6 +43,11 @@ def test_distances_are_in_the_order_of_the_names():
     assert np.array_equal(shown, d2ke.distance_matrix(names, distance="levenshtein"))
 
 
+def test_ids_are_names():
+    X = d2ke.pack(["kitten", "mitten", "zoology"], ids=["a", "b", "c"])
+    assert sorted(named(d2ke.plot_tree(X, distance="levenshtein"))[0]) == ["a", "b", "c"]
+
+
 def test_a_function_and_a_sample():
     figure = d2ke.plot_tree(
         range(50), distance=lambda a, b: abs(a - b), max_leaves=10, names=range(50)
@@ -54,6 +59,6 @@ def test_a_function_and_a_sample():
 
 
 def test_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"d2ke\[demo\]"):
         d2ke.plot_tree(["a", "b"], distance="levenshtein")

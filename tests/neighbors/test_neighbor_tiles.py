@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Neighbours of every distance against the whole matrix; options and errors."""
 
-import sys
-
 import numpy as np
 import pytest
 import tqdm
@@ -141,7 +139,6 @@ def test_progress_counts_the_pairs_of_all_tiles(m, monkeypatch):
             seen.append((self.n, self.total))
 
     monkeypatch.setattr(tqdm, "tqdm", Bar)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     X = d2ke.pack(list(np.random.default_rng(0).normal(size=(13, 4, 1))), channels_first=False)
     Y = None if m is None else X[:m]
     d2ke.nearest(X, Y, k=2, distance="frechet", n_threads=1, progress=True)

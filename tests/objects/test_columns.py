@@ -178,7 +178,7 @@ def test_series_of_every_container(make, clock, tmp_path):
     held = read_objects(made, ids="id", time="day")
     assert [x.tolist() for x in held.objects] == SERIES
     assert held.labels.tolist() == ["b", "a"]
-    assert held.ids == ["q", "p"]
+    assert held.ids.tolist() == ["q", "p"]
     assert "time from 'day'" in repr(held)
     assert held.columns.uses.get("day", clock) == clock
     if make in MEMORY:
@@ -292,8 +292,8 @@ def test_columns_with_the_names_of_others():
     held = read_objects({"series": [[1.0, 2.0], [3.0]], "label": [0, 1]})
     assert held.objects.lengths.tolist() == [2, 1]
     held = read_objects({"id": ["p", "q"], "word": ["a", "b"], "day": [DAY, DAY]})
-    assert held.ids == ["p", "q"]
-    assert "names of rows from 'id'; not used: 'day' (dates" in repr(held)
+    assert held.ids.tolist() == ["p", "q"]
+    assert "ids from 'id'; not used: 'day' (dates" in repr(held)
     table = {"id": ["p", "p"], "word": ["a", "b"], "n": [1, 2], "m": [3, 4]}
     assert list(read_objects(table, objects="word").objects) == ["a", "b"]
     assert read_objects(table, objects=["word", "n"]).objects.kind == "records"

@@ -16,7 +16,8 @@ readme = Path(__file__).resolve().parents[2].joinpath("README.md").read_text(enc
 four_lines = re.search(r"## Four lines.*?```python\n(.*?)```", readme, re.DOTALL).group(1)
 names: dict = {}
 exec(four_lines, names)
-assert f"{names['accuracy']:.1f}" == "97.1"
+promised = float(re.search(r"# ([\d.]+) %", four_lines)[1])
+assert abs(names["accuracy"] - promised) <= 0.5, names["accuracy"]  # one object is 0.1
 d2ke.show_config()
 print(d2ke.datasets.load("japanese-vowels"))
 if find_spec("libsvm") is None:

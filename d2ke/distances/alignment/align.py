@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.distances.alignment.edits import (
     align_bag,
     align_hamming,
@@ -56,6 +57,7 @@ ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
+@hinted
 def align(
     x: Any,
     y: Any,

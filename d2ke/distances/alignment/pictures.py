@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from d2ke._base.pictures import COLOURS, GREY, foreground, matplotlib
 from d2ke.distances.registry import find_distance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_X, _Y, _CROSSED, _LINK = "#0072b2", "#d55e00", "#009e73", "#999999"
-_MAX_LINKS = 2000  # lines of a picture, spread evenly over all
+_X, _Y, _CROSSED = COLOURS[:3]
+_MAXGREYS = 2000  # lines of a picture, spread evenly over all
 
 
 def draw(alignment: Any, ax: Axes | None) -> Axes:
     """Draw into the axes, or into those of a new figure."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError(
-            'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
-        ) from None
+    pyplot = matplotlib().pyplot
     if ax is None:
         _, ax = pyplot.subplots(layout="constrained")
     row = find_distance(alignment.distance)
@@ -45,7 +41,7 @@ def _links(alignment: Any) -> np.ndarray:
     """Return the rows of pairs that are drawn as lines: those where both have a partner."""
     links = np.flatnonzero((alignment.pairs >= 0).all(axis=1))
     k = len(links)
-    return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MAX_LINKS)).round().astype(int))]
+    return links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MAXGREYS)).round().astype(int))]
 
 
 def _alone(alignment: Any, side: int) -> np.ndarray:
@@ -58,7 +54,7 @@ def _draw_lines(ax: Any, starts: np.ndarray, ends: np.ndarray, widths: Any) -> N
     from matplotlib.collections import LineCollection
 
     lines = list(np.stack([starts, ends], axis=1))
-    ax.add_collection(LineCollection(lines, colors=_LINK, linewidths=widths, zorder=1))
+    ax.add_collection(LineCollection(lines, colors=GREY, linewidths=widths, zorder=1))
 
 
 def _draw_series(alignment: Any, ax: Axes) -> None:
@@ -91,7 +87,7 @@ def _draw_points(alignment: Any, ax: Axes, ordered: bool) -> None:
     if alignment.maximum is not None:
         i, j = alignment.pairs[alignment.maximum]
         ends = np.stack([x[i], y[j]])
-        ax.plot(*ends.T, color="black", label="largest cost", zorder=1.5)
+        ax.plot(*ends.T, color=foreground(), label="largest cost", zorder=1.5)
     ax.margins(0.15)
     ax.set_aspect("equal", adjustable="datalim")
     ax.legend(frameon=False)
@@ -122,7 +118,7 @@ def _draw_places(alignment: Any, ax: Axes) -> None:
 
 def _draw_letters(alignment: Any, ax: Axes) -> None:
     i, j = alignment.pairs[(alignment.pairs >= 0).all(axis=1)].T
-    ax.plot(i, j, ".", color="black", label="in both", zorder=2)
+    ax.plot(i, j, ".", color=foreground(), label="in both", zorder=2)
     for side, (colour, name) in enumerate(((_X, "in x"), (_Y, "in y"))):
         places = _alone(alignment, side)
         points = (places, -np.ones(len(places)))
@@ -139,8 +135,8 @@ def _draw_operations(alignment: Any, ax: Axes) -> None:
     steps = alignment.pairs >= 0
     corners = np.concatenate([[[0, 0]], np.cumsum(steps, axis=0)])
     corners += [operations.i[0], operations.j[0]]
-    ax.plot(*corners.T, color=_LINK, zorder=1)
-    colours = {"replace": "black", "delete": _X, "insert": _Y, "transpose": _CROSSED}
+    ax.plot(*corners.T, color=GREY, zorder=1)
+    colours = {"replace": foreground(), "delete": _X, "insert": _Y, "transpose": _CROSSED}
     middles = (corners[1:] + corners[:-1]) / 2
     for op, colour in colours.items():
         which = operations.op == op

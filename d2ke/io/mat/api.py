@@ -44,6 +44,7 @@ import numpy as np
 from d2ke._base.checks import choice, file_path, flag
 from d2ke._base.damage import Damaged, damage
 from d2ke._base.files import atomic_write, open_file
+from d2ke._base.keywords import hinted
 from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem
@@ -55,6 +56,7 @@ from d2ke.objects.packing import pack, pack_items
 VERSIONS = ("5", "7.3")
 
 
+@hinted
 def load_mat(
     file: str | os.PathLike[str], names: str | Sequence[str] | None = None, *, squeeze: bool = False
 ) -> dict[str, Any]:
@@ -128,6 +130,7 @@ def values_and_nodes(
         return _values(nodes, present if names is None else names, squeeze, system), nodes
 
 
+@hinted
 def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], str]]:
     """List the variables of a MAT-file of any version, without reading their values.
 
@@ -174,6 +177,7 @@ def whos_mat(file: str | os.PathLike[str]) -> list[tuple[str, tuple[int, ...], s
         return listed
 
 
+@hinted
 def load_objects(
     file: str | os.PathLike[str],
     name: str,
@@ -269,6 +273,7 @@ def objects_of(
     return pack_items(items, layout, where, kind)
 
 
+@hinted
 def save_mat(
     file: str | os.PathLike[str],
     data: Mapping[str, Any],

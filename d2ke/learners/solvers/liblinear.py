@@ -25,6 +25,7 @@ from scipy import sparse
 from d2ke._base import labels
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 from d2ke._base.threads import thread_count
 from d2ke.learners.linear_model import (
@@ -69,6 +70,7 @@ _EARLY_STOP = re.compile(
 )
 
 
+@hinted
 def train(
     y: Sequence[Any] | np.ndarray,
     Z: Any,

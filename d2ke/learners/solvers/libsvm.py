@@ -25,6 +25,7 @@ import numpy as np
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 from d2ke.learners.solvers import calls as solver_calls
 from d2ke.learners.solvers import nodes as solver_nodes
@@ -67,6 +68,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
+@hinted
 def svmtrain(
     y: Sequence[Any] | np.ndarray,
     K: Any,

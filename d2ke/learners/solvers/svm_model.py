@@ -15,6 +15,7 @@ from scipy import sparse
 from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 
 PRECOMPUTED = 4  # option -t
@@ -81,6 +82,7 @@ class SVMModel:
     options: str
 
 
+@hinted
 def svmpredict(
     y: Sequence[Any] | np.ndarray | None,
     K: Any,

@@ -23,6 +23,7 @@ from d2ke._base.checks import (
     positive_number,
 )
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.keywords import hinted
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.packed import offsets_of
 from d2ke.objects.packing import as_objects, pack
@@ -40,6 +41,7 @@ def one_sequence(seed: Any) -> Any:
     return None
 
 
+@hinted
 def random_series(
     R: int,
     n_channels: int | None = None,
@@ -126,6 +128,7 @@ def _needed(name: str, value: Any) -> Any:
     return value
 
 
+@hinted
 def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed: Any) -> Objects:
     """Draw random strings: lengths uniform, letters uniform.
 
@@ -192,6 +195,7 @@ def _are_letters(alphabet: Any) -> bool:
     return all(isinstance(letter, str) and len(letter) == 1 for letter in alphabet)
 
 
+@hinted
 def random_sets(
     R: int,
     dim: int,

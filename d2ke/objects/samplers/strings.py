@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range
+from d2ke._base.keywords import hinted
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.packing import as_objects
 from d2ke.objects.samplers.random_objects import draw_offsets
 
 
+@hinted
 def markov_strings(
     R: int, X: Any, *, length: int | tuple[int, int], order: int = 1, seed: Any
 ) -> Objects:

@@ -14,6 +14,7 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.objects.compatibility import refuse_weights
 from d2ke.objects.container import Objects, from_owned, take
 from d2ke.objects.packed import offsets_of
@@ -26,6 +27,7 @@ MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
 SIZES = ((0.02, 0.1), (0.1, 0.3))
 
 
+@hinted
 def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
     """Draw up to R of the training objects without replacement; return their rows too.
 
@@ -66,6 +68,7 @@ def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
     return take(items, places), places
 
 
+@hinted
 def segments(
     R: int,
     X: Any,
@@ -155,6 +158,7 @@ def segments(
     return _joined(objects, drawn)
 
 
+@hinted
 def resampled(
     R: int,
     X: Any,
@@ -223,6 +227,7 @@ def resampled(
     return _joined(objects, drawn)
 
 
+@hinted
 def noise(
     R: int,
     X: Any,

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the commands would read of a file, and the command to type next: `d2ke inspect`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from d2ke._base.seal import SIZE, is_sealed
+from d2ke._base.text import object_text
+from d2ke.cli.object_files import is_data_set, kinds_of, named_columns, read
+from d2ke.cli.session import Session
+from d2ke.io.columns import LabelledObjects
+from d2ke.io.labelled import open_columns
+from d2ke.models.persistence import load_model
+from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.container import Objects
+from d2ke.objects.tables import Table
+from d2ke.objects.typed import Typed
+
+_COLUMNS = 30  # that are listed
+_CLASSES = 12
+_EXAMPLES = 3
+
+
+def inspect(options: argparse.Namespace, session: Session) -> None:
+    """Report what would be read of a file, its columns, and the command to type next.
+
+    If the columns must be named, they are listed before the error that says so.
+    """
+    if _is_model(Path(options.file)):
+        session.report(str(load_model(options.file)))
+        session.report(f"next: d2ke predict {shlex.quote(options.file)} FILE --out labels.csv")
+        return
+    named = named_columns(options)
+    try:
+        held = read(options, session, unlabelled=True, kinds=kinds_of(options))
+    except ValueError:
+        table = open_columns(options.file, named) if Path(options.file).exists() else None
+        if table is not None:
+            _report_columns(table, NOTHING, session)
+            file = shlex.quote(options.file)
+            session.report(f"next: d2ke inspect {file} --objects NAME,NAME --labels NAME")
+        raise
+    _report_lengths(held.objects, session)
+    if held.labels is not None:
+        session.report(f"labels: {_of_labels(held.labels)}")
+    elif held.columns.unused:
+        session.report("labels: none; --labels NAME, if one of the columns holds them")
+    if not is_data_set(options.file) and held.columns.objects is not None:
+        table = open_columns(options.file, named)
+        if table is not None:
+            _report_columns(table, held.columns, session)
+    for line in _next(options, held):
+        session.report(f"next: {line}")
+
+
+def _is_model(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return is_sealed(stream.read(SIZE), "model")
+
+
+def _report_lengths(objects: Any, session: Session) -> None:
+    """Report the lengths of strings, series and sets; of records, those of each column."""
+    columns = {"": objects} if isinstance(objects, Objects) else {}
+    if objects.kind == "records":
+        columns = {f" of {name!r}": column.values for name, column in objects.columns.items()}
+    for name, values in columns.items():
+        if isinstance(values, Objects) and len(values):
+            low, median, high = np.quantile(values.lengths, [0, 0.5, 1])
+            session.report(f"lengths{name}: {low:g} to {high:g}, median {median:g}")
+
+
+def _of_labels(labels: np.ndarray) -> str:
+    """Return the classes and their sizes, or the range of real values."""
+    if labels.dtype.kind == "f":
+        low, median, high = np.quantile(labels, [0, 0.5, 1])
+        return f"numbers from {low:.4g} to {high:.4g}, median {median:.4g}: a regression"
+    counts = Counter(labels.tolist())
+    n_missing = counts.pop("", 0)
+    largest = counts.most_common(_CLASSES)
+    sizes = ", ".join(f"{name} ({count})" for name, count in largest)
+    more = f", and {len(counts) - _CLASSES} more" * (len(counts) > _CLASSES)
+    missing = f"; {n_missing} objects without" * bool(n_missing)
+    return f"{len(counts)} classes: {sizes}{more}{missing}"
+
+
+def _report_columns(table: Table, columns: Columns, session: Session) -> None:
+    """Report for each column what it holds and what it would be read as."""
+    uses: dict[str | None, str] = dict.fromkeys(columns.objects or (), "objects")
+    uses |= {columns.labels: "labels", columns.ids: "ids of series", columns.time: "time"}
+    uses.setdefault(columns.rows, "names of rows")
+    rows = [("column", "holds", "missing", "different", "read as", "first entries")]
+    for name in table.names[:_COLUMNS]:
+        typed = table.typed(name)
+        different, examples = _entries(typed)
+        use = uses.get(name, "" if columns == NOTHING else "not used")
+        rows.append((name, _held(typed), str(typed.missing.sum()), different, use, examples))
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        session.report("  ".join(cells).rstrip())
+    if len(table.names) > _COLUMNS:
+        session.report(f"and {len(table.names) - _COLUMNS} more columns")
+
+
+def _held(typed: Typed) -> str:
+    """Return what the entries of a column are, in a word or two."""
+    if typed.use == "objects":
+        return "text" if typed.scalar or typed.fields is not None else "lists"
+    return {"missing": "nothing", "other": typed.type}.get(typed.use, typed.use)
+
+
+def _entries(typed: Typed) -> tuple[str, str]:
+    """Return how many different entries a column has, and the first ones, as text."""
+    if typed.use in ("missing", "other"):
+        return "", ""
+    if not typed.scalar and typed.fields is None:
+        return "", ""
+    texts = typed.texts()
+    return str(len(set(texts))), ", ".join(map(object_text, texts[:_EXAMPLES]))
+
+
+def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
+    """Return the commands to type next, with the columns that were named for this one."""
+    labels = set() if held.labels is None else set(held.labels.tolist())
+    if len(labels) > 1 and "" not in labels:
+        return [f"{_command(options, 'train')} --out model.h5 --report report.html"]
+    if held.objects.kind == "records":
+        return [f"{_command(options, 'dedupe')} --radius 1 --out groups.csv"]
+    if labels - {""}:
+        return [f"{_command(options, 'propagate')} --as objects --out labels.csv"]
+    return [
+        f"{_command(options, 'neighbors')} --k 5 --out graph.csv",
+        f"{_command(options, 'cluster')} --as objects --n-clusters 5 --out clusters.csv",
+    ]
+
+
+def _command(options: argparse.Namespace, name: str) -> str:
+    words = ["d2ke", name, options.file]
+    for option in ("objects", "categories", "labels", "ids", "time", "kind"):
+        value = getattr(options, option)
+        if value is not None:
+            words += [f"--{option}", value if isinstance(value, str) else ",".join(value)]
+    if options.channels_first is not None:
+        words.append("--channels-first" if options.channels_first else "--no-channels-first")
+    return shlex.join(words)

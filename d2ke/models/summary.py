@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model says of itself: in full, on one screen, and as HTML in notebooks."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from d2ke.objects.column_names import Columns
+
+_ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
+_SHOWN = 8  # families on one screen
+
+_HTML = """<div style="max-width: 60rem">
+<p><b>{title}</b></p>
+<table>{shares}</table>
+{notes}
+<details><summary>{n_blocks} blocks</summary>
+<table><thead><tr><th>block</th><th>features</th><th>distance</th></tr></thead>
+<tbody>{blocks}</tbody></table></details>
+</div>"""
+# The bar has the text's colour behind it, so that it is seen on light and dark pages.
+_SHARE = (
+    '<tr><td style="text-align: left">{family}</td><td style="text-align: right">{percent:.0f} %'
+    '</td><td style="text-align: left; width: 12rem"><div style="width: {percent:.1f}%; '
+    'height: 0.7em; background: #0072B2; outline: 1px solid"></div></td></tr>'
+)
+_BLOCK = (
+    '<tr><td style="text-align: left">{}</td><td>{}</td><td style="text-align: left">{}</td></tr>'
+)
+
+
+def shares(model: Any) -> dict[str, float]:
+    """Return the share of each family in the kernel, the largest first."""
+    found = {block.family: block.share for block in model.blocks}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def block_rows(model: Any) -> list[tuple[str, int, str]]:
+    """Return name, number of features and distance of each block."""
+    return [(block.name, block.R, block.describe()) for block in model.blocks]
+
+
+def measured(model: Any) -> str:
+    """Return the cross-validated accuracy and its error."""
+    return f"{model.accuracy:.1f} ± {model.accuracy_error:.1f} %"
+
+
+def title(model: Any) -> str:
+    """Return the number of blocks and features, and C."""
+    return f"D2KE of {len(model.blocks)} blocks, {model.R} features, C = {model.C:g}"
+
+
+def objects(model: Any) -> list[str]:
+    """Return a line about the objects, if they are of one kind."""
+    if model.kind == "strings":
+        unit = "words" if model.letters == "token" else "letters"
+        return [f"strings of {len(model.alphabet)} {unit}"]
+    return [f"{model.kind}: {_ROWS[model.kind]}"] if model.kind in _ROWS else []
+
+
+def notes(model: Any) -> list[str]:
+    """Return lines about the training: objects, accuracy, what was read, calibration, time."""
+    lines = [model.task.report(model)]
+    if model.near_copies is not None:
+        lines.append(model.near_copies.report(model))
+    if model.columns:
+        lines.append(f"read: {Columns.of_dict(model.columns)}")
+    lines.append(str(model.calibration))
+    if model.n_added:
+        lines.append(
+            f"calibration and accuracy are from the first {model.n_train} of "
+            f"{model.n_train + model.n_added} objects"
+        )
+    times = ", ".join(f"{stage} {value:.2f}" for stage, value in model.seconds.items())
+    return [*lines, f"seconds: {times}"]
+
+
+def as_text(model: Any, with_blocks: bool) -> str:
+    """Return the report of a model: in full, or without a line for each block."""
+    lines = [title(model), *(f"  {line}" for line in objects(model))]
+    families = {block.family: block.share for block in model.blocks}
+    n_hidden = 0 if with_blocks else max(0, len(families) - _SHOWN)
+    if n_hidden:
+        families = dict(list(shares(model).items())[:_SHOWN])
+    if len(families) > 1 or model.left_out:
+        named = ", ".join(f"{100 * share:.0f} % {family}" for family, share in families.items())
+        lines.append(f"  shares of the kernel: {named}{f' and {n_hidden} more' * bool(n_hidden)}")
+    if with_blocks:
+        width = max(28, *(len(block.name) for block in model.blocks))
+        lines += [f"  {name:{width}} {R:5} x {distance}" for name, R, distance in block_rows(model)]
+        lines += [f"  without a share: {', '.join(model.left_out)}"] * bool(model.left_out)
+    return "\n".join([*lines, *notes(model)])
+
+
+def as_html(model: Any) -> str:
+    """Return the report of a model as a piece of HTML: shares as bars, blocks folded."""
+    bars = (
+        _SHARE.format(family=escape(family or "blocks"), percent=100 * share)
+        for family, share in shares(model).items()
+    )
+    lines = (f"<p>{escape(line.replace('+-', '±'))}</p>" for line in objects(model) + notes(model))
+    rows = (_BLOCK.format(*map(escape, map(str, row))) for row in block_rows(model))
+    return _HTML.format(
+        title=escape(title(model)), shares="".join(bars), notes="\n".join(lines),
+        n_blocks=len(model.blocks), blocks="".join(rows),
+    )  # fmt: skip

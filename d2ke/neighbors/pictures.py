@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of objects beside their nearest neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from d2ke._base.arrays import matrix
+from d2ke._base.checks import integer
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.pictures import COLOURS, GREY, matplotlib
+from d2ke.distances.alignment.align import align
+from d2ke.objects.packing import as_objects
+from d2ke.objects.pictures import draw_object, letter_texts
+from d2ke.objects.values import list_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_LETTERS = 60  # of a string
+_MARGIN = 16  # letters at the left, for names and distances
+
+
+def plot_neighbors(
+    X: Any,
+    indices: Any,
+    distances: Any,
+    *,
+    Y: Any = None,
+    limit: int = 3,
+    k: int = 5,
+    names: Sequence[Any] | None = None,
+) -> Figure:
+    """Draw objects beside their nearest neighbours.
+
+    Series and sets are drawn in colour over the object whose neighbours they are, in grey. The
+    letters of strings that are not in the object, as the Levenshtein distance aligns both, are in
+    colour.
+
+    Parameters
+    ----------
+    X : Objects or what `pack` takes
+        Objects.
+    indices, distances : array_like, shape (m, n_neighbors)
+        The neighbours of the first m objects of X, as `nearest` returns them.
+    Y : Objects or what `pack` takes, optional
+        The objects among which the neighbours are; None stands for X.
+    limit : int
+        How many objects are drawn.
+    k : int
+        How many neighbours of each are drawn.
+    names : sequence of str, optional
+        The names of the objects of Y; by default their numbers.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        For its ``savefig``, or for a notebook to show.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arrays of different shapes, or indices that are not those of objects.
+    ImportError
+        Without matplotlib, saying how to install it.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> words = ["ant", "aunt", "and", "beetle", "beatle", "beetles", "wasp"]
+    >>> neighbors = d2ke.nearest(words, k=2, distance="levenshtein")
+    >>> figure = d2ke.neighbors.plot_neighbors(words, *neighbors)  # doctest: +SKIP
+    >>> figure.savefig("neighbors.png")  # doctest: +SKIP
+    """
+    limit, k = integer("limit", limit, 1), integer("k", k, 1)
+    x = as_objects("X", X)
+    y = x if Y is None else as_objects("Y", Y)
+    if x.kind != y.kind:
+        raise ArgumentError("Y", f"holds {y.kind}, but X holds {x.kind}")
+    distances = matrix("distances", distances, infinite=True)
+    indices = _checked(indices, distances.shape, len(x), len(y))
+    names = range(len(y)) if names is None else list_of("names", names)
+    if len(names) != len(y):
+        raise ArgumentError("names", f"must have {len(y)} names, got {len(names)}")
+    matplotlib()
+    from matplotlib.figure import Figure
+
+    rows, columns = min(limit, len(indices)), min(k, indices.shape[1])
+    if x.kind == "strings":
+        height = rows * (0.4 + 0.24 * (columns + 1))
+        figure = Figure(layout="constrained")
+        width = 20.0
+        for row, axes in enumerate(figure.subplots(rows, 1, squeeze=False)[:, 0]):
+            near = [(names[j], y[j], d) for j, d in _first(indices, distances, row, columns)]
+            width = max(width, _draw_strings(axes, x[row], near))
+        for axes in figure.axes:
+            axes.set_xlim(-_MARGIN, width + 1)
+        figure.set_size_inches(0.1 * (_MARGIN + width + 1), height)
+        return figure
+    figure = Figure(figsize=(2.2 * columns, 1.9 * rows), layout="constrained")
+    for row, panels in enumerate(figure.subplots(rows, columns, squeeze=False)):
+        for axes in panels:
+            axes.set_axis_off()
+        for axes, (j, d) in zip(panels, _first(indices, distances, row, columns), strict=False):
+            axes.set_axis_on()
+            draw_object(axes, x[row], x.kind, GREY)
+            draw_object(axes, y[j], x.kind, COLOURS[0])
+            axes.set_title(f"{names[j]} at {d:.4g}", fontsize=9, parse_math=False)
+        panels[0].set_ylabel(f"object {row}", fontsize=9)
+    return figure
+
+
+def _checked(indices: Any, shape: tuple[int, ...], n: int, m: int) -> np.ndarray:
+    """Return the indices of neighbours, checked; -1 stands for none."""
+    indices = np.asarray(indices)
+    if indices.dtype.kind not in "iu" or indices.ndim != 2:
+        raise ArgumentTypeError(
+            "indices", f"must be a 2-D array of integers, got {indices.dtype}, {indices.ndim}-D"
+        )
+    if indices.shape != shape:
+        raise ArgumentError("indices", f"has shape {indices.shape}, but distances {shape}")
+    if len(indices) > n or 0 in shape:
+        raise ArgumentError("indices", f"has shape {shape}, but X holds {n} objects")
+    wrong = np.argwhere((indices < -1) | (indices >= m))
+    if len(wrong):
+        i, j = wrong[0].tolist()
+        raise ArgumentError("indices", f"is {indices[i, j]} at [{i}, {j}]; there are {m} objects")
+    return indices
+
+
+def _first(indices: np.ndarray, distances: np.ndarray, row: int, k: int) -> list[tuple[int, float]]:
+    """Return the first neighbours of an object and their distances."""
+    found = zip(indices[row, :k].tolist(), distances[row, :k].tolist(), strict=True)
+    return [(j, distance) for j, distance in found if j >= 0]
+
+
+def _draw_strings(axes: Axes, item: Any, near: Sequence[tuple[Any, Any, float]]) -> float:
+    """Draw a string above its neighbours, whose letters that it does not have are in colour.
+
+    Return the width of the longest one.
+    """
+    lines, longest = [("", item, None), *near], 0.0
+    for line, (name, other, distance) in enumerate(lines):
+        texts = letter_texts(other)
+        ends = np.cumsum([len(text) + (len(text) > 1) for text in texts])
+        texts = texts[: int((ends <= _LETTERS).sum())]
+        new = np.ones(len(texts), bool)
+        if distance is None or not len(item) or not len(other):
+            new[:] = distance is not None
+        else:
+            pairs = align(item, other, "levenshtein")
+            same = [j for i, j in pairs.pairs if i >= 0 and j >= 0 and item[i] == other[j]]
+            new[[j for j in same if j < len(texts)]] = False
+        start = 0.0
+        for text, is_new in zip(texts, new, strict=True):
+            style: dict[str, Any] = {"color": COLOURS[1], "weight": "bold"} if is_new else {}
+            axes.text(start, line, text, family="monospace", fontsize=9, va="center",
+                      parse_math=False, **style)  # fmt: skip
+            start += len(text) + (len(text) > 1)
+        longest = max(longest, start)
+        if distance is not None:
+            axes.text(-2, line, f"{name} at {distance:.4g}", fontsize=8, ha="right", va="center",
+                      color=GREY, parse_math=False)  # fmt: skip
+    axes.set_ylim(len(lines) - 0.4, -0.6)
+    axes.set_axis_off()
+    return longest

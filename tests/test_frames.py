@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data frames of all results, with the names of the objects."""
+
+import builtins
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import d2ke
+
+rng = np.random.default_rng(0)
+N = 24
+Y = [i % 2 for i in range(N)]
+LETTERS = [[0.8, 0.2], [0.2, 0.8]]
+WORDS = d2ke.pack(
+    ["".join(rng.choice([*"ab"], 8, p=LETTERS[y])) for y in Y], ids=[f"w{i}" for i in range(N)]
+)
+LEVENSHTEIN = {"distance": "levenshtein"}
+D = d2ke.distance_matrix(WORDS, **LEVENSHTEIN)
+MODEL = d2ke.d2ke_train(Y, WORDS, R=16)
+VALUES = d2ke.d2ke_train(D[0] + 0.5, WORDS, R=16, task="regression")
+THREE = d2ke.d2ke_train(["x", "y", "z"] * 6, ["aab", "bba", "abab"] * 6, R=16)
+LABELS = np.array([[y, 1 - y] for y in Y])
+SEVERAL = d2ke.d2ke_train(LABELS, WORDS, R=16)
+PEOPLE = d2ke.pack_records({"name": ["Anna", "Ana", "Jon"]}, ids=[7, 3, 5])
+LONG = [rng.normal(size=n) for n in (60, 80)]
+BLOCKS = [f"feature {j}" for j in range(MODEL.n_unsupervised)]
+X = WORDS
+
+# The result; further arguments; the columns; the number of rows, if it is not that of the objects.
+RESULTS = {
+    "predictions": (d2ke.d2ke_predict(Y, X, MODEL), {}, "item, id, predicted, decision"),
+    "probabilities": (
+        d2ke.d2ke_predict(None, X, MODEL, probability=True),
+        {"model": MODEL},
+        "item, id, predicted, probability 0, probability 1",
+    ),
+    "three classes": (
+        d2ke.d2ke_predict(None, X, THREE),
+        {"model": THREE},
+        "item, id, predicted, decision x, decision y, decision z",
+    ),
+    "without the model": (
+        d2ke.d2ke_predict(None, X, THREE),
+        {},
+        "item, id, predicted, decision 0, decision 1, decision 2",
+    ),
+    "values": (
+        d2ke.d2ke_predict(None, X, VALUES),
+        {"model": VALUES},
+        "item, id, predicted, decision",
+    ),
+    "several labels": (
+        d2ke.d2ke_predict(None, X, SEVERAL),
+        {},
+        "item, id, predicted 0, predicted 1, decision 0, decision 1",
+    ),
+    "linear": (d2ke.predict(None, D, d2ke.train(Y, D)), {}, "item, id, predicted, decision"),
+    "sets": (d2ke.predict_set(X, MODEL), {"model": MODEL}, "item, id, set, in 0, in 1"),
+    "sets of three": (
+        d2ke.predict_set(X, THREE),
+        {"model": THREE},
+        "item, id, set, in x, in y, in z",
+    ),
+    "intervals": (d2ke.predict_set(X, VALUES), {"model": VALUES}, "item, id, low, high"),
+    "novelty": (d2ke.novelty(X, MODEL), {}, "item, id, score"),
+    "outliers": (d2ke.outlier_scores(X, **LEVENSHTEIN), {}, "item, id, score"),
+    "votes": (d2ke.knn_predict(Y, D), {}, "item, id, label"),
+    "features": (d2ke.d2ke_transform(X, MODEL), {}, "item, id, " + ", ".join(BLOCKS)),
+    "nearest": (
+        d2ke.nearest(X, k=2, **LEVENSHTEIN),
+        {"other_ids": X},
+        "item, id, neighbor, neighbor_id, distance",
+        2 * N,
+    ),
+    "near": (
+        d2ke.nearest(X, k=2, radius=0, **LEVENSHTEIN),
+        {"other_ids": X},
+        "item, id, neighbor, neighbor_id, distance",
+        None,
+    ),
+    "nearest and counts": (
+        d2ke.neighbors.nearest_info(X, k=2, **LEVENSHTEIN),
+        {},
+        "item, id, neighbor, distance",
+        2 * N,
+    ),
+    "within": (
+        d2ke.within(X, radius=2, **LEVENSHTEIN),
+        {"other_ids": X},
+        "item, id, neighbor, neighbor_id, distance",
+        None,
+    ),
+    "within and counts": (
+        d2ke.neighbors.within_info(X, radius=2, **LEVENSHTEIN),
+        {},
+        "item, id, neighbor, distance",
+        None,
+    ),
+    "windows": (
+        d2ke.nearest_windows(LONG, LONG[1][:9], 3),
+        {"ids": ["s", "t"]},
+        "item, id, place, distance",
+        3,
+    ),
+    "kmedoids": (
+        d2ke.kmedoids(X, 2, **LEVENSHTEIN),
+        {},
+        "item, id, cluster, medoid, medoid_id, distance",
+    ),
+    "dbscan": (d2ke.dbscan(X, 1, **LEVENSHTEIN), {}, "item, id, cluster, core"),
+    "hdbscan": (d2ke.hdbscan(X, **LEVENSHTEIN), {}, "item, id, cluster, probability"),
+    "cdsk": (d2ke.cdsk(distances=D, n_clusters=2), {}, "item, id, cluster, alpha"),
+    "lpdsk": (
+        d2ke.lpdsk(distances=D, y=[0, 1] + [-1] * (N - 2)),
+        {},
+        "item, id, label, alpha, score 0, score 1",
+    ),
+    "tree": (d2ke.spanning_tree(X, **LEVENSHTEIN), {}, "item, id, end, end_id, distance", N - 1),
+    "barycenter": (d2ke.barycenter(X, **LEVENSHTEIN), {}, "item, id, distance"),
+    "dedupe": (
+        d2ke.dedupe(PEOPLE, radius=2),
+        {"ids": PEOPLE},
+        "item, id, group, example, example_id",
+        3,
+    ),
+    "link": (
+        d2ke.link(PEOPLE, PEOPLE, radius=2),
+        {"ids": PEOPLE, "other_ids": PEOPLE},
+        "item, id, match, match_id, distance",
+        3,
+    ),
+    "importance": (
+        d2ke.d2ke_importance(Y, X, MODEL, by="block"),
+        {"ids": None},
+        "name, drop, error",
+        len(MODEL.blocks),
+    ),
+    "explanation": (
+        d2ke.d2ke_explain(X[:1], MODEL),
+        {"ids": None, "other_ids": X},
+        "part, name, share, distance, training_object, training_object_id",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_columns(name):
+    result, more, text, *n = RESULTS[name]
+    columns = text.split(", ")
+    frame = d2ke.frame(result, **{"ids": X, **more})
+    assert list(frame) == columns
+    if n != [None]:
+        assert len(frame) == (n[0] if n else N)
+    if "id" in frame:
+        names = more.get("ids", X)
+        names = getattr(names, "ids", names)
+        assert frame["id"].tolist() == [names[i] for i in frame["item"]]
+    for column in {"neighbor", "example", "medoid", "end", "match"} & set(frame):
+        if f"{column}_id" in frame:
+            of = more.get("other_ids", more.get("ids", X)).ids
+            assert frame[f"{column}_id"].tolist() == [of[i] for i in frame[column]]
+    polars = d2ke.frame(result, **{"ids": X, **more}, as_="polars")
+    arrow = d2ke.frame(result, **{"ids": X, **more}, as_="pyarrow")
+    assert isinstance(polars, pl.DataFrame)
+    assert isinstance(arrow, pa.Table)
+    assert repr(polars.to_dict(as_series=False)) == repr(arrow.to_pydict())  # NaN too
+    assert polars.columns == columns
+    pd.testing.assert_frame_equal(frame, arrow.to_pandas(), check_dtype=False)
+
+
+def test_values():
+    indices, distances = d2ke.nearest(X, k=2, **LEVENSHTEIN)
+    frame = d2ke.frame((indices, distances))
+    assert frame["neighbor"].tolist() == indices.ravel().tolist()
+    assert frame["distance"].tolist() == distances.ravel().tolist()
+    graph = d2ke.within(X, radius=2, **LEVENSHTEIN)
+    frame = d2ke.frame(graph)
+    again = np.zeros_like(D)
+    again[frame["item"], frame["neighbor"]] = frame["distance"]
+    assert np.array_equal(again, graph.toarray())
+    sets = d2ke.frame(np.array([[True, True, False], [False, False, True]]), model=THREE)
+    assert sets["set"].tolist() == ["x|y", "z"]
+    explained = d2ke.frame(d2ke.d2ke_explain(X[:1], MODEL))
+    parts = explained[explained["part"].isin(["offset", "block"])]
+    assert parts["share"].sum() == pytest.approx(d2ke.d2ke_explain(X[:1], MODEL).decision)
+
+
+def test_results_join_back():
+    table = pd.DataFrame({"name": X.ids, "text": list(X)}).sample(frac=1, random_state=0)
+    packed = d2ke.pack(table.set_index("name")["text"])
+    predicted = d2ke.frame(d2ke.d2ke_predict(None, packed, MODEL), packed)
+    joined = table.merge(predicted, left_on="name", right_on="id")
+    alone = [d2ke.d2ke_predict(None, [text], MODEL)[0][0] for text in joined["text"]]
+    assert joined["predicted"].tolist() == alone
+    by_index = table.set_index("name").join(predicted.set_index("id"))
+    assert by_index["predicted"].notna().all()
+
+
+def test_features_of_a_file(tmp_path):
+    file = tmp_path / "features.h5"
+    d2ke.write_features(file, X, MODEL, labels=Y)
+    frame = d2ke.frame(d2ke.io.load_features(file))
+    assert list(frame)[:4] == ["item", "id", "label", "feature 0"]
+    assert frame["id"].tolist() == X.ids.tolist()
+
+
+def test_a_missing_library(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **keywords):
+        if name.startswith("polars"):
+            raise ImportError(name)
+        return real(name, *args, **keywords)
+
+    monkeypatch.setattr("importlib.import_module", lambda name: without(name))
+    with pytest.raises(ImportError, match="as_='polars' needs polars: pip install polars"):
+        d2ke.frame(np.ones(2), as_="polars")
+
+
+def test_the_docs_have_the_columns():
+    text = (Path(__file__).parent.parent / "docs" / "ids.md").read_text("utf-8")
+    for _, _, columns, *_ in RESULTS.values():
+        for name in columns.split(", "):
+            assert re.search(rf"`{name.partition(' ')[0]}\b", text), name
