@@ -80,7 +80,7 @@ def test_series_as_sets_and_standardised_series_keep_ids():
         (["same", "same"], ["same", "same"]),
         (KINDS["series"][:2], ["p", "q"]),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_names_of_any_column(ids, expected):
     assert d2ke.pack(["x", "y"], ids=ids).ids.tolist() == expected
