@@ -21,6 +21,7 @@
 #define GAPPED_DENSE (UINT64_C(1) << 31) /* in a cell: the word has a dense line            */
 #define GAPPED_COLUMNS 256     /* of lines that stay in the cache                            */
 #define GAPPED_AHEAD 4         /* lists whose memory is asked for before they are read       */
+#define GAPPED_SPARSE 6       /* one in 2^6 words of y alone stays for its hash, at most       */
 #define GAPPED_COMMON 4       /* words of more than 1 / 4 of y's rows get a dense line      */
 
 typedef struct {
@@ -32,6 +33,7 @@ typedef struct {
     const int64_t *mask;
     int64_t k;
     double *squares;    /* of each row, to be added to: the sum of its own products             */
+    int64_t shared;     /* only of rows of x, so that words of y alone are not needed           */
     /* Made by gapped_prepare. */
     int64_t n_windows;
     uint64_t *keys;     /* window by window: the word, then the row in `row_bits` bits           */
@@ -142,12 +144,29 @@ static int gapped_rank(gapped_words *w, uint32_t *ranks, uint32_t *carried, uint
     return 0;
 }
 
+static inline uint64_t gapped_hash(uint64_t word, int bits)
+{
+    return word * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits);
+}
+
+/* A bit for each hash of the first n keys' words; NULL without memory. */
+static uint64_t *gapped_seen(const gapped_words *w, int64_t n, int bits)
+{
+    uint64_t *seen = calloc(UINT64_C(1) << (bits - 6), sizeof(uint64_t));
+    for (int64_t i = 0; seen && i < n; i++) {
+        uint64_t hash = gapped_hash(w->keys[i] >> w->row_bits, bits);
+        seen[hash >> 6] |= UINT64_C(1) << (hash & 63);
+    }
+    return seen;
+}
+
 /* Sorts the windows by words, those of a word by rows. */
 static int gapped_sort(gapped_words *w, const d2ke_poll *poll)
 {
     int64_t span = w->mask[w->k - 1] + 1, i = 0, n = w->n_windows;
-    uint64_t words = 1, room;
+    uint64_t words = 1, room, *seen = NULL;
     uint32_t *ranks = NULL;
+    int bits = 0;
     w->row_bits = gapped_bits((uint64_t)w->n_rows - 1);
     room = UINT64_MAX >> w->row_bits;
     for (int64_t j = 0; j < w->k; j++) {
@@ -166,17 +185,29 @@ static int gapped_sort(gapped_words *w, const d2ke_poll *poll)
     }
     for (int64_t s = 0; s < w->n_rows * w->strands; s++) {
         uint64_t row = (uint64_t)(s / w->strands);
-        for (int64_t at = w->offsets[s]; at + span <= w->offsets[s + 1]; at++, i++) {
+        if (w->shared && !ranks && !seen && (int64_t)row == w->n_x) {
+            bits = gapped_bits((uint64_t)i) + GAPPED_SPARSE;
+            seen = gapped_seen(w, i, bits);
+            w->failed = seen == NULL;
+            if (w->failed) return 1;
+        }
+        for (int64_t at = w->offsets[s]; at + span <= w->offsets[s + 1]; at++) {
             uint64_t key = 0;
             if (ranks)
                 key = ranks[i];
             else
                 for (int64_t j = 0; j < w->k; j++)
                     key = key * w->n_letters + w->codes[at + w->mask[j]];
-            w->keys[i] = key << w->row_bits | row;
+            if (seen) {
+                uint64_t hash = gapped_hash(key, bits);
+                if (!(seen[hash >> 6] >> (hash & 63) & 1)) continue;
+            }
+            w->keys[i++] = key << w->row_bits | row;
         }
     }
     free(ranks);
+    free(seen);
+    w->n_windows = n = i;
     return gapped_passes(&w->keys, &w->spare, NULL, NULL, n, w->row_bits,
                          w->row_bits + gapped_bits(words - 1), 0, poll);
 }
@@ -219,7 +250,7 @@ static void gapped_measure(gapped_words *w)
             int64_t row = (int64_t)(w->keys[at] & mask);
             count = gapped_equal(w, at, word.end);
             double root = gapped_root((uint64_t)count);
-            w->squares[row] += root * root;
+            if (!w->shared || row < w->n_x) w->squares[row] += root * root;
             if (word.shared && row < w->n_x) w->starts[row + 1]++;
         }
         if (word.shared) w->n_columns += word.columns;

@@ -12,6 +12,7 @@ def add_products(
     mask: NDArray[np.int64],
     sums: NDArray[np.float64],
     squares: NDArray[np.float64],
+    shared: bool,
     n_threads: int,
 ) -> None: ...
 def add_scaled(

@@ -23,6 +23,7 @@ cdef extern from "gapped.h":
         const int64_t *mask
         int64_t k
         double *squares
+        int64_t shared
         int64_t n_windows
         int failed
 
@@ -54,12 +55,13 @@ cdef void _product_task(void *context, int64_t task, const d2ke_poll *poll) noex
 
 def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t strands,
                  int64_t n_letters, const int64_t[::1] mask, double[:, ::1] sums,
-                 double[::1] squares, int n_threads):
+                 double[::1] squares, bint shared, int n_threads):
     """Add to sums[i, j] the products of the roots of the counts of words that x_i and y_j share.
 
     codes are less than n_letters, those of x and then those of y; `strands` strings make up a row.
-    squares: one for each row, to which its product with itself is added. If there are only as many
-    rows as `sums` has, y is x, and nothing is added below the diagonal.
+    squares: one for each row, to which its product with itself is added; `shared`: for rows of x
+    only, which is faster. If there are only as many rows as `sums` has, y is x, and nothing is
+    added below the diagonal.
     """
     cdef Products products
     cdef int64_t n = sums.shape[0]
@@ -74,6 +76,7 @@ def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t 
     products.words.mask = &mask[0]
     products.words.k = mask.shape[0]
     products.words.squares = &squares[0]
+    products.words.shared = shared
     products.words.n_windows = gapped_count(&products.words, mask[mask.shape[0] - 1] + 1)
     products.sums = &sums[0, 0]
     if products.words.n_windows >= 2**31:

@@ -66,15 +66,27 @@ def piece_kernel(
     weights: Sequence[float],
     n_threads: int,
     report: Report = None,
+    y_squares: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the sum of the kernels of the family with these weights, (n, m)."""
+    """Return the sum of the kernels of the family with these weights, (n, m).
+
+    It takes a part of the time, and has the same bits, with the `own_squares` of a y of many more
+    letters than x has.
+    """
     sums, n = Sums(x, y, pieces), len(x)
     out = np.zeros((n, n if y is None else len(y)))
     for done, (masks, weight) in enumerate(zip(pieces.masks, weights, strict=True)):
-        sums.add(masks, weight, out, n_threads)
+        known = None if y_squares is None else y_squares[done]
+        sums.add(masks, weight, out, n_threads, known)
         if report is not None:
             report((done + 1) * out.size, len(pieces.masks) * out.size)
     return out
+
+
+def own_squares(x: Objects, pieces: Pieces, n_threads: int) -> NDArray[np.float64]:
+    """Return the product of each string with itself before it is normalised, of each entry."""
+    sums = Sums(x[:1], x, pieces)
+    return np.stack([sums.products(masks, n_threads)[1][1:].copy() for masks in pieces.masks])
 
 
 class Sums:
@@ -93,21 +105,37 @@ class Sums:
         weight: float,
         out: NDArray[np.float64],
         n_threads: int,
+        y_squares: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """Add the weighted kernel of some masks to `out`; return it of each string with itself.
 
         Its entries, those of x and then those of y, have the bits of those of equal strings.
         """
-        n, squares = len(out), self._squares
-        self._sums[:], squares[:] = 0, 0
-        for mask in masks:
-            places = np.array(mask, np.int64)
-            gapped.add_products(*self._strings, places, self._sums, squares, n_threads)
+        n = len(out)
+        sums, squares = self.products(masks, n_threads, y_squares)
         scales = np.zeros_like(squares)
         np.divide(1, np.sqrt(squares), out=scales, where=squares > 0)
         y_scales = scales if self._same else scales[n:]
-        gapped.add_scaled(self._sums, scales[:n], y_scales, self._same, weight, out, n_threads)
+        gapped.add_scaled(sums, scales[:n], y_scales, self._same, weight, out, n_threads)
         return weight * (squares * (scales * scales))
+
+    def products(
+        self, masks: Sequence[Mask], n_threads: int, y_squares: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sums of all pairs, and of each string with itself; the next call fills both.
+
+        With those of y known, words of y that no x has are left out before words are sorted.
+        """
+        sums, squares = self._sums, self._squares
+        sums[:], squares[:] = 0, 0
+        if y_squares is not None:
+            squares[len(sums) :] = y_squares
+        for mask in masks:
+            gapped.add_products(
+                *self._strings, np.array(mask, np.int64), sums, squares, y_squares is not None,
+                n_threads,
+            )  # fmt: skip
+        return sums, squares
 
 
 class Strings(NamedTuple):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ _LEAST = 1e-6  # of the largest residual: training strings below it add nothing 
 _EQUAL = 1e-4  # of the kernel of a string with itself: rounding of products
 _COMPARED = 1024  # strings, at most, that show if both strands pay
 _CLEAR = 2  # standard errors
+_FEATURES = 512  # whose products are computed at once
 _FORMS = {"contiguous": CONTIGUOUS, "gapped": GAPPED}
 
 
@@ -101,11 +103,15 @@ class FittedPieces(FittedFeatures):
     ) -> np.ndarray:
         """Return the kernel of strings with the landmarks, float64 of shape (n, R)."""
         check_strands("X", X, self.strands)
-        words, weights = self.words, self.kernel_weights
+        weights, team = self.kernel_weights.tolist(), team_size(n_threads)
         with progress_bar(progress, "pieces") as report:
             return piece_kernels.piece_kernel(
-                X, self.omega, words, weights.tolist(), team_size(n_threads), report
+                X, self.omega, self.words, weights, team, report, self._squares
             )
+
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        return piece_kernels.own_squares(self.omega, self.words, team_size(None))
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
@@ -115,7 +121,12 @@ class FittedPieces(FittedFeatures):
 
     def of_kernel(self, K: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return the features of strings with this kernel."""
-        return row_products(K, self.basis.astype(np.float64), n_threads).astype(np.float32)
+        F = np.empty(K.shape, np.float32)
+        for begin in range(0, self.R, _FEATURES):
+            end = min(begin + _FEATURES, self.R)
+            lower = self.basis[begin:end, :end].astype(np.float64)
+            F[:, begin:end] = row_products(K[:, :end], lower, n_threads)
+        return F
 
     def of_landmarks(self, z: np.ndarray) -> np.ndarray:
         """Return the kernel of a string, or of differences of strings, with these features."""
