@@ -66,7 +66,7 @@ SHOWN = {
     ],
     "objects": [
         ("training objects; first component; second component; down (#); up (#)",
-         "linear linear", [0, 3, 0, 0, 0, 2], [-1.1, 1.1, -0.8268, 0.8268]),
+         "linear linear", [0, 3, 0, 0, 0, 2], [-1.1, 1.1, -0.8815, 0.8815]),
         ("; predicted; true",
          "linear linear", [0, 0, 0, 2, 1, 0], [-0.5, 1.5, 1.5, -0.5]),
         ("calibration error # %; probability of the predicted class; "

@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from d2ke._base.progress import in_notebook
+
 # Okabe and Ito's colours without black, and six that are far from these and from grey for normal,
 # red-blind, green-blind and blue-blind eyes (at least 16 in CIELAB: tests/base/test_palette.py).
 COLOURS = (
@@ -24,11 +26,13 @@ SIGNED = "coolwarm"  # from blue (against) by grey to red (for)
 def matplotlib() -> Any:
     """Return matplotlib, or say how to install it."""
     try:
-        import_module("matplotlib.pyplot")
+        pyplot = import_module("matplotlib.pyplot")
     except ImportError:
         raise ImportError(
             'the picture is drawn with matplotlib: pip install "d2ke[demo]"'
         ) from None
+    if in_notebook():
+        pyplot.draw_if_interactive()  # loads the backend, or a Figure would be shown as its repr
     return import_module("matplotlib")
 
 

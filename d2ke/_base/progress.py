@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing.process
 import sys
 import threading
@@ -24,7 +25,7 @@ _DELAY = 2.0  # seconds until work counts as long
 def bars() -> Any:
     """Return the class tqdm; Ctrl-C waits for its import, which would lose it or break the lock."""
     with deferred_interrupts():
-        if _in_notebook():
+        if in_notebook():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # without ipywidgets it writes text
                 from tqdm.auto import tqdm
@@ -45,14 +46,14 @@ def progress_bar(
     if not is_shown(progress):
         yield None
         return
-    bar, started = None, time.time()
+    bar, clear, started = None, None, time.time()
 
     def report(done: int, total: int) -> None:
-        nonlocal bar
+        nonlocal bar, clear
         if bar is None:
             if progress is None and time.time() - started < _DELAY:
                 return
-            bar = bars()(desc=description, total=total, unit=unit, unit_scale=True, leave=False)
+            bar, clear = _bar(desc=description, total=total, unit=unit)
             bar.start_t, bar.n = started, done
             bar.refresh()
         bar.total = total
@@ -63,6 +64,19 @@ def progress_bar(
     finally:
         if bar is not None:
             bar.close()
+        if clear is not None:
+            clear()
+
+
+def _bar(**options: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return a bar, and what empties its place in a notebook, which is saved with the place."""
+    tqdm = bars()
+    if not any(base.__module__ == "tqdm.notebook" for base in tqdm.__mro__):
+        return tqdm(**options, unit_scale=True, leave=False), None
+    display = importlib.import_module("IPython.display").display
+    bar = tqdm(**options, unit_scale=True, leave=False, display=False)
+    place = display(bar.container, display_id=True)
+    return bar, lambda: place.update({"text/plain": ""}, raw=True)
 
 
 def stages(items: Sequence[T], description: str, progress: bool | None) -> Iterable[T]:
@@ -98,9 +112,10 @@ def is_shown(progress: bool | None) -> bool:
         threading.current_thread() is threading.main_thread()
         and multiprocessing.process.current_process().name == "MainProcess"
     )
-    return alone and (sys.stderr.isatty() or _in_notebook())
+    return alone and (sys.stderr.isatty() or in_notebook())
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Return whether this runs in a kernel of Jupyter, whatever shows its output."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return "IPKernelApp" in getattr(shell, "config", ())

@@ -23,6 +23,17 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def target_text(label: Any) -> str:
+    """Return what the shares of a prediction add to."""
+    is_value = isinstance(label, (float, np.floating))
+    return "the prediction" if is_value else f"the decision for {label}"
+
+
+def distance_text(distance: float) -> str:
+    """Return a distance; an empty text for NaN, which stands for none."""
+    return "" if distance != distance else f"{distance:.4g}"
+
+
 def object_text(item: Any) -> str:
     """Return a string, cut; of vectors, how many they are; of a record, its entries."""
     if isinstance(item, Mapping):

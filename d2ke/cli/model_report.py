@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from d2ke._base.text import object_text
+from d2ke._base.text import distance_text, object_text
 from d2ke.cli.map_picture import picture
 from d2ke.cli.report import (
     Section,
@@ -250,7 +250,7 @@ def _explanations(
                 label if rank == 0 else "",
                 f"{omega['block']}.{omega['index']}: {text}",
                 "" if source is None else f"{names[source]} ({labels[source]})",
-                f"{omega['distance']:.4g}",
+                distance_text(omega["distance"]),
                 f"{omega['share']:+.4f}",
             ])  # fmt: skip
     return Section(

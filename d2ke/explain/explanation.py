@@ -13,6 +13,7 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.text import distance_text
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _OF_PARTS = ("strings", "sets")  # kinds of objects
+_PLACES = 5  # of a piece, that are printed
 _OVERLAP = 0.5  # of two windows: steps of both over steps of either
 
 
@@ -101,6 +103,7 @@ class Explanation:
     columns: dict[str, float] = field(default_factory=dict)
     x: Any = field(default=None, repr=False)
     _shares: Callable[[], np.ndarray] | None = field(default=None, repr=False)
+    _seen: dict[str, tuple[FittedBlock, np.ndarray]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def parts(self) -> np.ndarray | None:
@@ -164,21 +167,22 @@ class Explanation:
         )
 
     def __str__(self) -> str:
-        lines = [f"{self.label}: {self.decision:+.3f}, of which {self.offset:+.3f} always"]
+        is_value = isinstance(self.label, (float, np.floating))
+        head = self.title if is_value else f"{self.label}: {self.decision:+.3f}"
+        lines = [f"{head}, of which {self.offset:+.3f} always"]
         lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
         lines.append("random objects that add most:")
         for entry in self.omegas:
             names = ("object", "block", "index", "training_object")
             text = omega_text(*(entry[name] for name in names))
-            where = f"at distance {entry['distance']:.4g}"
-            if np.isnan(entry["distance"]):
-                where = "not a distance"
+            where = distance_text(entry["distance"])
+            where = where and f", at distance {where}"
             if entry.get("frequency") is not None:
-                where = "in a run of" if entry["object"].kind == "longest" else "at"
+                where = ", in a run of" if entry["object"].kind == "longest" else ", at"
                 where += f" {100 * entry['frequency']:.0f} % of the places"
             elif entry.get("place") is not None:
-                where += f" from steps {entry['place'][0]} to {entry['place'][-1]}"
-            lines.append(f"  {entry['share']:+.4f} {text}, {where}")
+                where += f" from step {entry['place'][0]} to {entry['place'][-1]}"
+            lines.append(f"  {entry['share']:+.4f} {text}{where}")
         lines += ["letters that add most:"] * bool(self.letters)
         for entry in self.letters[: len(self.omegas)]:
             lines.append(
@@ -186,9 +190,10 @@ class Explanation:
             )
         lines += ["pieces that add most:"] * bool(self.pieces)
         for entry in self.pieces[: len(self.omegas)]:
-            lines.append(
-                f"  {entry['share']:+.4f} {entry['piece']!r} from {entry['places'].tolist()}"
-            )
+            places = entry["places"].tolist()
+            named = ", ".join(map(str, places[:_PLACES])) + ", ..." * (len(places) > _PLACES)
+            where = f"at {named}" if len(places) <= _PLACES else f"{len(places)} times, at {named}"
+            lines.append(f"  {entry['share']:+.4f} {entry['piece']!r} {where}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -201,29 +206,31 @@ class Explanation:
         Points of more than two coordinates are drawn by their principal components. A record has a
         bar for each of its `columns`. A series is coloured by `steps`, with the strongest of
         `windows` at their places: each at the level and on the scale that x has there, those of
-        differences by the slopes that they ask for.
+        differences by the slopes that they ask for. Without windows it is drawn as the blocks that
+        add most see it, below the strongest of their random series; an elastic distance warps
+        these to the steps of x.
 
         Parameters
         ----------
         limit : int, default 4
-            How many windows are drawn at most.
+            How many windows, or random series, are drawn at most.
         channel : int, optional
-            The channel of the series; by default that where the windows add most. Of a record, it
-            draws the series in place of the bars.
+            The channel of the series; by default that where the windows add most, or 0 without
+            windows. Of a record, it draws the series in place of the bars.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default in a new figure.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The legend gives the share of each window in the decision for the label.
+            The legend gives the share of each window, or random series, in the decision.
 
         Raises
         ------
         ImportError
             Without matplotlib, saying how to install it.
         ValueError
-            Of series, if the model has no windows; of objects of other kinds.
+            Of objects for a distance of your own that are neither series nor sets nor strings.
 
         Examples
         --------
@@ -235,18 +242,18 @@ class Explanation:
         >>> axes = d2ke.d2ke_explain(X[0], model).plot()  # doctest: +SKIP
         >>> axes.figure.savefig("windows.png")  # doctest: +SKIP
         """
-        from d2ke.explain import parts, window_pictures
+        from d2ke.explain import parts, series_pictures, window_pictures
 
         integer("limit", limit, 1)
         if self._shares is not None or (self.columns and channel is None):
             return parts.draw(self, ax)
-        if self.steps is None:
+        if self.steps is not None:
+            return window_pictures.draw(self, limit, channel, ax)
+        if not self._seen:
             raise ArgumentError(
-                "model",
-                "has no windows, and the picture of a series is of windows: print(explanation) "
-                "names the random objects of other models",
+                "x", "has no series, letters or vectors to draw: print(explanation) names what adds"
             )
-        return window_pictures.draw(self, limit, channel, ax)
+        return series_pictures.draw(self, self._seen, limit, channel, ax)
 
 
 @hinted
@@ -328,6 +335,7 @@ def d2ke_explain(
         _pieces(model, weights, objects, limit),
         by_column, objects,
         partial(part_shares, model, objects, place, sign) if model.kind in _OF_PARTS else None,
+        _seen_series(views),
     )  # fmt: skip
 
 
@@ -514,6 +522,18 @@ def _steps(model: D2KEModel, views: Sequence[_View]) -> tuple[np.ndarray | None,
     if model.channels or located:
         series = np.array((located[0][0] if located else views[0]).x[0])
     return steps, series
+
+
+def _seen_series(views: Sequence[_View]) -> dict[str, tuple[FittedBlock, np.ndarray]]:
+    """Return by name the blocks of random series, each with the series as it sees it."""
+    found = {}
+    for view in views:
+        block, x = view.block, view.x
+        if isinstance(block, FittedBlock) and isinstance(x, Objects) and x.kind == "series":
+            viewed = apply_views(block.views, x)
+            if isinstance(viewed, Objects) and isinstance(block.omega, Objects):
+                found[block.name] = block, np.array(viewed[0])
+    return found
 
 
 def _record(x: Any, model: D2KEModel) -> Any:

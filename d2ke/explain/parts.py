@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from d2ke._base.pictures import GREY, SIGNED, matplotlib
-from d2ke._base.text import object_text
+from d2ke._base.text import object_text, target_text
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 from d2ke.objects.pictures import draw_letters, letter_cells, letter_texts, on_plane, signed_colours
 from d2ke.objects.tokens import encode
+from d2ke.objects.typed import CLOCKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,11 +124,21 @@ def _draw_vectors(ax: Axes, explanation: Any) -> None:
         ax.set(xlabel="first principal component", ylabel="second principal component")
 
 
+def _entry_text(entry: Any, use: str) -> str:
+    """Return an entry of a record, of which dates and times are numbers."""
+    if entry is None or use not in CLOCKS:
+        return object_text(entry)
+    return str(np.datetime64(round(entry), "D" if use == "dates" else "s")).replace("T", " ")
+
+
 def _draw_columns(ax: Axes, explanation: Any) -> None:
     """Draw a bar for what each column of a record adds, and one for what all records have."""
-    record = explanation.x[0]
+    record, columns = explanation.x[0], explanation.x.columns
     order = sorted(explanation.columns.items(), key=lambda item: abs(item[1]))
-    names = ["always", *(f"{name}: {object_text(record[name])}" for name, _ in order)]
+    names = [
+        "always",
+        *(f"{name}: {_entry_text(record[name], columns[name].use)}" for name, _ in order),
+    ]
     values = np.array([explanation.offset, *(share for _, share in order)])
     colours = matplotlib().colormaps[SIGNED](np.where(values > 0, 0.95, 0.05)).tolist()
     ax.barh(range(len(names)), values, color=[GREY, *colours[1:]], height=0.7)
@@ -142,4 +153,4 @@ def _draw_columns(ax: Axes, explanation: Any) -> None:
         )  # fmt: skip
     ax.margins(x=0.15)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(f"adds to the decision for {explanation.label}", parse_math=False)
+    ax.set_xlabel(f"adds to {target_text(explanation.label)}", parse_math=False)

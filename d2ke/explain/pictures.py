@@ -28,6 +28,7 @@ _GROUPS = 5  # of the targets of a regression
 _MAX_NUMBERS = 15  # classes with numbers in the picture
 _MAX_POINTS = 5000
 _PARTS = (32, 16, 8, 4, 2)
+_ABREAST = 3  # pictures of a row: more could not be read in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Panel:
 
 
 def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes, ...]:
-    """Draw the pictures of `D2KEModel.plot` side by side."""
+    """Draw the pictures of `D2KEModel.plot`."""
     pyplot = matplotlib().pyplot
     if X is None and y is not None:
         raise ArgumentError("X", "is needed with y: the training objects and their labels")
@@ -81,8 +82,10 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
         pictures.insert(0, (draw_map, Z[:, model.unsupervised], labels))
         pictures.append((draw_curve, points, model.largest_class))
     count = len(pictures)
-    _, drawn = pyplot.subplots(1, count, figsize=(5.2 * count, 4.2), layout="constrained")
-    axes = tuple(np.atleast_1d(drawn))
+    n_rows = -(-count // _ABREAST)
+    n_columns = -(-count // n_rows)
+    figure = pyplot.figure(figsize=(5.2 * n_columns, 4.2 * n_rows), layout="constrained")
+    axes = tuple(figure.add_subplot(n_rows, n_columns, i + 1) for i in range(count))
     for axis, (draw, *content) in zip(axes, pictures, strict=True):
         draw(axis, *content)
     return axes

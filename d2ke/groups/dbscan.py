@@ -35,6 +35,10 @@ class DBSCANClusters:
     labels: NDArray[np.int64]
     core: NDArray[np.bool_]
 
+    def __repr__(self) -> str:
+        n, noise = self.labels.max(initial=-1) + 1, int((self.labels < 0).sum())
+        return f"<{n} clusters of {len(self.labels)} objects, of which {noise} are noise>"
+
 
 @hinted
 def dbscan(

@@ -46,7 +46,7 @@ class HDBSCANClusters:
         of equal objects come first.
     """
 
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int64] = field(repr=False)
     probabilities: NDArray[np.float64] = field(repr=False)
     examples: NDArray[np.int64]
     core_distances: NDArray[np.floating[Any]] = field(repr=False)

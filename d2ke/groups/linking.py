@@ -52,9 +52,16 @@ class Duplicates:
     labels: NDArray[np.int64]
     examples: NDArray[np.int64]
     threshold: float
-    pairs: NDArray[np.int64] = field(repr=False)
-    distances: NDArray[np.float64] = field(repr=False)
-    weights: PairWeights = field(repr=False)
+    pairs: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    weights: PairWeights
+
+    def __repr__(self) -> str:
+        n, largest = len(self.examples), np.bincount(self.labels).max(initial=0)
+        return (
+            f"<{n} groups of {len(self.labels)} rows, the largest of {largest}; "
+            f"threshold {self.threshold:.4g}>"
+        )
 
 
 @dataclass(frozen=True, eq=False)

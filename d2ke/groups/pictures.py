@@ -12,7 +12,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.pictures import COLOURS, GREY, matplotlib
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
-from d2ke.objects.pictures import draw_object, letter_texts
+from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,8 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     """Draw the objects of each cluster, the largest first.
 
     Series and sets of a cluster are drawn over each other, its medoid in full colour; strings are
-    written below each other, the medoid first. Of many, the first ones are drawn.
+    written below each other, the medoid first. Sets of more than two coordinates are drawn by the
+    principal components of the panel. Of many objects, the first ones are drawn.
 
     Parameters
     ----------
@@ -113,9 +114,10 @@ def _draw_members(axes: Axes, x: Objects, members: np.ndarray, medoid: int, colo
     """Draw a medoid and the first other members of its cluster."""
     others = members[members != medoid][: _MEMBERS[x.kind] - 1].tolist()
     if x.kind != "strings":
-        for i in others:
-            draw_object(axes, x[i], x.kind, colour, faint=True)
-        draw_object(axes, x[medoid], x.kind, colour)
+        *faint, clear = on_one_plane([x[i] for i in (*others, medoid)], x.kind)
+        for item in faint:
+            draw_object(axes, item, x.kind, colour, faint=True)
+        draw_object(axes, clear, x.kind, colour)
         return
     for line, i in enumerate([medoid, *others]):
         texts = letter_texts(x[i])

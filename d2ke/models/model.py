@@ -184,13 +184,13 @@ class D2KEModel:
         Returns
         -------
         tuple of matplotlib.axes.Axes
-            Side by side in a new figure, of left-out training objects: the confusion matrix, rows
-            true and columns predicted, of up to 1,000 classes; how often predictions are correct
-            against the probabilities that they are, for 15 bins (a reliability diagram); and of two
-            classes the ROC curve. For a regression, predictions against true values. With `X`
-            and `y` also, first, a map of the training objects by the first two principal
-            components of their features without labels, as `d2ke_transform` returns them, and,
-            last, the cross-validated accuracy (of a regression 100 R^2) against R.
+            In a new figure, up to three in a row, of left-out training objects: the confusion
+            matrix, rows true and columns predicted, of up to 1,000 classes; how often predictions
+            are correct against the probabilities that they are, for 15 bins (a reliability
+            diagram); and of two classes the ROC curve. For a regression, predictions against true
+            values. With `X` and `y` also, first, a map of the training objects by the first two
+            principal components of their features without labels, as `d2ke_transform` returns them,
+            and, last, the cross-validated accuracy (of a regression 100 R^2) against R.
 
         Raises
         ------

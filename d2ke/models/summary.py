@@ -12,13 +12,15 @@ _ROWS = {"series": "the order of rows counts", "sets": "the order of rows does n
 _SHOWN = 8  # families on one screen
 
 _HTML = """<div style="max-width: 60rem">
-<p><b>{title}</b></p>
-<table>{shares}</table>
-{notes}
+<p style="margin: 0 0 0.5em"><b>{title}</b><br>
+{notes}</p>
+{shares}
 <details><summary>{n_blocks} blocks</summary>
 <table><thead><tr><th>block</th><th>features</th><th>distance</th></tr></thead>
 <tbody>{blocks}</tbody></table></details>
 </div>"""
+_SHARES = """<table><caption style="text-align: left">shares of the kernel</caption>
+{}</table>"""
 # The bar has the text's colour behind it, so that it is seen on light and dark pages.
 _SHARE = (
     '<tr><td style="text-align: left">{family}</td><td style="text-align: right">{percent:.0f} %'
@@ -95,13 +97,14 @@ def as_text(model: Any, with_blocks: bool) -> str:
 
 def as_html(model: Any) -> str:
     """Return the report of a model as a piece of HTML: shares as bars, blocks folded."""
-    bars = (
-        _SHARE.format(family=escape(family or "blocks"), percent=100 * share)
+    bars = [
+        _SHARE.format(family=escape(family), percent=100 * share)
         for family, share in shares(model).items()
-    )
-    lines = (f"<p>{escape(line.replace('+-', '±'))}</p>" for line in objects(model) + notes(model))
+    ]
+    lines = (escape(line.replace("+-", "±")) for line in objects(model) + notes(model))
     rows = (_BLOCK.format(*map(escape, map(str, row))) for row in block_rows(model))
     return _HTML.format(
-        title=escape(title(model)), shares="".join(bars), notes="\n".join(lines),
+        title=escape(title(model)), notes="<br>\n".join(lines),
+        shares=_SHARES.format("\n".join(bars)) if len(bars) > 1 else "",
         n_blocks=len(model.blocks), blocks="".join(rows),
     )  # fmt: skip

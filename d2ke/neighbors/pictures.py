@@ -14,7 +14,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.pictures import COLOURS, GREY, matplotlib
 from d2ke.distances.alignment.align import align
 from d2ke.objects.packing import as_objects
-from d2ke.objects.pictures import draw_object, letter_texts
+from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
 from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LETTERS = 60  # of a string
+_NAME = 18  # letters of a name
 _MARGIN = 16  # letters at the left, for names and distances
 
 
@@ -37,9 +38,9 @@ def plot_neighbors(
 ) -> Figure:
     """Draw objects beside their nearest neighbours.
 
-    Series and sets are drawn in colour over the object whose neighbours they are, in grey. The
-    letters of strings that are not in the object, as the Levenshtein distance aligns both, are in
-    colour.
+    Series and sets are drawn in colour over the object whose neighbours they are, in grey; sets of
+    more than two coordinates by the principal components of both. The letters of strings that are
+    not in the object, as the Levenshtein distance aligns both, are in colour.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def plot_neighbors(
     k : int
         How many neighbours of each are drawn.
     names : sequence of str, optional
-        The names of the objects of Y; by default their numbers.
+        The names of the objects of Y; by default their ids, or numbers if they have none.
 
     Returns
     -------
@@ -83,7 +84,8 @@ def plot_neighbors(
         raise ArgumentError("Y", f"holds {y.kind}, but X holds {x.kind}")
     distances = matrix("distances", distances, infinite=True)
     indices = _checked(indices, distances.shape, len(x), len(y))
-    names = range(len(y)) if names is None else list_of("names", names)
+    default = range(len(y)) if y.ids is None else y.ids.tolist()
+    names = default if names is None else list_of("names", names)
     if len(names) != len(y):
         raise ArgumentError("names", f"must have {len(y)} names, got {len(names)}")
     matplotlib()
@@ -96,7 +98,8 @@ def plot_neighbors(
         width = 20.0
         for row, axes in enumerate(figure.subplots(rows, 1, squeeze=False)[:, 0]):
             near = [(names[j], y[j], d) for j, d in _first(indices, distances, row, columns)]
-            width = max(width, _draw_strings(axes, x[row], near))
+            own_name = "" if x.ids is None else x.ids[row]
+            width = max(width, _draw_strings(axes, x[row], own_name, near))
         for axes in figure.axes:
             axes.set_xlim(-_MARGIN, width + 1)
         figure.set_size_inches(0.1 * (_MARGIN + width + 1), height)
@@ -107,10 +110,12 @@ def plot_neighbors(
             axes.set_axis_off()
         for axes, (j, d) in zip(panels, _first(indices, distances, row, columns), strict=False):
             axes.set_axis_on()
-            draw_object(axes, x[row], x.kind, GREY)
-            draw_object(axes, y[j], x.kind, COLOURS[0])
-            axes.set_title(f"{names[j]} at {d:.4g}", fontsize=9, parse_math=False)
-        panels[0].set_ylabel(f"object {row}", fontsize=9)
+            item, other = on_one_plane([x[row], y[j]], x.kind)
+            draw_object(axes, item, x.kind, GREY)
+            draw_object(axes, other, x.kind, COLOURS[0])
+            axes.set_title(f"{_short(names[j])} at {d:.4g}", fontsize=9, parse_math=False)
+        own_name = f"object {row}" if x.ids is None else _short(x.ids[row])
+        panels[0].set_ylabel(own_name, fontsize=9, parse_math=False)
     return figure
 
 
@@ -138,12 +143,19 @@ def _first(indices: np.ndarray, distances: np.ndarray, row: int, k: int) -> list
     return [(j, distance) for j, distance in found if j >= 0]
 
 
-def _draw_strings(axes: Axes, item: Any, near: Sequence[tuple[Any, Any, float]]) -> float:
+def _short(name: Any) -> str:
+    text = str(name)
+    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
+
+
+def _draw_strings(
+    axes: Axes, item: Any, own_name: Any, near: Sequence[tuple[Any, Any, float]]
+) -> float:
     """Draw a string above its neighbours, whose letters that it does not have are in colour.
 
     Return the width of the longest one.
     """
-    lines, longest = [("", item, None), *near], 0.0
+    lines, longest = [(own_name, item, None), *near], 0.0
     for line, (name, other, distance) in enumerate(lines):
         texts = letter_texts(other)
         ends = np.cumsum([len(text) + (len(text) > 1) for text in texts])
@@ -162,9 +174,10 @@ def _draw_strings(axes: Axes, item: Any, near: Sequence[tuple[Any, Any, float]])
                       parse_math=False, **style)  # fmt: skip
             start += len(text) + (len(text) > 1)
         longest = max(longest, start)
-        if distance is not None:
-            axes.text(-2, line, f"{name} at {distance:.4g}", fontsize=8, ha="right", va="center",
-                      color=GREY, parse_math=False)  # fmt: skip
+        text = _short(name) if distance is None else f"{_short(name)} at {distance:.4g}"
+        if text:
+            axes.text(-2, line, text, fontsize=8, ha="right", va="center", color=GREY,
+                      parse_math=False)  # fmt: skip
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.set_axis_off()
     return longest

@@ -41,7 +41,10 @@ class Columns:
 
     def __str__(self) -> str:
         others = (("ids", self.rows),) if self.rows is not None else ()
-        used = [f"{what} from {self._noted(name)}" for what, name in (*self.explicit, *others)]
+        read: dict[str, list[str]] = {}
+        for what, name in (*self.explicit, *others):
+            read.setdefault(what, []).append(self._noted(name))
+        used = [f"{what} from {', '.join(names)}" for what, names in read.items()]
         unused = ", ".join(map(self._noted, self.unused[:_LISTED]))
         unused += ", ..." * (len(self.unused) > _LISTED)
         return "; ".join([*used, *[f"not used: {unused}"] * bool(unused)])

@@ -85,6 +85,17 @@ def on_plane(points: np.ndarray) -> np.ndarray:
     return np.column_stack([plane, np.zeros((len(plane), 2 - plane.shape[1]))])
 
 
+def on_one_plane(items: Sequence[Any], kind: str) -> list[Any]:
+    """Return sets of more than two coordinates by the principal components of all their points.
+
+    Other objects are returned as they are.
+    """
+    if kind != "sets" or np.shape(items[0])[1] <= 2:
+        return list(items)
+    plane = on_plane(np.concatenate(items))
+    return np.split(plane, np.cumsum([len(item) for item in items])[:-1])
+
+
 def draw_object(axes: Axes, item: Any, kind: str, colour: str, faint: bool = False) -> None:
     """Draw a series or a set; `faint` is for one of many."""
     values = np.asarray(item, np.float64)

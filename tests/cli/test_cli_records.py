@@ -132,7 +132,10 @@ def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
     pq.write_table(pa.table(table), tmp_path / "a.parquet")
     records = ["--objects", "word,day,v"]
     series = ["--ids", "id", "--time", "day", "--objects", "v", "--labels", "label"]
-    for options, said in ((records, "objects from 'day' (dates"), (series, "time from 'day' (dat")):
+    for options, said in (
+        (records, "objects from 'word', 'day' (dates"),
+        (series, "time from 'day' (dat"),
+    ):
         results = set()
         for old, new in (("a.csv", "a.parquet"), ("a.parquet", "a.csv")):
             model, result = tmp_path / "model.h5", tmp_path / "labels.csv"

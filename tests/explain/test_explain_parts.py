@@ -95,6 +95,15 @@ def records():
     )
 
 
+def test_times_in_a_picture():
+    pytest.importorskip("matplotlib").use("agg")
+    days = np.datetime64("2020-01-01") + np.arange(30)
+    X = d2ke.pack_records({"word": words("uvw", "xy"), "day": days, "hour": days.astype("M8[s]")})
+    why, _ = explained(X, slice(3, 4))
+    texts = {text.get_text() for text in why.plot().get_yticklabels()}
+    assert {"day: 2020-01-04", "hour: 2020-01-04 00:00:00"} < texts
+
+
 def test_columns_sum_to_the_decision():
     why, _ = explained(records(), 3)
     assert list(why.columns) == ["word", "age", "noise"]
@@ -145,7 +154,7 @@ class TestPictures:
         assert why.plot(ax=axes) is axes
         assert len(axes.patches) == 4
         assert axes.get_yticklabels()[0].get_text() == "always"
-        with pytest.raises(ValueError, match="no windows"):
+        with pytest.raises(ValueError, match="x has no series"):
             why.plot(channel=0)
 
     def test_text_has_the_colours_of_the_style(self, pyplot):

@@ -67,7 +67,7 @@ def test_a_window_is_as_near_as_its_place(normalize, slope):
             assert np.sqrt(D) == pytest.approx(one["distance"], rel=1e-3)
         near += one["nearer"]
     assert 0 < near < len(why.omegas)
-    assert "from steps" in str(why)
+    assert "from step " in str(why)
     assert ", at " in str(why)
     assert ", in a run of" in str(why)
     assert "% of the places" in str(why)
@@ -193,10 +193,25 @@ class TestPicture:
         model = d2ke.d2ke_train(y, X, blocks=blocks, task="regression")
         assert d2ke.d2ke_explain(X[0], model).plot().get_title().startswith("predicted")
 
+    @pytest.mark.parametrize("distance", ["dtw", lambda x, y: float(np.abs(x - y).sum())])
+    def test_without_windows(self, distance):
+        X, _ = waves(24, np.random.default_rng(0))
+        blocks = [d2ke.Block("whole", distance, d2ke.samplers.training_objects, 12)]
+        model = d2ke.d2ke_train(["wave", "noise"] * 12, X, blocks=blocks)
+        why = d2ke.d2ke_explain(X[0], model)
+        axes = why.plot(limit=2)
+        *near, line = axes.lines
+        assert [len(one.get_xdata()) for one in (*near, line)] == [60] * 3
+        np.testing.assert_array_equal(line.get_ydata(), X[0][:, 0])
+        assert axes.get_title().startswith(why.title)
+        assert axes.get_ylabel() == "value"
+        with pytest.raises(ValueError, match="channel must be below 1, got 1"):
+            why.plot(channel=1)
+
     def test_of_other_objects(self):
         X = [[0.0, 1.0], [1.0, 0.0, 2.0]] * 9
         model = d2ke.d2ke_train(["x", "y"] * 9, X, distance=lambda x, y: abs(len(x) - len(y)), R=32)
-        with pytest.raises(ValueError, match=r"no windows.*print\(explanation\)"):
+        with pytest.raises(ValueError, match=r"x has no series.*print\(explanation\)"):
             d2ke.d2ke_explain(X[0], model).plot()
 
     def test_without_matplotlib(self, monkeypatch):

@@ -84,6 +84,21 @@ class TestNeighbors:
         indices, distances = found
         assert figure.axes[3].get_title() == f"{indices[1, 1]} at {distances[1, 1]:.4g}"
 
+    def test_ids_are_names(self):
+        ids = ["a name of more than 18 letters", *"BCDEFG"]
+        words = d2ke.pack(WORDS, ids=ids)
+        axes = plot_neighbors(words, *d2ke.nearest(words, k=1, distance="levenshtein")).axes
+        grey = [text.get_text() for text in axes[1].texts if text.get_color() == "#A0A0A0"]
+        assert grey == ["B", "a name of more th… at 1"]
+
+    def test_sets_of_many_coordinates_share_a_plane(self):
+        X = d2ke.pack([np.eye(5), np.eye(5), 2 * np.eye(5)], kind="sets")
+        axes = plot_neighbors(X, *d2ke.nearest(X, k=2, distance="mhd"), limit=1).axes
+        own, same = (dots.get_offsets() for dots in axes[0].collections)
+        np.testing.assert_array_equal(own, same)
+        own, twice = (np.array(dots.get_offsets()) for dots in axes[1].collections)
+        np.testing.assert_allclose(twice - twice[0], 2 * (own - own[0]), atol=1e-12)
+
     def test_missing_neighbours_have_no_picture(self):
         indices, distances = np.array([[1, -1]]), np.array([[1.0, np.inf]])
         figure = plot_neighbors(WAVES, indices, distances)
