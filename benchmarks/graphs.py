@@ -188,26 +188,26 @@ def large(options):
 
 
 def documents(options):
-    """Short documents of words with synonyms, of two topics; words have vectors for emd."""
+    """Short documents of four topics, which choose words, or meanings that 50 words share."""
+    rng = np.random.default_rng(0)
+    n, vocabulary, meanings = 300, 2000, 40
+    meaning = np.arange(vocabulary) % meanings
+    vectors = rng.normal(size=(meanings, 8))[meaning] + 0.3 * rng.normal(size=(vocabulary, 8))
+    common = 1 / np.arange(1, vocabulary + 1)
+    for chosen in ("words", "meanings"):
+        of_words = chosen == "words"
+        liking = rng.normal(size=(4, vocabulary if of_words else meanings))
+        topics = common * np.exp(0.7 * liking) if of_words else np.exp(0.7 * liking)[:, meaning]
+        topics /= topics.sum(axis=1, keepdims=True)
+        y = rng.integers(0, 4, n)
+        documents_of(y, [rng.choice(vocabulary, rng.integers(20, 60), p=topics[k]) for k in y],
+                     vectors, chosen)  # fmt: skip
+
+
+def documents_of(y, words, vectors, chosen):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    rng = np.random.default_rng(0)
-    n, vocabulary = 600, 2000
-    centres = rng.normal(size=(40, 8))
-    vectors = centres[np.arange(vocabulary) % 40] + 0.3 * rng.normal(size=(vocabulary, 8))
-    zipf = 1 / np.arange(1, vocabulary + 1)
-    topics = np.array([zipf * np.exp(0.7 * rng.normal(size=vocabulary)) for _ in range(4)])
-    topics /= topics.sum(axis=1, keepdims=True)
-    y = rng.integers(0, 4, n)
-    words = [rng.choice(vocabulary, rng.integers(20, 60), p=topics[k]) for k in y]
-    rows = (
-        ("bag", lambda: d2ke.pack(words, kind="strings"), ours("bag")),
-        ("emd", lambda: d2ke.pack([vectors[w] for w in words], kind="sets"), ours("emd")),
-    )
-    print(f"{n} documents of 20 to 60 words, 4 topics")
-    for title, prepare, predict in rows:
-        measure(title, prepare, predict, y, 1)
     texts = np.array([" ".join(f"w{w}" for w in of_text) for of_text in words])
 
     def tfidf(y, texts, train, test):
@@ -216,6 +216,9 @@ def documents(options):
         grid.fit(vectorizer.fit_transform(texts[train]), y[train])
         return grid.predict(vectorizer.transform(texts[test]))
 
+    print(f"{len(y)} documents of 20 to 60 words, 4 topics, which choose {chosen}")
+    measure("bag", lambda: d2ke.pack(words, kind="strings"), ours("bag"), y, 1)
+    measure("emd", lambda: d2ke.pack([vectors[w] for w in words], kind="sets"), ours("emd"), y, 1)
     measure("tf-idf and logistic regression", lambda: texts, tfidf, y, 1)
 
 
