@@ -14,6 +14,7 @@ import numpy as np
 from d2ke._base.seal import SIZE, is_sealed
 from d2ke._base.text import object_text
 from d2ke.cli.object_files import is_data_set, kinds_of, named_columns, read
+from d2ke.cli.options import joined
 from d2ke.cli.session import Session
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.labelled import open_columns
@@ -148,7 +149,7 @@ def _command(options: argparse.Namespace, name: str) -> str:
     for option in ("objects", "categories", "labels", "ids", "time", "kind"):
         value = getattr(options, option)
         if value is not None:
-            words += [f"--{option}", value if isinstance(value, str) else ",".join(value)]
+            words += [f"--{option}", value if isinstance(value, str) else joined(value)]
     if options.channels_first is not None:
         words.append("--channels-first" if options.channels_first else "--no-channels-first")
     return shlex.join(words)

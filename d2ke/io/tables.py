@@ -79,9 +79,12 @@ def find_roles(
     rows = ids if ids is not None and (given or ids not in names) else index
     if rows is not None and not given:
         typed = table.typed(rows, "strings")
+        if form != "series" and typed.scalar and 0 < typed.missing.sum() < len(typed):
+            place = table.where(int(typed.missing.argmax()), rows)
+            warn(f"{place}: the id is empty, so that the column does not name the objects")
         rows = rows if typed.scalar and not typed.missing.any() else None
     rows = None if form == "series" else rows
-    used = {*names, label, ids, time, rows}
+    used = {*names, label, ids if form == "series" else None, time, rows}
     unused = tuple(name for name in table.names if name and name not in used)
     noted = [*unused, label, time, *(names if form == "series" else [])]
     notes = {name: note for name in noted if name and (note := table.head(name).note)}

@@ -140,3 +140,27 @@ def test_completion_without_shtab(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 1
     assert 'pip install "d2ke[completion]"' in capsys.readouterr().err
+
+
+def test_names_with_commas(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f'"Doe, {name}",{age},{label}'
+        for name, age, label in zip("AABB", "1234", "0011", strict=True)
+    ]
+    Path("people.csv").write_text("\n".join(['"last, first",age,label', *lines, ""]), "utf-8")
+    named = "--objects", '"last, first",age'
+    text = inspect(capsys, "people.csv", *named).out
+    command = shlex.split(text.splitlines()[-1].removeprefix("next: d2ke "))
+    assert command[:4] == ["train", "people.csv", *named]
+    radius = "--radius", '"last, first"=2,age=1'
+    assert main(["dedupe", "people.csv", *named, *radius, "--out", "groups.csv"]) == 0
+    distance = "--distance", '"last, first"=levenshtein'
+    assert main(["train", "people.csv", *named, *distance, "--R", "4", "--out", "m.h5"]) == 0
+
+
+def test_missing_labels_are_counted_apart(capsys, tmp_path):
+    file = tmp_path / "few.csv"
+    file.write_text("text,label\na,x\nb,\nc,y\nd,\n", "utf-8")
+    text = inspect(capsys, file).out
+    assert "labels of 2 different values, 2 missing;" in text
