@@ -17,6 +17,7 @@ from d2ke.cli.object_files import is_data_set, kinds_of, named_columns, read
 from d2ke.cli.options import joined
 from d2ke.cli.session import Session
 from d2ke.io.columns import LabelledObjects
+from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import open_columns
 from d2ke.models.persistence import load_model
 from d2ke.objects.column_names import NOTHING, Columns
@@ -134,6 +135,8 @@ def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
     labels = set() if held.labels is None else set(held.labels.tolist())
     if len(labels) > 1 and "" not in labels:
         return [f"{_command(options, 'train')} --out model.h5 --report report.html"]
+    if held.note.startswith(GRAPHS) and held.objects.kind == "records":
+        return [f"{_command(options, 'neighbors')} --objects codes --k 5 --out graph.csv"]
     if held.objects.kind == "records":
         return [f"{_command(options, 'dedupe')} --radius 1 --out groups.csv"]
     if labels - {""}:

@@ -50,7 +50,7 @@ def train(options: argparse.Namespace, session: Session) -> None:
     if parameters:  # before they meet the other arguments
         if isinstance(distance, list) or objects.kind == "records":
             raise InputError("--parameter is for one distance, not for several")
-        chosen_distance(options, objects.kind)
+        chosen_distance(options, objects)
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,

@@ -34,7 +34,6 @@ _READERS: dict[str, Callable[..., LabelledObjects]] = {
     ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
     ".txt": lambda path, *_: _ucr(*read_ucr(path)),
     **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
-    ".zip": lambda path, *_: read_codes(path),
 }
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
 # The endings, and the arguments that have a meaning for each.
@@ -44,7 +43,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "ids", "channels_first"),
     **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
-    ".zip": (),
+    ".zip": ("objects",),
 }
 
 
@@ -77,7 +76,8 @@ def read_objects(
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
     .parquet,         a table with the types of Arrow: a string, a list or a record on each row, or
     .feather          a vector of a series; see also `ParquetObjects`
-    .zip, a folder    graphs, see `read_graphs`; the objects are their codes
+    .zip, a folder    graphs, see `read_graphs`: the columns `codes` and, if nodes have
+                      attributes, `attributes`, of sets
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -115,7 +115,7 @@ def read_objects(
         The variable of a .mat, .npz or .h5 file; the column of strings or lists of a table; several
         columns of records, or columns of values of series. Default: the only column that can be;
         where there are several, one called X, objects, sequence, ...; for series all columns of
-        numbers that have no other meaning.
+        numbers that have no other meaning; for graphs all columns.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
         target (in any case; of a table with axes, y beside z or beside numbers called x, y is an
@@ -236,6 +236,8 @@ def _read_file(
     _check(columns, channels_first, suffix)
     if suffix:
         path = file_path("file", file)
+        if suffix == ".zip" and "categories" not in (kinds or {}).values():
+            return read_codes(path, columns, earlier, kinds is not None)
         if suffix not in _TABLES:
             if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
@@ -302,7 +304,7 @@ def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
             raise ArgumentTypeError(name, f"has no meaning for {what}; got {value!r}")
         if name != "channels_first" and not isinstance(value, str):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    if suffix not in ("", *_TABLES) and len(columns.objects or ()) > 1:
+    if suffix not in ("", ".zip", *_TABLES) and len(columns.objects or ()) > 1:
         raise ArgumentTypeError(
             "objects", f"must name one variable of {what}, got {columns.objects!r}"
         )
