@@ -104,7 +104,8 @@ def _report_columns(table: Table, columns: Columns, session: Session) -> None:
         typed = table.typed(name)
         different, examples = _entries(typed)
         use = uses.get(name, "" if columns == NOTHING else "not used")
-        rows.append((name, _held(typed), str(typed.missing.sum()), different, use, examples))
+        held, n_missing = _held(typed), str(typed.missing.sum())
+        rows.append((name or "the index", held, n_missing, different, use, examples))
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))

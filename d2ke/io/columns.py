@@ -15,6 +15,7 @@ LABELS = ("label", "labels", "class", "y", "target")
 STRINGS = ("sequence", "string", "text", "objects", "x")
 IDS = ("id", "series", "series_id")
 TIMES = ("time", "t", "step", "timestamp")
+INDEX = ("", "unnamed: 0", "__index_level_0__")  # of pandas, written as a column
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d2ke._base.files import open_file
-from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, find_usual
+from d2ke.io.columns import IDS, INDEX, LABELS, STRINGS, TIMES, find_usual
 from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
@@ -56,8 +56,11 @@ def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
                 f"{name!r}; put a line of names before it, such as 'sequence,label', or, if it has "
                 "the names, name a column (objects=, labels=, ids=)"
             )
-    fields = map(Fields, zip(*rows, strict=True))
-    return Table(path, dict(zip(names, fields, strict=True)), places)
+    fields = dict(zip(names, map(Fields, zip(*rows, strict=True)), strict=True))
+    first, index = names[0], None
+    if first.lower() in INDEX and fields[first] != list(map(str, range(len(rows)))):
+        index = first
+    return Table(path, fields, places, index=index)
 
 
 def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], list[str]]:

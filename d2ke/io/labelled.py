@@ -24,7 +24,7 @@ from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
-from d2ke.objects.ids import index_level
+from d2ke.objects.ids import arrow_index, index_level
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
@@ -86,8 +86,9 @@ def read_objects(
     and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
     line is the header. A table is refused if this line may be data: no argument names one of its
     columns, and it has a number, a field that is repeated below, or a single field without a usual
-    name. A column without a name (the index of pandas) is left out. Blanks around a field do not
-    count, but for those in quotes. An empty field is missing, also in quotes.
+    name. A first column without a name (an index) names the rows, unless it counts them from 0;
+    other columns without a name are left out. Blanks around a field do not count, but for those in
+    quotes. An empty field is missing, also in quotes.
 
     A column means the same in each format, and in data frames and dicts. Dates are days since
     1970-01-01, times seconds since 1970-01-01 UTC (those without a zone count as UTC, which the
@@ -267,7 +268,7 @@ def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Tab
         held, index = columns_of(file, name, levels), index_level(file)
         if index is not None and index.name is None:
             held = {"": index.to_series(), **held}
-        level = None if index is None else index.name or ""
+        level = arrow_index(file) if index is None else index.name or ""
         table = Table(name, held, index=level)
         check_lengths({column: len(table.typed(column)) for column in table.names}, name)
         return table
