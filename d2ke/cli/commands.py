@@ -131,7 +131,8 @@ def _of_similarities(
         }),
         ("--unknown", {
             "metavar": "MARK",
-            "help": "the marker of an unknown label (default: an empty line or field, nan, -1)",
+            "help": "the marker of an unknown label (default: an empty line or field, nan, and -1 "
+            "unless all labels are -1 or 1)",
         }),
         *DISTANCE,
         ("--gamma", {

@@ -23,7 +23,7 @@ from d2ke.models.persistence import load_model
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
 from d2ke.objects.tables import Table
-from d2ke.objects.typed import Typed
+from d2ke.objects.typed import CLOCKS, NUMERIC, Typed
 
 _COLUMNS = 30  # that are listed
 _CLASSES = 12
@@ -46,18 +46,22 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
         table = open_columns(options.file, named) if Path(options.file).exists() else None
         if table is not None:
             _report_columns(table, NOTHING, session)
-            file = shlex.quote(options.file)
-            session.report(f"next: d2ke inspect {file} --objects NAME,NAME --labels NAME")
+            guess = _guess(table)
+            if guess and not named.explicit:
+                session.report(f"next: d2ke inspect {shlex.quote(options.file)} {guess}")
         raise
     _report_lengths(held.objects, session)
     if held.labels is not None:
         session.report(f"labels: {_of_labels(held.labels)}")
     elif held.columns.unused:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
+    table = None
     if not is_data_set(options.file) and held.columns.objects is not None:
         table = open_columns(options.file, named)
-        if table is not None:
-            _report_columns(table, held.columns, session)
+    if table is not None:
+        _report_columns(table, held.columns, session)
+    else:
+        _report_first(held, session)
     for line in _next(options, held):
         session.report(f"next: {line}")
 
@@ -112,6 +116,45 @@ def _report_columns(table: Table, columns: Columns, session: Session) -> None:
         session.report("  ".join(cells).rstrip())
     if len(table.names) > _COLUMNS:
         session.report(f"and {len(table.names) - _COLUMNS} more columns")
+
+
+def _report_first(held: LabelledObjects, session: Session) -> None:
+    """Report the ids, or the numbers, of the first objects, with their labels."""
+    ids, labels = held.ids, held.labels
+    names = range(len(held.objects)) if ids is None else ids.tolist()
+    labels_of = [] if labels is None else labels[:_EXAMPLES].tolist()
+    texts = [f"{name} ({label})" for name, label in zip(names, labels_of, strict=False)]
+    how = "numbered by their place" if ids is None else "with their ids"
+    session.report(f"first objects, {how}: {', '.join(texts or map(str, names[:_EXAMPLES]))}")
+
+
+def _guess(table: Table) -> str:
+    """Return names for the columns of a table that may fit; nothing if there is no text.
+
+    Without a column whose entries all differ, as names of rows do, rows are vectors of series.
+    """
+    typed = {name: table.typed(name) for name in table.names if name}
+    entries = {name: column.texts() for name, column in typed.items() if column.scalar}
+    different = {name: len(set(texts)) for name, texts in entries.items()}
+    text = [name for name in entries if _held(typed[name]) == "text"]
+    whole = [name for name in entries if all(map(str.isdigit, entries[name]))]
+    names = [name for name in (*text, *whole) if different[name] == len(typed[name])]
+    names.sort(key=lambda name: sum(map(len, entries[name])))
+    repeated = [name for name in text if 1 < different[name] <= len(typed[name]) / 2]
+    numbers = [name for name in typed if typed[name].use in NUMERIC]
+    words: list[str] = []
+    if repeated and numbers and not names:
+        ids = max(repeated, key=lambda name: different[name])
+        clock = next((name for name in typed if typed[name].use in CLOCKS), None)
+        words += ["--ids", ids, *(["--time", clock] if clock else [])]
+        repeated.remove(ids)
+    labels = repeated[-1:]
+    if not words:
+        ids = next((name for name in names if set(text) - {name, *labels}), "")
+        objects = [name for name in text if name not in (ids, *labels)]
+        words += ["--objects", joined(objects)] if objects else []
+        words += ["--ids", ids] if ids and objects else []
+    return shlex.join([*words, *(["--labels", labels[0]] if words and labels else [])])
 
 
 def _held(typed: Typed) -> str:
