@@ -42,12 +42,13 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
     named = named_columns(options)
     try:
         held = read(options, session, unlabelled=True, kinds=kinds_of(options))
-    except ValueError:
+    except ValueError as error:
         table = open_columns(options.file, named) if Path(options.file).exists() else None
         if table is not None:
             _report_columns(table, NOTHING, session)
-            guess = _guess(table)
-            if guess and not named.explicit:
+            unnamed = getattr(error, "argument", "") == "objects" and not named.explicit
+            guess = _guess(table) if unnamed else ""
+            if guess:
                 session.report(f"next: d2ke inspect {shlex.quote(options.file)} {guess}")
         raise
     _report_lengths(held.objects, session)

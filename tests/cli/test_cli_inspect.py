@@ -83,10 +83,10 @@ def test_proposed_names_of_series_and_records(capsys, tmp_path):
     out = inspect(capsys, file, status=2).out
     assert out.endswith(f"next: d2ke inspect {file} --objects name --ids no --labels town\n")
     # No command is proposed where the names are not at fault.
-    file.write_text("no,name\n3,\n1,Bob\n", "utf-8")
-    out, error = inspect(capsys, file, "--objects", "name", status=2)
+    file.write_text("id,text\n3,\n1,Bob\n", "utf-8")
+    out, error = inspect(capsys, file, status=2)
     assert "next:" not in out
-    assert "line 2, column 'name': the string is empty" in error
+    assert "line 2, column 'text': the string is empty" in error
 
 
 def test_files_without_columns(capsys, tmp_path):
