@@ -99,8 +99,8 @@ def check_colours(frame, dark):
 @pytest.mark.parametrize(
     ("name", "title", "n_pictures"),
     [
-        ("classes", "D2KE of classes.csv", 4),
-        ("values", "D2KE of values.csv", 3),
+        ("classes", "D2KE of classes.csv", 5),
+        ("values", "D2KE of values.csv", 4),
         ("clusters", "Clusters of D.csv", 2),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
