@@ -41,7 +41,7 @@ def frame(
     ----------
     result : tuple, ndarray, sparse array or an object of results
         What a function of d2ke returned: predictions, features, neighbours, clusters, scores,
-        groups and links of records, importances or an explanation.
+        groups and links of records, importances, an explanation or a search.
     ids : sequence of int or str, Objects or Records, optional
         The names of the objects: a column, an index of pandas, or what has them as its attribute
         ``ids``. They become the column ``id``.
@@ -140,6 +140,8 @@ def _read(result: Any, model: Any) -> tuple[int | None, Columns]:
         items, places = np.nonzero(first >= 0)
         near = {"neighbor": first[items, places], "distance": result[1][items, places]}
         return len(first), {"item": items, **near}
+    if type(first).__module__.partition(".")[0] == "dask":
+        raise ArgumentTypeError("result", "is lazy; dask.compute(result) computes it")
     raise ArgumentTypeError(
         "result", f"is of type {type(result).__name__}; what a function of d2ke returned is needed"
     )
@@ -205,6 +207,18 @@ def _explanation(result: Any) -> tuple[None, Columns]:
     return None, _table(names, rows)
 
 
+def _settings(result: Any) -> tuple[None, Columns]:
+    """Return the settings of a search, as text where they are no numbers, and their accuracies."""
+    names = dict.fromkeys(name for setting, _ in result.tried for name in setting)
+    columns = {}
+    for name in names:
+        values = [setting.get(name) for setting, _ in result.tried]
+        numbers = all(isinstance(value, (int, float)) for value in values)
+        texts = ["" if value is None else str(value) for value in values]
+        columns[name] = np.array(values if numbers else texts)
+    return None, {**columns, "accuracy": np.array([accuracy for _, accuracy in result.tried])}
+
+
 def _table(names: Sequence[str], rows: Sequence[Any]) -> Columns:
     return dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
 
@@ -227,6 +241,7 @@ _RESULTS: Mapping[str, Callable[[Any], tuple[int | None, Columns]]] = {
     "Duplicates": lambda x: _of_objects(group=x.labels, example=x.examples[x.labels]),
     "Links": lambda x: _links(x.pairs, "match", x.distances),
     "SpanningTree": lambda x: _links(x.edges, "end", x.weights),
+    "Search": _settings,
     "Importance": lambda x: (None, _table(x[0]._fields, x)),
     "Explanation": _explanation,
 }

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import d2ke
+from d2ke.model_selection.result import Search
 
 rng = np.random.default_rng(0)
 N = 24
@@ -229,3 +230,18 @@ def test_the_docs_have_the_columns():
     for _, _, columns, *_ in RESULTS.values():
         for name in columns.split(", "):
             assert re.search(rf"`{name.partition(' ')[0]}\b", text), name
+
+
+def test_the_settings_of_a_search():
+    tried = [({"k": 1, "length": (1, 3)}, 50.0), ({"k": 3, "loss": "x"}, 75.0)]
+    frame = d2ke.frame(Search.best_of(tried))
+    assert frame.to_dict("list") == {
+        "k": [1, 3], "length": ["(1, 3)", ""], "loss": ["", "x"], "accuracy": [50.0, 75.0],
+    }  # fmt: skip
+
+
+def test_lazy_results():
+    dask = pytest.importorskip("dask.array")
+    for result in (dask.ones(3), (dask.ones(3), dask.ones(()), dask.ones((3, 1)))):
+        with pytest.raises(TypeError, match=r"result is lazy; dask.compute\(result\) computes it"):
+            d2ke.frame(result)

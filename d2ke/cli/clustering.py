@@ -217,6 +217,8 @@ def _classes(data: Similarities, unknown: str | None) -> tuple[np.ndarray, np.nd
             raise InputError(
                 f"unknown must be an integer, as the labels are, got {unknown!r}"
             ) from None
+        if unknown is None and not missing.any() and set(labels.tolist()) == {-1, 1}:
+            labelled[:] = True  # the two classes of many files
     classes, inverse = np.unique(labels[labelled], return_inverse=True)
     codes = np.full(data.n, -1)
     codes[labelled] = inverse

@@ -45,8 +45,10 @@ FILE holds objects and, for most uses, their labels:
   .fasta, .fa       sequences; the id is the first word of the header, the label the last field of
                     it between |, or the group of a regular expression, --labels 'family=(\\w+)'
   .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
-  .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts
+  .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts;
+                    or as a .csv, and .feather too
   .npz, .h5, .hdf5  arrays values and offsets, or series of equal length, or strings; and labels
+  .zip, a folder    graphs of TU Dortmund: the columns codes and, if there are any, attributes
 
 Results have the ids of the objects: of the column called id, series or series_id, or --ids NAME.
 
@@ -129,7 +131,8 @@ def _of_similarities(
         }),
         ("--unknown", {
             "metavar": "MARK",
-            "help": "the marker of an unknown label (default: an empty line or field, nan, -1)",
+            "help": "the marker of an unknown label (default: an empty line or field, nan, and -1 "
+            "unless all labels are -1 or 1)",
         }),
         *DISTANCE,
         ("--gamma", {

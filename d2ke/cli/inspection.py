@@ -14,14 +14,16 @@ import numpy as np
 from d2ke._base.seal import SIZE, is_sealed
 from d2ke._base.text import object_text
 from d2ke.cli.object_files import is_data_set, kinds_of, named_columns, read
+from d2ke.cli.options import joined
 from d2ke.cli.session import Session
 from d2ke.io.columns import LabelledObjects
+from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import open_columns
 from d2ke.models.persistence import load_model
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
 from d2ke.objects.tables import Table
-from d2ke.objects.typed import Typed
+from d2ke.objects.typed import CLOCKS, NUMERIC, Typed
 
 _COLUMNS = 30  # that are listed
 _CLASSES = 12
@@ -40,22 +42,27 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
     named = named_columns(options)
     try:
         held = read(options, session, unlabelled=True, kinds=kinds_of(options))
-    except ValueError:
+    except ValueError as error:
         table = open_columns(options.file, named) if Path(options.file).exists() else None
         if table is not None:
             _report_columns(table, NOTHING, session)
-            file = shlex.quote(options.file)
-            session.report(f"next: d2ke inspect {file} --objects NAME,NAME --labels NAME")
+            unnamed = getattr(error, "argument", "") == "objects" and not named.explicit
+            guess = _guess(table) if unnamed else ""
+            if guess:
+                session.report(f"next: d2ke inspect {shlex.quote(options.file)} {guess}")
         raise
     _report_lengths(held.objects, session)
     if held.labels is not None:
         session.report(f"labels: {_of_labels(held.labels)}")
     elif held.columns.unused:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
+    table = None
     if not is_data_set(options.file) and held.columns.objects is not None:
         table = open_columns(options.file, named)
-        if table is not None:
-            _report_columns(table, held.columns, session)
+    if table is not None:
+        _report_columns(table, held.columns, session)
+    else:
+        _report_first(held, session)
     for line in _next(options, held):
         session.report(f"next: {line}")
 
@@ -102,13 +109,53 @@ def _report_columns(table: Table, columns: Columns, session: Session) -> None:
         typed = table.typed(name)
         different, examples = _entries(typed)
         use = uses.get(name, "" if columns == NOTHING else "not used")
-        rows.append((name, _held(typed), str(typed.missing.sum()), different, use, examples))
+        held, n_missing = _held(typed), str(typed.missing.sum())
+        rows.append((name or "the index", held, n_missing, different, use, examples))
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
         session.report("  ".join(cells).rstrip())
     if len(table.names) > _COLUMNS:
         session.report(f"and {len(table.names) - _COLUMNS} more columns")
+
+
+def _report_first(held: LabelledObjects, session: Session) -> None:
+    """Report the ids, or the numbers, of the first objects, with their labels."""
+    ids, labels = held.ids, held.labels
+    names = range(len(held.objects)) if ids is None else ids.tolist()
+    labels_of = [] if labels is None else labels[:_EXAMPLES].tolist()
+    texts = [f"{name} ({label})" for name, label in zip(names, labels_of, strict=False)]
+    how = "numbered by their place" if ids is None else "with their ids"
+    session.report(f"first objects, {how}: {', '.join(texts or map(str, names[:_EXAMPLES]))}")
+
+
+def _guess(table: Table) -> str:
+    """Return names for the columns of a table that may fit; nothing if there is no text.
+
+    Without a column whose entries all differ, as names of rows do, rows are vectors of series.
+    """
+    typed = {name: table.typed(name) for name in table.names if name}
+    entries = {name: column.texts() for name, column in typed.items() if column.scalar}
+    different = {name: len(set(texts)) for name, texts in entries.items()}
+    text = [name for name in entries if _held(typed[name]) == "text"]
+    whole = [name for name in entries if all(map(str.isdigit, entries[name]))]
+    names = [name for name in (*text, *whole) if different[name] == len(typed[name])]
+    names.sort(key=lambda name: sum(map(len, entries[name])))
+    repeated = [name for name in text if 1 < different[name] <= len(typed[name]) / 2]
+    numbers = [name for name in typed if typed[name].use in NUMERIC]
+    words: list[str] = []
+    if repeated and numbers and not names:
+        ids = max(repeated, key=lambda name: different[name])
+        clock = next((name for name in typed if typed[name].use in CLOCKS), None)
+        words += ["--ids", ids, *(["--time", clock] if clock else [])]
+        repeated.remove(ids)
+    labels = repeated[-1:]
+    if not words:
+        ids = next((name for name in names if set(text) - {name, *labels}), "")
+        objects = [name for name in text if name not in (ids, *labels)]
+        words += ["--objects", joined(objects)] if objects else []
+        words += ["--ids", ids] if ids and objects else []
+    return shlex.join([*words, *(["--labels", labels[0]] if words and labels else [])])
 
 
 def _held(typed: Typed) -> str:
@@ -133,6 +180,8 @@ def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
     labels = set() if held.labels is None else set(held.labels.tolist())
     if len(labels) > 1 and "" not in labels:
         return [f"{_command(options, 'train')} --out model.h5 --report report.html"]
+    if held.note.startswith(GRAPHS) and held.objects.kind == "records":
+        return [f"{_command(options, 'neighbors')} --objects codes --k 5 --out graph.csv"]
     if held.objects.kind == "records":
         return [f"{_command(options, 'dedupe')} --radius 1 --out groups.csv"]
     if labels - {""}:
@@ -148,7 +197,7 @@ def _command(options: argparse.Namespace, name: str) -> str:
     for option in ("objects", "categories", "labels", "ids", "time", "kind"):
         value = getattr(options, option)
         if value is not None:
-            words += [f"--{option}", value if isinstance(value, str) else ",".join(value)]
+            words += [f"--{option}", value if isinstance(value, str) else joined(value)]
     if options.channels_first is not None:
         words.append("--channels-first" if options.channels_first else "--no-channels-first")
     return shlex.join(words)

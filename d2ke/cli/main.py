@@ -112,8 +112,12 @@ def _run(command: Command, options: argparse.Namespace) -> None:
 def console(command: Callable[[], int] = main) -> None:
     """Run a command as its own process."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # The encoding of a pipe may lack characters of a label or of a file's name.
+        # The encoding of a pipe may lack characters of a label or of a file's name. With
+        # PYTHONUNBUFFERED, text that a pipe refused would be forgotten: see `_reader_left`.
         sys.stdout.reconfigure(errors="backslashreplace")
+        if sys.stdout.write_through:
+            held = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False))
+            sys.stdout = io.TextIOWrapper(held, sys.stdout.encoding, "backslashreplace")
     status = command()
     if status == 130:
         # Threads may still be inside a long library call; do not wait for it.

@@ -19,6 +19,7 @@ from d2ke.cli.object_files import (
     read_for,
     reported_warnings,
 )
+from d2ke.cli.options import between_commas
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.explain.conformal import check_alpha
@@ -49,7 +50,7 @@ def train(options: argparse.Namespace, session: Session) -> None:
     if parameters:  # before they meet the other arguments
         if isinstance(distance, list) or objects.kind == "records":
             raise InputError("--parameter is for one distance, not for several")
-        chosen_distance(options, objects.kind)
+        chosen_distance(options, objects)
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,
@@ -158,7 +159,7 @@ def _distances_of_columns(text: str | None) -> dict[str, str] | None:
     """Return the distances that COLUMN=DISTANCE,... names."""
     if text is None:
         return None
-    pairs = [item.partition("=") for item in text.split(",")]
+    pairs = [item.partition("=") for item in between_commas(text)]
     if not all(name and sign and distance for name, sign, distance in pairs):
         raise InputError(f"of records, --distance is COLUMN=DISTANCE,...; got {text!r}")
     return {name: distance for name, _, distance in pairs}

@@ -34,7 +34,7 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         find_distance(options.distance)
     held = read(options, session)
     objects = held.objects
-    distance, parameters = chosen_distance(options, objects.kind)
+    distance, parameters = chosen_distance(options, objects)
     search = SearchOptions(
         include_self=options.include_self,
         n_threads=session.n_threads,

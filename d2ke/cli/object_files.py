@@ -15,10 +15,11 @@ from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.io.columns import LabelledObjects
-from d2ke.io.graphs import GRAPH_CODES
-from d2ke.io.labelled import check_categories, read_file
+from d2ke.io.graphs import GRAPHS
+from d2ke.io.labelled import check_categories, open_columns, read_file
 from d2ke.models.model import D2KEModel
 from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.tables import Table
 
 OBJECT_OPTIONS = ("objects", "ids", "time", "channels_first", "kind")
 _DATA_SETS = (*REGISTRY, "digits")
@@ -50,8 +51,12 @@ def read(
     columns = named_columns(options)
     with reported_warnings(session):
         held = read_file(file, columns, options.channels_first, earlier, kind=options.kind, **how)
-    if held.note.startswith(GRAPH_CODES) and getattr(options, "distance", "") is None:
-        options.distance = "bag"
+    if held.note.startswith(GRAPHS) and "codes" in (held.columns.objects or ()):
+        given = getattr(options, "distance", None)
+        if held.objects.kind == "records":
+            options.distance = "codes=bag" if given is None else f"codes=bag,{given}"
+        else:
+            options.distance = given or "bag"
     return _reported(file, held, session)
 
 
@@ -74,11 +79,44 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
     """Read objects as the model's training objects were read."""
     columns = Columns.of_dict(model.columns)
     if not model.inputs:
-        return read(options, session, columns)
+        if model.kind == "sets":  # vectors in a file are series
+            options.kind = options.kind or "sets"
+        try:
+            held = read(options, session, columns)
+        except ValueError as error:
+            raise InputError(_lost(options, columns) or in_options(error)) from error
+        if held.objects.kind == "records":
+            names = ", ".join(map(repr, held.objects.columns))
+            raise InputError(
+                f"{options.file} holds records of several columns, {names}, but the model is of "
+                f"{model.kind}; name one column (--objects)"
+            )
+        return held
     refuse(options, ("objects", "time", "channels_first"), "does not go with a model of records")
     kinds = {name: column.kind for name, column in model.inputs.items()}
     named = Columns(tuple(kinds), options.labels, rows=options.ids)
     return read_records(options.file, named, kinds, session, columns)
+
+
+def _lost(options: argparse.Namespace, columns: Columns) -> str:
+    """Say which column of the model's training objects a table lacks, or nothing."""
+    table = None if options.objects or not columns.objects else _table(options)
+    if table is None:
+        return ""
+    for argument, name in columns.explicit:
+        if argument != "labels" and getattr(options, argument) is None and name not in table.names:
+            return (
+                f"{options.file} has no column {name!r}, which the model reads as {argument}; "
+                f"--{argument} names another one"
+            )
+    return ""
+
+
+def _table(options: argparse.Namespace) -> Table | None:
+    try:
+        return open_columns(options.file, named_columns(options))
+    except (OSError, ValueError):
+        return None
 
 
 def read_records(
@@ -94,14 +132,15 @@ def read_records(
     return _reported(file, held, session)
 
 
-def chosen_distance(options: argparse.Namespace, kind: str) -> tuple[str, dict[str, Any]]:
+def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str, Any]]:
     """Return the distance, or the usual one of a kind of objects, and its checked parameters."""
-    if kind == "records":
+    if X.kind == "records":
+        names = map(repr, X.columns)
         raise InputError(
-            f"{options.file} holds records of several columns; name one of strings, series or "
-            "sets (--objects)"
+            f"{options.file} holds records of several columns, {', '.join(names)}; name one of "
+            "strings, series or sets (--objects)"
         )
-    row = find_distance(options.distance or usual_distance(kind))
+    row = find_distance(options.distance or usual_distance(X.kind))
     parameters = dict(options.parameter)
     check_parameters(row, parameters)
     return row.name, parameters

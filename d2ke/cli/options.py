@@ -10,7 +10,7 @@ import argparse
 import csv
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -50,12 +50,22 @@ def radii(text: str) -> float | dict[str, float]:
     """Return a number, or those of columns."""
     if "=" not in text:
         return float(radius(text))
-    return {name: radius(str(value)) for name, value in map(parameter, text.split(","))}
+    return {name: radius(str(value)) for name, value in map(parameter, between_commas(text))}
+
+
+def between_commas(text: str) -> list[str]:
+    """Return the words between commas; a name that has a comma is in double quotes."""
+    return next(csv.reader([text], skipinitialspace=True), [""])
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return the text that `between_commas` reads."""
+    return ",".join(f'"{word}"' if "," in word else word for word in words)
 
 
 def names(text: str) -> list[str]:
-    """Return the names of columns between commas; one that has a comma is in double quotes."""
-    fields = next(csv.reader([text], skipinitialspace=True), [""])
+    """Return the names of columns, which differ."""
+    fields = between_commas(text)
     if not fields or "" in fields or len(set(fields)) < len(fields):
         raise argparse.ArgumentTypeError(f"{text!r} is not different names with commas between")
     return fields

@@ -153,7 +153,7 @@ def _of_objects(options: argparse.Namespace, purpose: str, session: Session) -> 
         find_distance(options.distance)
     held = read(options, session, unlabelled=True)
     X, name = held.objects, Path(options.file).name
-    distance, parameters = chosen_distance(options, X.kind)
+    distance, parameters = chosen_distance(options, X)
     if len(X) < 2:
         raise InputError(f"{name} holds {len(X)} objects; at least 2 are needed")
     labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)

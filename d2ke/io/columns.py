@@ -15,6 +15,7 @@ LABELS = ("label", "labels", "class", "y", "target")
 STRINGS = ("sequence", "string", "text", "objects", "x")
 IDS = ("id", "series", "series_id")
 TIMES = ("time", "t", "step", "timestamp")
+INDEX = ("", "unnamed: 0", "__index_level_0__")  # of pandas, written as a column
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
@@ -104,6 +105,10 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         rows = f", in {self.objects.lengths.sum()} rows" if self.columns.ids else ""
         labels = "no labels"
         if self.labels is not None:
-            labels = f"labels of {len(np.unique(self.labels))} different values"
-        texts = str(self.objects).strip("<>") + rows, labels, str(self.columns), self.note
+            n_missing = int((self.labels == "").sum()) if self.labels.dtype.kind == "U" else 0
+            n_different = len(np.unique(self.labels)) - bool(n_missing)
+            labels = f"labels of {n_different} different values"
+            labels += f", {n_missing} missing" * bool(n_missing)
+        objects = str(self.objects).strip("<>").removesuffix(f"; {self.columns}")
+        texts = objects + rows, labels, str(self.columns), self.note
         return f"<{'; '.join(filter(None, texts))}>"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d2ke._base.files import open_file
-from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, find_usual
+from d2ke.io.columns import IDS, INDEX, LABELS, STRINGS, TIMES, find_usual
 from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
@@ -34,12 +34,16 @@ def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
         )
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}, line {line} is not UTF-8 text: {error}") from None
+        raise ValueError(
+            f"{path}, line {line} is not UTF-8 text, as which it must be saved: {error}"
+        ) from None
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is not a gzip file: {error}") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise ValueError(f"{path}, line {line} has a NUL, which text has not")
+    if not text.strip():
+        raise ValueError(f"{path} is empty; a header and rows are needed")
     names, rows, places = _split(path, text)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
@@ -54,10 +58,13 @@ def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
             raise ValueError(
                 f"{path}: the first line may be a header or the first object, as it has "
                 f"{name!r}; put a line of names before it, such as 'sequence,label', or, if it has "
-                "the names, name a column (objects=, labels=, ids=)"
+                "the names, name a column (objects, labels or ids)"
             )
-    fields = map(Fields, zip(*rows, strict=True))
-    return Table(path, dict(zip(names, fields, strict=True)), places)
+    fields = dict(zip(names, map(Fields, zip(*rows, strict=True)), strict=True))
+    first, index = names[0], None
+    if first.lower() in INDEX and fields[first] != list(map(str, range(len(rows)))):
+        index = first
+    return Table(path, fields, places, index=index)
 
 
 def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], list[str]]:

@@ -15,11 +15,13 @@ import numpy as np
 from d2ke._base.checks import file_path, flag
 from d2ke._base.keywords import hinted
 from d2ke.io.columns import LabelledObjects
+from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
 from d2ke.objects.graph_codes import graph_codes
 from d2ke.objects.packing import pack
+from d2ke.objects.record_packing import pack_records
 
-GRAPH_CODES = "codes of graphs"
+GRAPHS = "graphs, as"
 _EDGES = "_A.txt"
 
 
@@ -108,11 +110,26 @@ def is_folder_of_graphs(path: Path) -> bool:
     return path.is_dir() and any(path.glob(f"*{_EDGES}"))
 
 
-def read_codes(path: Path) -> LabelledObjects:
-    """Read the codes of graphs, and their labels."""
+def read_codes(
+    path: Path, columns: Columns, earlier: Columns = NOTHING, records: bool = False
+) -> LabelledObjects:
+    """Read the codes of graphs, the attributes of their nodes if there are any, and the labels.
+
+    Both are columns, which may be named; two of them, or those of a model of records, make records.
+    """
     graphs, labels, attributes = read_graphs(path)
-    note = GRAPH_CODES + "; not used: attributes of nodes" * (attributes is not None)
-    return LabelledObjects(graph_codes(graphs), labels, note=note)
+    held = {"codes": graph_codes(graphs)}
+    if attributes is not None:
+        held["attributes"] = attributes
+    columns = columns.or_earlier(held, earlier)
+    columns.check(path, held, "column")
+    names = tuple(columns.objects or held)
+    columns = Columns(names, unused=tuple(name for name in held if name not in names))
+    objects: Any = held[names[0]]
+    if records or len(names) > 1:
+        objects = pack_records({name: held[name] for name in names})
+    note = f"{GRAPHS} {' and '.join(names)} of their nodes"
+    return LabelledObjects(objects, labels, columns, note=note)
 
 
 class _Tables:

@@ -24,7 +24,7 @@ from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
-from d2ke.objects.ids import index_level
+from d2ke.objects.ids import arrow_index, index_level
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
@@ -34,7 +34,6 @@ _READERS: dict[str, Callable[..., LabelledObjects]] = {
     ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
     ".txt": lambda path, *_: _ucr(*read_ucr(path)),
     **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
-    ".zip": lambda path, *_: read_codes(path),
 }
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
 # The endings, and the arguments that have a meaning for each.
@@ -44,7 +43,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".fasta", ".fa"), ("labels",)),
     ".arff": ("labels", "ids", "channels_first"),
     **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
-    ".zip": (),
+    ".zip": ("objects",),
 }
 
 
@@ -77,7 +76,8 @@ def read_objects(
     .fasta, .fa       sequences; the label is the last field of the header between ``|``
     .parquet,         a table with the types of Arrow: a string, a list or a record on each row, or
     .feather          a vector of a series; see also `ParquetObjects`
-    .zip, a folder    graphs, see `read_graphs`; the objects are their codes
+    .zip, a folder    graphs, see `read_graphs`: the columns `codes` and, if nodes have
+                      attributes, `attributes`, of sets
     .npz, .h5, .hdf5  arrays `values` and `offsets` (object i has the rows offsets[i] to
                       offsets[i + 1]), an array of n series (n, length[, channels]), or n strings
     ================  ==========================================================================
@@ -86,8 +86,9 @@ def read_objects(
     and cuts all lines into as many fields; in a .tsv file tab comes before the others. The first
     line is the header. A table is refused if this line may be data: no argument names one of its
     columns, and it has a number, a field that is repeated below, or a single field without a usual
-    name. A column without a name (the index of pandas) is left out. Blanks around a field do not
-    count, but for those in quotes. An empty field is missing, also in quotes.
+    name. A first column without a name (an index) names the rows, unless it counts them from 0;
+    other columns without a name are left out. Blanks around a field do not count, but for those in
+    quotes. An empty field is missing, also in quotes.
 
     A column means the same in each format, and in data frames and dicts. Dates are days since
     1970-01-01, times seconds since 1970-01-01 UTC (those without a zone count as UTC, which the
@@ -115,7 +116,7 @@ def read_objects(
         The variable of a .mat, .npz or .h5 file; the column of strings or lists of a table; several
         columns of records, or columns of values of series. Default: the only column that can be;
         where there are several, one called X, objects, sequence, ...; for series all columns of
-        numbers that have no other meaning.
+        numbers that have no other meaning; for graphs all columns.
     labels : str, optional
         The variable, the column or the attribute. Default: one called label, labels, class, y or
         target (in any case; of a table with axes, y beside z or beside numbers called x, y is an
@@ -236,6 +237,8 @@ def _read_file(
     _check(columns, channels_first, suffix)
     if suffix:
         path = file_path("file", file)
+        if suffix == ".zip" and "categories" not in (kinds or {}).values():
+            return read_codes(path, columns, earlier, kinds is not None)
         if suffix not in _TABLES:
             if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
@@ -265,7 +268,7 @@ def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Tab
         held, index = columns_of(file, name, levels), index_level(file)
         if index is not None and index.name is None:
             held = {"": index.to_series(), **held}
-        level = None if index is None else index.name or ""
+        level = arrow_index(file) if index is None else index.name or ""
         table = Table(name, held, index=level)
         check_lengths({column: len(table.typed(column)) for column in table.names}, name)
         return table
@@ -302,7 +305,7 @@ def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
             raise ArgumentTypeError(name, f"has no meaning for {what}; got {value!r}")
         if name != "channels_first" and not isinstance(value, str):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    if suffix not in ("", *_TABLES) and len(columns.objects or ()) > 1:
+    if suffix not in ("", ".zip", *_TABLES) and len(columns.objects or ()) > 1:
         raise ArgumentTypeError(
             "objects", f"must name one variable of {what}, got {columns.objects!r}"
         )

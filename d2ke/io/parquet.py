@@ -20,6 +20,7 @@ from d2ke.io.tables import find_roles, without_empty_labels
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.column_names import Columns
 from d2ke.objects.container import Objects
+from d2ke.objects.ids import arrow_index
 from d2ke.objects.packing import pack
 from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import Table, columns_of
@@ -178,7 +179,7 @@ def open_arrow(path: Path, suffix: str) -> Table:
             table = importlib.import_module("pyarrow.feather").read_table(stream)
     except ValueError as error:
         raise ValueError(f"{path} is not a {suffix} file: {error}") from None
-    return Table(path, columns_of(table, str(path)))
+    return Table(path, columns_of(table, str(path)), index=arrow_index(table))
 
 
 def _opened(path: Path) -> Any:
@@ -193,7 +194,8 @@ def _opened(path: Path) -> Any:
 def _table(path: Path, file: Any) -> Table:
     schema = file.schema_arrow
     heads = columns_of(schema.empty_table(), str(path))
-    return Table(path, _FileColumns(file, list(heads)), heads=heads)
+    index = arrow_index(schema.empty_table())
+    return Table(path, _FileColumns(file, list(heads)), heads=heads, index=index)
 
 
 @dataclass(frozen=True)

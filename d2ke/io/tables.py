@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
-from d2ke.io.columns import IDS, LABELS, STRINGS, TIMES, LabelledObjects, find_usual
+from d2ke.io.columns import IDS, INDEX, LABELS, STRINGS, TIMES, LabelledObjects, find_usual
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.ids import named
@@ -21,7 +21,6 @@ from d2ke.objects.records import Records
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import CLOCKS, NOTES, NUMERIC, Typed
 
-_INDEX = ("", "unnamed: 0", "__index_level_0__")  # of pandas, written as a column
 _OBJECTS = ("objects", "categories")  # uses of columns that may be strings or lists
 
 
@@ -79,9 +78,12 @@ def find_roles(
     rows = ids if ids is not None and (given or ids not in names) else index
     if rows is not None and not given:
         typed = table.typed(rows, "strings")
+        if rows and form != "series" and typed.scalar and 0 < typed.missing.sum() < len(typed):
+            place = table.where(int(typed.missing.argmax()), rows)
+            warn(f"{place}: the id is empty, so that the column does not name the objects")
         rows = rows if typed.scalar and not typed.missing.any() else None
     rows = None if form == "series" else rows
-    used = {*names, label, ids, time, rows}
+    used = {*names, label, ids if form == "series" else None, time, rows}
     unused = tuple(name for name in table.names if name and name not in used)
     noted = [*unused, label, time, *(names if form == "series" else [])]
     notes = {name: note for name in noted if name and (note := table.head(name).note)}
@@ -197,7 +199,7 @@ def _usual_labels(table: Table, columns: Columns) -> Sequence[str]:
 
 
 def _left(table: Table, taken: Collection[str | None]) -> list[str]:
-    return [name for name in table.names if name not in taken and name.lower() not in _INDEX]
+    return [name for name in table.names if name not in taken and name.lower() not in INDEX]
 
 
 def _objects_column(table: Table, columns: Columns, taken: Collection[str | None]) -> str:

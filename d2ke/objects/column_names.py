@@ -73,16 +73,25 @@ class Columns:
                     )
 
     def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
-        """Return the earlier names if none are given and the file has them, else itself.
+        """Return the earlier names, those of labels, ids and the time replaced by given ones.
 
-        The file must have all earlier names except those of the labels and the rows.
+        Return itself if it names objects, or the file does not have all these names; those of
+        earlier labels and rows may be missing.
         """
-        needed = (*(earlier.objects or ()), earlier.ids, earlier.time)
-        if self != NOTHING or any(name not in names for name in needed if name is not None):
+        given = [name for _, name in self.explicit]
+        ids = earlier.ids and (self.ids or earlier.ids)
+        time = self.time or earlier.time
+        needed = [name for name in (*(earlier.objects or ()), ids, time) if name is not None]
+        if earlier == NOTHING or self.objects or any(name not in names for name in needed):
             return self
-        labels = earlier.labels if earlier.labels in names else None
-        rows = earlier.rows if earlier.rows in names else None
-        return replace(earlier, labels=labels, unused=(), rows=rows)
+        labels, rows = (
+            name if name in names and name not in given else None
+            for name in (earlier.labels, earlier.rows)
+        )
+        rows = None if ids else self.ids or rows
+        return replace(
+            earlier, labels=self.labels or labels, ids=ids, time=time, unused=(), rows=rows
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the given names as a dict; those of objects and unused columns are lists."""

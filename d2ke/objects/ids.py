@@ -53,6 +53,16 @@ def index_level(items: Any) -> Any:
     return None if usual else index
 
 
+def arrow_index(table: Any) -> str | None:
+    """Return the column of a table of pyarrow that was the index of a frame of pandas, if one was.
+
+    The usual index, which counts the rows from 0, is no column.
+    """
+    metadata = getattr(getattr(table, "schema", None), "pandas_metadata", None) or {}
+    names = metadata.get("index_columns", [])
+    return names[0] if len(names) == 1 and names[0] in table.column_names else None
+
+
 def index_ids(items: Any) -> np.ndarray | None:
     """Return the ids of a column or a frame of pandas: its index, if that names all rows."""
     index = index_level(items)

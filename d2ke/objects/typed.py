@@ -15,7 +15,13 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import label_array
 from d2ke.objects.container import Objects
-from d2ke.objects.fields import finite_numbers, labels_of_text, seconds_of, whole_numbers
+from d2ke.objects.fields import (
+    finite_numbers,
+    labels_of_text,
+    seconds_of,
+    use_of_fields,
+    whole_numbers,
+)
 from d2ke.objects.values import INEXACT, LARGEST_EXACT_INTEGER, list_of
 
 NUMERIC = ("numbers", "booleans", "durations")  # uses of columns that are amounts
@@ -155,6 +161,10 @@ class Typed:
         """Return what orders the rows: exact numbers, counts of days or of parts of seconds."""
         self.need_all("every row of a series needs a time")
         if self.use not in (*NUMERIC, *CLOCKS):
+            for row, text in enumerate(self.fields or ()):
+                if use_of_fields([text]) not in (*NUMERIC, *CLOCKS):
+                    problem = f"is {text!r}, not a number, a date or a time (2024-02-29 10:00)"
+                    raise self.error(problem, row)
             if self.fields is not None:
                 self._parse()
             raise self.refuse("numbers, dates or times are needed")

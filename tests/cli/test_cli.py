@@ -167,6 +167,17 @@ def test_a_closed_pipe_ends_the_command_in_silence(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_status_where_the_reader_has_left(unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "d2ke", "inspect", "splice"]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    run = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=environment)
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (141, b"")
+
+
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.EINVAL])
 def test_the_same_error_of_a_file_is_shown(number, capsys):
     def run(_):

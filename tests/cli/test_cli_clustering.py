@@ -396,6 +396,16 @@ def test_clusters_have_the_colours_of_their_classes():
     assert matched(labels, codes).tolist() == [1, 0, 2]
 
 
+def test_minus_one_and_one_are_two_classes(tmp_path, capsys):
+    words = ["aaab", "aaba", "abaa", "aaaa", "bbbc", "bbcb", "bcbb", "bbbb"]
+    rows = [f"{word},{-1 if 'a' in word else 1}" for word in words]
+    (tmp_path / "words.csv").write_text("\n".join(["text,label", *rows, ""]), "utf-8")
+    assert main(["cluster", str(tmp_path / "words.csv"), "--as", "objects"]) == 0
+    text = capsys.readouterr().out
+    assert "on the 8 labelled objects" in text
+    assert "clusters: 2" in text
+
+
 # ---------------------------------------------------------------- what is refused
 
 

@@ -95,9 +95,8 @@ def test_options_win(tmp_path, capsys, word_model):
     run(capsys, *words)
     with open(tmp_path / "o.csv", encoding="utf-8") as stream:
         assert [row["true"] for row in csv.DictReader(stream)] == TONGUES[::-1]
-    # An option for one of the names leaves the others to the rule for every file.
-    assert main([*map(str, command), "--labels", "y"]) == 2
-    assert "objects (--objects) of " in capsys.readouterr().err
+    # An option for one of the names leaves the others as they were in training.
+    assert "objects from 'word'; labels from 'y'" in run(capsys, *command, "--labels", "y")
 
 
 def test_long_tables(tmp_path, capsys):
@@ -114,7 +113,7 @@ def test_long_tables(tmp_path, capsys):
     assert out.read_text("utf-8") == own
     table_of_series(tmp_path / "other.csv", "p,q,run")
     assert main(["predict", str(model), str(tmp_path / "other.csv"), "--out", str(out)]) == 2
-    assert "objects (--objects) of " in capsys.readouterr().err
+    assert "other.csv has no column 'clock', which" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", [".mat", ".npz", ".h5"])

@@ -81,13 +81,12 @@ def test_predictions_and_features(trained, capsys):
 
 
 def test_another_column_in_prediction(trained):
-    folder, kind = trained
+    folder, _ = trained
     lines = (folder / "objects.csv").read_text("utf-8").splitlines()
     put(folder / "new.csv", lines[0].replace("name", "code"),
         [line.split(",") for line in lines[1:]])  # fmt: skip
-    options = OPTIONS[kind] if kind != "records" else ()
-    run("predict", folder / "model.h5", folder / "new.csv", *options, "--ids", "code",
-        *(("--kind", "sets") if kind == "series" else ()), "--out", folder / "n.csv")  # fmt: skip
+    run("predict", folder / "model.h5", folder / "new.csv", "--ids", "code", "--out",
+        folder / "n.csv")  # fmt: skip
     assert [row["id"] for row in rows_of(folder / "n.csv")] == NAMES
 
 
@@ -142,3 +141,37 @@ def test_a_missing_id_is_refused(tmp_path, capsys):
     words = "neighbors", tmp_path / "words.csv", "--objects", "text", "--ids", "name"
     run(*words, "--k", "1", "--out", tmp_path / "n.csv", status=2)
     assert "line 3, column 'name': the id is empty; it must name the row" in capsys.readouterr().err
+
+
+def test_ids_that_lack_an_entry_are_not_dropped_in_silence(tmp_path, capsys):
+    put(tmp_path / "words.csv", "id,text,label", [["a", "x", 0], ["", "y", 1], ["c", "z", 1]])
+    run("inspect", tmp_path / "words.csv")
+    text = capsys.readouterr().out
+    assert "words.csv, line 3, column 'id': the id is empty, so that the column does not" in text
+    assert "not used: 'id'" in text
+
+
+def test_a_name_replaces_one_of_the_model(trained, capsys):
+    folder, kind = trained
+    if kind == "records":
+        return
+    lines = (folder / "objects.csv").read_text("utf-8").splitlines()
+    put(folder / "truth.csv", lines[0].replace("label", "truth"),
+        [line.split(",") for line in lines[1:]])  # fmt: skip
+    run("predict", folder / "model.h5", folder / "truth.csv", "--labels", "truth", "--out",
+        folder / "t.csv")  # fmt: skip
+    text = capsys.readouterr().out
+    assert "labels from 'truth'; ids from 'name'" in text
+    assert ("truth.csv: 40 sets of" in text) == (kind == "series")
+    assert [row["id"] for row in rows_of(folder / "t.csv")] == NAMES
+
+
+def test_a_column_of_the_model_is_missing(trained, capsys):
+    folder, kind = trained
+    if kind != "series":
+        return
+    lines = (folder / "objects.csv").read_text("utf-8").splitlines()
+    put(folder / "lost.csv", lines[0].replace("day", "when"), [x.split(",") for x in lines[1:]])
+    run("predict", folder / "model.h5", folder / "lost.csv", "--out", folder / "l.csv", status=2)
+    error = capsys.readouterr().err
+    assert "lost.csv has no column 'day', which the model reads as time; --time names" in error

@@ -66,8 +66,37 @@ def test_the_next_command_reads_the_same(capsys, words, monkeypatch):
 def test_columns_that_must_be_named_are_listed_first(capsys, words):
     out, error = inspect(capsys, words, status=2)
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["column", "name", "word"]
-    assert f"next: d2ke inspect {words} --objects NAME,NAME --labels NAME" in out
     assert "objects (--objects)" in error
+    # The names that are proposed are read.
+    command = shlex.split(out.splitlines()[-1].removeprefix("next: d2ke inspect "))
+    assert command[1:] == ["--objects", "word", "--ids", "name", "--labels", "language"]
+    assert "ids from 'name'" in inspect(capsys, *command).out
+
+
+def test_proposed_names_of_series_and_records(capsys, tmp_path):
+    file = tmp_path / "long.csv"
+    rows = [f"run {i},2024-01-0{t + 1},{t * i},{'ab'[i % 2]}" for i in range(4) for t in range(5)]
+    file.write_text("\n".join(["run,day,height,sort", *rows, ""]), "utf-8")
+    out = inspect(capsys, file, status=2).out
+    assert out.endswith(f"next: d2ke inspect {file} --ids run --time day --labels sort\n")
+    file.write_text("no,name,town\n3,Ann,Ulm\n1,Bob,Ulm\n2,Cid,Bonn\n7,Ann,Bonn\n", "utf-8")
+    out = inspect(capsys, file, status=2).out
+    assert out.endswith(f"next: d2ke inspect {file} --objects name --ids no --labels town\n")
+    # No command is proposed where the names are not at fault.
+    file.write_text("id,text\n3,\n1,Bob\n", "utf-8")
+    out, error = inspect(capsys, file, status=2)
+    assert "next:" not in out
+    assert "line 2, column 'text': the string is empty" in error
+
+
+def test_files_without_columns(capsys, tmp_path):
+    (tmp_path / "two.fasta").write_text(">p1 |a\nACGT\n>p2 |b\nAC\n", "utf-8")
+    out = inspect(capsys, tmp_path / "two.fasta").out
+    assert "first objects, with their ids: p1 (a), p2 (b)\n" in out
+    assert (
+        "first objects, numbered by their place: 0 (EI), 1 (EI), 2 (EI)\n"
+        in inspect(capsys, "splice").out
+    )
 
 
 def test_other_commands_come_next(capsys, words, monkeypatch):
@@ -140,3 +169,27 @@ def test_completion_without_shtab(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 1
     assert 'pip install "d2ke[completion]"' in capsys.readouterr().err
+
+
+def test_names_with_commas(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f'"Doe, {name}",{age},{label}'
+        for name, age, label in zip("AABB", "1234", "0011", strict=True)
+    ]
+    Path("people.csv").write_text("\n".join(['"last, first",age,label', *lines, ""]), "utf-8")
+    named = "--objects", '"last, first",age'
+    text = inspect(capsys, "people.csv", *named).out
+    command = shlex.split(text.splitlines()[-1].removeprefix("next: d2ke "))
+    assert command[:4] == ["train", "people.csv", *named]
+    radius = "--radius", '"last, first"=2,age=1'
+    assert main(["dedupe", "people.csv", *named, *radius, "--out", "groups.csv"]) == 0
+    distance = "--distance", '"last, first"=levenshtein'
+    assert main(["train", "people.csv", *named, *distance, "--R", "4", "--out", "m.h5"]) == 0
+
+
+def test_missing_labels_are_counted_apart(capsys, tmp_path):
+    file = tmp_path / "few.csv"
+    file.write_text("text,label\na,x\nb,\nc,y\nd,\n", "utf-8")
+    text = inspect(capsys, file).out
+    assert "labels of 2 different values, 2 missing;" in text

@@ -47,7 +47,13 @@ def test_folder_and_zip(tmp_path):
         assert attributes[1].tolist() == [[0.001, 2], [2, 2], [3, 3]]
         with_bonds = d2ke.io.read_graphs(path, edge_labels=True)[0]
         assert [graph[2].tolist() for graph in with_bonds] == [[1, 1], [2, 2, 1]]
-        assert d2ke.io.read_objects(path)[0] == d2ke.graph_codes(graphs)
+        assert d2ke.io.read_objects(path, objects="codes")[0] == d2ke.graph_codes(graphs)
+        both = d2ke.io.read_objects(path)
+        assert both.objects["codes"].values == d2ke.graph_codes(graphs)
+        assert both.objects["attributes"].values == attributes
+        assert both.note == "graphs, as codes and attributes of their nodes"
+        with pytest.raises(ValueError, match=r"has no column 'x'; it has 'codes', 'attributes'"):
+            d2ke.io.read_objects(path, objects="x")
 
 
 def test_only_what_is_there(tmp_path):
@@ -94,25 +100,74 @@ def test_refused_paths(tmp_path):
         d2ke.io.read_graphs(folder(tmp_path / "two"), edge_labels=1)
 
 
-def test_commands(tmp_path, capsys):
+def rings_and_stars(path, attributes=False):
+    """Write 40 graphs, which attributes tell apart, too; return their folder."""
     rng = np.random.default_rng(0)
-    path, lines = tmp_path / "rings.zip", {"A": [], "graph_indicator": [], "graph_labels": []}
+    lines = {"A": [], "graph_indicator": [], "graph_labels": []}
+    lines |= {"node_attributes": []} if attributes else {}
     first = 1
-    for i in range(40):  # rings, and stars
+    for i in range(40):
         n = int(rng.integers(5, 9))
         ends = [((k + 1) % n if i % 2 else 0, k) for k in range(i % 2 == 0, n)]
         lines["A"] += [f"{first + u}, {first + v}" for u, v in ends]
         lines["graph_indicator"] += [str(i + 1)] * n
         lines["graph_labels"].append(str(i % 2))
+        if attributes:
+            lines["node_attributes"] += [f"{x}, {i % 2}" for x in rng.normal(size=n)]
         first += n
     texts = {name: "\n".join(of_file) + "\n" for name, of_file in lines.items()}
-    zipped(path, folder(tmp_path / "rings", **dict.fromkeys(FILES) | texts))
+    return folder(path, **dict.fromkeys(FILES) | texts)
+
+
+def test_commands(tmp_path, capsys):
+    root, path = rings_and_stars(tmp_path / "rings"), tmp_path / "rings.zip"
+    zipped(path, root)
     model, out = tmp_path / "model.h5", str(tmp_path / "out.csv")
     assert main(["train", str(path), "--out", str(model)]) == 0
     assert "x bag" in capsys.readouterr().out
-    assert main(["predict", str(model), str(tmp_path / "rings"), "--out", out]) == 0
+    assert main(["predict", str(model), str(root), "--out", out]) == 0
     assert "accuracy 100.00 %" in capsys.readouterr().out
     assert main(["neighbors", str(path), "--k", "2", "--out", out]) == 0
     assert "bag: 80 neighbours" in capsys.readouterr().out
     assert main(["cluster", str(path), "--n-clusters", "2", "--out", out]) == 0
     assert "bag distances" in capsys.readouterr().out
+
+
+def test_attributes_of_nodes_are_a_column_of_commands(tmp_path, capsys):
+    path, model, out = (str(tmp_path / name) for name in ("rings.zip", "model.h5", "out.csv"))
+    zipped(path, rings_and_stars(tmp_path / "rings", attributes=True))
+    assert main(["inspect", path]) == 0
+    assert "codes (strings), attributes (sets)" in capsys.readouterr().out
+    assert main(["train", path, "--R", "16", "--out", model]) == 0
+    text = capsys.readouterr().out
+    assert "codes: training objects" in text
+    assert "x bag" in text
+    assert "attributes: sets" in text
+    assert main(["predict", model, path, "--out", out]) == 0
+    assert "accuracy 100.00 %" in capsys.readouterr().out
+    emd = ["--distance", "attributes=emd"]
+    assert main(["train", path, *emd, "--R", "16", "--out", model]) == 0
+    text = capsys.readouterr().out
+    assert "x bag" in text
+    assert "attributes: sets" in text
+    assert "to omega" not in text  # as for the usual distance
+    # Commands for objects of one kind need the name of a column.
+    assert main(["neighbors", path, "--k", "2", "--out", out]) == 2
+    assert "several columns, 'codes', 'attributes'; name one" in capsys.readouterr().err
+    for column, distance in (("codes", "bag"), ("attributes", "mhd")):
+        assert main(["neighbors", path, "--objects", column, "--k", "2", "--out", out]) == 0
+        assert f"{distance}: 80 neighbours" in capsys.readouterr().out
+    assert main(["train", path, "--objects", "codes", "--R", "16", "--out", model]) == 0
+    assert "not used: 'attributes'" in capsys.readouterr().out
+    assert main(["predict", model, path, "--out", out]) == 0
+    assert "objects from 'codes'; not used: 'attributes'" in capsys.readouterr().out
+    assert main(["predict", model, path, "--objects", "codes,attributes", "--out", out]) == 2
+    assert "but the model is of strings; name one column" in capsys.readouterr().err
+
+
+def test_graphs_without_labels(tmp_path, capsys):
+    root = rings_and_stars(tmp_path / "rings", attributes=True)
+    (root / "TWO_graph_labels.txt").unlink()
+    assert main(["inspect", str(root)]) == 0
+    command = capsys.readouterr().out.splitlines()[-1]
+    assert command == f"next: d2ke neighbors {root} --objects codes --k 5 --out graph.csv"

@@ -114,6 +114,25 @@ def test_the_index_of_pandas():
     assert list(records) == ["w", "v"]
 
 
+@pytest.mark.parametrize("name", [None, "code"])
+def test_the_index_of_pandas_in_files(tmp_path, name):
+    frame = pd.DataFrame({"w": ["x", "y", "z"], "v": ["a", "b", "b"]})
+    named = frame.set_index(pd.Index(NAMES, name=name))
+    files = tmp_path / "w.csv", tmp_path / "w.parquet", tmp_path / "w.feather"
+    for made, expected in ((named, NAMES), (frame, None)):
+        made.to_csv(files[0])
+        made.to_parquet(files[1])
+        made.to_feather(files[2])
+        tables = (pa.Table.from_pandas(made), *(files[1:] if name else files))
+        for table in tables:
+            held = read_objects(table, objects="w", labels="v")
+            assert (held.ids if expected is None else held.ids.tolist()) == expected
+            records = read_objects(table, objects=["w", "v"])
+            assert (records.ids is None) == (expected is None)
+        opened = d2ke.io.ParquetObjects(files[1], objects="w", labels="v")
+        assert (opened.ids if expected is None else opened.ids.tolist()) == expected
+
+
 def test_a_column_of_records_is_taken_out():
     table = {"key": [5, 6], "w": ["x", "y"]}
     for made in (table, pd.DataFrame(table), pl.DataFrame(table), pa.table(table)):
@@ -181,7 +200,8 @@ def test_records_of_numbers_have_ids_that_differ(tmp_path):
 def test_ids_without_an_entry(tmp_path):
     file = tmp_path / "words.csv"
     file.write_text("id,word\na,xy\n,yx\n", "utf-8")
-    assert read_objects(file).ids is None  # a default that names only some
+    with pytest.warns(UserWarning, match="line 3, column 'id': the id is empty, so that"):
+        assert read_objects(file).ids is None  # a default that names only some
     with pytest.raises(ValueError, match="line 3, column 'id': the id is empty; it must name"):
         read_objects(file, ids="id")
     with pytest.raises(ValueError, match=r"ids\[1\] is missing"):
