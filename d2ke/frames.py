@@ -111,9 +111,9 @@ def columns_of(result: Any, ids: Any = None, other_ids: Any = None, model: Any =
 
 def _names(names: np.ndarray, places: np.ndarray, n: int | None, argument: str) -> np.ndarray:
     """Return the names at some places; of -1, an empty text or -1. There are n names, if known."""
-    least = int(places.max(initial=-1)) + 1
-    if len(names) < least or n not in (None, len(names)):
-        count = f"at least {least}" if n is None else n
+    needed = int(places.max(initial=-1)) + 1
+    if len(names) < needed or n not in (None, len(names)):
+        count = f"at least {needed}" if n is None else n
         raise ArgumentError(argument, f"has {len(names)} names, but the result has {count} objects")
     none = "" if names.dtype.kind == "U" else -1
     return np.append(names, np.array([none], names.dtype))[places]

@@ -59,7 +59,7 @@ def test_runs_and_draws(pyplot, capsys, path):
     assert pyplot.get_fignums()
     for number in pyplot.get_fignums():
         figure = pyplot.figure(number)
-        assert any(ax.get_xlabel() for ax in figure.axes)
+        assert any(ax.get_xlabel() or ax.get_title() for ax in figure.axes)
         assert figure.get_facecolor() == (1, 1, 1, 1)  # legible on a dark page
         figure.canvas.draw()
         for ax in figure.axes:

@@ -65,13 +65,13 @@ SYNONYMS = {
 }
 
 
-def meant(name: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:
-    """Return which of the known names an unknown one stands for: a synonym, or a slip."""
-    known = list(known)
+def meant(name: str, names: Iterable[str], cutoff: float = 0.75) -> str | None:
+    """Return which of the names an unknown one stands for: a synonym, or a slip."""
+    names = list(names)
     for ours, theirs in SYNONYMS.items():
-        if ours in known and name in theirs:
+        if ours in names and name in theirs:
             return ours
-    lower = {ours.lower(): ours for ours in known}
+    lower = {ours.lower(): ours for ours in names}
     near = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=cutoff)
     return lower[near[0]] if near else None
 
@@ -97,25 +97,25 @@ def hinted(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _better(
-    error: TypeError, function: Callable[..., object], given: Iterable[str]
+    error: TypeError, function: Callable[..., object], keywords: Iterable[str]
 ) -> TypeError | None:
     """Return an error that names the unknown keyword, if `error` comes of one."""
-    known = inspect.signature(function).parameters
-    takes = [name for name, one in known.items() if one.kind is not one.VAR_KEYWORD]
+    parameters = inspect.signature(function).parameters
+    takes = [name for name, value in parameters.items() if value.kind is not value.VAR_KEYWORD]
     title = function.__qualname__.removesuffix(".__init__")
     if isinstance(error, ArgumentTypeError):
         # Such as metric="dtw", where metric=True means something else.
         ours = meant(error.argument, [name for name in takes if name != error.argument])
-        if error.argument in given and error.argument in SYNONYMS.get(ours or "", ()):
+        if error.argument in keywords and error.argument in SYNONYMS.get(ours or "", ()):
             problem = f"{error.problem} (did you mean {ours}=?)"
             return ArgumentTypeError(error.argument, problem, error.index)
     assert error.__traceback__ is not None
     at_call = error.__traceback__.tb_next is None
-    for name in given:
+    for name in keywords:
         if name in takes or not (at_call or re.search(rf"\b{name}\b", str(error))):
             continue
         if (ours := meant(name, takes)) is not None:
             return TypeError(f"{title}: unknown keyword {name!r} (did you mean {ours}=?)")
-        if at_call and len(takes) == len(known):
+        if at_call and len(takes) == len(parameters):
             return TypeError(f"{title}: unknown keyword {name!r}")
     return None

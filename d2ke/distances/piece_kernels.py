@@ -76,8 +76,8 @@ def piece_kernel(
     sums, n = Sums(x, y, pieces), len(x)
     out = np.zeros((n, n if y is None else len(y)))
     for done, (masks, weight) in enumerate(zip(pieces.masks, weights, strict=True)):
-        known = None if y_squares is None else y_squares[done]
-        sums.add(masks, weight, out, n_threads, known)
+        squares = None if y_squares is None else y_squares[done]
+        sums.add(masks, weight, out, n_threads, squares)
         if report is not None:
             report((done + 1) * out.size, len(pieces.masks) * out.size)
     return out

@@ -52,11 +52,11 @@ def _decisions(model: D2KEModel, objects: Any, place: int) -> np.ndarray:
 
 def _without_letters(model: D2KEModel, x: Objects, starts: np.ndarray, width: int) -> Objects:
     """Return x with each run of letters replaced."""
-    seen = np.union1d(x.alphabet, np.asarray(model.alphabet))
+    alphabet = np.union1d(x.alphabet, np.asarray(model.alphabet))
     if x.letters == "token":
         other: Any = encode("\uffff", "x")
     else:
-        free = np.setdiff1d(np.arange(256 if x.letters == "bytes" else len(seen) + 1), seen)
+        free = np.setdiff1d(np.arange(256 if x.letters == "bytes" else len(alphabet) + 1), alphabet)
         other = free[0] if len(free) else x.alphabet[0]
     alphabet = np.union1d(x.alphabet, np.array([other]))
     codes = np.searchsorted(alphabet, x.alphabet[x.values])

@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 def draw(
     explanation: Any,
-    seen: Mapping[str, tuple[FittedBlock, np.ndarray]],
+    blocks: Mapping[str, tuple[FittedBlock, np.ndarray]],
     limit: int,
     channel: int | None,
     ax: Axes | None,
 ) -> Axes:
-    """Draw into the axes, or into those of a new figure; `seen` has x as each block sees it.
+    """Draw into the axes, or into those of a new figure; `blocks` has x as each block sees it.
 
     Only blocks with the same views can be drawn together: those that add most.
     """
     pyplot = matplotlib().pyplot
     sums: dict[str, float] = {}
-    for name, (block, _) in seen.items():
+    for name, (block, _) in blocks.items():
         sums[_view(block)] = sums.get(_view(block), 0.0) + explanation.blocks[name]
     helpful = [entry for entry in explanation.omegas if entry["share"] > 0]
-    helpful = [entry for entry in helpful if entry["block"] in seen]
-    views = {_view(seen[entry["block"]][0]) for entry in helpful} or set(sums)
+    helpful = [entry for entry in helpful if entry["block"] in blocks]
+    views = {_view(blocks[entry["block"]][0]) for entry in helpful} or set(sums)
     view = max(views, key=sums.__getitem__)
-    shown = [entry for entry in helpful if _view(seen[entry["block"]][0]) == view][:limit]
-    x = next(x for block, x in seen.values() if _view(block) == view)
+    shown = [entry for entry in helpful if _view(blocks[entry["block"]][0]) == view][:limit]
+    x = next(x for block, x in blocks.values() if _view(block) == view)
     if channel is None:
         channel = 0
     elif integer("channel", channel, 0) >= x.shape[1]:
@@ -47,7 +47,7 @@ def draw(
     if ax is None:
         _, ax = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
     for entry, colour in zip(shown, np.resize(COLOURS, len(shown)), strict=True):
-        block, series = seen[entry["block"]]
+        block, series = blocks[entry["block"]]
         steps, values = _beside(series, entry["object"], block)
         source = entry["training_object"]
         name = f"{entry['block']}[{entry['index']}]"

@@ -214,8 +214,8 @@ def read_file(
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    ways = {"streamed": streamed, "unlabelled": unlabelled}
-    held = _read_file(file, columns, channels_first, earlier, kind, kinds, ways)
+    options = {"streamed": streamed, "unlabelled": unlabelled}
+    held = _read_file(file, columns, channels_first, earlier, kind, kinds, options)
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
@@ -231,7 +231,7 @@ def _read_file(
     earlier: Columns,
     kind: str | None,
     kinds: Mapping[str, str] | None,
-    ways: Mapping[str, bool],
+    options: Mapping[str, bool],
 ) -> LabelledObjects:
     suffix = _format_of(file)
     _check(columns, channels_first, suffix)
@@ -249,14 +249,14 @@ def _read_file(
     table = open_columns(file, columns, earlier)
     assert table is not None
     roles = find_roles(table, columns, earlier, records=kinds is not None)
-    if ways["streamed"] and suffix == ".parquet" and roles.form == "objects":
+    if options["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
         opened = ParquetObjects(
             path, objects=column, labels=roles.columns.labels, ids=roles.columns.rows, kind=kind
         )
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
     uses = {**(kinds or {}), **earlier.uses}
-    return read_roles(table, roles, uses, kind, unlabelled=ways["unlabelled"])
+    return read_roles(table, roles, uses, kind, unlabelled=options["unlabelled"])
 
 
 def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Table | None:

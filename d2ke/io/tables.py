@@ -54,14 +54,14 @@ def find_roles(
         label = earlier.labels
     label = label or _usual(table, columns, _usual_labels(table, columns))
     ids = _ids_column(table, columns, earlier.rows if records else None)
-    given = named_columns.ids is not None or named_columns.rows is not None
+    named = named_columns.ids is not None or named_columns.rows is not None
     index = _index(table, columns, label) if ids is None else None
     names = list(columns.objects or ())
     time = columns.time
     if columns is not named_columns and columns.ids is not None:
         long = True  # as in training
     else:
-        long = not records and ids is not None and _is_long(table, columns, ids, label, given)
+        long = not records and ids is not None and _is_long(table, columns, ids, label, named)
     if records or (len(names) > 1 and not long and time is None):
         form = "records"
     elif long:
@@ -75,8 +75,8 @@ def find_roles(
                 "time", f"is for series, but no column of ids of {table.path} repeats"
             )
         names = [_objects_column(table, columns, {ids, label, index})]
-    rows = ids if ids is not None and (given or ids not in names) else index
-    if rows is not None and not given:
+    rows = ids if ids is not None and (named or ids not in names) else index
+    if rows is not None and not named:
         typed = table.typed(rows, "strings")
         if rows and form != "series" and typed.scalar and 0 < typed.missing.sum() < len(typed):
             place = table.where(int(typed.missing.argmax()), rows)
@@ -117,10 +117,10 @@ def _index(table: Table, columns: Columns, label: str | None) -> str | None:
     return name if columns.objects or _left(table, {name, label}) else None
 
 
-def _is_long(table: Table, columns: Columns, ids: str, label: str | None, given: bool) -> bool:
+def _is_long(table: Table, columns: Columns, ids: str, label: str | None, named: bool) -> bool:
     """Return whether the rows are vectors of the series that `ids` names, and not objects.
 
-    Ids of vectors repeat; where they are `given` they need not, unless the rows can be strings,
+    Ids of vectors repeat; where they are `named` they need not, unless the rows can be strings,
     lists or records of several columns.
     """
     names = list(columns.objects or ())
@@ -129,7 +129,7 @@ def _is_long(table: Table, columns: Columns, ids: str, label: str | None, given:
     if text and (names or not any(typed.use in NUMERIC for typed in others)):
         return False
     texts = table.typed(ids, "strings").texts()
-    alone = given and not text and (len(names) < 2 or columns.time is not None)
+    alone = named and not text and (len(names) < 2 or columns.time is not None)
     return alone or len(set(texts)) < len(texts)
 
 

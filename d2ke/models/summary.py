@@ -34,8 +34,8 @@ _BLOCK = (
 
 def shares(model: Any) -> dict[str, float]:
     """Return the share of each family in the kernel, the largest first."""
-    found = {block.family: block.share for block in model.blocks}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    shares = {block.family: block.share for block in model.blocks}
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 def block_rows(model: Any) -> list[tuple[str, int, str]]:

@@ -139,8 +139,8 @@ def _checked(indices: Any, shape: tuple[int, ...], n: int, m: int) -> np.ndarray
 
 def _first(indices: np.ndarray, distances: np.ndarray, row: int, k: int) -> list[tuple[int, float]]:
     """Return the first neighbours of an object and their distances."""
-    found = zip(indices[row, :k].tolist(), distances[row, :k].tolist(), strict=True)
-    return [(j, distance) for j, distance in found if j >= 0]
+    pairs = zip(indices[row, :k].tolist(), distances[row, :k].tolist(), strict=True)
+    return [(j, distance) for j, distance in pairs if j >= 0]
 
 
 def _short(name: Any) -> str:

@@ -78,14 +78,14 @@ class Columns:
         Return itself if it names objects, or the file does not have all these names; those of
         earlier labels and rows may be missing.
         """
-        given = [name for _, name in self.explicit]
+        explicit = [name for _, name in self.explicit]
         ids = earlier.ids and (self.ids or earlier.ids)
         time = self.time or earlier.time
         needed = [name for name in (*(earlier.objects or ()), ids, time) if name is not None]
         if earlier == NOTHING or self.objects or any(name not in names for name in needed):
             return self
         labels, rows = (
-            name if name in names and name not in given else None
+            name if name in names and name not in explicit else None
             for name in (earlier.labels, earlier.rows)
         )
         rows = None if ids else self.ids or rows
