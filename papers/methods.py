@@ -399,13 +399,13 @@ def _landmarks(division: Division, outcome: Outcome, use: str) -> int:
 
 def _views(division: Division, sizes: Sequence[int]) -> Outcome:
     """D2KE of views, by the recipe for the kind of objects: there is nothing to set."""
-    outcome, domain = Outcome(), division.dataset.domain
+    outcome, R = Outcome(), division.setting.R
     with outcome.timed("model"):
         model = d2ke_train(
             division.y_train,
             division.train,
             distance=division.dataset.distance,
-            R=min(division.setting.R, default_size(domain, len(division.train))),
+            R=R if default_size(division.dataset.domain, len(division.train)) > R else None,
             seed=division.seed,
             n_threads=division.n_threads,
             progress=division.progress,

@@ -177,7 +177,7 @@ def read_objects(
     >>> table = {"name": ["Ada", "Bo"], "price": [1.5, None], "label": [0, 1], "note": ["x", "y"]}
     >>> read_objects(table, objects=["name", "price"])
     <2 records: name (strings), price (numbers, 1 missing); labels of 2 different values; objects
-    from 'name'; objects from 'price'; labels from 'label'; not used: 'note'>
+    from 'name', 'price'; labels from 'label'; not used: 'note'>
     """
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
     of_categories = [categories] if isinstance(categories, str) else categories
