@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data frames of all results, with the names of the objects."""
 
-import builtins
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -213,14 +213,7 @@ def test_features_of_a_file(tmp_path):
 
 
 def test_a_missing_library(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **keywords):
-        if name.startswith("polars"):
-            raise ImportError(name)
-        return real(name, *args, **keywords)
-
-    monkeypatch.setattr("importlib.import_module", lambda name: without(name))
+    monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match="as_='polars' needs polars: pip install polars"):
         d2ke.frame(np.ones(2), as_="polars")
 
