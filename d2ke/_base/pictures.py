@@ -45,3 +45,11 @@ def on_top(colour: Any) -> str:
     """Return black or white, whichever can be read on a colour."""
     red, green, blue = matplotlib().colors.to_rgb(colour)
     return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
+
+
+def legend_below(axes: Any, title: str) -> None:
+    """Name the lines in two columns below the axes."""
+    axes.legend(
+        fontsize=8, title=title, title_fontsize=8, frameon=False, ncols=2, loc="upper center",
+        bbox_to_anchor=(0.5, -0.2),
+    )  # fmt: skip

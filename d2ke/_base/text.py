@@ -23,10 +23,19 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def is_value(label: Any) -> bool:
+    """Return whether a prediction is a number of a regression rather than a class."""
+    return isinstance(label, (float, np.floating))
+
+
 def target_text(label: Any) -> str:
     """Return what the shares of a prediction add to."""
-    is_value = isinstance(label, (float, np.floating))
-    return "the prediction" if is_value else f"the decision for {label}"
+    return "the prediction" if is_value(label) else f"the decision for {label}"
+
+
+def shortened(text: str, n: int) -> str:
+    """Return a text of at most n letters, the last one an ellipsis where it is cut."""
+    return text if len(text) <= n else f"{text[: n - 1]}…"
 
 
 def distance_text(distance: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke._base.files import write_file
+from d2ke._base.text import is_value
 from d2ke.cli.map_picture import picture
 from d2ke.explain.pictures import confusion_size, draw_confusion
 
@@ -53,4 +54,4 @@ def confusion_section(classes: np.ndarray, counts: np.ndarray, how: str) -> Sect
 
 def label_text(label: Any) -> str:
     """Return a class, or a number in four digits."""
-    return f"{label:.4g}" if isinstance(label, (float, np.floating)) else str(label)
+    return f"{label:.4g}" if is_value(label) else str(label)

@@ -83,10 +83,10 @@ def piece_kernel(
     return out
 
 
-def own_squares(x: Objects, pieces: Pieces, n_threads: int) -> NDArray[np.float64]:
+def own_squares(x: Objects, pieces: Pieces) -> NDArray[np.float64]:
     """Return the product of each string with itself before it is normalised, of each entry."""
     sums = Sums(x[:1], x, pieces)
-    return np.stack([sums.products(masks, n_threads)[1][1:].copy() for masks in pieces.masks])
+    return np.stack([sums.products(masks, 1)[1][1:].copy() for masks in pieces.masks])
 
 
 class Sums:

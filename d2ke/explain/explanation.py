@@ -13,7 +13,7 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
-from d2ke._base.text import distance_text
+from d2ke._base.text import distance_text, is_value
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
@@ -119,7 +119,7 @@ class Explanation:
     @property
     def title(self) -> str:
         """The label and its decision value, in a few words."""
-        if isinstance(self.label, (float, np.floating)):
+        if is_value(self.label):
             return f"predicted {self.label:.4g}"
         return f"{self.label}: decision {self.decision:+.2f}"
 
@@ -167,8 +167,7 @@ class Explanation:
         )
 
     def __str__(self) -> str:
-        is_value = isinstance(self.label, (float, np.floating))
-        head = self.title if is_value else f"{self.label}: {self.decision:+.3f}"
+        head = self.title if is_value(self.label) else f"{self.label}: {self.decision:+.3f}"
         lines = [f"{head}, of which {self.offset:+.3f} always"]
         lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
         lines.append("random objects that add most:")

@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.pictures import COLOURS, foreground, matplotlib
+from d2ke._base.pictures import COLOURS, foreground, legend_below, matplotlib
 from d2ke._base.text import distance_text, target_text
 from d2ke.distances.alignment.align import align
 from d2ke.models.distance_blocks import FittedBlock
@@ -63,11 +63,7 @@ def draw(
     )  # fmt: skip
     ax.set(xlabel="step", ylabel=view if x.shape[1] == 1 else f"channel {channel}: {view}")
     if shown:
-        ax.legend(
-            fontsize=8, title=f"random series that add most to {target_text(explanation.label)}",
-            title_fontsize=8, frameon=False, ncols=2, loc="upper center",
-            bbox_to_anchor=(0.5, -0.2),
-        )  # fmt: skip
+        legend_below(ax, f"random series that add most to {target_text(explanation.label)}")
     return ax
 
 

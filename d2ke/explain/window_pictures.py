@@ -9,8 +9,8 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.pictures import COLOURS, GREY, SIGNED, matplotlib
-from d2ke._base.text import shown as shown_text
+from d2ke._base.pictures import COLOURS, GREY, SIGNED, legend_below, matplotlib
+from d2ke._base.text import target_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,11 +69,7 @@ def draw(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> 
     ax.set_title(title, fontsize=10)
     ax.set(xlabel="step", ylabel="value" if x.shape[1] == 1 else f"channel {channel}")
     if shown:
-        ax.legend(
-            fontsize=8, title=f"windows that speak for {shown_text(explanation.label)}",
-            title_fontsize=8, frameon=False, ncols=2, loc="upper center",
-            bbox_to_anchor=(0.5, -0.2),
-        )  # fmt: skip
+        legend_below(ax, f"windows that add most to {target_text(explanation.label)}")
     return ax
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.pictures import COLOURS, GREY, matplotlib
+from d2ke._base.text import shortened
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
@@ -122,9 +123,8 @@ def _draw_members(axes: Axes, x: Objects, members: np.ndarray, medoid: int, colo
     for line, i in enumerate([medoid, *others]):
         texts = letter_texts(x[i])
         text = (" " if any(len(letter) > 1 for letter in texts) else "").join(texts)
-        text = text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
         style: dict[str, Any] = {"color": colour, "weight": "bold"} if line == 0 else {}
-        axes.text(0, line, text, family="monospace", fontsize=8, va="center", parse_math=False,
-                  **style)  # fmt: skip
+        axes.text(0, line, shortened(text, _LETTERS), family="monospace", fontsize=8, va="center",
+                  parse_math=False, **style)  # fmt: skip
     axes.set(xlim=(-0.5, _LETTERS), ylim=(_MEMBERS["strings"], -0.7))
     axes.set_axis_off()

@@ -16,6 +16,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.pictures import foreground, matplotlib
+from d2ke._base.text import shortened
 from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock
@@ -138,7 +139,7 @@ def draw_tree(
     n_leaves = len(D)
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
     side = max(_INCHES * n_leaves, 2.5)
-    names = [name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…" for name in names]
+    names = [shortened(name, _LETTERS) for name in names]
     widest = 0.1 * max(map(len, names))
     figure = Figure(figsize=(side + widest + 3.5, side + 0.9), layout="constrained")
     tree, heat = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, side))

@@ -111,7 +111,7 @@ class FittedPieces(FittedFeatures):
 
     @cached_property
     def _squares(self) -> np.ndarray:
-        return piece_kernels.own_squares(self.omega, self.words, team_size(None))
+        return piece_kernels.own_squares(self.omega, self.words)
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None

@@ -12,6 +12,7 @@ from d2ke._base.arrays import matrix
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.pictures import COLOURS, GREY, matplotlib
+from d2ke._base.text import shortened
 from d2ke.distances.alignment.align import align
 from d2ke.objects.packing import as_objects
 from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
@@ -144,8 +145,7 @@ def _first(indices: np.ndarray, distances: np.ndarray, row: int, k: int) -> list
 
 
 def _short(name: Any) -> str:
-    text = str(name)
-    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
+    return shortened(str(name), _NAME)
 
 
 def _draw_strings(

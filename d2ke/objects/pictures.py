@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from d2ke._base.pictures import GREY, SIGNED, matplotlib, on_top
+from d2ke._base.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +23,8 @@ def letter_texts(item: Any) -> list[str]:
     """Return the letters of a string, or its tokens, as text that can be printed."""
     if isinstance(item, bytes):
         return [chr(code) if 32 <= code < 127 else f"{code:02x}" for code in item]
-    texts = [str(letter) for letter in item]
-    return [
-        "".join(x if x.isprintable() else "·" for x in text[:_LONGEST])
-        + "…" * (len(text) > _LONGEST)
-        for text in texts
-    ]
+    texts = (shortened(str(letter), _LONGEST) for letter in item)
+    return ["".join(x if x.isprintable() else "·" for x in text) for text in texts]
 
 
 def letter_cells(texts: Sequence[str]) -> np.ndarray:

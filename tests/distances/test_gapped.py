@@ -83,7 +83,7 @@ def test_kernels(data):
         for n_threads in (2, 4):
             again = piece_kernel(x, other, pieces, weights, n_threads)
             assert same_bits(again, piece_kernel(x, other, pieces, weights, 1))
-    known = piece_kernel(x, y, pieces, weights, 1, None, own_squares(y, pieces, 1))
+    known = piece_kernel(x, y, pieces, weights, 1, None, own_squares(y, pieces))
     assert same_bits(known, piece_kernel(x, y, pieces, weights, 1))
 
 
