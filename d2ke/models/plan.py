@@ -160,8 +160,9 @@ class Drawn(NamedTuple):
             return self
         shares = self.choose(entropy, _FIRST_ROWS)
         of_families = shares.of_families
-        sizes = [
-            min(block.R, int(_GROWTH * of_families[block.family] * block.R)) for block in blocks
+        sizes = [  # a family that the sample gives no features has no share
+            min(block.R, int(_GROWTH * of_families.get(block.family, 0.0) * block.R))
+            for block in blocks
         ]
         blocks = [
             block.resized(size) if size > first.R else first

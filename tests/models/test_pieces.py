@@ -102,6 +102,17 @@ def test_of_many_strings_some_are_landmarks():
 @pytest.mark.parametrize("X", [["", ""], ["", "", ""]])
 def test_strings_without_pieces_have_no_features(X):
     assert fitted(X, "gapped")[0] is None
+    with pytest.warns(UserWarning, match="little or nothing was learned"):
+        model = d2ke.d2ke_train([0, 1, 0][: len(X)], X)
+    assert {block.family for block in model.blocks} == {"parts"}
+
+
+def test_a_column_without_letters_leaves_the_others():
+    y = [0, 1] * 30
+    model = d2ke.d2ke_train(y, {"name": ["Ann", "Bob"] * 30, "note": [""] * 60})
+    assert "note: pieces" not in {block.family for block in model.blocks}
+    labels, _, _ = d2ke.d2ke_predict(None, {"name": ["Bob", "Ann"], "note": ["", ""]}, model)
+    assert labels.tolist() == [1, 0]
 
 
 def test_equal_strings_are_one_landmark():
