@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise cimport SINGLE_COLUMNS, PairwiseKernel
 from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current, d2ke_kernel
 
@@ -29,6 +29,7 @@ cdef extern from "options.h":
 cdef extern from "letter_shares.h":
     ctypedef struct shares_options:
         const uint32_t *x_counts
+        const uint32_t *counts
         const int64_t *x_sizes
         const int64_t *y_sizes
         const int64_t *blocks
@@ -129,7 +130,7 @@ def hamming(const Letter[::1] x, const int64_t[::1] x_offsets,
     cdef PairwiseKernel pairs = PairwiseKernel()
     pairs.set_items(&x[0], x_offsets, &y[0], y_offsets, 1, (x, y))
     _as_they_are(pairs, COLUMNS)
-    pairs.consecutive = True
+    pairs.takes = SINGLE_COLUMNS
     pairs.kernel = current().hamming[0 if Letter is uint8_t else 1]
     return pairs
 
@@ -156,11 +157,13 @@ def bags(x, y):
     string begin; the lengths of the strings. Lengths multiply to less than 2^53.
     """
     cdef const uint32_t[::1] letters = x[0], counts = x[1], y_letters = y[0]
+    cdef const uint32_t[::1] own_counts = y[1]
     cdef const int64_t[::1] offsets = x[2], sizes = x[3], y_offsets = y[2], y_sizes = y[3]
     cdef PairwiseKernel pairs = PairwiseKernel()
     cdef shares_options options
     pairs.set_items(&letters[0], offsets, &y_letters[0], y_offsets, 1, (x, y))
     _as_they_are(pairs, BAGS)
+    pairs.takes = SINGLE_COLUMNS
     owners = np.repeat(np.arange(len(y[3])), np.diff(y[2]))
     order = np.empty(len(owners), np.int64)
     for a, b in zip(y[2][:-1:BAGS], [*y[2][BAGS:-1:BAGS], y[2][-1]]):
@@ -177,7 +180,8 @@ def bags(x, y):
     cdef const uint32_t[::1] columns = np.append(owners[order] % BAGS, 0).astype(np.uint32)
     cdef const uint32_t[::1] y_counts = np.append(y[1][order], 0).astype(np.uint32)
     pairs.keep += [places, ends, first, columns, y_counts]
-    options.x_counts, options.x_sizes, options.y_sizes = &counts[0], &sizes[0], &y_sizes[0]
+    options.x_counts, options.counts = &counts[0], &own_counts[0]
+    options.x_sizes, options.y_sizes = &sizes[0], &y_sizes[0]
     options.blocks, options.letters, options.places = &ends[0], &first[0], &places[0]
     options.columns, options.y_counts = &columns[0], &y_counts[0]
     pairs.set_options(&options, sizeof(options))

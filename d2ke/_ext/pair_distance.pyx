@@ -11,7 +11,7 @@ from d2ke._ext.elementary cimport d2ke_one_exp as exp, d2ke_one_expm1 as expm1
 from d2ke._ext.isa cimport (d2ke_add_exactly, d2ke_cloud, d2ke_length, d2ke_poll, d2ke_problem,
                             d2ke_stopped)
 from d2ke._ext.pair_sums cimport BLOCK, PAIR_WORK, PairSums, add_columns, describe
-from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise cimport WHOLE_BLOCKS, PairwiseKernel
 from d2ke._ext.pairwise import by_length
 from d2ke._ext.tasks cimport run, worth
 
@@ -377,6 +377,7 @@ def distance(x_points, x_vectors, const int64_t[::1] x_offsets, y_points, y_vect
     pairs.set_items(&xp[0, 0], x_offsets, &yp[0, 0], y_offsets, xp.shape[0], (xp, xv, yp, yv))
     rows = by_length(x_offsets, True)
     pairs.set_order(rows, rows if same else np.arange(n), np.arange(n + 1))
+    pairs.takes = WHOLE_BLOCKS
     describe(&pairs.sides.pairs.x, xp, xv)
     describe(&pairs.sides.pairs.y, yp, yv)
     pairs.sides.pairs.laplace = laplace

@@ -5,6 +5,12 @@ from d2ke._ext.isa cimport (d2ke_kernel, d2ke_problem, d2ke_scratch, d2ke_trace,
                             d2ke_ways_kernel)
 
 
+cdef enum:
+    ANY_COLUMNS             # in any order
+    SINGLE_COLUMNS          # any, but one at a time: the kernel does not read their order
+    WHOLE_BLOCKS            # those that were prepared
+
+
 cdef class PairwiseKernel:
     cdef d2ke_problem problem
     cdef d2ke_kernel kernel
@@ -23,8 +29,8 @@ cdef class PairwiseKernel:
     cdef int64_t cell_work
     # The kernel is a user's: check that its results are distances.
     cdef bint user_defined
-    # The kernel takes consecutive columns only, whatever their order is set to.
-    cdef bint consecutive
+    # Which columns a search may ask for.
+    cdef int takes
     # Rows are visited in this order; in the symmetric case it is also y's order.
     cdef const int64_t[::1] row_order
     cdef list keep

@@ -9,7 +9,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from d2ke._ext.isa cimport d2ke_kernel, d2ke_poll, d2ke_problem
-from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise cimport SINGLE_COLUMNS, WHOLE_BLOCKS, PairwiseKernel
 from d2ke._ext.tasks cimport advance, run, stop
 
 cdef extern from "refine.h":
@@ -161,7 +161,9 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint skip, single, heaps, 
         work.search.width = max(work.search.width,
                                 pairs.problem.blocks[b + 1] - pairs.problem.blocks[b])
     work.search.single = single
-    work.search.consecutive = pairs.consecutive
+    if pairs.takes == WHOLE_BLOCKS:
+        raise TypeError("the kernel computes whole blocks of columns only")
+    work.search.consecutive = pairs.takes == SINGLE_COLUMNS
     work.search.fill = bounds.fill
     work.search.begin = bounds.begin
     work.search.tighten = bounds.tighten

@@ -6,7 +6,7 @@ import numpy as np
 from cython cimport floating
 from libc.stdint cimport int64_t
 
-from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise cimport SINGLE_COLUMNS, PairwiseKernel
 from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current
 
@@ -51,7 +51,7 @@ def sets(const floating[:, ::1] x, const int64_t[::1] x_offsets,
     pairs.set_order(rows, columns,
                     _blocks(y_offsets, y.shape[1] * sizeof(floating),
                             pairs.problem.x.longest * sizeof(floating)))
-    pairs.consecutive = True
+    pairs.takes = SINGLE_COLUMNS
     options.mode = mode
     options.x_norms = &x_norms[0]
     options.y_norms = &y_norms[0]

@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise cimport WHOLE_BLOCKS, PairwiseKernel
 from d2ke._ext.pairwise import by_length
 from d2ke._ext.isa cimport current, d2ke_kernel, d2ke_problem
 
@@ -182,6 +182,7 @@ cdef PairwiseKernel _packed(const uint32_t[::1] x, const int64_t[::1] x_offsets,
             edges = np.arange(len(shared), n, n_lanes * 64 // bits)
             blocks = np.concatenate([blocks, edges[1:], [n]])
     pairs.set_order(columns if same else by_length(x_offsets, True), columns, blocks)
+    pairs.takes = WHOLE_BLOCKS
     options.n_letters = n_letters
     options.mode = mode
     options.swaps = swaps

@@ -7,7 +7,7 @@ from libc.math cimport fabsf
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 
 from d2ke._ext.isa cimport current, d2ke_poll, d2ke_windows, window_chunk
-from d2ke._ext.pairwise cimport PairwiseKernel
+from d2ke._ext.pairwise cimport WHOLE_BLOCKS, PairwiseKernel
 from d2ke._ext.pairwise import by_length
 from d2ke._ext.tasks cimport run, worth
 
@@ -295,6 +295,7 @@ def pairs(const float[:, ::1] x, const float[:, ::1] x_limits, const int64_t[::1
     sizes = np.diff(starts, append=n)
     edges = [np.arange(a, a + size, WINDOW_CHUNK) for a, size in zip(starts, sizes)]
     kernel.set_order(by_length(x_offsets, True), columns, np.append(np.concatenate(edges), n))
+    kernel.takes = WHOLE_BLOCKS
     options.x_large, options.y_large = &x_large[0], &y_large[0]
     options.x_limits, options.y_limits, options.unit = &x_limits[0, 0], &y_limits[0, 0], unit
     options.channels, options.dilation, options.normalize = &channels[0], dilation, normalize
