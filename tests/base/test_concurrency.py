@@ -28,7 +28,7 @@ STRINGS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 200, 80
 OMEGA = d2ke.samplers.random_strings(64, "ACGT", length=(2, 50), seed=0)
 POINTS = np.concatenate([RNG.normal(5 * c, 1.0, (60, 3)) for c in range(3)])
 LABELS = np.repeat(["a", "b", "c"], 60)
-FEATURES = RNG.standard_normal((180, 40)) + np.repeat(np.arange(3), 60)[:, None]
+FEATURES = RNG.standard_normal((180, 20)) + np.repeat(np.arange(3), 60)[:, None]
 GRAM = d2ke.discriminative.gaussian_gram(POINTS)
 MODEL = d2ke.d2ke_train([s.count("G") > s.count("A") for s in STRINGS], STRINGS, seed=0)
 
