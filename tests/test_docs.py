@@ -97,10 +97,12 @@ def test_models_guide(capsys, tmp_path, monkeypatch):
     pyplot.close("all")
 
 
+@pytest.mark.slow
 def test_sets_guide(capsys):
     run_page(blocks("docs/sets.md"), capsys)
 
 
+@pytest.mark.slow
 def test_certainty_guide(capsys):
     run_page(blocks("docs/certainty.md"), capsys)
 
