@@ -219,14 +219,16 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("parts", "R", "least"),
+    ("parts", "sizes", "R", "least"),
     [
-        ({"splice": 20, "japanese-vowels": 4}, 16, 30),
-        pytest.param(dict.fromkeys(demo_module.TASKS, 3), 64, 60, marks=pytest.mark.slow),
+        ({"splice": 20, "japanese-vowels": 4}, (0.5, 1.0), 16, 30),
+        pytest.param(
+            dict.fromkeys(demo_module.TASKS, 3), demo_module._PARTS, 64, 60, marks=pytest.mark.slow
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
-def test_demo(capsys, monkeypatch, tmp_path, parts, R, least):
+def test_demo(capsys, monkeypatch, tmp_path, parts, sizes, R, least):
     """All of it, with fewer objects than the user gets."""
     pytest.importorskip("sklearn")
     image = pytest.importorskip("matplotlib.image")
@@ -239,6 +241,7 @@ def test_demo(capsys, monkeypatch, tmp_path, parts, R, least):
 
     monkeypatch.setattr(demo_module, "load", load)
     monkeypatch.setattr(demo_module, "TASKS", {name: demo_module.TASKS[name] for name in parts})
+    monkeypatch.setattr(demo_module, "_PARTS", sizes)
     for name in ("R", "SEARCH_R", "_SHOWN_R"):
         monkeypatch.setattr(demo_module, name, R)
     figure = tmp_path / "picture.png"
