@@ -44,14 +44,14 @@ def runs(write, calls, kill_at):
     return not os.WIFSIGNALED(status)
 
 
-def kill_before_every_call(path, write, check, calls=CALLS):
+def kill_before_every_call(path, write, check, calls=CALLS, step=1):
     """Kill `write` before each call, resume it until it ends, and check the file; return how many.
 
-    It must be alone in its folder then, but for a lock.
+    It must be alone in its folder then, but for a lock. With a `step`, calls between are left out.
     """
     path, kills = Path(path), 0
     while not runs(write, calls, kills):
-        kills += 1
+        kills += step
         for kill_at in (3 + kills % 11, None):  # the first one that resumes is killed as well
             runs(write, calls, kill_at)
         check()

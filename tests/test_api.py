@@ -67,6 +67,7 @@ def test_every_source_file_names_its_licence():
     assert missing == []
 
 
+@pytest.mark.slow  # imports all of d2ke
 def test_a_star_import_needs_no_extra():
     code = """if True:
         import sys

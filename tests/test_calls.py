@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 MOST = {"two_lists": (15, 43), "train_and_predict": (51, 364), "random_features": (10, 37)}
 
 
+@pytest.mark.slow
 def test_files_and_functions_of_a_call():
     done = subprocess.run(
         [sys.executable, "tools/calls.py"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -29,9 +29,20 @@ def section(name, title):
     return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", text_of(name), re.M | re.S)[1]
 
 
+@pytest.mark.slow
 def test_readme_examples(capsys):
     pytest.importorskip("sklearn")
     run_page(blocks("README.md"), capsys)
+
+
+def test_readme_examples_with_a_small_model(capsys, monkeypatch):
+    """The lines run, whatever they print."""
+    train = d2ke.d2ke_train
+    monkeypatch.setattr(d2ke, "d2ke_train", lambda y, X: train(y[:200], X[:200], R=32))
+    names = {}
+    for code in blocks("README.md"):
+        exec(code, names)
+    assert re.fullmatch(r"[6-9]\d\.\d %\n", capsys.readouterr().out)
 
 
 def test_readme_is_short():
@@ -74,22 +85,24 @@ def test_the_start_has_the_readme_s_lines():
     assert blocks("docs/index.md") == [first]
 
 
-@pytest.mark.parametrize("n", [1, pytest.param(None, marks=pytest.mark.slow)])
-def test_models_guide(n, capsys, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_models_guide(capsys, tmp_path, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
-    model = run_page(blocks("docs/models.md")[:n], capsys)["model"]
+    model = run_page(blocks("docs/models.md"), capsys)["model"]
     lines = [re.sub(r"\d+\.\d+", "#", line) for line in str(model).splitlines()]
     for line in shown("docs/models.md").splitlines():
         assert line == "  ..." or re.sub(r"\d+\.\d+", "#", line) in lines
     pyplot.close("all")
 
 
+@pytest.mark.slow
 def test_sets_guide(capsys):
     run_page(blocks("docs/sets.md"), capsys)
 
 
+@pytest.mark.slow
 def test_certainty_guide(capsys):
     run_page(blocks("docs/certainty.md"), capsys)
 
@@ -229,6 +242,7 @@ def assert_near(printed, promised):
     assert [float(one) for one in re.findall(number, printed)] == near
 
 
+@pytest.mark.slow
 def test_the_first_prediction_of_the_demo():
     from d2ke.cli import demo
 
@@ -236,8 +250,8 @@ def test_the_first_prediction_of_the_demo():
     assert_near("\n".join(lines[2:7]) + "\n", shown("docs/start/first_minute.md"))
 
 
-@pytest.mark.parametrize("R", ["64", pytest.param(None, marks=pytest.mark.slow)])
-def test_ten_minutes(R, capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("small", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_ten_minutes(small, capsys, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
@@ -246,13 +260,18 @@ def test_ten_minutes(R, capsys, tmp_path, monkeypatch):
     page = text_of("docs/start/ten_minutes.md")
     printed = {}
     for line in re.findall(r"^d2ke (.*)$", page, re.M):
+        line = re.sub(r" --report \S+", "", line) if small else line
         words = shlex.split(line)
-        more = ["--R", R] if R and words[0] == "train" else []
+        more = ["--R", "32"] if small and words[0] == "train" else []
         assert main([*words, *more]) == 0
         printed[words[0]] = capsys.readouterr().out
+        if small and words[0] == "inspect":
+            for name in ("genes.csv", "new.csv"):
+                rows = Path(name).read_text("utf-8").splitlines(keepends=True)
+                Path(name).write_text("".join(rows[:120]), "utf-8")
     inspected, trained, predicted = re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)
     assert printed["inspect"] == inspected
-    if R is None:
+    if not small:
         found = printed["train"].splitlines()
         assert_near(next(line for line in found if line.startswith("trained")), trained[:-1])
         assert predicted in printed["predict"]
@@ -290,6 +309,7 @@ def test_mat_guide(capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().out.splitlines() == promised
 
 
+@pytest.mark.slow
 def test_windows_guide(capsys):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
@@ -324,6 +344,7 @@ def test_alignment_guide(capsys):
         assert capsys.readouterr().out.splitlines() == promised
 
 
+@pytest.mark.slow  # UMAP compiles its functions
 @pytest.mark.filterwarnings("ignore")
 def test_umap_takes_the_neighbours():
     umap = pytest.importorskip("umap")
@@ -352,6 +373,7 @@ def test_matlab_guide(data_dir, tmp_path, monkeypatch, capsys):
     assert float(reached) == pytest.approx(float(promised), abs=0.5)
 
 
+@pytest.mark.slow  # reads all modules, as .ci/run does in each of its runs
 def test_the_picture_of_the_packages_is_that_of_the_imports():
     command = [sys.executable, str(ROOT / "tools" / "picture.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True)

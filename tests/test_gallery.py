@@ -11,7 +11,7 @@ import pytest
 
 GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
 EXAMPLES = sorted(GALLERY.glob("plot_*.py"))
-QUICK = "plot_02_series.py"
+QUICK = "plot_18_trajectories.py"
 
 
 @pytest.fixture

@@ -74,8 +74,8 @@ def read(path):
 @settings(max_examples=reference.examples(30), deadline=None)
 @given(data=st.data())
 def test_same_bits_for_every_block_size(tmp_path, data):
-    n = data.draw(st.integers(1, 700), "n")
-    m = data.draw(st.integers(1, 150), "m")
+    n = data.draw(st.integers(1, 300), "n")
+    m = data.draw(st.integers(1, 60), "m")
     dtype = data.draw(st.sampled_from(["f4", "f8"]))
     n_threads = data.draw(st.sampled_from([1, 2]))
     wanted = d2ke.distance_matrix(STRINGS[:n], OMEGA[:m], "levenshtein", dtype=dtype)
@@ -244,7 +244,8 @@ def done_blocks(part):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks at each kill")
-def test_killed_before_every_call(tmp_path):
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_before_every_call(tmp_path, step):
     folder = tmp_path / "only"
     folder.mkdir()
     path = folder / "z.h5"
@@ -258,6 +259,7 @@ def test_killed_before_every_call(tmp_path):
             path,
             lambda: d2ke.write_features(path, X, omega, n_threads=1, **HOW),
             lambda: same(read(path), wanted),
+            step=step,
         )
     assert n > 10
 

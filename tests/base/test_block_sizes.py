@@ -29,14 +29,14 @@ OTHERS = {
     ("d2ke.discriminative.cdsk", "_STEP"), ("d2ke.groups.median_string", "_PAIRS"),
     ("d2ke.groups.median_string", "_LETTERS"),
 }  # fmt: skip
-WORDS = d2ke.samplers.random_strings(60, "ACGTUVWXYZ", length=(1, 30), seed=0)
+WORDS = d2ke.samplers.random_strings(36, "ACGTUVWXYZ", length=(1, 30), seed=0)
 TEXTS = [str(word) for word in WORDS]
 RNG = np.random.default_rng(0)
-SERIES = [RNG.normal(size=(n, 2)).cumsum(axis=0) for n in RNG.integers(5, 30, 40)]
+SERIES = [RNG.normal(size=(n, 2)).cumsum(axis=0) for n in RNG.integers(5, 30, 24)]
 POINTS = RNG.normal(size=(50, 3))
-Z = np.round(RNG.normal(size=(60, 9)), 2)
-Y = np.arange(60) % 3
-COLUMNS = {"word": TEXTS, "size": RNG.random(60), "kind": d2ke.categories(list("abc") * 20)}
+Z = np.round(RNG.normal(size=(36, 9)), 2)
+Y = np.arange(36) % 3
+COLUMNS = {"word": TEXTS, "size": RNG.random(36), "kind": d2ke.categories(list("abc") * 12)}
 
 
 def parts(objects):
@@ -64,7 +64,7 @@ def tour_distances(folder):
     for name in ("levenshtein", "osa", "jaro_winkler", "weighted_levenshtein", "gapped", "bag"):
         yield d2ke.distance_matrix(WORDS, None, name)
     yield d2ke.distance_matrix(SERIES, None, "dtw")
-    for out in (None, np.empty((60, 60), np.float32)):
+    for out in (None, np.empty((36, 36), np.float32)):
         yield d2ke.distance_matrix(
             COLUMNS, None, {"word": "levenshtein", "size": "absolute"}, out=out
         )
@@ -78,7 +78,7 @@ def tour_embedding(folder):
     yield d2ke.d2ke_embed(WORDS, WORDS[:9], distance="levenshtein", gamma=1.0)
     scaling = d2ke.embedding.Scaling.fit(Z)
     yield scaling, scaling.apply(Z)
-    yield d2ke.embedding.SpectrumRepair.fit(Z @ Z.T - np.eye(60), "clip").apply(Z @ Z.T)
+    yield d2ke.embedding.SpectrumRepair.fit(Z @ Z.T - np.eye(36), "clip").apply(Z @ Z.T)
 
 
 def tour_learners(folder):
@@ -128,7 +128,7 @@ def tour_io(folder):
     d2ke.io.save_mat(folder / "m.mat", {"Z": Z, "words": TEXTS})
     for name in ("d.h5", "z.h5", "s.h5"):
         yield d2ke.io.load_features(folder / name).Z
-        yield d2ke.io.load_features(folder / name, rows=slice(3, 40, 7), columns=slice(2, 5)).Z
+        yield d2ke.io.load_features(folder / name, rows=slice(3, 33, 7), columns=slice(2, 5)).Z
     yield sorted(d2ke.io.load_mat(folder / "m.mat").items())
 
 
@@ -138,7 +138,7 @@ def tour_model_selection(folder):
 
 
 def tour_models(folder):
-    for X in (WORDS, SERIES + SERIES[:20], COLUMNS, Z):
+    for X in (WORDS, SERIES + SERIES[:12], COLUMNS, Z):
         model = d2ke.d2ke_train(Y, X, R=32)
         labels, _, decisions = d2ke.d2ke_predict(None, X, model)
         novelty = d2ke.novelty(X, model).round(3)  # a model keeps what it compares as float16

@@ -26,11 +26,11 @@ SERIES = d2ke.pack([RNG.standard_normal((n, 3)) for n in RNG.integers(20, 90, 60
 SETS = [RNG.standard_normal((n, 4)) for n in RNG.integers(5, 40, 50)]
 STRINGS = ["".join(RNG.choice(list("ACGT"), n)) for n in RNG.integers(0, 200, 80)]
 OMEGA = d2ke.samplers.random_strings(64, "ACGT", length=(2, 50), seed=0)
-POINTS = np.concatenate([RNG.normal(5 * c, 1.0, (60, 3)) for c in range(3)])
-LABELS = np.repeat(["a", "b", "c"], 60)
-FEATURES = RNG.standard_normal((180, 40)) + np.repeat(np.arange(3), 60)[:, None]
+POINTS = np.concatenate([RNG.normal(5 * c, 1.0, (30, 3)) for c in range(3)])
+LABELS = np.repeat(["a", "b", "c"], 30)
+FEATURES = RNG.standard_normal((90, 20)) + np.repeat(np.arange(3), 30)[:, None]
 GRAM = d2ke.discriminative.gaussian_gram(POINTS)
-MODEL = d2ke.d2ke_train([s.count("G") > s.count("A") for s in STRINGS], STRINGS, seed=0)
+MODEL = d2ke.d2ke_train([s.count("G") > s.count("A") for s in STRINGS], STRINGS, R=64, seed=0)
 
 
 def parts(result):
@@ -63,7 +63,7 @@ CALLS = {
     "kernel distances": lambda n: d2ke.kernel_distance_matrix(SETS, sigma=1.0, n_threads=n),
     "cdsk": lambda n: d2ke.cdsk(points=POINTS, n_clusters=3, seed=0),
     "lpdsk": lambda n: d2ke.lpdsk(
-        y=np.where(np.arange(180) % 10 == 0, np.repeat([0, 1, 2], 60), -1), points=POINTS
+        y=np.where(np.arange(90) % 10 == 0, np.repeat([0, 1, 2], 30), -1), points=POINTS
     ),
     "train, logistic": lambda n: d2ke.train(LABELS, FEATURES, "-s 0", n_threads=n),
     "train, dual": lambda n: d2ke.train(LABELS, FEATURES, "-s 1 -c 0.01", n_threads=n, seed=5),

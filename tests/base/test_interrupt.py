@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ctrl-C in the middle of a long computation: at once, and the process goes on afterwards."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -10,27 +11,30 @@ from interrupts import needs_proc, press
 
 # A process that was started in the background may have been told to ignore SIGINT.
 CHILD = """
-import faulthandler, signal, sys, time
+import faulthandler, json, signal, sys, time
 faulthandler.enable()  # says where it is, should it not answer
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import d2ke
 
-for name in set(d2ke.__all__) - {{"dask", "estimators"}}:
+for name in set(d2ke.__all__) - {"dask", "estimators"}:
     getattr(d2ke, name)  # its module is imported now, and not when the signal comes
 
-{setup}
-d2ke.distance_matrix([[0.0]], distance="dtw")
-for _ in range({times}):
-    print("ready", flush=True)
-    try:
-        {call}
-    except KeyboardInterrupt:
-        print("interrupted", flush=True)
-    else:
-        print("came to an end", flush=True)
-D = d2ke.distance_matrix([[0.0, 1.0]] * 50, [[0.0, 2.0]] * 50, "dtw")
-print("usable" if (D == 1).all() else "broken", flush=True)
+for line in sys.stdin:  # a case
+    setup, call, times = json.loads(line)
+    names = {"np": np, "d2ke": d2ke, "time": time}
+    exec(setup, names)
+    d2ke.distance_matrix([[0.0]], distance="dtw")
+    for _ in range(times):
+        print("ready", flush=True)
+        try:
+            exec(call, names)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        else:
+            print("came to an end", flush=True)
+    D = d2ke.distance_matrix([[0.0, 1.0]] * 50, [[0.0, 2.0]] * 50, "dtw")
+    print("usable" if (D == 1).all() else "broken", flush=True)
 """
 
 LONG = "long = d2ke.pack([np.random.default_rng(0).random(60_000)])\n"
@@ -243,24 +247,34 @@ QUICK = (
 )
 
 
+@pytest.fixture(scope="module")
+def start():
+    """Return a function that starts a process for the cases, or returns the one that still runs."""
+    children = []
+
+    def start():
+        if not children or children[-1].poll() is not None:
+            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            children.append(subprocess.Popen([sys.executable, "-c", CHILD], text=True, **pipes))
+        return children[-1]
+
+    yield start
+    for child in children:
+        child.communicate()  # the end of its input is its end
+
+
 @pytest.mark.sample(3)
 @needs_proc
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, marks=[] if case in QUICK else [pytest.mark.slow]) for case in CASES],
 )
-def test_interrupt(case):
-    setup, call = CASES[case]
-    times = TIMES.get(case, 1)
-    child = subprocess.Popen(
-        [sys.executable, "-c", CHILD.format(setup=setup, call=call, times=times)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def test_interrupt(case, start):
+    times, child = TIMES.get(case, 1), start()
     # Whatever happens, the child does not outlive the test.
     watchdog = threading.Timer(60, child.kill)
     watchdog.start()
+    print(json.dumps([*CASES[case], times]), file=child.stdin, flush=True)
     try:
         for _ in range(times):
             line = child.stdout.readline().strip()
@@ -269,13 +283,9 @@ def test_interrupt(case):
                 child.wait(0.4)
             line = press(child)
             assert line == "interrupted", line or child.stderr.read()
-        # Not communicate(): it would miss what readline has read ahead.
-        output = child.stdout.read().strip()
-        assert output == "usable", child.stderr.read()
-        assert child.wait() == 0
+        assert child.stdout.readline() == "usable\n"
+    except BaseException:
+        child.kill()  # the next case gets another
+        raise
     finally:
         watchdog.cancel()
-        child.kill()
-        child.wait()
-        child.stdout.close()
-        child.stderr.close()

@@ -177,6 +177,7 @@ def test_what_cannot_fit_is_refused(name, monkeypatch, tmp_path):
         assert f"({BYTES[name]} bytes)" in message
 
 
+@pytest.mark.slow
 def test_every_guard_is_reached(monkeypatch, tmp_path):
     reached = set()
     for i, name in enumerate(CASES):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labelled objects, and the files that hold them."""
 
+from functools import cache
+
 import h5py
 import numpy as np
 
@@ -10,6 +12,7 @@ from d2ke.io import save_mat
 N = 180
 
 
+@cache
 def splice(part):
     data = load("splice")
     order = np.random.default_rng(0).permutation(len(data.objects))
@@ -17,6 +20,7 @@ def splice(part):
     return [data.objects[i] for i in some], data.labels[some].tolist()
 
 
+@cache
 def vowels(part):
     data = load("japanese-vowels")
     some = np.arange(0, 270, 2) if part == "train" else np.arange(270, 640, 4)

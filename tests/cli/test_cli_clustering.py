@@ -315,7 +315,7 @@ def test_tree(capsys, folder, gram, form):
     assert image.imread("tree.png")[..., :3].std() > 0.05
 
 
-@pytest.mark.parametrize("n", [30, 90])
+@pytest.mark.parametrize("n", [30, pytest.param(90, marks=pytest.mark.slow)])
 def test_report(capsys, folder, n):
     pytest.importorskip("matplotlib")
     X = np.random.default_rng(0).standard_normal((n, 2)) + 9 * (np.arange(n) % 3 == 0)[:, None]
@@ -508,7 +508,7 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
 
 
 @needs_proc
-@pytest.mark.parametrize("after", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("after", [0.3, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_interrupt(tmp_path, after):
     words = ["cluster", "splice", "--threads", "2"]
     check_interrupt("d2ke.cli.clustering", [*words, "--out", tmp_path / "c.csv"], after)

@@ -2,11 +2,14 @@
 """Labels, columns and files' names that the encoding of the output does not have."""
 
 import csv
+import io
 import os
 import subprocess
 import sys
 
 import pytest
+
+from d2ke.cli.main import console, main
 
 SCRIPT = """
 import sys
@@ -24,8 +27,14 @@ COMMANDS = [
     "propagate Δ.csv --as objects --labels label --R 64 --labeled 5 --out Γ2.csv",
     "dedupe Δ.csv --objects größe --radius 1 --distance levenshtein --out Θ.csv --report Θ.html",
 ]
+FEW = [
+    "train Δ.csv --out Ω.h5 --R 16",
+    "predict Ω.h5 Δ.csv --out Φ.csv",
+    "dedupe Δ.csv --objects größe --radius 1 --distance levenshtein --out Θ.csv",
+]
 CLASSES = "groß", "猫"
 CODE_PAGE = {"PYTHONIOENCODING": "cp1252"}
+SHOWN = ["model: \\u03a9.h5", "groß", "\\u732b"]  # with that code page
 ASCII = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="a locale of POSIX")
 
@@ -39,10 +48,38 @@ def run(folder, variables, *commands):
     )
 
 
+def write_table(folder):
+    with open(folder / "Δ.csv", "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["größe", "label"])
+        table.writerows([["aü猫b"[: 2 + k % 3] * (3 + k % 4), CLASSES[k % 2]] for k in range(24)])
+
+
+def predicted(folder):
+    with open(folder / "Φ.csv", encoding="utf-8", newline="") as file:
+        return {row["predicted"] for row in csv.DictReader(file)}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_code_page_in_this_process(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_table(tmp_path)
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, "cp1252"))
+    with pytest.raises(SystemExit) as ended:
+        console(lambda: max(main(words.split(" ")) for words in FEW))
+    sys.stdout.flush()
+    assert ended.value.code == 0
+    printed = output.getvalue().decode("cp1252")
+    assert [text for text in SHOWN if text not in printed] == []
+    assert predicted(tmp_path) == set(CLASSES)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "shown"),
     [
-        pytest.param(CODE_PAGE, ["model: \\u03a9.h5", "groß", "\\u732b"], id="code page"),
+        pytest.param(CODE_PAGE, SHOWN, id="code page"),
         pytest.param(
             ASCII, ["model: \\udcce\\udca9.h5", "gro\\xdf", "\\u732b"], id="C", marks=needs_posix
         ),
@@ -52,10 +89,7 @@ def test_every_command_writes_what_the_output_cannot_show(variables, shown, tmp_
     pytest.importorskip("jinja2")
     folder = tmp_path / "Maße 猫"
     folder.mkdir()
-    with open(folder / "Δ.csv", "w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["größe", "label"])
-        table.writerows([["aü猫b"[: 2 + k % 3] * (3 + k % 4), CLASSES[k % 2]] for k in range(24)])
+    write_table(folder)
     commands = COMMANDS
     if variables is ASCII:  # an argument that is no name of a file has to be ASCII
         commands = [words.replace("--objects größe", "--objects label") for words in commands]
@@ -65,8 +99,7 @@ def test_every_command_writes_what_the_output_cannot_show(variables, shown, tmp_
     assert [text for text in shown if text not in printed] == []
     results = [words.split(" --out ")[1].split()[0] for words in COMMANDS]
     assert {*results, "Ω.html", "Φ.html", "Γ.html", "Θ.html"} < set(os.listdir(folder))
-    with open(folder / "Φ.csv", encoding="utf-8", newline="") as file:
-        assert {row["predicted"] for row in csv.DictReader(file)} == set(CLASSES)
+    assert predicted(folder) == set(CLASSES)
 
 
 def test_errors_are_shown_too(tmp_path):

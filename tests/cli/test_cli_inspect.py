@@ -58,7 +58,8 @@ def test_the_next_command_reads_the_same(capsys, words, monkeypatch):
     headline, next_line = text.splitlines()[0], text.splitlines()[-1]
     command = shlex.split(next_line.removeprefix("next: d2ke "))
     assert command[:2] == ["train", str(words)]
-    assert main([*command, "--R", "8", "--threads", "1"]) == 0
+    assert command[-2:] == ["--report", "report.html"]
+    assert main([*command[:-2], "--R", "8", "--threads", "1"]) == 0
     assert headline in capsys.readouterr().out.splitlines()
     assert "next: d2ke predict model.h5 FILE" in inspect(capsys, "model.h5").out
 

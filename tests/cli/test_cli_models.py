@@ -66,7 +66,7 @@ def test_train_predict_embed(tmp_path, capsys, data, write, suffix, least):
     X, y = data("test")
     write(new, X, y)
     model, labels, features = (tmp_path / name for name in ("m.h5", "labels.csv", "z.h5"))
-    words = ["--R", "256", "--threads", "2"]
+    words = ["--R", "96" if data is splice else "256", "--threads", "2"]
     assert main(["train", str(old), "--out", str(model), *words]) == 0
     out, err = capsys.readouterr()
     assert f"{old.name}: {len(data('train')[0])} " in out
@@ -103,7 +103,7 @@ def folder(tmp_path_factory):
     """Make a model of splice, and files beside it."""
     folder = tmp_path_factory.mktemp("models")
     strings_csv(folder / "old.csv", *splice("train"))
-    words = ["--R", "128", "--threads", "2", "--out", str(folder / "m.h5")]
+    words = ["--R", "64", "--threads", "2", "--out", str(folder / "m.h5")]
     assert main(["train", str(folder / "old.csv"), *words]) == 0
     series_npz(folder / "series.npz", *vowels("test"))
     return folder
@@ -113,7 +113,7 @@ def test_report(tmp_path, capsys, folder):
     pytest.importorskip("matplotlib")
     report = tmp_path / "report.html"
     out = str(tmp_path / "m.h5")
-    words = ["--R", "128", "--threads", "2", "--report", str(report)]
+    words = ["--R", "48", "--threads", "2", "--report", str(report)]
     assert main(["train", str(folder / "old.csv"), "--out", out, *words]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {report}"
     page = report.read_text("utf-8")
@@ -130,12 +130,12 @@ def test_report_of_series(tmp_path):
     """Waves at any place and level, which windows find better than whole courses do."""
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 90, 1)) + 9 * rng.normal(size=(120, 1, 1)), ["wave", "none"] * 60
-    for x, place in zip(X[::2], rng.integers(70, size=60), strict=True):
+    X, y = rng.normal(size=(60, 60, 1)) + 9 * rng.normal(size=(60, 1, 1)), ["wave", "none"] * 30
+    for x, place in zip(X[::2], rng.integers(40, size=30), strict=True):
         x[place : place + 20, 0] += 3 * np.sin(np.arange(20))
     series_npz(tmp_path / "series.npz", list(X), y)
     report, out = tmp_path / "report.html", str(tmp_path / "m.h5")
-    words = ["--R", "400", "--threads", "2", "--out", out, "--report", str(report)]
+    words = ["--R", "200", "--threads", "2", "--out", out, "--report", str(report)]
     assert main(["train", str(tmp_path / "series.npz"), *words]) == 0
     page = report.read_text("utf-8")
     assert len(re.findall(r'src="data:image/png;base64,', page)) == 7

@@ -26,7 +26,7 @@ def test_update(tmp_path, capsys, write, suffix):
     )
     write(old, *splice("train"))
     write(new, X, y)
-    run(capsys, "train", old, "--keep-sums", "--R", "64", "--out", model)
+    run(capsys, "train", old, "--keep-sums", "--R", "32", "--out", model)
     before = model.read_bytes()
     text = run(capsys, "update", model, new, "--out", out)
     assert text.splitlines()[-1] == f"model: {out}"

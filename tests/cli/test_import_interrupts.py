@@ -55,7 +55,7 @@ def start(tmp_path):
         *((["d2ke"], one) for one in ("numpy", "numpy.linalg", "h5py.defs", "d2ke.cli.main")),
         *((["-m", "d2ke"], one) for one in ("numpy", "scipy.sparse", "d2ke.cli.main")),
         (["-md2ke"], "d2ke.io"),
-        (["-X", "dev", "-m", "d2ke"], "d2ke.io"),
+        pytest.param(["-X", "dev", "-m", "d2ke"], "d2ke.io", marks=pytest.mark.slow),
     ],
 )
 def test_imports(start, form, module):

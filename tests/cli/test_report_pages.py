@@ -50,8 +50,8 @@ window.onload = () => {{
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """Write pages about models and predictions, with classes and with values, and clusters."""
+def predictions(tmp_path_factory):
+    """Write pages about predictions of models, of classes and of values."""
     pytest.importorskip("matplotlib")
     folder = tmp_path_factory.mktemp("pages")
     X, y = splice("train")
@@ -59,11 +59,22 @@ def pages(tmp_path_factory):
     strings_csv(folder / "values.csv", X, [x.count("A") + 0.5 * x.count("G") for x in X])
     for name in ("classes", "values"):
         data, model, out = (str(folder / f"{name}{end}") for end in (".csv", ".h5", "-out.csv"))
-        words = ["--R", "64", "--threads", "2", "--report"]
-        assert main(["train", data, "--out", model, *words, str(folder / f"{name}.html")]) == 0
+        words = ["--R", "32", "--threads", "2"]
+        assert main(["train", data, "--out", model, *words]) == 0
         page = str(folder / f"{name}-predicted.html")
         assert main(["predict", model, data, "--out", out, "--report", page]) == 0
-    words = sorted(set(X))[:60]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(predictions):
+    """Write pages about the models and about clusters beside them."""
+    folder = predictions
+    for name in ("classes", "values"):
+        files = [str(folder / f"{name}{end}") for end in (".csv", "-again.h5", ".html")]
+        words = ["train", files[0], "--out", files[1], "--R", "32", "--report", files[2]]
+        assert main(words) == 0
+    words = sorted(set(splice("train")[0]))[:60]
     D = d2ke.distance_matrix(words, distance="levenshtein")
     put(folder / "D.csv", [",".join(map(str, row)) for row in D.tolist()])
     put(folder / "words.txt", words)
@@ -95,6 +106,7 @@ def check_colours(frame, dark):
         assert (luminance(behind) < 0.1) == dark
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(
     ("name", "title", "n_pictures"),
@@ -133,8 +145,8 @@ def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures, d
         assert all(natural > 0 and shown > 200 for natural, shown in frame["pictures"])
 
 
-def test_what_the_pages_of_predictions_say(pages):
-    page = (pages / "classes-predicted.html").read_text("utf-8")
+def test_what_the_pages_of_predictions_say(predictions):
+    page = (predictions / "classes-predicted.html").read_text("utf-8")
     accuracy = float(re.search(r"<b>Accuracy: ([\d.]+) ±", page)[1])
     rows = re.findall(r"<tr><td>(EI|IE|N)</td><td>(\d+)</td><td>(\d+)</td>", page)
     assert [name for name, _, _ in rows] == ["EI", "IE", "N"]
@@ -142,12 +154,12 @@ def test_what_the_pages_of_predictions_say(pages):
     assert sum(total for total, _ in counts) == 180
     assert accuracy == pytest.approx(sum(right for _, right in counts) / 1.8, abs=0.06)
     assert re.search(r"Strangers</h2>\s*<p>(None|\d+) of 180 are unlike all training objects", page)
-    assert "<b>100 R^2: " in (pages / "values-predicted.html").read_text("utf-8")
+    assert "<b>100 R^2: " in (predictions / "values-predicted.html").read_text("utf-8")
 
 
-def test_a_report_needs_labels(pages, tmp_path, capsys):
+def test_a_report_needs_labels(predictions, tmp_path, capsys):
     put(tmp_path / "new.fasta", [f">{i}\n{x}" for i, x in enumerate(splice("test")[0])])
-    files = [str(pages / "classes.h5"), str(tmp_path / "new.fasta")]
+    files = [str(predictions / "classes.h5"), str(tmp_path / "new.fasta")]
     out = ["--out", str(tmp_path / "o.csv"), "--report"]
     assert main(["predict", *files, *out, str(tmp_path / "r.html")]) == 2
     assert "a report needs labelled objects (--labels)" in capsys.readouterr().err

@@ -90,7 +90,7 @@ VALUES = st.recursive(
 ODD_TEXTS = ["", "\0", "a\0", "\0a", " a ", "\n", "null", "é\0", "😀"]
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(st.dictionaries(TEXTS, VALUES, max_size=5))
 @example({str(i): text for i, text in enumerate(ODD_TEXTS)})
 @example({"all": tuple(ODD_TEXTS), "keys": dict.fromkeys(ODD_TEXTS, 1)})

@@ -22,7 +22,7 @@ from matlab_compat import libsvmwrite
 DISK = 2 * 2**20
 RNG = np.random.default_rng(0)
 X = RNG.random((600, 600))  # 2.9 MB, hardly to be compressed
-SEARCH = Search.best_of([({"gamma": float(x)}, float(x)) for x in X.ravel()[:60_000]])
+SEARCH = Search.best_of([({"gamma": float(x)}, float(x)) for x in X.ravel()[:40_000]])
 COLUMNS = {"label": np.array(["ä", "b"] * 180_000), "score": X.ravel()}
 MODEL = train_least_squares(np.arange(200) % 100, X[:200].repeat(8, axis=1))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 
 import d2ke
 from d2ke.io import read_objects
@@ -391,7 +392,7 @@ FRAMES = st.integers(1, 6).flatmap(
 
 
 @given(FRAMES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_random_tables(tmp_path_factory, table):
     folder = tmp_path_factory.getbasetemp()
     table["text"][0] = "no number"

@@ -166,7 +166,7 @@ def test_contexts_of_many_letters_are_told_apart(n_letters, order):
     drawn = [
         x.tolist()
         for x in d2ke.samplers.markov_strings(
-            40, strings, length=(1, 4 * order), order=order, seed=0
+            15, strings, length=(1, 4 * order), order=order, seed=0
         )
     ]
     assert windows(drawn, order + 1) <= windows(X, order + 1)

@@ -29,7 +29,7 @@ def matrix(shape, data_bytes, kind=6):
 
 
 def squeezed(content, claimed):
-    packed = zlib.compress(struct.pack("<II", 14, claimed) + content)
+    packed = zlib.compress(struct.pack("<II", 14, claimed) + content, 1)
     return struct.pack("<II", 15, len(packed)) + packed
 
 
@@ -42,7 +42,7 @@ MAT_FILES = {
     "5, char": level_5(matrix((2**15, 2**15), 16, kind=4)),
     "5, sparse": level_5(matrix((2, 2**31 - 2), 16, kind=5)),
     "5, compressed": level_5(squeezed(bytes(64), 2**32 - 16)),
-    "5, a bomb": lambda path: level_5(squeezed(bytes(2**28), 64))(path),
+    "5, a bomb": lambda path: level_5(squeezed(bytes(2**27), 64))(path),
 }
 
 

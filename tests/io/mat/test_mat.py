@@ -116,7 +116,7 @@ def file(tmp_path):
 
 
 @given(st.dictionaries(names, trees, max_size=3), st.booleans())
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(100))
 def test_round_trip_v5(tmp_path_factory, data, compress):
     file = tmp_path_factory.getbasetemp() / "round5.mat"
     save_mat(file, data, compress=compress)

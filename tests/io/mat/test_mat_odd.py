@@ -9,14 +9,18 @@ from d2ke.io import Unreadable, load_mat, save_mat
 
 
 @pytest.mark.parametrize(
-    "n", [4001, *(pytest.param(n, marks=pytest.mark.slow) for n in (4000, 5000))]
+    ("n", "most"),
+    [(40, 40), (41, 40)]
+    + [pytest.param(n, 4000, marks=pytest.mark.slow) for n in (4000, 4001, 5000)],
 )
-def test_many_fields(tmp_path, n):
+def test_many_fields(tmp_path, monkeypatch, n, most):
+    if most < 4000:
+        monkeypatch.setattr("d2ke.io.mat.v73._MAX_FIELDS", most)
     values = {f"f{i:05}": float(i) for i in reversed(range(n))}
     save_mat(tmp_path / "a.mat", {"s": values}, version="7.3")
     with h5py.File(tmp_path / "a.mat") as file:
         kept = isinstance(file["s"].attrs["MATLAB_fields"], h5py.Reference)
-        assert kept == (n > 4000)
+        assert kept == (n > most)
     read = load_mat(tmp_path / "a.mat", squeeze=True)["s"]
     assert list(read) == list(values)
     assert read == values
