@@ -83,16 +83,25 @@ def naive_features(new, sigma, R, DMin, DMax, window):
     return np.array([[dtw(x, y.T, window=window) for y in base] for x in new]) / np.sqrt(R)
 
 
-def test_features_of_auslan_equal_the_naive_computation(tmp_path, data_dir):
-    dataset = load("auslan", data_dir)
-    rows, others = dataset.split(0)
+@pytest.fixture(params=["random walks", pytest.param("auslan", marks=pytest.mark.slow)])
+def two_parts(request):
+    """Series of several channels, channels first, and classes, to train and to test with."""
+    if request.param == "auslan":
+        dataset = load("auslan", request.getfixturevalue("data_dir"))
+        rows, others = dataset.split(0)
+        chosen = [rows[:60], others[:40]]
+        return [([x.T for x in dataset.objects[i]], dataset.labels[i]) for i in chosen]
+    return [(list(cell(n, n, 3)[:, 0]), np.arange(n) % 4) for n in (12, 8)]
+
+
+def test_features_of_several_channels_equal_the_naive_computation(tmp_path, two_parts):
     (tmp_path / "auslan").mkdir()
     parts = {}
-    for name, chosen in (("train", rows[:16]), ("test", others[:8])):
-        series = np.empty((len(chosen), 1), dtype=object)
-        series[:, 0] = [x.T for x in dataset.objects[chosen]]
+    for name, (drawn, labels) in zip(("train", "test"), two_parts, strict=True):
+        series = np.empty((len(drawn), 1), dtype=object)
+        series[:, 0] = drawn
         parts[f"{name}_X"] = series
-        _, numbers = np.unique(dataset.labels[chosen], return_inverse=True)
+        _, numbers = np.unique(labels, return_inverse=True)
         parts[f"{name}_Y"] = numbers[:, np.newaxis] + 1.0
     save_mat(tmp_path / "auslan" / "auslan.mat", parts)
     Train, Test, Runtime = rws_GenFea_mulvar(tmp_path, "auslan", 0.79, 12, 1, 25)

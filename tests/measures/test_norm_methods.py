@@ -70,7 +70,7 @@ def test_fourier_series_of_all_shapes(isa):
         K = reference.kernel_values(points, points, sigma)
         exact = np.sum(K * (vectors @ vectors.T))
         square = np.linalg.norm(vectors, axis=1).sum() ** 2
-        for eps in (1.0, 0.1, 1e-4, 1e-12):
+        for eps in (1.0, 1e-4, 1e-12):
             try:
                 problem = NormProblem(points, vectors, Kernel("gaussian", sigma), Accuracy(eps), 2)
                 found = fourier_series.series_norm(problem)
