@@ -73,8 +73,7 @@ def test_the_sum_and_its_neighbors_have_the_bits_of_the_columns(n, m, alone, see
     np.testing.assert_array_equal(graph.toarray(), np.where(radius >= D, D, 0))
 
 
-@pytest.mark.parametrize("alone", [True, False])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("alone", "threads"), [(True, 1), (False, 2)])
 def test_pivots_find_the_neighbors_of_metric_columns(alone, threads, monkeypatch):
     monkeypatch.setattr(bounded, "pays", lambda *_: True)
     rng = np.random.default_rng(3)
