@@ -37,21 +37,21 @@ def test_exact(X, Y):
     assert (D[:, None] <= D[:, :, None] + D + 1e-12).all()
 
 
-@pytest.mark.parametrize("n_letters", [1, 3, 70_000])
-def test_many_strings_of_any_alphabet(n_letters):
+@pytest.mark.parametrize(("n_letters", "n_strings"), [(1, 1100), (3, 1100), (70_000, 300)])
+def test_many_strings_of_any_alphabet(n_letters, n_strings):
     rng = np.random.default_rng(n_letters)
     X, Y = (
         d2ke.pack(
             [rng.integers(0, n_letters, rng.integers(0, 60)) for _ in range(n)], kind="strings"
         )
-        for n in (9, 1100)
+        for n in (5, n_strings)
     )
     wanted = [[bag(x.tolist(), y.tolist()) for y in Y] for x in X]
     got = matrix(X, Y)
     np.testing.assert_allclose(got, wanted, atol=1e-14)
     np.testing.assert_array_equal(got, matrix(X, Y, n_threads=3))
     np.testing.assert_array_equal(got, matrix(Y, X).T)
-    np.testing.assert_array_equal(matrix(Y)[:9], matrix(Y[:9], Y))
+    np.testing.assert_array_equal(matrix(Y)[:5], matrix(Y[:5], Y))
 
 
 def test_tokens_and_empty_strings():

@@ -40,7 +40,8 @@ def test_every_distance_has_a_reference():
 @functools.cache
 def with_reference(name, dtype):
     """Return two lists of objects and the matrix of the definition."""
-    X, Y = case(name, dtype, 7)
+    # Those of gapped take long; 19 columns do not fill all lanes.
+    X, Y = case(name, dtype, *((2, 4) if name == "gapped" else (5, 19)))
     return X, Y, reference.matrix(reference.DISTANCES[name], X, Y, **reference.given(name))
 
 
@@ -59,9 +60,9 @@ def test_reference(isa, name, dtype):
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
-    X, Y = case(name, dtype, 70, 130, seed=1)
+    X, Y = case(name, dtype, 40, 75, seed=1)
     D = d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=1)
-    for n_threads in (2, 3, 4, 300):
+    for n_threads in (2, 3, 300):
         assert same_bits(
             d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=n_threads), D
         )
@@ -82,9 +83,9 @@ def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_same_bits_when_there_is_work_for_many_threads(name, dtype):
-    # Small matrices may be left to fewer threads than asked for; this one is not. Of earth
-    # mover's distances far fewer are work enough.
-    X, Y = case(name, dtype, *((150, 130) if name == "emd" else (700, 600)), seed=3)
+    # Small matrices may be left to fewer threads than asked for (THREAD_WORK of tasks.pyx); this
+    # one is not. Of earth mover's distances far fewer are work enough.
+    X, Y = case(name, dtype, *((70, 60) if name == "emd" else (190, 170)), seed=3)
     for other in (Y, None):
         alone = d2ke.distance_matrix(X, other, name, **reference.given(name), n_threads=1)
         for n_threads in (2, 4):
@@ -250,7 +251,7 @@ def test_more_threads_than_there_could_be():
 
 def test_other_python_threads_run_meanwhile():
     # The loop must not hold the GIL: meanwhile this thread counts.
-    X = d2ke.pack([np.zeros(8_000), np.ones(8_000)])
+    X = d2ke.pack([np.zeros(4_000), np.ones(4_000)])
     worker = threading.Thread(
         target=d2ke.distance_matrix, args=(X, X, "dtw"), kwargs={"n_threads": 1}
     )

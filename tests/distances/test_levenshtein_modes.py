@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("isa")
 
 MODES = ("prefix", "infix")
 # Around the ends of bytes, of words and of the texts between two sums of an excess.
-EDGES = [0, 1, 2, 6, 7, 8, 9, 20, 55, 56, 57, 62, 63, 64, 65, 126, 127, 128, 129, 191, 192, 200]
-TEXTS = [0, 1, 30, 64, 65, 255, 256, 511]
+EDGES = [0, 1, 7, 8, 9, 20, 56, 57, 63, 64, 65, 127, 128, 129, 191, 192, 200]
+TEXTS = [0, 1, 30, 65, 255, 256]
 
 
 def reference(X, Y, mode):
@@ -75,9 +75,9 @@ def test_one_letter(X, Y, mode):
 def test_patterns_of_every_length(seed, mode):
     rng = np.random.default_rng(seed)
     n_letters = int(rng.choice([1, 2, 4, 300, 3000]))
-    X = [rng.integers(0, n_letters, n) for n in rng.integers(0, 320, 3)]
-    longest = int(rng.choice([5, 20, 70, 200]))
-    Y = [rng.integers(0, n_letters, n) for n in rng.integers(0, longest + 1, 12)]
+    X = [rng.integers(0, n_letters, n) for n in rng.integers(0, 300, 2)]
+    longest = int(rng.choice([5, 20, 70, 140]))
+    Y = [rng.integers(0, n_letters, n) for n in rng.integers(0, longest + 1, 9)]
     for x in X:  # near to a part of the text
         begin, end = sorted(rng.integers(0, len(x) + 1, 2)) if mode == "infix" else (0, len(x) // 2)
         Y.append(edited(rng, x[begin : min(end, begin + 200)], 4, n_letters))

@@ -105,7 +105,7 @@ def test_words(name, data):
 @pytest.mark.parametrize("name", ["token_sort", "token_set"])
 def test_what_divides_words(name):
     """All of Unicode's whitespace, no-break spaces included; in bytes that of ASCII."""
-    codes = [*range(0xD800), *range(0xE000, 0x11000)]
+    codes = [*range(0x3100), *range(0x3100, 0xD800, 41), *range(0xE000, 0x11000, 41), 0xFEFF]
     D = matrix(name, [f"beta{chr(code)}alpha" for code in codes], ["alpha beta"]).ravel()
     blanks = [code for code, distance in zip(codes, D, strict=True) if distance == 0]
     assert blanks == [code for code in codes if chr(code).isspace()]
@@ -122,9 +122,9 @@ def test_words_of_long_strings(letters):
     known = ["".join(rng.choice(list("abcdefgh"), n)) for n in rng.integers(1, 9, 300)]
     X, Y = ([" ".join(rng.choice(known, n)) for n in rng.integers(0, 60, k)] for k in (20, 60))
     for name in ("token_sort", "token_set"):
-        wanted = reference.matrix(reference.DISTANCES[name], X[:4], Y[:9])
+        wanted = reference.matrix(reference.DISTANCES[name], X[:3], Y[:5])
         x, y = ([one.encode() if letters is bytes else one for one in Z] for Z in (X, Y))
-        np.testing.assert_allclose(matrix(name, x, y)[:4, :9], wanted, rtol=1e-15)
+        np.testing.assert_allclose(matrix(name, x, y)[:3, :5], wanted, rtol=1e-15)
         np.testing.assert_array_equal(
             matrix(name, x, y, n_threads=1), matrix(name, x, y, n_threads=4)
         )

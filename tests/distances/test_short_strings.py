@@ -41,12 +41,12 @@ def test_definition(name, longest, data):
 @pytest.mark.parametrize("name", DISTANCES)
 def test_many_blocks_and_threads(name, longest):
     rng = np.random.default_rng(longest)
-    words = [rng.integers(0, 4, rng.integers(0, longest + 1)) for _ in range(700)]
+    words = [rng.integers(0, 4, rng.integers(0, longest + 1)) for _ in range(400)]
     X, Y = d2ke.pack(words[:60], kind="strings"), d2ke.pack(words, kind="strings")
     wanted = d2ke.distance_matrix(Y, X, name).T
     # One pattern against many texts, another layout, and the definition.
-    some = reference.matrix(DISTANCES[name], words[:5], words[:40])
-    np.testing.assert_array_equal(wanted[:5, :40], some)
+    some = reference.matrix(DISTANCES[name], words[:4], words[:20])
+    np.testing.assert_array_equal(wanted[:4, :20], some)
     for n_threads in (1, 3):
         for dtype in (np.float32, np.float64):
             D = d2ke.distance_matrix(X, Y, name, n_threads=n_threads, dtype=dtype)
@@ -58,11 +58,11 @@ def test_many_blocks_and_threads(name, longest):
 
 def test_long_strings_among_words():
     rng = np.random.default_rng(0)
-    words = [rng.integers(0, 20, n) for n in rng.integers(4, 15, 600)]
+    words = [rng.integers(0, 20, n) for n in rng.integers(4, 15, 400)]
     words[7:400:40] = [rng.integers(0, 20, n) for n in rng.integers(17, 90, 10)]
     X = d2ke.pack(words, kind="strings")
     D = d2ke.distance_matrix(X, distance="levenshtein")
-    some = [0, 7, 8, 47, 366, 367, 599]
+    some = [0, 7, 366, 399]
     wanted = reference.matrix(reference.levenshtein, [words[i] for i in some], words)
     np.testing.assert_array_equal(D[some], wanted)
     Z = d2ke.d2ke_embed(X, X, distance="levenshtein", gamma=0.25)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from tree_cases import walks, words
 
 import d2ke
@@ -26,7 +27,7 @@ vectors = partial(d2ke.pack, channels_first=False)
 
 
 @pytest.mark.parametrize(("distance", "params"), SERIES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(seed=seeds, n=st.integers(1, 9), dim=st.integers(1, 3), weighted=st.booleans())
 def test_no_worse_than_the_medoid(distance, params, seed, n, dim, weighted):
     rng = np.random.default_rng(seed)
@@ -65,7 +66,7 @@ def naive_average(X, center, params):
 
 
 @pytest.mark.parametrize(("distance", "params"), SERIES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds, n=st.integers(1, 30), dim=st.integers(1, 2), m=st.integers(1, 20))
 def test_a_step_leads_to_the_means_of_what_is_aligned(distance, params, seed, n, dim, m):
     rng = np.random.default_rng(seed)
@@ -105,7 +106,7 @@ def test_single_precision_and_objects_at_both_ends():
 
 
 @pytest.mark.parametrize("distance", STRINGS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     X=st.lists(st.text("ab", max_size=4), min_size=1, max_size=6),
     weighted=st.booleans(),

@@ -3,13 +3,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from tree_cases import DRAWN
 
 import d2ke
 
 
 @pytest.mark.parametrize("name", ["levenshtein", "dtw", "hausdorff ties", "function"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 60),

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from tree_cases import DRAWN, equal, kruskal, large_search, walks
 
 import d2ke
@@ -57,7 +58,7 @@ def shifted(name, seed, n):
 
 
 @pytest.mark.parametrize("name", ["dtw", "hausdorff", "emd"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(12, 80),
@@ -73,7 +74,7 @@ def test_clusters_are_scikit_learn_s(name, seed, n, size):
 
 
 @pytest.mark.parametrize("name", ["dtw", "hausdorff", "levenshtein", "hausdorff ties"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 80),
@@ -95,7 +96,7 @@ def test_clusters_of_a_linkage_are_scikit_learn_s(name, seed, n, size, min_sampl
     assert found.probabilities == pytest.approx(probabilities)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(12, 80),

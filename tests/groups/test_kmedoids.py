@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from tree_cases import DRAWN, walks
 
 import d2ke
@@ -16,7 +17,7 @@ def loss(D, medoids):
 
 
 @pytest.mark.parametrize("name", ["levenshtein", "dtw", "hausdorff ties", "function"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), k=st.integers(1, 6))
 def test_no_swap_improves(name, seed, n, k):
     draw, options = DRAWN[name]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
 from scipy.spatial.distance import squareform
 from tree_cases import DRAWN, kruskal, large_search, walks
@@ -21,7 +22,7 @@ def drawn(name, seed, n):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 45), large=st.booleans())
 def test_tree_is_kruskal_s(name, seed, n, large):
     X, given_, D = drawn(name, seed, n)
@@ -38,7 +39,7 @@ def test_tree_is_kruskal_s(name, seed, n, large):
 
 @pytest.mark.parametrize("name", ["levenshtein", "dtw", "dtw ties", "metric"])
 def test_tree_of_more_objects(name):
-    X, given_, D = drawn(name, 0, 400)
+    X, given_, D = drawn(name, 0, 250)
     with large_search():
         tree = d2ke.spanning_tree(X, **given_)
     assert np.array_equal(tree.edges, kruskal(D)[0])
@@ -56,7 +57,7 @@ def test_many_strings_are_searched_by_radius_and_lists(monkeypatch):
 
 def test_two_far_groups():
     rng = np.random.default_rng(0)
-    X = [walk + shift for shift in (0, 1000) for walk in walks(rng, 150)]
+    X = [walk + shift for shift in (0, 1000) for walk in walks(rng, 70)]
     with large_search():
         tree = d2ke.spanning_tree(X, distance="dtw", window=3)
     edges, _ = kruskal(d2ke.distance_matrix(X, distance="dtw", window=3))
@@ -64,7 +65,7 @@ def test_two_far_groups():
 
 
 def test_float32():
-    X = [walk.astype(np.float32) for walk in walks(np.random.default_rng(1), 300)]
+    X = [walk.astype(np.float32) for walk in walks(np.random.default_rng(1), 150)]
     with large_search():
         tree = d2ke.spanning_tree(X, distance="dtw")
     edges, weights = kruskal(d2ke.distance_matrix(X, distance="dtw"))
@@ -74,7 +75,7 @@ def test_float32():
 
 
 @pytest.mark.parametrize("name", ["levenshtein", "dtw", "hausdorff ties"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 40))
 def test_single_linkage_is_scipy_s(name, seed, n):
     X, given_, D = drawn(name, seed, n)

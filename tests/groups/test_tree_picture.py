@@ -17,8 +17,13 @@ def named(figure):
     return [text.get_text() for text in labels], [text.get_window_extent() for text in labels]
 
 
-@pytest.mark.parametrize("n", [2, 7, 80, 200])
-@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize(
+    ("n", "long"),
+    [
+        *((2, False), (7, False), (7, True), (100, True)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((80, False), (100, False))),
+    ],
+)
 def test_names_are_whole_and_apart(n, long):
     X = walks(np.random.default_rng(n), n)
     names = [f"{i} ${'a long name ' * 5 * long}" for i in range(n)]

@@ -332,8 +332,8 @@ def errors(Z, T, C, step=None):
 
 
 @given(
-    n=st.sampled_from([300, 2000]),
-    R=st.sampled_from([20, 100, 250]),
+    n=st.sampled_from([300, 1000]),
+    R=st.sampled_from([20, 60, 140]),
     decay=st.sampled_from([0, 2, 4]),
     C=st.sampled_from([1e-4, 1e-2, 1.0, 100.0, 1e4]),
     mean=st.sampled_from([0, 3, 1000]),

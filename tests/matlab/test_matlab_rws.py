@@ -83,23 +83,32 @@ def naive_features(new, sigma, R, DMin, DMax, window):
     return np.array([[dtw(x, y.T, window=window) for y in base] for x in new]) / np.sqrt(R)
 
 
-def test_features_of_auslan_equal_the_naive_computation(tmp_path, data_dir):
-    dataset = load("auslan", data_dir)
-    rows, others = dataset.split(0)
+@pytest.fixture(params=["random walks", pytest.param("auslan", marks=pytest.mark.slow)])
+def two_parts(request):
+    """Series of several channels, channels first, and classes, to train and to test with."""
+    if request.param == "auslan":
+        dataset = load("auslan", request.getfixturevalue("data_dir"))
+        rows, others = dataset.split(0)
+        chosen = [rows[:60], others[:40]]
+        return [([x.T for x in dataset.objects[i]], dataset.labels[i]) for i in chosen]
+    return [(list(cell(n, n, 3)[:, 0]), np.arange(n) % 4) for n in (12, 8)]
+
+
+def test_features_of_several_channels_equal_the_naive_computation(tmp_path, two_parts):
     (tmp_path / "auslan").mkdir()
     parts = {}
-    for name, chosen in (("train", rows[:60]), ("test", others[:40])):
-        series = np.empty((len(chosen), 1), dtype=object)
-        series[:, 0] = [x.T for x in dataset.objects[chosen]]
+    for name, (drawn, labels) in zip(("train", "test"), two_parts, strict=True):
+        series = np.empty((len(drawn), 1), dtype=object)
+        series[:, 0] = drawn
         parts[f"{name}_X"] = series
-        _, numbers = np.unique(dataset.labels[chosen], return_inverse=True)
+        _, numbers = np.unique(labels, return_inverse=True)
         parts[f"{name}_Y"] = numbers[:, np.newaxis] + 1.0
     save_mat(tmp_path / "auslan" / "auslan.mat", parts)
-    Train, Test, Runtime = rws_GenFea_mulvar(tmp_path, "auslan", 0.79, 24, 1, 25)
+    Train, Test, Runtime = rws_GenFea_mulvar(tmp_path, "auslan", 0.79, 12, 1, 25)
     for table, name in ((Train, "train"), (Test, "test")):
         new = [x.T for x in parts[f"{name}_X"][:, 0]]
         np.testing.assert_array_equal(table[:, :1], parts[f"{name}_Y"])
-        expected = naive_features(new, 0.79, 24, 1, 25, "rws")
+        expected = naive_features(new, 0.79, 12, 1, 25, "rws")
         np.testing.assert_allclose(table[:, 1:], expected, rtol=1e-12)
     assert set(Runtime) == {
         "real_total_dtw_time",
@@ -108,12 +117,12 @@ def test_features_of_auslan_equal_the_naive_computation(tmp_path, data_dir):
         "user_test_dtw_time",
     }
     info = rws_VaryingR_CV_mulvar(
-        tmp_path, "auslan", 0.79, 25, 10.0, R_list=[4, 24], save_dir=tmp_path
+        tmp_path, "auslan", 0.79, 25, 10.0, R_list=[4, 12], save_dir=tmp_path
     )
     assert info.Accu_best.shape == (2, 2)
     stored = load_mat(tmp_path / "auslan_rws_VaryingR_CV_R128.mat")["info"]
     np.testing.assert_array_equal(stored["Accu_best"], info.Accu_best)
-    np.testing.assert_array_equal(stored["R"], [[4.0, 24.0]])
+    np.testing.assert_array_equal(stored["R"], [[4.0, 12.0]])
 
 
 @pytest.fixture
@@ -135,6 +144,7 @@ def test_features_of_gun_point_equal_the_naive_computation(gun_point):
     np.testing.assert_allclose(Train[:5, 1:], expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_grid_search_reproduces_the_authors_stored_file(gun_point, data_dir, tmp_path):
     stored = load_mat(data_dir / "authors" / "Gun_Point_rws_R128_10fold_CV.mat")["info"]
     rng("default")
@@ -334,7 +344,7 @@ def test_ctrl_c_stops_a_search_within_a_second(gun_point):
         pressed.append(time.perf_counter())
         _thread.interrupt_main()
 
-    timer = threading.Timer(1.5, press)
+    timer = threading.Timer(0.4, press)
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -154,13 +154,13 @@ def test_every_method_beats_random(d):
 
 @pytest.mark.parametrize("weighted", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_reduced_judges(monkeypatch, weighted):
-    P = np.random.default_rng(0).random((3000, 2))
-    monkeypatch.setattr(coreset_methods, "_FEW", 200)
-    monkeypatch.setattr(coreset_methods, "_PAIRS", 200_000)
-    monkeypatch.setattr(coreset, "EXACT", 1000)
+    P = np.random.default_rng(0).random((1200, 2))
+    monkeypatch.setattr(coreset_methods, "_FEW", 100)
+    monkeypatch.setattr(coreset_methods, "_PAIRS", 50_000)
+    monkeypatch.setattr(coreset, "EXACT", 500)
     monkeypatch.setattr(coreset_methods, "_BLOCK", 64)
     monkeypatch.setattr(coreset_methods, "_LAST_BLOCK", 64)
-    weights = np.random.default_rng(1).random(3000) if weighted else None
+    weights = np.random.default_rng(1).random(1200) if weighted else None
     given = {"sigma": 0.3, "weights_p": weights}
     random = d2ke.kernel_coreset(P, 16, method="random", **given)
     for method in ("halving", "herding", "thinning"):

@@ -63,13 +63,14 @@ def test_fourier_series_keep_their_promise(pair, eps):
 @pytest.mark.sample(2)
 def test_fourier_series_of_all_shapes(isa):
     rng = np.random.default_rng(3)
-    for d, sigma, channels in itertools.product((1, 2, 3, 4), (0.1, 0.4, 3.0), (1, 2, 3)):
+    sizes = itertools.product((1, 2, 3, 4), (0.1, 0.4, 3.0))
+    for (d, sigma), channels in zip(sizes, itertools.cycle((1, 2, 3, 2)), strict=False):
         points = rng.random((90, d)) * rng.integers(0, 3, d)  # extents of 0 too
         vectors = rng.standard_normal((90, channels))
         K = reference.kernel_values(points, points, sigma)
         exact = np.sum(K * (vectors @ vectors.T))
         square = np.linalg.norm(vectors, axis=1).sum() ** 2
-        for eps in (1.0, 0.1, 1e-4, 1e-12):
+        for eps in (1.0, 1e-4, 1e-12):
             try:
                 problem = NormProblem(points, vectors, Kernel("gaussian", sigma), Accuracy(eps), 2)
                 found = fourier_series.series_norm(problem)
@@ -142,13 +143,13 @@ def test_pairs_that_tie_and_boxes_without_extent():
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 10, 100])
 @pytest.mark.parametrize("eps", EPS)
 def test_random_features_keep_their_promise(d, eps):
-    # At most delta of the seeds may miss; 200 are counted where that is quick. For the smaller
+    # At most delta of the seeds may miss; 60 are counted where that is quick. For the smaller
     # eps the sets are near each other, where fewer frequencies are enough.
     rng = np.random.default_rng(d)
     P, Q = rng.standard_normal((2, 2, d))
     if eps < 0.1:
         Q = P + 0.2 * Q
-    seeds, delta = 200 if eps > 1e-3 and d < 100 else 20, 0.05
+    seeds, delta = 60 if eps > 1e-3 and d < 100 else 20, 0.05
     sigma = math.sqrt(d)
     exact = d2ke.kernel_distance(P, Q, sigma=sigma).squared
     W = 2.0
@@ -172,7 +173,7 @@ def test_random_features_have_the_right_mean_and_error():
         exact = d2ke.kernel_distance(P, Q, sigma=1.3, kernel=kernel).squared
         infos = [
             d2ke.kernel_distance(P, Q, sigma=1.3, kernel=kernel, method="rff", eps=0.1, seed=seed)
-            for seed in range(200)
+            for seed in range(80)
         ]
         errors = np.array([(i.squared - exact) / i.standard_error for i in infos])
         assert abs(errors.mean()) < 0.4
@@ -244,8 +245,8 @@ def test_degree_is_the_least():
 @pytest.mark.parametrize("eps", EPS)
 def test_taylor_features_about_many_centres(d, eps):
     rng = np.random.default_rng(d)
-    points = rng.random((800, d)) + (rng.random((800, 1)) < 0.3)
-    vectors = rng.standard_normal((800, 2))
+    points = rng.random((300, d)) + (rng.random((300, 1)) < 0.3)
+    vectors = rng.standard_normal((300, 2))
     for sigma in (0.02, 0.1):
         kernel = Kernel("gaussian", sigma)
         exact = pair_sums.norm(points, vectors, kernel, 1)

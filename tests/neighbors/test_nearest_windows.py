@@ -58,7 +58,7 @@ def all_windows(X, q, normalize, distance, window):
 def test_definition(seed, dim, style, length, k, exclusion, normalize, how, own):
     rng = np.random.default_rng(seed)
     distance, window = how
-    X = draw_series(rng, dim, style, rng.integers(length, 160, 4))
+    X = draw_series(rng, dim, style, rng.integers(length, 90, 3))
     q = X[0][:length] if own else draw_series(rng, dim, style, [length])[0]
     found = d2ke.nearest_windows(
         d2ke.pack(X, channels_first=False),
@@ -81,7 +81,7 @@ def test_definition(seed, dim, style, length, k, exclusion, normalize, how, own)
     assert len(found[0]) == k or not left
 
 
-@settings(max_examples=reference.examples(200), deadline=None)
+@settings(max_examples=reference.examples(100), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     dim=st.integers(1, 3),
@@ -98,7 +98,7 @@ def test_windows_of_whole_numbers_ascend_and_ties_go_by_series_and_place(
     def whole_numbers(n):
         return rng.integers(-largest, largest + 1, (n, dim))
 
-    X, q = [whole_numbers(n) for n in rng.integers(length, 120, 3)], whole_numbers(length)
+    X, q = [whole_numbers(n) for n in rng.integers(length, 80, 3)], whole_numbers(length)
     X[2][-length:] = X[0][:length] * (2 if normalize else 1)
     items = d2ke.pack([x.astype(dtype) for x in X], channels_first=False)
     found = d2ke.nearest_windows(items, q.astype(dtype), 40, normalize=normalize, exclusion=0)

@@ -178,7 +178,7 @@ def find_in_small_blocks(kind, checkpoint):
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_at_random_places(n_kills, kind, tmp_path):
     killed = kills.kill_at_random(tmp_path, n_kills, 50, find_in_small_blocks, kind, tmp_path)
     assert killed >= n_kills / 2

@@ -131,9 +131,9 @@ def test_few_rows_in_memory_have_the_same_bits(pair, window, rows, states):
 
 
 def test_less_memory_has_the_same_path(monkeypatch):
-    x, y = (np.random.default_rng(k).standard_normal(3000 + k).cumsum() for k in (0, 1))
+    x, y = (np.random.default_rng(k).standard_normal(1200 + k).cumsum() for k in (0, 1))
     wanted = d2ke.align(x, y)
-    for limit in (0, 10**6):
+    for limit in (0, 10**5):
         monkeypatch.setattr(align_series, "TABLE_BYTES", limit)
         path = d2ke.align(x, y)
         reference.same(path.pairs, wanted.pairs)
