@@ -2,6 +2,7 @@
 """Small settings and data sets, on which a method takes a moment."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -50,9 +51,12 @@ def signs(n=160, seed=0):
     return Dataset("signs", pack(series), labels, replace(REGISTRY["auslan"], counts={}))
 
 
-def subset(name, n=400):
+whole_set = cache(load)
+
+
+def subset(name, n=200):
     pytest.importorskip("sklearn")
-    whole = load(name)
+    whole = whole_set(name)
     return Dataset(whole.name, whole.objects[:n], whole.labels[:n], whole.source)
 
 
