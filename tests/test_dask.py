@@ -110,6 +110,8 @@ def test_every_collection(name):
     same(Z.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW))
     same(lazy.d2ke_transform(X, MODEL).compute(), d2ke.d2ke_transform(STRINGS, MODEL))
     check_prediction(lazy.d2ke_predict(LABELS, X, MODEL), LABELS, MODEL)
+    if name not in ("list", "parts"):
+        return  # the functions read all collections alike
     P = lazy.d2ke_predict(None, X, MODEL, probability=True)[2]
     wanted = d2ke.d2ke_predict(None, STRINGS, MODEL, probability=True)[2]
     np.testing.assert_allclose(P.compute(), wanted, rtol=0, atol=1e-12)
@@ -172,7 +174,7 @@ MATRICES = {
 def test_distances(case):
     X, Y, distance, options = MATRICES[case]
     wanted = d2ke.distance_matrix(X, Y, distance, **options)
-    D = lazy.distance_matrix(X, Y, distance, chunks=7, **options)
+    D = lazy.distance_matrix(X, Y, distance, chunks=len(X) // 3 + 1, **options)
     assert D.dtype == wanted.dtype
     assert D.shape == wanted.shape
     same(D.compute(), wanted)
@@ -234,7 +236,7 @@ def test_neighbours_among_themselves(include_self, cut):
     if cut != "objects":
         X = delayed_parts(WORDS, 1, 1, 30, 70)
     if cut == "single objects":
-        X, items = delayed_parts(WORDS[:12], *range(1, 12)), STRINGS[:12]
+        X, items = delayed_parts(WORDS[:8], *range(1, 8)), STRINGS[:8]
     how = {"distance": "levenshtein", "include_self": include_self}
     chunks = 20 if cut == "objects" else None
     found = lazy.nearest(X, k=6, chunks=chunks, **how)
@@ -447,9 +449,7 @@ def test_the_model_is_that_of_one_machine(name, small_sample):
 def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
     monkeypatch.setattr(passes, "_WHOLE", 0)  # no hinge loss
     wanted = d2ke.d2ke_train(y, X, **options)
-    ours = lazy.d2ke_train(y, X, chunks=17, **options)
-    same_models(ours, wanted, X)
-    bounds = (5, 5, 30)
+    bounds = (5, 5, 30)  # one is empty
     parts, labels = delayed_parts(X, *bounds), delayed_parts(list(y), *bounds)
     same_models(lazy.d2ke_train(labels, parts, **options), wanted, X)
 
@@ -465,6 +465,7 @@ WEIGHTED_LABELS = {
 
 
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("R", [32, 80])  # fewer features than objects, and more
 @pytest.mark.parametrize("name", WEIGHTED_LABELS)
 def test_weights(name, R, small_sample):

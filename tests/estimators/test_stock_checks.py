@@ -11,7 +11,7 @@ from d2ke import estimators as est
 
 ESTIMATORS = [
     est.D2KEClassifier(R=64, n_threads=1),
-    est.D2KERegressor(R=4000, n_threads=1),
+    est.D2KERegressor(R=100, n_threads=1),
     est.D2KETransformer(R=32, n_threads=1),
     est.RSMTransformer(R=32, n_threads=1),
     est.PseudoEuclidean(R=8, n_threads=1),
