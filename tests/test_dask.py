@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 import pytest
@@ -415,9 +416,14 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
     np.testing.assert_allclose(one, other, rtol=0, atol=rtol * np.abs(other).max())
 
 
+@cache
+def of_one_machine():
+    return d2ke.d2ke_train(LABELS, STRINGS, R=32, seed=3)
+
+
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_the_model_is_that_of_one_machine(name, small_sample):
-    wanted = d2ke.d2ke_train(LABELS, STRINGS, R=32, seed=3)
+    wanted = of_one_machine()
     assert wanted.n_train == 90
     same_models(lazy.d2ke_train(LABELS, COLLECTIONS[name](), R=32, seed=3), wanted)
 
@@ -514,10 +520,10 @@ def test_several_labels(small_sample):
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
 @pytest.mark.parametrize("name", ["records", "dask frame", "parts"])
 def test_a_model_of_records(name, small_sample):
-    wanted = d2ke.d2ke_train(LABELS, RECORDS, R=64, distance={"walk": "dtw"})
+    wanted = d2ke.d2ke_train(LABELS, RECORDS, R=32, distance={"walk": "dtw"})
     chunks = 45 if name == "records" else None
     y = LABELS
-    ours = lazy.d2ke_train(y, TABLES[name](), R=64, distance={"walk": "dtw"}, chunks=chunks)
+    ours = lazy.d2ke_train(y, TABLES[name](), R=32, distance={"walk": "dtw"}, chunks=chunks)
     assert {key: kind.kind for key, kind in ours.inputs.items()} == {
         key: kind.kind for key, kind in wanted.inputs.items()
     }

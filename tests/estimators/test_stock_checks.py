@@ -55,7 +55,7 @@ def expected_failures(estimator):
     return {}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.filterwarnings("ignore:.*nothing was learned")
 @pytest.mark.filterwarnings("ignore:partial_fit trains anew")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
