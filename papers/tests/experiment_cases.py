@@ -62,7 +62,7 @@ def subset(name, n=200):
 
 def division_of(dataset, seed=0, **options):
     setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
-    return Division.of(dataset, setting, seed, **{"n_threads": 2} | options)
+    return Division.of(dataset, setting, seed, **{"n_threads": 1} | options)
 
 
 # ---------------------------------------------------------------- Division
