@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 import pytest
@@ -110,6 +111,8 @@ def test_every_collection(name):
     same(Z.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW))
     same(lazy.d2ke_transform(X, MODEL).compute(), d2ke.d2ke_transform(STRINGS, MODEL))
     check_prediction(lazy.d2ke_predict(LABELS, X, MODEL), LABELS, MODEL)
+    if name not in ("list", "parts"):
+        return  # the functions read all collections alike
     P = lazy.d2ke_predict(None, X, MODEL, probability=True)[2]
     wanted = d2ke.d2ke_predict(None, STRINGS, MODEL, probability=True)[2]
     np.testing.assert_allclose(P.compute(), wanted, rtol=0, atol=1e-12)
@@ -172,7 +175,7 @@ MATRICES = {
 def test_distances(case):
     X, Y, distance, options = MATRICES[case]
     wanted = d2ke.distance_matrix(X, Y, distance, **options)
-    D = lazy.distance_matrix(X, Y, distance, chunks=7, **options)
+    D = lazy.distance_matrix(X, Y, distance, chunks=len(X) // 3 + 1, **options)
     assert D.dtype == wanted.dtype
     assert D.shape == wanted.shape
     same(D.compute(), wanted)
@@ -234,7 +237,7 @@ def test_neighbours_among_themselves(include_self, cut):
     if cut != "objects":
         X = delayed_parts(WORDS, 1, 1, 30, 70)
     if cut == "single objects":
-        X, items = delayed_parts(WORDS[:12], *range(1, 12)), STRINGS[:12]
+        X, items = delayed_parts(WORDS[:8], *range(1, 8)), STRINGS[:8]
     how = {"distance": "levenshtein", "include_self": include_self}
     chunks = 20 if cut == "objects" else None
     found = lazy.nearest(X, k=6, chunks=chunks, **how)
@@ -413,9 +416,14 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
     np.testing.assert_allclose(one, other, rtol=0, atol=rtol * np.abs(other).max())
 
 
+@cache
+def of_one_machine():
+    return d2ke.d2ke_train(LABELS, STRINGS, R=32, seed=3)
+
+
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_the_model_is_that_of_one_machine(name, small_sample):
-    wanted = d2ke.d2ke_train(LABELS, STRINGS, R=32, seed=3)
+    wanted = of_one_machine()
     assert wanted.n_train == 90
     same_models(lazy.d2ke_train(LABELS, COLLECTIONS[name](), R=32, seed=3), wanted)
 
@@ -447,9 +455,7 @@ def test_the_model_is_that_of_one_machine(name, small_sample):
 def test_models_of_every_kind(y, X, options, small_sample, monkeypatch):
     monkeypatch.setattr(passes, "_WHOLE", 0)  # no hinge loss
     wanted = d2ke.d2ke_train(y, X, **options)
-    ours = lazy.d2ke_train(y, X, chunks=17, **options)
-    same_models(ours, wanted, X)
-    bounds = (5, 5, 30)
+    bounds = (5, 5, 30)  # one is empty
     parts, labels = delayed_parts(X, *bounds), delayed_parts(list(y), *bounds)
     same_models(lazy.d2ke_train(labels, parts, **options), wanted, X)
 
@@ -465,6 +471,7 @@ WEIGHTED_LABELS = {
 
 
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("R", [32, 80])  # fewer features than objects, and more
 @pytest.mark.parametrize("name", WEIGHTED_LABELS)
 def test_weights(name, R, small_sample):
@@ -513,10 +520,10 @@ def test_several_labels(small_sample):
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
 @pytest.mark.parametrize("name", ["records", "dask frame", "parts"])
 def test_a_model_of_records(name, small_sample):
-    wanted = d2ke.d2ke_train(LABELS, RECORDS, R=64, distance={"walk": "dtw"})
+    wanted = d2ke.d2ke_train(LABELS, RECORDS, R=32, distance={"walk": "dtw"})
     chunks = 45 if name == "records" else None
     y = LABELS
-    ours = lazy.d2ke_train(y, TABLES[name](), R=64, distance={"walk": "dtw"}, chunks=chunks)
+    ours = lazy.d2ke_train(y, TABLES[name](), R=32, distance={"walk": "dtw"}, chunks=chunks)
     assert {key: kind.kind for key, kind in ours.inputs.items()} == {
         key: kind.kind for key, kind in wanted.inputs.items()
     }

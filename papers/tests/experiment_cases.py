@@ -2,6 +2,7 @@
 """Small settings and data sets, on which a method takes a moment."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -50,15 +51,18 @@ def signs(n=160, seed=0):
     return Dataset("signs", pack(series), labels, replace(REGISTRY["auslan"], counts={}))
 
 
-def subset(name, n=400):
+whole_set = cache(load)
+
+
+def subset(name, n=200):
     pytest.importorskip("sklearn")
-    whole = load(name)
+    whole = whole_set(name)
     return Dataset(whole.name, whole.objects[:n], whole.labels[:n], whole.source)
 
 
 def division_of(dataset, seed=0, **options):
     setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
-    return Division.of(dataset, setting, seed, **{"n_threads": 2} | options)
+    return Division.of(dataset, setting, seed, **{"n_threads": 1} | options)
 
 
 # ---------------------------------------------------------------- Division

@@ -238,18 +238,21 @@ def test_a_size_that_a_method_refuses_is_left_out(costs, tmp_path, monkeypatch):
     assert len([point for point in results["by_length"] if point["method"] == "knn"]) == 4
 
 
-def test_true_methods(monkeypatch, tmp_path):
-    data = subset("digits-str8", 400)
+@pytest.mark.parametrize(
+    "methods", [["d2ke", "knn"], pytest.param([*METHODS], marks=pytest.mark.slow)], ids=len
+)
+def test_true_methods(methods, monkeypatch, tmp_path):
+    data = subset("digits-str8", 300)
     monkeypatch.setattr(module, "load", lambda name, data_dir: data)
     monkeypatch.setitem(SETTINGS, "digits-str8", SMALL["digits-str8"])
     monkeypatch.setattr(module, "FACTORS", (0.5, 1.0))
     monkeypatch.setattr(module, "_MOST_AT_LENGTHS", 40)
     out = tmp_path / "out"
-    words = ["--R", "16", "--smallest", "40", "--largest", "80", "--threads", "1", "--out"]
-    assert main(["digits-str8", *words, str(out)]) == 0
+    words = ["--R", "16", "--smallest", "40", "--largest", "80", "--threads", "1"]
+    assert main(["digits-str8", *words, "--methods", *methods, "--out", str(out)]) == 0
     results = json.loads((out / "scaling-digits-str8.json").read_text("utf-8"))
-    assert {point["method"] for point in results["by_n"]} == set(METHODS)
-    assert len(results["by_n"]) == len(results["by_length"]) == 2 * len(METHODS)
+    assert {point["method"] for point in results["by_n"]} == set(methods)
+    assert len(results["by_n"]) == len(results["by_length"]) == 2 * len(methods)
     for point in results["by_n"] + results["by_length"]:
         stages = point["processor_by_stage"].values()
         assert point["processor_seconds"] == pytest.approx(sum(stages))
@@ -262,7 +265,7 @@ def test_true_methods(monkeypatch, tmp_path):
     assert (out / "scaling-digits-str8.png").stat().st_size < 100_000
     page = (out / "scaling-digits-str8.md").read_text("utf-8")
     assert "cut or repeated" in page
-    assert all(f"| {METHOD_NAMES[method]} |" in page for method in METHODS)
+    assert all(f"| {METHOD_NAMES[method]} |" in page for method in methods)
     # The report of the tables in the same folder has it as a section.
     text = "\n".join(scaling_report.sections(out))
     assert "Cost against size" in text

@@ -19,8 +19,8 @@ from papers.datasets.auslan import load_auslan
 from papers.datasets.source import check_counts, published
 from papers.datasets.ucr import load_ts
 
-# Tens of megabytes of images.
-LARGE = ("decor", "style", "letters2", "mnist-str8", "mnist-str4")
+# Tens of megabytes of images, or of text.
+LARGE = ("auslan", "actrecog", "flower", "decor", "style", "letters2", "mnist-str8", "mnist-str4")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,7 @@ def test_real_counts_and_split(data_dir, name):
     assert sorted([*train, *test]) == list(range(len(dataset.objects)))
 
 
+@pytest.mark.slow
 def test_auslan_content(data_dir):
     auslan = load("auslan", data_dir)
     assert (auslan.domain, auslan.distance) == ("series", "dtw")

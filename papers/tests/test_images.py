@@ -19,9 +19,8 @@ from papers.datasets.cache import cache_folder, cached_objects
 from papers.datasets.images import load_images
 from papers.datasets.mnist import load_mnist_strings, read_idx
 
-LARGE = ("decor", "style", "letters2")
-SETS = ("flower", *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE))
-STRINGS = ("mnist-str4", pytest.param("mnist-str8", marks=pytest.mark.slow))
+SETS = ("flower", "decor", "style", "letters2")
+STRINGS = ("mnist-str4", "mnist-str8")
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +49,7 @@ def same(one, other):
 # ---------------------------------------------------------------- the real files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_real_images(data_dir, cv2, monkeypatch, name):
     first = load(name, data_dir)  # checks the counts
@@ -63,6 +63,7 @@ def test_real_images(data_dir, cv2, monkeypatch, name):
     same((first.objects, first.labels), (second.objects, second.labels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRINGS)
 def test_real_strings(data_dir, name):
     dataset = load(name, data_dir)  # checks the counts
@@ -90,6 +91,7 @@ def test_real_style_labels_agree_with_the_names(data_dir, cv2):
     assert load("style", data_dir).labels.tolist() == [int(name.split("_")[1]) for name in names]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_real_images_can_be_told_apart(data_dir, cv2, name):
     """A shuffled label would bring 1-NN down to chance; the paper's KNN has 33 to 62 %."""

@@ -234,6 +234,7 @@ def series_by_the_book(rows):
     return result
 
 
+@pytest.mark.slow
 def test_actrecog_content(data_dir):
     dataset = load("actrecog", data_dir)
     assert (dataset.domain, dataset.distance, dataset.labels.dtype) == ("series", "dtw", np.int64)

@@ -133,20 +133,25 @@ FIELDS = {
 }
 
 
-def test_all_methods(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    "methods", [["d2ke", "knn"], pytest.param(None, marks=pytest.mark.slow)], ids=["two", "all"]
+)
+def test_a_whole_run(methods, monkeypatch, tmp_path):
     small, lines = Small(monkeypatch), []
-    results = start(tmp_path / "out", report=lines.append, command="tables <x>")
+    options = {"report": lines.append, "command": "tables <x>"}
+    results = start(tmp_path / "out", methods=methods, **options)
+    methods = methods or list(METHODS)
     out = tmp_path / "out"
     written = json.loads((out / "results.json").read_text("utf-8"))
     assert written == json.loads(json.dumps(results))
     assert small.loaded == NAMES
-    assert len(small.evaluated) == 2 * 2 * len(METHODS) == len(set(small.evaluated))
+    assert len(small.evaluated) == 2 * 2 * len(methods) == len(set(small.evaluated))
     assert sorted(os.listdir(out)) == [*["cells", "figures", "report.md", "results.json"]]
 
     # One record for each data set and method.
     records = written["results"]
     assert [(one["dataset"], one["method"]) for one in records] == [
-        (name, method) for name in NAMES for method in METHODS
+        (name, method) for name in NAMES for method in methods
     ]
     for record in records:
         assert {key: type(value) for key, value in record.items()} == FIELDS
@@ -161,7 +166,7 @@ def test_all_methods(monkeypatch, tmp_path):
     assert written["kernel_errors"]["digits-str8"]["R"] == [4, 8, 16]
     assert written["kernel_errors"]["digits-str8"]["blocks"] == [8, 4, 2]
     assert written["datasets"]["digits-points"]["n_channels"] == 2
-    assert written["datasets"]["digits-str8"]["cells_finished"] == 2 * len(METHODS) + 1
+    assert written["datasets"]["digits-str8"]["cells_finished"] == 2 * len(methods) + 1
     assert written["not_run"] == []
     assert written["quick"] is False
     assert {"cpu", "cores", "threads", "memory_gib", "instruction_set"} <= set(written["machine"])
@@ -169,7 +174,7 @@ def test_all_methods(monkeypatch, tmp_path):
 
     # One line for each cell.
     first, *each = lines
-    total = 2 * (2 * len(METHODS) + 1)
+    total = 2 * (2 * len(methods) + 1)
     assert re.fullmatch(rf"{total} cells to compute, about \d+ (s|min)", first)
     assert len(each) == total
     for number, line in enumerate(each, 1):
@@ -420,6 +425,20 @@ def test_fingerprints_follow_the_fields_that_a_method_uses(method, tmp_path):
             assert (content is None) == bool(differences) == (name in matters)
 
 
+def test_ctrl_c_says_how_to_resume(small, tmp_path, capsys, monkeypatch):
+    def stop(*arguments, **options):
+        if small.evaluated:
+            raise KeyboardInterrupt
+        return small.evaluate(*arguments, **options)
+
+    monkeypatch.setattr(module, "evaluate", stop)
+    words = ["--datasets", "digits-str8", "--methods", "knn", "--out", str(tmp_path)]
+    assert main(words) == 130
+    message = f"finished cells are in {tmp_path}; to resume: python -m papers.tables"
+    assert message in capsys.readouterr().err
+    assert list(kept(tmp_path / "cells")) == [("digits-str8", "knn", 0)]
+
+
 # Finished cells are written at once, whatever the signal; a process in the background may have
 # been told to ignore SIGINT.
 LAUNCHER = """
@@ -432,9 +451,8 @@ console(main)
 
 
 @needs_proc
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_signals(tmp_path, number):
     """The data set is the whole one, so that long calls are met."""
     pytest.importorskip("sklearn")

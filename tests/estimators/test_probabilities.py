@@ -25,7 +25,7 @@ def strings(n, k):
 def test_grid_search_by_scores_of_probabilities(scoring, k):
     X, y = strings(120, k)
     model = D2KEClassifier(random_state=0, n_threads=1)
-    search = GridSearchCV(model, {"R": [4, 64]}, scoring=scoring, cv=3, error_score="raise")
+    search = GridSearchCV(model, {"R": [4, 16]}, scoring=scoring, cv=3, error_score="raise")
     found = search.fit(X[:90], y[:90])
     P = found.predict_proba(X[90:])
     positive = {"y_score": P[:, 1]} if k == 2 else {"y_score": P, "multi_class": "ovr"}

@@ -11,7 +11,7 @@ from d2ke import estimators as est
 
 ESTIMATORS = [
     est.D2KEClassifier(R=64, n_threads=1),
-    est.D2KERegressor(R=4000, n_threads=1),
+    est.D2KERegressor(R=100, n_threads=1),
     est.D2KETransformer(R=32, n_threads=1),
     est.RSMTransformer(R=32, n_threads=1),
     est.PseudoEuclidean(R=8, n_threads=1),
@@ -55,7 +55,7 @@ def expected_failures(estimator):
     return {}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.filterwarnings("ignore:.*nothing was learned")
 @pytest.mark.filterwarnings("ignore:partial_fit trains anew")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

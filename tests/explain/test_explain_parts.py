@@ -26,8 +26,8 @@ def sets():
     return d2ke.pack(result, kind="sets")
 
 
-def explained(X, i=0, **options):
-    model = d2ke.d2ke_train(Y, X, R=128, seed=0, **options)
+def explained(X, i=0, R=64, **options):
+    model = d2ke.d2ke_train(Y, X, R=R, seed=0, **options)
     return d2ke.d2ke_explain(X[i], model), model
 
 
@@ -58,11 +58,11 @@ def test_a_share_is_what_the_decision_loses():
 
 
 def test_long_strings_are_changed_in_runs():
-    X = ["".join(RNG.choice(list("uv"), 1200)) + "xy"[i % 2] * 30 for i in range(30)]
+    X = ["".join(RNG.choice(list("uv"), 600)) + "xy"[i % 2] * 30 for i in range(30)]
     why, _ = explained(X)
-    assert why.parts.shape == (1230,)
-    assert len(np.unique(why.parts)) <= 410
-    assert why.parts[1200:].sum() > why.parts[:1200].sum()
+    assert why.parts.shape == (630,)
+    assert len(np.unique(why.parts)) <= 315
+    assert why.parts[600:].sum() > why.parts[:600].sum()
 
 
 def test_bytes_that_use_all_letters():
@@ -73,10 +73,10 @@ def test_bytes_that_use_all_letters():
 
 @pytest.mark.filterwarnings("ignore:every")
 def test_vectors_of_sets():
-    why, _ = explained(sets())
+    why, model = explained(sets(), R=128)
     assert why.parts.shape == (9,)
     assert why.parts[:3].min() > why.parts[3:].max()
-    one = d2ke.d2ke_explain(d2ke.pack([[[0.0, 3.0]]], kind="sets"), explained(sets())[1])
+    one = d2ke.d2ke_explain(d2ke.pack([[[0.0, 3.0]]], kind="sets"), model)
     np.testing.assert_allclose(one.parts, [one.decision - one.offset], atol=1e-6)
 
 

@@ -107,7 +107,7 @@ def test_series_and_files():
     waves = [np.sin(np.arange(40) / 3 + phase) for phase in rng.uniform(0, 6, 120)]
     X = [wave + rng.normal(0, 0.1, 40) for wave in waves]
     y = [wave[0] for wave in waves]
-    model = d2ke.d2ke_train(y, X, R=300, n_threads=1)
+    model = d2ke.d2ke_train(y, X, R=64, n_threads=1)
     noise = [rng.normal(size=40) for _ in range(20)]
     wanted = d2ke.novelty(noise, model, n_threads=1)
     assert (wanted < 0.05).all()
@@ -132,12 +132,12 @@ def test_strings_in_a_model_of_their_pieces():
         drawn = [syllables[4 * (i % 2) :] + syllables for i in range(n)]  # half in two ways
         return ["".join(rng.choice(some, rng.integers(2, 6))) for some in drawn]
 
-    X = words(500)
-    model = d2ke.d2ke_train(["few", "many"] * 250, X)
+    X = words(300)
+    model = d2ke.d2ke_train(["few", "many"] * 150, X, R=600)
     assert any(isinstance(block, FittedPieces) for block in model.blocks)
-    p = d2ke.novelty(words(500), model)
+    p = d2ke.novelty(words(300), model)
     for level in (0.05, 0.2):
-        assert abs(np.mean(p <= level) - level) < 3 * np.sqrt(level / 500) + 0.02
+        assert abs(np.mean(p <= level) - level) < 3 * np.sqrt(level / 300) + 0.02
     others = ["".join(rng.choice(list("xyzw"), 8)) for _ in range(50)]
     with pytest.warns(UserWarning, match="letters that no training string has"):
         assert (d2ke.novelty(others, model) < 0.02).all()

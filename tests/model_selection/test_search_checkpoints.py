@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 
 import d2ke
 from d2ke._base import memory
@@ -71,10 +72,10 @@ def test_the_same_as_without(tmp_path):
     ]  # fmt: skip
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 @given(
-    n=st.integers(30, 400),
-    R=st.lists(st.integers(1, 60), min_size=1, max_size=3),
+    n=st.integers(30, 120),
+    R=st.lists(st.integers(1, 40), min_size=1, max_size=2),
     gamma=st.sampled_from(["gamma", "gamma_scale"]),
     n_folds=st.integers(2, 12),
     seed=st.integers(0, 10**6),
@@ -178,7 +179,7 @@ def test_distances_in_a_file(method, square):
 
 @pytest.mark.parametrize("method", ["d2ke", "rsm"])
 def test_known_distances_to_random_objects(method, tmp_path):
-    X, y = words(90)
+    X, y = words(50)
     omega = d2ke.samplers.random_strings(20, "acgt", length=(2, 4), seed=0)
     D, path = d2ke.distance_matrix(X, omega, "levenshtein"), tmp_path / "D.h5"
     d2ke.io.save_features(path, D)
@@ -266,7 +267,7 @@ def test_other_arguments_are_refused(change, message, tmp_path):
 
 
 def test_results_that_are_kept_are_not_computed_again(tmp_path, monkeypatch):
-    X, y = words(120)
+    X, y = words(60)
     known = search(y, X, checkpoint=tmp_path, **HOW)
     for name in ("cross_validate", "cross_validate_hinge"):
         monkeypatch.setattr(candidates, name, None)
@@ -316,7 +317,7 @@ def search_words(checkpoint=None):
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_kills", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_at_random_places(n_kills, tmp_path):
     """Each process resumes the search of the one before."""
     killed = kills.kill_at_random(tmp_path, n_kills, 33, search_words, tmp_path)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import examples
 
 import d2ke
 from d2ke.model_selection.result import Search, load_search
@@ -99,7 +100,7 @@ def test_no_flipped_bit_gives_another_search(tmp_path):
     path = tmp_path / "search.json"
     example().save(path)
     whole = path.read_bytes()
-    for place in range(len(whole)):
+    for place in range(0, len(whole), 3):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << place % 8
         path.write_bytes(damaged)
@@ -221,7 +222,7 @@ def test_numbers_are_drawn_in_order():
     np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), [1, 3, 5])
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(24))
 @given(TRIED)
 def test_anything_can_be_drawn(tried):
     pytest.importorskip("matplotlib")

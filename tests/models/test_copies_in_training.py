@@ -56,7 +56,7 @@ def test_groups_by_their_definition(places, largest):
         assert ((found[:, None] == found) == same).all()
 
 
-def copies(rng, n=60, each=4, noise=0.03):
+def copies(rng, n=40, each=4, noise=0.03):
     """Strings with a motif of their class, `each` noisy copies of each; and new strings."""
 
     def string(label):
@@ -70,7 +70,7 @@ def copies(rng, n=60, each=4, noise=0.03):
 
     y = np.arange(n) % 2
     X = [noisy(s) for s in map(string, y) for _ in range(each)]
-    new = np.arange(400) % 2
+    new = np.arange(200) % 2
     return (
         np.repeat(y, each),
         X,
@@ -80,7 +80,7 @@ def copies(rng, n=60, each=4, noise=0.03):
     )
 
 
-def assert_found(model, n=60, each=4):
+def assert_found(model, n=40, each=4):
     """Copies have one code; ordinary objects that are near may have it, too."""
     codes = model.groups.reshape(n, each)
     assert (codes == codes[:, :1]).mean() > 0.94
@@ -89,22 +89,22 @@ def assert_found(model, n=60, each=4):
 
 def test_noisy_copies_are_found_and_left_out_together():
     y, X, groups, new, Z = copies(np.random.default_rng(0))
-    model = d2ke.d2ke_train(y, X, R=256)
+    model = d2ke.d2ke_train(y, X, R=128)
     assert ((model.groups[:, None] == model.groups) == (groups[:, None] == groups)).mean() > 0.99
     accuracy = d2ke.d2ke_predict(new, Z, model)[1]
     assert abs(model.accuracy - accuracy) < abs(model.near_copies.accuracy - accuracy)
-    assert "240 of 240 objects are near-copies of another (" in str(model)
-    alone = d2ke.d2ke_train(y, X, R=256, groups="none")
+    assert "160 of 160 objects are near-copies of another (" in str(model)
+    alone = d2ke.d2ke_train(y, X, R=128, groups="none")
     assert alone.groups is None
     assert alone.accuracy > model.accuracy
-    given_groups = d2ke.d2ke_train(y, X, R=256, groups=groups)
+    given_groups = d2ke.d2ke_train(y, X, R=128, groups=groups)
     assert given_groups.near_copies is None
     assert given_groups.C == model.C
 
 
 def test_ordinary_objects_have_no_copies():
-    y, X, *_ = copies(np.random.default_rng(1), 200, 1)
-    assert d2ke.d2ke_train(y, X, R=128).groups is None
+    y, X, *_ = copies(np.random.default_rng(1), 100, 1)
+    assert d2ke.d2ke_train(y, X, R=64).groups is None
 
 
 def test_scores_of_pieces_get_the_groups(monkeypatch):
@@ -117,7 +117,7 @@ def test_scores_of_pieces_get_the_groups(monkeypatch):
         )[1],
     )  # fmt: skip
     y, X, *_ = copies(np.random.default_rng(0))
-    model = d2ke.d2ke_train(y, X, R=128)
+    model = d2ke.d2ke_train(y, X, R=64)
     assert (kept[0] == model.groups).all()
 
 
@@ -128,7 +128,7 @@ def test_other_tasks(task):
     values = y + rng.normal(size=len(y)) / 9
     if task == "label sets":
         values = np.stack([y, 1 - y], axis=1)
-    model = d2ke.d2ke_train(values, X, R=128)
+    model = d2ke.d2ke_train(values, X, R=64)
     assert_found(model)
 
 
@@ -137,25 +137,25 @@ def test_records_and_files(tmp_path):
     rng = np.random.default_rng(0)
     records = {
         "s": X,
-        "x": (np.repeat(rng.normal(size=60), 4) + rng.normal(size=240) / 50).tolist(),
+        "x": (np.repeat(rng.normal(size=40), 4) + rng.normal(size=160) / 50).tolist(),
     }
-    model = d2ke.d2ke_train(y, records, R=128)
+    model = d2ke.d2ke_train(y, records, R=64)
     assert_found(model)
     d2ke.save_model(tmp_path / "m.h5", model)
     again = d2ke.load_model(tmp_path / "m.h5")
     assert str(again) == str(model)
     assert (again.groups == model.groups).all()
-    assert (again.near_copies.rows == np.arange(240)).all()
+    assert (again.near_copies.rows == np.arange(160)).all()
 
 
 def test_a_sample_scores_where_objects_are_more(monkeypatch):
-    monkeypatch.setattr("d2ke.models.blocks.SAMPLE", 160)
-    monkeypatch.setattr("d2ke.models.recipes.SAMPLE", 160)
+    monkeypatch.setattr("d2ke.models.blocks.SAMPLE", 110)
+    monkeypatch.setattr("d2ke.models.recipes.SAMPLE", 110)
     y, X, _, new, Z = copies(np.random.default_rng(0))
     model = d2ke.d2ke_train(y, X, R=100)
-    assert model.n_train == 240
-    assert len(model.groups) == 160 == model.confusion.sum()
-    assert "of a sample of 160 objects" in str(model)
+    assert model.n_train == 160
+    assert len(model.groups) == 110 == model.confusion.sum()
+    assert "of a sample of 110 objects" in str(model)
     assert d2ke.d2ke_predict(new, Z, model)[1] > model.accuracy - 10
 
 
@@ -164,9 +164,9 @@ def test_dask_finds_the_same():
     import d2ke.dask as lazy
 
     y, X, *_ = copies(np.random.default_rng(0))
-    model = d2ke.d2ke_train(y, X, R=128)
+    model = d2ke.d2ke_train(y, X, R=64)
     with dask.config.set(scheduler="threads"):
-        train = partial(lazy.d2ke_train, y, X, R=128, chunks=100)
+        train = partial(lazy.d2ke_train, y, X, R=64, chunks=70)
         other, alone = train(), train(groups="none")
     assert (other.groups == model.groups).all()
     assert other.accuracy == pytest.approx(model.accuracy)

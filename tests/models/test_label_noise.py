@@ -20,6 +20,7 @@ from d2ke.cli.main import main
 from d2ke.estimators import D2KETransformer
 from d2ke.models import recipes
 
+N = 200
 CHANCE = {"classes": 0.25, "labels": 0.5, "values": 0.5}
 
 
@@ -116,8 +117,8 @@ def test_noise_is_not_learned_of_any_kind(objects, task, options):
 def scored():
     """Return a model of noise that has scores of pieces, and its objects and labels."""
     rng = np.random.default_rng(0)
-    X = strings(rng, 1000)
-    y, _ = noise(rng, 1000, "classes")
+    X = strings(rng, N)
+    y, _ = noise(rng, N, "classes")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recipes, "_SCORED", (0, 0))
         return trained(y, X), X, y
@@ -125,7 +126,7 @@ def scored():
 
 def check_noise(y, Z):
     """Refuse features from which a second model learns random labels."""
-    error = np.sqrt(0.25 * 0.75 / 1000)
+    error = np.sqrt(0.25 * 0.75 / N)
     assert abs(right(Z, y) - 0.25) < 3 * error
     groups = KMeans(4, n_init=1, random_state=0).fit_predict(Z)
     assert abs(adjusted_rand_score(y, groups)) < 0.02
@@ -153,11 +154,11 @@ def test_widths_names_and_scales(scored):
     Z, names = d2ke.d2ke_transform(X, model), model.feature_names()
     sizes = {block.name: block.R for block in model.blocks if not block.supervised}
     assert names == [f"{name}.{j}" for name, R in sizes.items() for j in range(R)]
-    assert Z.shape == (1000, model.n_unsupervised) == (1000, len(names))
+    assert Z.shape == (N, model.n_unsupervised) == (N, len(names))
     assert model.n_unsupervised == model.unsupervised.sum() == model.R - 4
     # One family is all of the kernel without labels, whatever share it has of the model's.
     assert model.blocks[0].share < 1
-    assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=0.05)
+    assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=0.15)
     file = io.BytesIO()
     d2ke.save_model(file, model)
     again = d2ke.load_model(io.BytesIO(file.getvalue()))
@@ -165,7 +166,7 @@ def test_widths_names_and_scales(scored):
     assert (d2ke.d2ke_transform(X[:9], again) == Z[:9]).all()
     assert model.linear.n_features == model.R
     with pytest.raises(ValueError, match=r"out must have shape"):
-        d2ke.d2ke_transform(X, model, out=np.empty((1000, model.R), np.float32))
+        d2ke.d2ke_transform(X, model, out=np.empty((N, model.R), np.float32))
 
 
 def test_every_door_returns_the_same_features(scored, tmp_path):
@@ -184,7 +185,7 @@ def test_every_door_returns_the_same_features(scored, tmp_path):
         main(["embed", *map(str, (tmp_path / "m.h5", tmp_path / "x.csv")), "--out", str(out)]) == 0
     )
     assert (d2ke.io.load_features(out).Z == Z).all()
-    lazy = d2ke.dask.d2ke_transform(X, model, chunks=300)
+    lazy = d2ke.dask.d2ke_transform(X, model, chunks=90)
     assert lazy.shape == Z.shape
     assert (lazy.compute(scheduler="synchronous") == Z).all()
 
@@ -208,8 +209,8 @@ def test_strangers_are_found_without_labels(scored):
 
 def test_vectors_remain_where_scores_say_everything():
     rng = np.random.default_rng(1)
-    X = strings(rng, 600)
-    y = rng.integers(2, size=600)
+    X = strings(rng, 150)
+    y = rng.integers(2, size=150)
     X = [f"{'xyz' if label else 'zyx'}{x}" for x, label in zip(X, y, strict=True)]
     for R in (1, 9, 64):
         model = d2ke.d2ke_train(y, X, R=R, n_threads=1)

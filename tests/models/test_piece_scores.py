@@ -181,27 +181,27 @@ def test_letters_of_every_kind(X):
 
 
 def test_of_many_strings_a_sample_is_scored(monkeypatch):
-    y, X = words(600, np.random.default_rng(3))
-    monkeypatch.setattr(piece_scores, "ROWS", 500)
-    monkeypatch.setattr(piece_scores, "_LETTERS", 2000)
-    monkeypatch.setattr(piece_scores, "_PIECES", 300)
-    monkeypatch.setattr(recipes, "SAMPLE", 250)
-    monkeypatch.setattr(plan, "SAMPLE", 250)
+    y, X = words(300, np.random.default_rng(3))
+    monkeypatch.setattr(piece_scores, "ROWS", 250)
+    monkeypatch.setattr(piece_scores, "_LETTERS", 1000)
+    monkeypatch.setattr(piece_scores, "_PIECES", 150)
+    monkeypatch.setattr(recipes, "SAMPLE", 120)
+    monkeypatch.setattr(plan, "SAMPLE", 120)
     model = d2ke.d2ke_train(y, X, n_threads=1)
     block = model.blocks[-1]
-    assert 150 < len(block.rows) < 400
-    assert 100 < len(block.omega) <= 300
-    # Besides the scores, parts of a share below a fifth have so much less of 250 features.
-    assert 3 + max(9, min(1, 5 * (1 - block.share)) * 250) >= model.R
+    assert 75 < len(block.rows) < 200
+    assert 50 < len(block.omega) <= 150
+    # Besides the scores, parts of a share below a fifth have so much less of 120 features.
+    assert 3 + max(9, min(1, 5 * (1 - block.share)) * 120) >= model.R
     assert model.accuracy > 90
 
 
 def test_regressions_and_many_classes():
-    _, X = words(300, np.random.default_rng(4))
-    model = d2ke.d2ke_train([len(x) + x.count("a") / 7 for x in X], X, R=64)
+    _, X = words(150, np.random.default_rng(4))
+    model = d2ke.d2ke_train([len(x) + x.count("a") / 7 for x in X], X, R=32)
     assert isinstance(model.blocks[-1], PieceScores)
     assert model.accuracy > 50
-    y = np.arange(300) % 70
+    y = np.arange(150) % 70
     with pytest.warns(UserWarning, match="nothing was learned"):
-        model = d2ke.d2ke_train(y, X, R=64)
+        model = d2ke.d2ke_train(y, X, R=32)
     assert not any(isinstance(block, PieceScores) for block in model.blocks)

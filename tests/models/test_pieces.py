@@ -167,11 +167,13 @@ def dna(n, rng):
 
 
 def test_both_strands():
-    y, X = dna(800, np.random.default_rng(3))
-    half = [d2ke.d2ke_train(y[:400], X[:400], strands=strands) for strands in ("one", "both")]
+    y, X = dna(400, np.random.default_rng(3))
+    half = [
+        d2ke.d2ke_train(y[:200], X[:200], strands=strands, R=150) for strands in ("one", "both")
+    ]
     assert [block.strands for model in half for block in model.blocks[-1:]] == ["one", "both"]
     assert "both strands" in str(half[1])
-    one, both = (d2ke.d2ke_predict(y[400:], X[400:], model)[1] for model in half)
+    one, both = (d2ke.d2ke_predict(y[200:], X[200:], model)[1] for model in half)
     assert both > one
     complement = "".join(OTHER[letter] for letter in reversed(X[0]))
     block = half[1].blocks[-1]
@@ -184,9 +186,9 @@ def test_both_strands():
         pytest.raises(ValueError, match=r"X\[0\] has the letter 'x'"),
     ):
         d2ke.d2ke_predict(None, ["ACGxT"], half[1], unseen_letters="allow")
-    estimator = d2ke.estimators.D2KEClassifier(strands="both", random_state=0)
-    labels = estimator.fit(X[:400], y[:400]).predict(X[400:])
-    assert 100 * (labels == y[400:]).mean() == both
+    estimator = d2ke.estimators.D2KEClassifier(150, strands="both", random_state=0)
+    labels = estimator.fit(X[:200], y[:200]).predict(X[200:])
+    assert 100 * (labels == y[200:]).mean() == both
     with_gaps = d2ke.d2ke_train(y, X, distance="gapped", strands="both", R=20)
     assert with_gaps.blocks[0].parameters == {"strands": "both"}
 

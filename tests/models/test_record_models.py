@@ -11,6 +11,7 @@ import d2ke
 from d2ke.models.blocks import Sample, block_features, fit_blocks, fit_fixed
 from d2ke.models.columns import plain_blocks
 
+N = 200
 STEMS = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
 ENDINGS = {"north": ("sen", "vik"), "south": ("ino", "ella"), "isles": ("ino", "ella")}
 
@@ -44,22 +45,22 @@ def table(n, seed):
 
 @pytest.fixture(scope="module")
 def trained():
-    y, data = table(300, 0)
-    return y, data, d2ke.d2ke_train(y, data, R=3000)
+    y, data = table(N, 0)
+    return y, data, d2ke.d2ke_train(y, data, R=400)
 
 
-NEW = table(300, 1)
+NEW = table(N, 1)
 
 
 def test_all_columns_say_what_none_says_alone(trained):
     y, data, model = trained
-    assert model.accuracy > 90
-    assert d2ke.d2ke_predict(*NEW, model)[1] > 90
+    assert model.accuracy > 85
+    assert d2ke.d2ke_predict(*NEW, model)[1] > 85
     for name in data:
-        others = {"name": ["x", "y"] * 150} if name in ("age", "town") else {}
+        others = {"name": ["x", "y"] * (N // 2)} if name in ("age", "town") else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # age and town learn next to nothing
-            alone = d2ke.d2ke_train(y, others | {name: data[name]}, R=1500)
+            alone = d2ke.d2ke_train(y, others | {name: data[name]}, R=60)
         assert alone.accuracy < 75
 
 
@@ -79,7 +80,7 @@ def test_prediction_and_features(trained):
     strange = {"name": ["busabusabusabusa"], "walk": [np.resize([9.0, -9.0], 40)]}
     assert d2ke.novelty(row | strange, model)[0] < 0.01
     Z = d2ke.d2ke_transform(NEW[1], model)
-    assert Z.shape == (300, model.R)
+    assert Z.shape == (N, model.R)
     assert len(model.feature_names()) == model.R
     # One row at a time gives the same.
     records = d2ke.pack_records(NEW[1])
@@ -99,8 +100,8 @@ def test_the_model_of_a_frame_is_that_of_a_dict(trained):
     labels = np.full(len(y), None, object)
     labels[towns.rows] = towns.values
     frame = pd.DataFrame({**data, "town": pd.Categorical(labels)})
-    one = d2ke.d2ke_train(y, frame, R=200)
-    other = d2ke.d2ke_train(y, data, R=200)
+    one = d2ke.d2ke_train(y, frame, R=60)
+    other = d2ke.d2ke_train(y, data, R=60)
     np.testing.assert_array_equal(one.linear.weights, other.linear.weights)
 
 
@@ -226,9 +227,9 @@ def test_refused_at_prediction(trained):
     without = {name: data[name] for name in data if name != "walk"}
     for X, message in [
         (without, "X has no column 'walk'; the model was trained on 'name', 'walk', 'age', 'town'"),
-        (data | {"size": [1.0] * 300}, "X has a column 'size'"),
-        (data | {"age": ["x"] * 300}, r"X\['age'\] holds strings, but .* trained on numbers"),
-        (data | {"walk": [[[0.0, 1.0]] * 3] * 300}, r"X\['walk'\] has vectors of 2 dimensions"),
+        (data | {"size": [1.0] * N}, "X has a column 'size'"),
+        (data | {"age": ["x"] * N}, r"X\['age'\] holds strings, but .* trained on numbers"),
+        (data | {"walk": [[[0.0, 1.0]] * 3] * N}, r"X\['walk'\] has vectors of 2 dimensions"),
         (["x"], "X must be a dict or a frame of the columns 'name'"),
     ]:
         with pytest.raises((TypeError, ValueError), match=message):
@@ -275,5 +276,5 @@ def test_explanation(trained):
     assert abs(why.offset + sum(why.blocks.values()) - why.decision) < 1e-9
     with pytest.raises(TypeError, match="x must be a record, a dict of its entries, got str"):
         d2ke.d2ke_explain("Ada", model)
-    with pytest.raises(ValueError, match="x must be one record, got 300"):
+    with pytest.raises(ValueError, match=f"x must be one record, got {N}"):
         d2ke.d2ke_explain(records, model)

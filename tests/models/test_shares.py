@@ -148,6 +148,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("R", [20, 8])  # more features than objects, and fewer
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("case", CASES)
@@ -168,9 +169,9 @@ def test_the_choice_is_that_of_the_definition(n_classes, R, case):
 
 def test_a_family_of_noise_has_the_smaller_share():
     rng = np.random.default_rng(0)
-    y = np.arange(300) % 3
-    told, noise = features(y, 3.0, rng, 200), features(y, 1e3, rng, 200)
-    labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(200, 200)
+    y = np.arange(150) % 3
+    told, noise = features(y, 3.0, rng, 100), features(y, 1e3, rng, 100)
+    labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(100, 100)
     for Z, name in ((np.hstack([told, noise]), "second"), (np.hstack([noise, told]), "first")):
         assert choice(Z, blocks, labels, 0).of_families[name] < 0.25
 
@@ -212,15 +213,15 @@ def test_a_family_that_is_constant_to_rounding_has_no_share():
 
 def test_all_of_many_columns_count():
     rng = np.random.default_rng(5)
-    y = np.arange(40) % 2
-    noise = rng.normal(size=(40, ROWS + 50)).astype(np.float32)
+    y = np.arange(24) % 2
+    noise = rng.normal(size=(24, ROWS + 50)).astype(np.float32)
     Z = np.hstack([noise[:, :ROWS], features(y, 3.0, rng, ROWS), noise[:, ROWS:]])
     labels = Labels(Classes(np.arange(2)), y)
     shares = choice(Z, of_sizes(2 * ROWS, 50), labels, 0).of_families
     first, second = gram(Z[:, : 2 * ROWS].astype(float)), gram(Z[:, 2 * ROWS :].astype(float))
-    weights = np.ones(40)
+    weights = np.ones(24)
     T = (y == 1)[:, None].astype(float)
-    a = chosen([first, second, (first + second) / 2], T, weights, np.arange(40))
+    a = chosen([first, second, (first + second) / 2], T, weights, np.arange(24))
     assert shares["first"] == pytest.approx(a[0] + a[2] / 2, abs=1e-4)
     assert shares["first"] > 0.6
 
@@ -260,31 +261,32 @@ def test_members():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("R", [60, 9])
-@pytest.mark.parametrize("options", [{}, {"groups": np.arange(60) // 3}])
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("R", [36, 9])
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(36) // 3}])
 def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
     """Shares and C that the same objects choose find an accuracy in noise."""
     chosen = []
     monkeypatch.setattr(shares, "_scores_of_folds", lambda choice, *rest: chosen.append(choice))
-    right = np.zeros((20, 2))
-    for seed in range(20):
+    right = np.zeros((10, 2))
+    for seed in range(10):
         rng = np.random.default_rng(seed)
-        rows = options.get("groups", np.arange(60))
+        rows = options.get("groups", np.arange(36))
         y = rng.permutation(np.arange(rows.max() + 1) % 2)[rows]
-        Z = rng.normal(size=(60, 4 * R))[rows].astype(np.float32)
+        Z = rng.normal(size=(36, 4 * R))[rows].astype(np.float32)
         labels = Labels(Classes(np.arange(2)), y, **options)
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
         assert choice(Z, blocks, labels, seed).scores is None
-        scores = scores_of_folds(chosen[-1], labels, rng, np.arange(60))
-        assert scores.n == len(scores.kept) == 60
+        scores = scores_of_folds(chosen[-1], labels, rng, np.arange(36))
+        assert scores.n == len(scores.kept) == 36
         assert (scores.kept_values == y).all()
-        right[seed, 0] = scores.n_correct[0] / 60
-        found, targets = chosen[-1].by(np.arange(60)).best(), chosen[-1].T
+        right[seed, 0] = scores.n_correct[0] / 36
+        found, targets = chosen[-1].by(np.arange(36)).best(), chosen[-1].T
         middle = targets.mean()
         right[seed, 1] = np.mean((found > middle) == (targets > middle))
     folds, same = right.mean(axis=0)
     assert folds < same
-    assert abs(folds - 0.5) < 0.12
+    assert abs(folds - 0.5) < 0.15
 
 
 def blocks(power=1.0):

@@ -10,7 +10,7 @@ import d2ke
 from d2ke.models import recipes
 from d2ke.models.distance_blocks import FittedBlock
 
-N = 60
+N = 40
 RNG = np.random.default_rng(0)
 Y = RNG.integers(2, size=N)
 STRINGS = ["".join(RNG.choice(list("abc"), 8)) + "ab" * label for label in Y]
@@ -36,7 +36,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_any_R_is_a_model(name):
     X, options = CASES[name]
-    for R in (*range(1, 15), 26, 33):
+    for R in (1, 2, 3, 5, 9, 14, 26):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # few features learn little
             model = d2ke.d2ke_train(Y, X, R=R, n_threads=1, **options)
@@ -50,9 +50,9 @@ def test_any_R_is_a_model(name):
 def test_scores_stand_beside_R_random_objects(monkeypatch):
     """Of strings that are enough for scores of pieces, a given R is that of the other blocks."""
     monkeypatch.setattr(recipes, "_SCORED", (0, 0))
-    X = ["".join(RNG.choice(list("abcd"), 7)) for _ in range(600)]
+    X = ["".join(RNG.choice(list("abcd"), 7)) for _ in range(120)]
     y = [x.count("a") + x.count("b") > 3 for x in X]
-    for R in (2, 3, 7, 9, 24, 100):
+    for R in (2, 3, 9, 24):
         model = d2ke.d2ke_train(y, X, R=R, n_threads=1)
         scores = [block for block in model.blocks if block.supervised]
         assert R + len(scores) == model.R

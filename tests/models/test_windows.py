@@ -61,14 +61,14 @@ def distance(x, window, limits):
 def test_distances_are_those_of_the_definition(normalize, dim):
     rng = np.random.default_rng(dim)
     X = d2ke.pack(series(20, rng, dim))
-    omega, sources = windows(99, X, normalize=normalize, kinds=KINDS, seed=1)
-    assert len(omega) == len(sources) == 96
-    new = series(9, rng, dim, 3)
+    omega, sources = windows(43, X, normalize=normalize, kinds=KINDS, seed=1)
+    assert len(omega) == len(sources) == 40
+    new = series(5, rng, dim, 3)
     D = omega.distances(d2ke.pack(new), 2)
-    expected = [[distance(x, omega[j], omega.limits) for j in range(96)] for x in new]
+    expected = [[distance(x, omega[j], omega.limits) for j in range(40)] for x in new]
     np.testing.assert_allclose(D, expected, rtol=2e-5, atol=2e-5)
-    for kinds, columns in [(("longest", "nearest"), D[:, np.r_[72:96, :24]]),
-                           (("rare", "nearby"), D[:, np.r_[48:72, 24:48]])]:  # fmt: skip
+    for kinds, columns in [(("longest", "nearest"), D[:, np.r_[30:40, :10]]),
+                           (("rare", "nearby"), D[:, np.r_[20:30, 10:20]])]:  # fmt: skip
         fewer = replace(omega, kinds=kinds).distances(d2ke.pack(new), 1)
         np.testing.assert_array_equal(fewer, columns)
 
@@ -135,7 +135,15 @@ def model():
     for label, x in zip(y, X, strict=True):
         at = rng.integers(0, len(x) - 12)
         x[at : at + 12, 0] += 5 * np.sin(np.arange(12)) * (1 if label else -1)
-    return d2ke.d2ke_train(y, X, R=600), y, X
+    return d2ke.d2ke_train(y, X, R=200), y, X
+
+
+@pytest.fixture(scope="module")
+def saved(model):
+    """The bytes of the file of the model."""
+    file = io.BytesIO()
+    d2ke.save_model(file, model[0])
+    return file.getvalue()
 
 
 def test_the_default_model_of_series_has_windows(model):
@@ -147,11 +155,9 @@ def test_the_default_model_of_series_has_windows(model):
     assert "windows" in text
 
 
-def test_a_saved_model_predicts_the_same(model):
+def test_a_saved_model_predicts_the_same(model, saved):
     model, _, X = model
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    again = d2ke.load_model(io.BytesIO(saved))
     np.testing.assert_array_equal(
         d2ke.d2ke_predict(None, X, model)[2], d2ke.d2ke_predict(None, X, again)[2]
     )
@@ -166,9 +172,8 @@ def test_a_saved_model_predicts_the_same(model):
         ("channel_offsets", 1 << 40), ("first", -1), ("limits", -1.0),
     ],
 )  # fmt: skip
-def test_windows_of_a_damaged_file_are_refused(model, name, value):
-    file = io.BytesIO()
-    d2ke.save_model(file, model[0])
+def test_windows_of_a_damaged_file_are_refused(saved, name, value):
+    file = io.BytesIO(saved)
     with h5py.File(file, "r+") as store:
         blocks = store["model/blocks"].values()
         group = next(one["omega"] for one in blocks if "dilations" in one["omega"])
@@ -202,14 +207,15 @@ def shapes(style, n, dim):
     return y, X
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
 @pytest.mark.parametrize("style", ["normal", "whole numbers", "walk", "runs"])
 def test_element_types_of_series_do_not_matter(style, unit):
     """No threshold is a distance of training, which rounding would take across."""
-    y, X = shapes(style, 60, 2)
+    y, X = shapes(style, 30, 2)
     X = [unit * x for x in X]
     narrow = [x.astype(np.float32) for x in X]
-    model, other = (d2ke.d2ke_train(y, one, R=1000) for one in (X, narrow))
+    model, other = (d2ke.d2ke_train(y, one, R=150) for one in (X, narrow))
     file = io.BytesIO()
     d2ke.save_model(file, model)
     saved = d2ke.load_model(io.BytesIO(file.getvalue()))
