@@ -12,7 +12,7 @@ from d2ke import Objects, distance_matrix, pack
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
-from d2ke.objects.compatibility import check_compatible
+from d2ke.objects.compatibility import matched
 from matlab_compat._cells import scalar, series_cell, whole
 from matlab_compat._outputs import Outputs
 
@@ -55,7 +55,7 @@ def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean")
     x, y = (np.asarray(series) for series in (x, y))
     x, y = (s.reshape(1, -1) if s.size == max(s.shape, default=0) else s for s in (x, y))
     new, base = series_cell("x", [x]), series_cell("y", [y])
-    check_compatible(new, base, "x", "y")
+    base = matched(new, base, "x", "y")
     if maxsamp is not None:
         maxsamp = whole("maxsamp", maxsamp, 0)
         if x.shape != y.shape:
@@ -98,7 +98,7 @@ def dtw_c(s: Any, t: Any, w: float = -1) -> float:
         pack([series], kind="series", channels_first=False, name=name)
         for name, series in (("s", s), ("t", t))
     )
-    check_compatible(x, y, "s", "t")
+    y = matched(x, y, "s", "t")
     return float(distance_matrix(x, y, "dtw", window=window)[0, 0])
 
 
@@ -178,7 +178,7 @@ def dtw_similarity_cell(
                 f"got {newX.dtype} of shape {newX.shape}",
             )
     new, base = pack(newX, kind="series", name="newX"), series_cell("baseX", baseX)
-    check_compatible(new, base, "newX", "baseX")
+    base = matched(new, base, "newX", "baseX")
     K = distance_matrix(new, base, "dtw", window=0, n_threads=n_threads)
     return Outputs("dtw_similarity_cell", KMat=K, t=time.perf_counter() - started)
 
@@ -220,6 +220,6 @@ def dtw_similarity_cell_mulvar(
     """
     started = time.perf_counter()
     new, base = series_cell("newX", newX), series_cell("baseX", baseX)
-    check_compatible(new, base, "newX", "baseX")
+    base = matched(new, base, "newX", "baseX")
     K = distance_matrix(new, base, "dtw", window="rws", n_threads=n_threads)
     return Outputs("dtw_similarity_cell_mulvar", KMat=K, t=time.perf_counter() - started)

@@ -88,7 +88,7 @@ class Columns:
         if self._kernel is None or not isinstance(x, Objects) or not x.values.size:
             return None
         same = x.kind == y.kind and x.letters == y.letters and x.dim == y.dim
-        if not same or x.lengths.min() < self._shortest:
+        if not same or x.channel_names != y.channel_names or x.lengths.min() < self._shortest:
             return None
         if x.kind == "strings":
             codes = _codes_of(y.alphabet, x.alphabet)[x.values]

@@ -27,7 +27,7 @@ _RUN = 1 << 20  # letters turned into symbols at a time
 def objects_digest(objects: Objects) -> str:
     """Return the SHA-256 of objects; it does not depend on the alphabet that they are packed in."""
     digest = hashlib.sha256()
-    head = (objects.kind, objects.letters, len(objects), objects.dim)
+    head = (objects.kind, objects.letters, len(objects), objects.dim, objects.channel_names)
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
     if objects.kind == "strings":

@@ -36,7 +36,7 @@ from d2ke.distances.registry import (
     usual_distance,
 )
 from d2ke.distances.string_rows import not_empty
-from d2ke.objects.compatibility import check_compatible, refuse_weights
+from d2ke.objects.compatibility import matched, refuse_weights
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
@@ -305,7 +305,7 @@ def _packed(
         if len(objects.offsets) == 1:
             raise ArgumentError(name, "is empty: at least one object is needed")
     if y is not x:
-        check_compatible(x, y, names.x, names.y)
+        y = matched(x, y, names.x, names.y)
     return x, y
 
 

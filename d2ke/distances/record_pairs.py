@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -112,6 +112,8 @@ def _check_columns(
                 raise
             kind = ArgumentTypeError if isinstance(error, TypeError) else ArgumentError
             raise kind(f"distance[{name!r}]", f"is wrong: {error}") from None
+        if y is not x and isinstance(problems[name].y, Objects):  # with channels in x's order
+            y.columns[name] = replace(y[name], values=problems[name].y)
     return x, y, problems
 
 

@@ -264,4 +264,6 @@ def _compare(
         raise ArgumentError(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
         )
+    if not same and isinstance(pairs.y, Objects):  # with channels in x's order
+        y = replace(y, values=pairs.y)
     return ComparedColumn(x, y, pairs, pairs.rounded(radius) or radius)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
-from d2ke.io.columns import IDS, LABELS, LabelledObjects, find_usual
+from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.text import lines_of
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import LABELS, Columns, find_usual
 from d2ke.objects.columns import type_column
 from d2ke.objects.fields import MISSING, finite_numbers, labels_of_text
 from d2ke.objects.packing import pack

@@ -11,18 +11,9 @@ import numpy as np
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
 
-LABELS = ("label", "labels", "class", "y", "target")
 STRINGS = ("sequence", "string", "text", "objects", "x")
 IDS = ("id", "series", "series_id")
 TIMES = ("time", "t", "step", "timestamp")
-INDEX = ("", "unnamed: 0", "__index_level_0__")  # of pandas, written as a column
-
-
-def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
-    """Return the place of the column with a usual name; y beside z is an axis, not labels."""
-    lower = [name.lower() for name in names]
-    present = (name for name in usual if name in lower and not (name == "y" and "z" in lower))
-    return next(map(lower.index, present), None)
 
 
 class LabelledObjects(tuple[Objects, np.ndarray | None]):

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d2ke._base.files import open_file
-from d2ke.io.columns import IDS, INDEX, LABELS, STRINGS, TIMES, find_usual
-from d2ke.objects.column_names import Columns
+from d2ke.io.columns import IDS, STRINGS, TIMES
+from d2ke.objects.column_names import INDEX, LABELS, Columns, find_usual
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import Fields
@@ -62,7 +62,7 @@ def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
             )
     fields = dict(zip(names, map(Fields, zip(*rows, strict=True)), strict=True))
     first, index = names[0], None
-    if first.lower() in INDEX and fields[first] != list(map(str, range(len(rows)))):
+    if INDEX.fullmatch(first) and fields[first] != list(map(str, range(len(rows)))):
         index = first
     return Table(path, fields, places, index=index)
 

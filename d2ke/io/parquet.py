@@ -50,7 +50,7 @@ class ParquetObjects(StoredObjects):
 
     Attributes
     ----------
-    kind, dim, alphabet, letters
+    kind, dim, alphabet, letters, channel_names
         As those of `Objects`.
     lengths : ndarray of int64, shape (n,)
         The length of each object.
@@ -113,10 +113,10 @@ class ParquetObjects(StoredObjects):
             raise ValueError(f"{self.path} has no rows")
         filled = np.flatnonzero(counts).tolist()
         groups = [self._pack(self._read(i), self._starts[i]) for i in filled]
-        described = {(group.kind, group.dim, group.letters) for group in groups}
+        described = {(x.kind, x.dim, x.letters, x.channel_names) for x in groups}
         if len(described) > 1:
             raise ValueError(f"{self.path} has objects of several kinds in column {column!r}")
-        self.kind, self.dim, self.letters = described.pop()
+        self.kind, self.dim, self.letters, self.channel_names = described.pop()
         self.alphabet = None
         if self.kind == "strings":
             self.alphabet = reduce(np.union1d, [group.alphabet for group in groups])

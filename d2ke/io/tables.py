@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
-from d2ke.io.columns import IDS, INDEX, LABELS, STRINGS, TIMES, LabelledObjects, find_usual
-from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.io.columns import IDS, STRINGS, TIMES, LabelledObjects
+from d2ke.objects.column_names import LABELS, NOTHING, Columns, find_usual
+from d2ke.objects.container import with_channel_names
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.ids import named
-from d2ke.objects.long_tables import read_long
+from d2ke.objects.long_tables import read_long, refuse_targets
 from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import column_of
 from d2ke.objects.records import Records
@@ -34,10 +35,13 @@ class TableRoles:
         What the rows are: an object, a record, or a vector of a series.
     columns : Columns
         The names that are read, and the others.
+    guessed : bool
+        Whether the channels of series are all columns of numbers that are for nothing else.
     """
 
     form: str
     columns: Columns
+    guessed: bool = False
 
 
 def find_roles(
@@ -93,7 +97,7 @@ def find_roles(
     others = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
     if others:
         warn(f"{table.path}: not used, as no distance compares such columns: {', '.join(others)}")
-    return TableRoles(form, roles)
+    return TableRoles(form, roles, form == "series" and not columns.objects)
 
 
 def _ids_column(table: Table, columns: Columns, of_model: str | None) -> str | None:
@@ -149,7 +153,7 @@ def read_roles(
     label = columns.labels
     labels: np.ndarray | None = None
     if roles.form == "series":
-        return _series(table, columns, uses, unlabelled)
+        return _series(table, columns, uses, unlabelled, roles.guessed)
     if roles.form == "records":
         packed = {
             name: column_of(table.typed(name, uses.get(name, ""))) for name in columns.objects or ()
@@ -199,7 +203,7 @@ def _usual_labels(table: Table, columns: Columns) -> Sequence[str]:
 
 
 def _left(table: Table, taken: Collection[str | None]) -> list[str]:
-    return [name for name in table.names if name not in taken and name.lower() not in INDEX]
+    return [name for name in table.names if name not in taken and not table.is_index(name)]
 
 
 def _objects_column(table: Table, columns: Columns, taken: Collection[str | None]) -> str:
@@ -270,12 +274,15 @@ def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
 
 
 def _series(
-    table: Table, columns: Columns, uses: Mapping[str, str], unlabelled: bool
+    table: Table, columns: Columns, uses: Mapping[str, str], unlabelled: bool, guessed: bool
 ) -> LabelledObjects:
     """Return the series of a long table, in the order in which they first appear."""
     label = columns.labels
     long = read_long(table, columns.ids or "", columns.time, columns.objects or (), uses)
+    if guessed:
+        refuse_targets(long, "objects", str(table.path))
     objects = pack(long.series, channels_first=False, ids=long.ids)
+    objects = with_channel_names(objects, long.channels)
     labels = written = None
     if label is not None:
         if not unlabelled:

@@ -16,10 +16,10 @@ from d2ke._base.damage import Damaged, damage
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import open_file
 from d2ke._base.labels import label_array
-from d2ke.io.columns import LABELS, LabelledObjects, find_usual
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.feature_file import features_seal
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import LABELS, Columns, find_usual
 from d2ke.objects.container import Objects, with_ids
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.hdf5 import get_objects, open_hdf5

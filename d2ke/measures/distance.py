@@ -15,7 +15,7 @@ from d2ke._base.threads import thread_count
 from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
-from d2ke.measures.measure import Measure, as_measure, check_comparable, lengths, merged
+from d2ke.measures.measure import Measure, as_measure, lengths, matched, merged
 from d2ke.measures.norm_methods import NORM_METHODS, check_method, choose
 
 
@@ -181,7 +181,7 @@ def kernel_distance(
     """
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
-    check_comparable("P", p, "Q", q)
+    q = matched(p, q, "P", "Q")
     checked = Kernel.checked(kernel, sigma, [p, q])
     return norm_of([p, q], checked, Accuracy.checked(eps, delta, seed), method, n_threads)
 

@@ -17,6 +17,7 @@ from d2ke._base.memory import check_fits
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures
+from d2ke.objects.compatibility import channel_order
 from d2ke.objects.packed import offsets_of
 
 _MAX_VALUES = 2**31  # of a feature matrix
@@ -51,6 +52,8 @@ class KernelFeatureMap:
         Maximum distance from the centre of points that can be mapped; None for no limit.
     eps : float or None
         The accuracy it was made for.
+    channel_names : tuple of str, or None
+        The names of the coordinates, where the sets had some.
     """
 
     method: str
@@ -63,6 +66,7 @@ class KernelFeatureMap:
     degree: int
     radius: float | None
     eps: float | None
+    channel_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on, where the parts are not from `kernel_feature_map`."""
@@ -103,7 +107,11 @@ class KernelFeatureMap:
             f"{self.n_features} features of {len(measures)} sets",
             "map some sets at a time, or take a smaller n_features",
         )
-        points = np.concatenate([m.points for m in measures]) - self.centre
+        points = np.concatenate([m.points for m in measures])
+        if self.channel_names is not None and first.channel_names is not None:
+            order = channel_order(first.channel_names, self.channel_names, "sets", "the map")
+            points = points if order is None else np.ascontiguousarray(points[:, order])
+        points -= self.centre
         vectors = np.concatenate([m.vectors for m in measures])
         offsets = offsets_of([len(m) for m in measures])
         if self.radius is not None:
@@ -171,6 +179,7 @@ class MapOptions:
         new_map = partial(
             KernelFeatureMap, kernel=checked.name, sigma=checked.sigma, centre=centre,
             kind=measures[0].kind, channels=channels, eps=eps,
+            channel_names=measures[0].channel_names,
         )  # fmt: skip
         if bounded and method != "rff":
             try:

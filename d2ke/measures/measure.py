@@ -11,7 +11,9 @@ import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.objects.compatibility import channel_order
 from d2ke.objects.packing import as_objects
+from d2ke.objects.values import channel_labels, channel_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,9 @@ class Measure:
         No point of the shape is farther than this from its sample; 0 for points.
     n_samples : int or None
         Number of random samples, for a shape that was sampled at random.
+    channel_names : tuple of str, or None
+        The names of the coordinates, where the points were a data frame; two measures with names
+        are compared by name.
     """
 
     points: np.ndarray
@@ -42,6 +47,7 @@ class Measure:
     kind: str = "points"
     gap: float = 0.0
     n_samples: int | None = None
+    channel_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check what the kernels rely on, where the parts are not from `curve` or `mesh`."""
@@ -85,7 +91,8 @@ def as_measure(name: str, value: Any, weights_name: str = "", weights: Any = Non
         measure = value
     else:
         points = coordinates(name, value)
-        measure = Measure(points, np.ones((len(points), 1)))
+        names = coordinate_names(name, value)
+        measure = Measure(points, np.ones((len(points), 1)), channel_names=names)
     if weights is None:
         return measure
     factors = np.asarray(weights)
@@ -111,8 +118,10 @@ def as_measures(
     """Return measures from a sequence of arrays and Measures, or from what `pack` takes."""
     if isinstance(sets, Measure):
         raise ArgumentTypeError(name, "is one Measure; a sequence of sets is needed")
+    names = None
     if not (isinstance(sets, (list, tuple)) and any(isinstance(item, Measure) for item in sets)):
         sets = as_objects(name, sets, "sets")
+        names = sets.channel_names
     items = list(sets)
     if weights is None:
         weights = [None] * len(items)
@@ -127,13 +136,23 @@ def as_measures(
         as_measure(f"{name}[{i}]", item, f"{weights_name}[{i}]", factors)
         for i, (item, factors) in enumerate(zip(items, weights, strict=True))
     ]
-    for i, measure in enumerate(measures):
-        check_comparable(f"{name}[0]", measures[0], f"{name}[{i}]", measure)
-    return measures
+    if names is not None:
+        measures = [replace(measure, channel_names=names) for measure in measures]
+    return [matched(measures[0], m, f"{name}[0]", f"{name}[{i}]") for i, m in enumerate(measures)]
 
 
-def check_comparable(name: str, measure: Measure, other_name: str, other: Measure) -> None:
-    """Raise unless two measures can be compared."""
+def matched(measure: Measure, other: Measure, name: str, other_name: str) -> Measure:
+    """Return the other measure, its coordinates in the order of the first; refuse another kind."""
+    names, held = measure.channel_names, other.channel_names
+    if names is not None and held is not None:
+        order = channel_order(held, names, other_name, name)
+        if order is not None and other.kind != "points":  # vectors turn with the coordinates
+            raise ArgumentError(
+                other_name, f"has the coordinates {held}, but {name} has {names}; use one order"
+            )
+        if order is not None:
+            points = np.ascontiguousarray(other.points[:, order])
+            other = replace(other, points=points, channel_names=names)
     if measure.points.shape[1] != other.points.shape[1]:
         raise ArgumentError(
             name,
@@ -144,6 +163,12 @@ def check_comparable(name: str, measure: Measure, other_name: str, other: Measur
         raise ArgumentTypeError(
             name, f"is a measure of kind {measure.kind!r} but {other_name} of kind {other.kind!r}"
         )
+    return other
+
+
+def coordinate_names(name: str, value: Any) -> tuple[str, ...] | None:
+    """Return the names of the coordinates of points that are a data frame; else None."""
+    return channel_names(channel_labels(value, False), name)
 
 
 def coordinates(name: str, value: Any) -> np.ndarray:

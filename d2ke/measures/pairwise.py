@@ -20,7 +20,7 @@ from d2ke._ext.pair_distance import NEAR_SHARE
 from d2ke.measures import pair_sums
 from d2ke.measures.feature_map import KernelFeatureMap, MapOptions
 from d2ke.measures.kernels import Kernel
-from d2ke.measures.measure import Measure, as_measures, check_comparable, merged
+from d2ke.measures.measure import Measure, as_measures, matched, merged
 
 MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
 
@@ -95,7 +95,7 @@ def kernel_distance_matrix(
     if y is None and weights_y is not None:
         raise TypeError("weights_y is given, but Y is not")
     if y is not None:
-        check_comparable("X[0]", x[0], "Y[0]", y[0])
+        y = [matched(x[0], measure, "X[0]", f"Y[{i}]") for i, measure in enumerate(y)]
     options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed)
     by = _comparison(x if y is None else x + y, options)
     return _distances(x, y, by, n_threads)
@@ -164,7 +164,7 @@ def kernel_neighbors(
     """
     q = as_measures("queries", queries, "weights_queries", weights_queries)
     s = as_measures("sets", sets, "weights", weights)
-    check_comparable("queries[0]", q[0], "sets[0]", s[0])
+    s = [matched(q[0], measure, "queries[0]", f"sets[{i}]") for i, measure in enumerate(s)]
     k = integer("k", k, 1, len(s))
     options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed)
     by = _comparison(q + s, options)

@@ -16,8 +16,9 @@ from d2ke._base.threads import thread_count
 from d2ke.measures import motion_search, pair_sums
 from d2ke.measures.distance import KernelDistanceInfo, norm_of
 from d2ke.measures.kernels import Accuracy, Kernel
-from d2ke.measures.measure import Measure, as_measure, check_comparable
+from d2ke.measures.measure import Measure, as_measure, coordinate_names, matched
 from d2ke.measures.rotations import Action, apply
+from d2ke.objects.compatibility import channel_order
 
 MOTIONS = ("translation", "rotation", "rigid")
 
@@ -53,6 +54,8 @@ class KernelAlignment:
     counts : dict of str to int
         Motions that were tried ("candidates"), pairs of points that the search evaluated
         ("pairs").
+    channel_names : tuple of str, or None
+        The names of the coordinates, where P or Q was a data frame.
     """
 
     rotation: np.ndarray
@@ -66,10 +69,15 @@ class KernelAlignment:
     sigma: float
     eps: float | None
     counts: dict[str, int] = field(default_factory=dict)
+    channel_names: tuple[str, ...] | None = None
 
     def __call__(self, points: Any) -> np.ndarray:
         """Move points, float64 of shape (n, d)."""
-        return np.asarray(points, dtype=np.float64) @ self.rotation.T + self.translation
+        coordinates, names = np.asarray(points, np.float64), coordinate_names("points", points)
+        if names is not None and self.channel_names is not None:
+            order = channel_order(names, self.channel_names, "points", "P")
+            coordinates = coordinates if order is None else coordinates[:, order]
+        return coordinates @ self.rotation.T + self.translation
 
 
 @hinted
@@ -165,7 +173,7 @@ def kernel_align(
     """
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
-    check_comparable("P", p, "Q", q)
+    q = matched(p, q, "P", "Q")
     choice("motion", motion, MOTIONS)
     choice("method", method, ("auto", "fptas"))
     checked = Kernel.checked("gaussian", sigma, [p, q])
@@ -219,4 +227,5 @@ def kernel_align(
         sigma=checked.sigma,
         eps=eps if proving else None,
         counts={"candidates": search.candidates, "pairs": search.ascent.pairs},
+        channel_names=p.channel_names or q.channel_names,
     )

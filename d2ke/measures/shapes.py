@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import flag, generator, integer, positive_number
 from d2ke._base.keywords import hinted
-from d2ke.measures.measure import Measure, coordinates
+from d2ke.measures.measure import Measure, coordinate_names, coordinates
 
 _MAX_SAMPLES = 2**31
 
@@ -71,7 +71,7 @@ def curve(
     ([[1.0, 0.0], [2.0, 0.5]], [[2.0, 0.0], [0.0, 1.0]])
     """
     closed, oriented = flag("closed", closed), flag("oriented", oriented)
-    vertices = coordinates("points", points)
+    vertices, names = coordinates("points", points), coordinate_names("points", points)
     if len(vertices) < 2:
         raise ValueError("points must hold at least 2 vertices, got 1")
     starts = vertices if closed else vertices[:-1]
@@ -80,14 +80,16 @@ def curve(
     if n_samples is not None:
         segment, rng = _sampled(size, gap, n_samples, seed)
         place = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
-        return _shape(place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples)
+        return _shape(
+            place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples, names
+        )
     pieces = _pieces(size / 2, gap)
     segment = np.repeat(np.arange(len(size)), pieces)
     within = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     share = vectors[segment] / pieces[segment, None]
     centres = starts[segment] + share * (within[:, None] + 0.5)
     reach = float((size / (2 * pieces)).max())
-    return _shape(centres, share, "curve", oriented, reach, None)
+    return _shape(centres, share, "curve", oriented, reach, None, names)
 
 
 @hinted
@@ -149,7 +151,7 @@ def mesh(
     ([[1.0, 1.0, 0.0]], [[0.0, 0.0, 4.5]])
     """
     oriented = flag("oriented", oriented)
-    corners = coordinates("vertices", vertices)
+    corners, names = coordinates("vertices", vertices), coordinate_names("vertices", vertices)
     d = corners.shape[1]
     if d < 2:
         raise ValueError(f"vertices must have shape (n, d) with d >= 2, got {corners.shape}")
@@ -172,7 +174,9 @@ def mesh(
         s, t = rng.random((2, len(face), 1))
         s, t = np.where(s + t > 1, 1 - s, s), np.where(s + t > 1, 1 - t, t)
         place = a[face] + s * (b - a)[face] + t * (c - a)[face]
-        return _shape(place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples)
+        return _shape(
+            place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples, names
+        )
     centroid = (a + b + c) / 3
     reach = np.max([np.linalg.norm(corner - centroid, axis=1) for corner in (a, b, c)], axis=0)
     cuts = _pieces(reach, gap, squared=True)
@@ -189,7 +193,7 @@ def mesh(
         shares.append(np.repeat(vectors[which] / k**2, k**2, axis=0))
     farthest = float((reach / cuts).max())
     return _shape(
-        np.concatenate(centres), np.concatenate(shares), "surface", oriented, farthest, None
+        np.concatenate(centres), np.concatenate(shares), "surface", oriented, farthest, None, names
     )
 
 
@@ -208,6 +212,7 @@ def _shape(
     oriented: bool,
     gap: float,
     n_samples: int | None,
+    names: tuple[str, ...] | None,
 ) -> Measure:
     """Return the measure of samples; if not oriented, of the products t t' / |t|."""
     if not np.isfinite(vectors).all():
@@ -220,7 +225,7 @@ def _shape(
         i, j = np.triu_indices(vectors.shape[1])
         vectors = direction[:, i] * direction[:, j] * np.where(i == j, 1, math.sqrt(2))
     arrays = np.ascontiguousarray(centres), np.ascontiguousarray(vectors)
-    return Measure(*arrays, kind, gap, n_samples)
+    return Measure(*arrays, kind, gap, n_samples, names)
 
 
 def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.ndarray:

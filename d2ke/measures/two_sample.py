@@ -21,7 +21,7 @@ from d2ke._base.memory import check_fits
 from d2ke._base.threads import thread_count
 from d2ke.measures import pair_sums, user_kernel
 from d2ke.measures.kernels import SCALED_KERNELS, Kernel
-from d2ke.measures.measure import Measure, coordinates
+from d2ke.measures.measure import Measure, as_measure, matched
 
 _COLUMNS = 64  # permutations at a time
 # Statistics tie if they differ by less, relative to the largest and to kernel values.
@@ -149,11 +149,8 @@ def kernel_two_sample_test(
         for name, sample in (("P", P), ("Q", Q)):
             if isinstance(sample, Measure):
                 raise ArgumentTypeError(name, "is a Measure; samples are arrays of points")
-        first, second = coordinates("P", P), coordinates("Q", Q)
-        if first.shape[1] != second.shape[1]:
-            raise ValueError(
-                f"P has points of {first.shape[1]} dimensions but Q has {second.shape[1]}"
-            )
+        p = as_measure("P", P)
+        first, second = p.points, matched(p, as_measure("Q", Q), "P", "Q").points
         points, n = np.concatenate([first, second]), len(first)
         pooled = Measure(points, np.ones((len(points), 1)))
         checked = Kernel.checked(kernel, sigma, [pooled], SCALED_KERNELS)

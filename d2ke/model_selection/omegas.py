@@ -32,7 +32,7 @@ from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FEATURE_VALUES
 from d2ke.model_selection.result import Search, printable
-from d2ke.objects.compatibility import check_compatible, warn_of_letters
+from d2ke.objects.compatibility import matched, warn_of_letters
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.samplers import training
@@ -214,7 +214,7 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
                 f"draws {objects.kind}, but X holds {call.X.kind}; for these there is "
                 f"{_sampler_for(call)}",
             )
-        check_compatible(call.X, objects, "X", "sampler")
+        objects = matched(call.X, objects, "X", "sampler")
         if objects.kind == "strings":
             warn_of_letters(call.X, objects, "X", "sampler")
     if len(objects) != R:

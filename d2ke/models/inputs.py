@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.distances.registry import BY_NAME
+from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.record_packing import as_categories, naming_rows, pack_table
 from d2ke.objects.records import Column, Records, check_use
@@ -33,12 +34,15 @@ class InputKind:
         The letters of the training strings.
     letters : {"str", "bytes", "int", "token"} or None
         What the letters are.
+    channel_names : tuple of str, or None
+        The names of the channels, as those of `Objects`.
     """
 
     kind: str
     channels: int = 0
     alphabet: np.ndarray | None = None
     letters: str | None = None
+    channel_names: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, X: Any, blocks: Sequence[Any]) -> InputKind:
@@ -54,7 +58,8 @@ class InputKind:
         distances = [getattr(block, "distance", None) for block in blocks]
         compared = {BY_NAME[d].kind for d in distances if isinstance(d, str) and d in BY_NAME}
         kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
-        return cls(kind, 0 if X.kind == "strings" else X.dim, X.alphabet, X.letters)
+        channels = 0 if X.kind == "strings" else X.dim
+        return cls(kind, channels, X.alphabet, X.letters, X.channel_names)
 
     def check(
         self,
@@ -65,7 +70,7 @@ class InputKind:
         refuse: bool | None,
         rows: np.ndarray | None = None,
     ) -> Objects:
-        """Refuse packed objects that the model was not trained for.
+        """Return packed objects with channels in the model's order; refuse those of another kind.
 
         `items` are what was packed, and `rows` the rows of a column's objects. Letters that no
         training string has are an error if `refuse`, else a warning; for None they are not looked
@@ -76,7 +81,7 @@ class InputKind:
             raise ArgumentTypeError(
                 name, f"holds {objects.kind}, but the model was trained on {self.kind}"
             )
-        objects = taken
+        objects = in_order(taken, self.channel_names, name, "the training data")
         if self.kind != "strings":
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.

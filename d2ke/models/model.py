@@ -94,6 +94,9 @@ class D2KEModel:
     near_copies : NearCopies or None
         Groups of near-copies among the training objects, and the accuracy with each object left
         out alone; None if there are none, or groups were given.
+    channel_names : tuple of str, or None
+        The names of the channels of vectors, where the training objects had them: new objects with
+        names are matched by name.
     n_added : int
         Number of objects that `d2ke_update` added. They are not in n_train, accuracy, confusion
         and calibration.
@@ -123,6 +126,7 @@ class D2KEModel:
     sums: RidgeSums | None = None
     near_copies: NearCopies | None = None
     n_added: int = 0
+    channel_names: tuple[str, ...] | None = None
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -214,7 +218,7 @@ class D2KEModel:
         return plot_model(self, X, y, n_threads)
 
     def check_objects(self, X: Any, unseen_letters: str | None = "allow") -> Any:
-        """Pack objects; refuse those that the model was not trained for.
+        """Pack objects, with channels in the model's order; refuse those that it cannot predict.
 
         Letters that no training string has are an error for "refuse", a warning for "allow"; for
         None they are not looked for.
@@ -225,7 +229,7 @@ class D2KEModel:
         if self.inputs:
             uses = self.columns.get("uses", {})
             return check_records(X, self.inputs, self._compared, refuse, uses)
-        kind = InputKind(self.kind, self.channels, self.alphabet, self.letters)
+        kind = InputKind(self.kind, self.channels, self.alphabet, self.letters, self.channel_names)
         return kind.check("X", as_objects("X", X), X, self._compared, refuse)
 
     @cached_property

@@ -46,7 +46,7 @@ from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
-from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.container import Objects, check_channel_names, of_kind
 from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
 
 _FORMAT, _VERSION = "d2ke model", 1
@@ -330,5 +330,8 @@ def _check(model: D2KEModel) -> None:
     arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
+    for held in (model, *model.inputs.values()):
+        if held.channel_names is not None:
+            check_channel_names(held.channel_names, held.channels)
     if (model.alphabet is None) != (model.kind != "strings"):
         raise ValueError("an alphabet goes with strings")

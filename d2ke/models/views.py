@@ -18,7 +18,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.rounding import constant, plain_deviations
 from d2ke.embedding.scaling import moments
-from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.container import Objects, fields_of, from_owned, objects_of
 from d2ke.objects.packed import code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
@@ -58,7 +58,8 @@ def difference(X: Any) -> Objects:
     offsets = offsets_of(lengths)
     source = np.repeat(objects.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
     after = np.minimum(source + 1, np.repeat(objects.offsets[1:] - 1, lengths))
-    return from_owned(objects.kind, objects.values[after] - objects.values[source], offsets)
+    values = objects.values[after] - objects.values[source]
+    return from_owned(objects.kind, values, offsets, channel_names=objects.channel_names)
 
 
 @hinted
@@ -119,7 +120,7 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
-    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
+    return _with_values(objects, values)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
@@ -175,8 +176,7 @@ def square_root(X: Any) -> Objects:
     array([ 2., -3.])
     """
     objects = _vectors("square_root", X)
-    values = np.copysign(np.sqrt(np.abs(objects.values)), objects.values)
-    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
+    return _with_values(objects, np.copysign(np.sqrt(np.abs(objects.values)), objects.values))
 
 
 @hinted
@@ -213,7 +213,7 @@ def centre(X: Any) -> Objects:
     values = np.empty_like(objects.values)
     for channel, column in enumerate(objects.values.T):
         values[:, channel] = column - np.bincount(owner, shares * column, len(objects))[owner]
-    return from_owned(objects.kind, values, objects.offsets, weights=objects.weights)
+    return _with_values(objects, values)
 
 
 @hinted
@@ -256,7 +256,8 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     source += np.arange(offsets[-1])
     weights = None if objects.weights is None else objects.weights[source]
     fields = objects.alphabet, objects.letters, weights
-    return from_owned(objects.kind, objects.values[source], offsets, *fields)
+    names = objects.channel_names
+    return from_owned(objects.kind, objects.values[source], offsets, *fields, channel_names=names)
 
 
 @hinted
@@ -335,6 +336,11 @@ def _marks(objects: Objects) -> dict[str, Any]:
             "X", "has all values of a byte as letters: there are none left for marks"
         )
     return {"begin": free[1], "end": free[0]}
+
+
+def _with_values(objects: Objects, values: np.ndarray) -> Objects:
+    """Return vectors with other values and all else of these."""
+    return objects_of(fields_of(objects)._replace(values=values))
 
 
 def _vectors(name: str, X: Any) -> Objects:

@@ -14,6 +14,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.pictures import COLOURS, GREY, matplotlib
 from d2ke._base.text import shortened
 from d2ke.distances.alignment.align import align
+from d2ke.objects.compatibility import matched
 from d2ke.objects.packing import as_objects
 from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
 from d2ke.objects.values import list_of
@@ -83,6 +84,7 @@ def plot_neighbors(
     y = x if Y is None else as_objects("Y", Y)
     if x.kind != y.kind:
         raise ArgumentError("Y", f"holds {y.kind}, but X holds {x.kind}")
+    y = matched(x, y, "X", "Y")
     distances = matrix("distances", distances, infinite=True)
     indices = _checked(indices, distances.shape, len(x), len(y))
     default = range(len(y)) if y.ids is None else y.ids.tolist()

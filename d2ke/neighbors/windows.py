@@ -21,7 +21,7 @@ from d2ke._ext import elastic
 from d2ke.distances.registry import BY_NAME
 from d2ke.distances.window_rows import constant_limits
 from d2ke.neighbors.window_bounds import Query
-from d2ke.objects.compatibility import check_compatible, refuse_weights
+from d2ke.objects.compatibility import matched, refuse_weights
 from d2ke.objects.container import Objects
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import as_objects, pack_items
@@ -114,8 +114,7 @@ def nearest_windows(
     ([1], [120])
     """
     x = as_objects("X", X, "series", False)
-    q = _one_series(query)
-    check_compatible(x, q, "X", "query")
+    q = matched(x, _one_series(query), "X", "query")
     for name, objects in (("X", x), ("query", q)):
         refuse_weights(objects, name, "nearest_windows")
         values = objects.values

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from d2ke.objects.arrow_columns import pyarrow
 
 _LETTERS = 1 << 22  # that are encoded in one go
+CHANNEL_NAMES = "d2ke channel names"  # a JSON list, in the metadata of the type of the vectors
 
 
 def arrow_array(objects: Any) -> Any:
@@ -18,7 +20,11 @@ def arrow_array(objects: Any) -> Any:
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
     if objects.kind != "strings":
-        return pa.LargeListArray.from_arrays(offsets, _vectors(pa, objects))
+        vectors, names = _vectors(pa, objects), objects.channel_names
+        metadata = None if names is None else {CHANNEL_NAMES: json.dumps(names)}
+        kind = pa.large_list(pa.field("item", vectors.type, metadata=metadata))
+        buffers = [None, pa.py_buffer(objects.offsets)]
+        return pa.Array.from_buffers(kind, len(objects), buffers, children=[vectors])
     if objects.letters == "int":
         return pa.LargeListArray.from_arrays(offsets, pa.array(objects.alphabet[objects.values]))
     if objects.letters == "token":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,19 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import first_null, pieces, plain, plain_type, pyarrow
+from d2ke.objects.arrow_export import CHANNEL_NAMES
 from d2ke.objects.arrow_strings import read_text
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packed import Packed, code_dtype, offsets_of
 from d2ke.objects.strings import pack_integers
 from d2ke.objects.tokens import encode, sorted_alphabet
-from d2ke.objects.values import LARGEST_EXACT_INTEGER, as_floats, check_values, is_exact
+from d2ke.objects.values import (
+    LARGEST_EXACT_INTEGER,
+    as_floats,
+    channel_names,
+    check_values,
+    is_exact,
+)
 from d2ke.objects.weights import with_weights
 
 
@@ -69,6 +77,7 @@ class _Lists:
 
     offsets: NDArray[Any]
     runs: list[Any]
+    channel_names: tuple[str, ...] | None = None  # that `to_arrow` wrote
 
     @classmethod
     def of(cls, column: Any, name: str) -> _Lists:
@@ -76,7 +85,10 @@ class _Lists:
         for _, array in pieces(column, name):
             lengths.append(_lengths(array))
             runs.append(plain(array.flatten()))
-        return cls(offsets_of(np.concatenate(lengths)), runs)
+        item = getattr(column.type, "value_field", None)
+        written = None if item is None else (item.metadata or {}).get(CHANNEL_NAMES.encode())
+        names = None if written is None else tuple(json.loads(written))
+        return cls(offsets_of(np.concatenate(lengths)), runs, names)
 
     def place(self, at: int) -> tuple[int, int]:
         """Return the object of an element, and the element's place in it."""
@@ -100,21 +112,31 @@ class _Lists:
 
 
 def _read_vectors(lists: _Lists, layout: Layout, name: str, kind: str) -> Packed:
-    runs, weights, dim = lists.runs, None, 1
+    runs, weights, dim, names = lists.runs, None, 1, lists.channel_names
     if _is_weighted(runs[0].type):
         lists.check_nulls(runs, 1, name)
         weights = _numbers(lists, [run.field("weight") for run in runs], 1, f"weights of {name}")
         runs = [plain(run.field("vector")) for run in runs]
-    if _is_list(runs[0].type):
+    channels = None
+    if pyarrow("an Arrow column").types.is_struct(runs[0].type):
+        lists.check_nulls(runs, 1, name)
+        fields = [field.name for field in runs[0].type]
+        names = channel_names(fields, name)
+        channels = [
+            _numbers(lists, [plain(run.field(i)) for run in runs], 1, name, layout.missing)
+            for i in range(len(fields))
+        ]
+        dim = len(fields)
+    elif _is_list(runs[0].type):
         lists.check_nulls(runs, 1, name)
         dim = _channels(lists, runs, name)
         runs = [plain(run.flatten()) for run in runs]
-    values = _numbers(lists, runs, dim, name, layout.missing)
+    values = np.hstack(channels) if channels else _numbers(lists, runs, dim, name, layout.missing)
     values = check_values(values, lists.offsets, layout.missing, name)
     lengths = np.diff(lists.offsets)
     if (lengths == lengths[0]).all():
         layout.warn(name, int(lengths[0]), dim)
-    packed = Packed(kind, values, lists.offsets, missing=layout.missing)
+    packed = Packed(kind, values, lists.offsets, missing=layout.missing, channel_names=names)
     if weights is None:
         return packed
     return with_weights(packed, np.split(weights.ravel(), lists.offsets[1:-1]), name)

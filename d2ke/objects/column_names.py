@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from d2ke._base.errors import ArgumentError
 from d2ke.objects.typed import NOTES
 
 _LISTED = 20  # names of columns that are not used
+LABELS = ("label", "labels", "class", "y", "target")
+INDEX = re.compile(r"|unnamed: 0(\.\d+)?|__index_level_\d+__", re.I)  # of pandas, as a column
 
 
 @dataclass(frozen=True)
@@ -113,3 +116,10 @@ class Columns:
 
 
 NOTHING = Columns()
+
+
+def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:
+    """Return the place of the column with a usual name; y beside z is an axis, not labels."""
+    lower = [name.lower() for name in names]
+    present = (name for name in usual if name in lower and not (name == "y" and "z" in lower))
+    return next(map(lower.index, present), None)

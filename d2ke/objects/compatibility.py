@@ -1,31 +1,77 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether collections of objects go together: kinds, letters, weights and missing values."""
+"""Whether collections of objects go together: kinds, channels, letters, weights, missing values."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.errors import warn
-from d2ke.objects.container import Objects
+from d2ke._base.errors import ArgumentError, warn
+from d2ke.objects.container import Objects, fields_of, objects_of
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.values import refuse_value
 
+_LISTED = 20  # names of channels that an error lists
 
-def check_compatible(x: Objects, y: Objects, x_name: str, y_name: str) -> None:
-    """Raise unless objects of x and of y can be compared with each other."""
+
+def matched(x: Objects, y: Objects, x_name: str, y_name: str) -> Objects:
+    """Return y with its channels in the order of those of x; refuse what cannot be compared."""
     if (x.kind == "strings") != (y.kind == "strings"):
         raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
     if x.letters != y.letters and len(x.values) and len(y.values):
         raise TypeError(
             f"{x_name} holds strings of {x.letters} but {y_name} holds strings of {y.letters}"
         )
+    y = in_order(y, x.channel_names, y_name, x_name)
     if x.kind != "strings" and x.dim != y.dim:
         raise ValueError(
             f"{x_name} has vectors of {x.dim} dimensions (channels) but {y_name} has {y.dim}"
         )
+    return y
+
+
+def in_order(
+    objects: Objects, names: tuple[str, ...] | None, name: str, other_name: str
+) -> Objects:
+    """Return objects with their channels in the order of `names`, those of another collection.
+
+    Where one side has no names, channels are matched by position.
+    """
+    if names is None or objects.channel_names is None:
+        return objects
+    order = channel_order(objects.channel_names, names, name, other_name)
+    if order is None:
+        return objects
+    values = objects.values[:, order]
+    return objects_of(fields_of(objects)._replace(values=values, channel_names=names))
+
+
+def channel_order(
+    held: Sequence[Any], needed: Sequence[Any], name: str, other_name: str, index: int | None = None
+) -> list[int] | None:
+    """Return where the needed names stand among those held; None if both are in one order."""
+    if held is needed or list(held) == list(needed):
+        return None
+    places = {channel: place for place, channel in enumerate(held)}
+    if len(held) != len(needed) or set(needed) != set(places):
+        raise ArgumentError(
+            name,
+            f"has the channels {_listed(held, needed)}, but {other_name} has "
+            f"{_listed(needed, held)}; channels with names are compared by name: rename them, or "
+            "give arrays, whose channels are compared by position",
+            index,
+        )
+    return [places[channel] for channel in needed]
+
+
+def _listed(names: Sequence[Any], others: Sequence[Any]) -> str:
+    """Return names as text: of very many those that the others lack."""
+    if len(names) > _LISTED:
+        names = [name for name in names if name not in set(others)] or names
+    return ", ".join(map(repr, names[:_LISTED])) + ", ..." * (len(names) > _LISTED)
 
 
 def refuse_weights(objects: Objects, name: str, user: str) -> None:

@@ -62,6 +62,12 @@ class Objects:
         The names of the objects, read-only; see `pack`. Slices, index arrays, masks and
         `concatenate` keep them. They need not differ, no distance sees them, and ``==`` ignores
         them.
+    channel_names : tuple of str, or None
+        The names of the channels of vectors, which differ: those of the columns that the vectors
+        were read from. None if the container had none; the default names of pandas, which count
+        the columns, are none. Slices, index arrays, masks, `concatenate` and views keep them, and
+        ``==`` compares them. Two collections with names, or a model and what it predicts, are
+        compared by name, in whatever order their channels are; if one has none, by position.
 
     Examples
     --------
@@ -73,7 +79,10 @@ class Objects:
     ['p2', 'p3']
     """
 
-    __slots__ = ("alphabet", "ids", "kind", "letters", "missing", "offsets", "values", "weights")
+    __slots__ = (
+        "alphabet", "channel_names", "ids", "kind", "letters", "missing", "offsets", "values",
+        "weights",
+    )  # fmt: skip
 
     kind: Literal["series", "sets", "strings"]
     values: NDArray[Any]
@@ -84,6 +93,7 @@ class Objects:
     weights: NDArray[np.float64] | None
     missing: bool
     ids: NDArray[Any] | None
+    channel_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -95,22 +105,24 @@ class Objects:
         weights: ArrayLike | None = None,
         missing: bool = False,
         ids: ArrayLike | None = None,
+        channel_names: Sequence[str] | None = None,
     ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
         packed = Packed(
             kind, _copy(values), _copy(offsets), _copy(alphabet), letters, _copy(weights), missing,
-            _copy(ids),
+            _copy(ids), None if channel_names is None else tuple(channel_names),
         )  # fmt: skip
         _check(packed)
         self._keep(packed)
 
     def _keep(self, packed: Packed) -> None:
         """Keep checked arrays where nobody can write to them."""
-        kind, values, offsets, alphabet, letters, weights, missing, ids = packed
+        kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names = packed
         keep = object.__setattr__
         keep(self, "kind", kind)
         keep(self, "letters", letters)
+        keep(self, "channel_names", channel_names)
         keep(self, "missing", bool(missing) and kind != "strings" and bool(np.isnan(values).any()))
         keep(self, "values", values if is_frozen(values) else freeze(values))
         keep(self, "offsets", offsets if is_frozen(offsets) else freeze(offsets))
@@ -124,7 +136,8 @@ class Objects:
         """Return Objects over arrays cut out of these, which need no check."""
         packed = Packed(self.kind, values, offsets, self.alphabet, self.letters, weights)
         objects = object.__new__(Objects)
-        objects._keep(packed._replace(missing=self.missing, ids=ids))
+        names = self.channel_names
+        objects._keep(packed._replace(missing=self.missing, ids=ids, channel_names=names))
         return objects
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -134,10 +147,7 @@ class Objects:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = tuple(fields_of(self))
-        if self.ids is None:
-            fields = fields[:-1] if self.missing else fields[:-2]
-        return Objects, fields
+        return Objects, tuple(fields_of(self))
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -257,7 +267,8 @@ class Objects:
             Strings as large_string; of `bytes` as large_binary; of integers as large lists of
             int64, which ``pack(..., kind="strings")`` reads; of tokens as large lists of
             large_string or large_binary. Vectors as large lists of numbers (dim 1) or of
-            fixed-size lists of them; with weights, of structs of `vector` and `weight`.
+            fixed-size lists of them; with weights, of structs of `vector` and `weight`. Names of
+            channels are metadata of the type of the vectors, which Parquet files of pyarrow keep.
 
         Raises
         ------
@@ -288,6 +299,7 @@ class Objects:
             and self.letters == other.letters
             and np.array_equal(self.offsets, other.offsets)
             and self.dim == other.dim
+            and self.channel_names == other.channel_names
             and self.missing == other.missing
             and np.array_equal(_symbols(self), _symbols(other), equal_nan=self.missing)
             and (self.weights is None) == (other.weights is None)
@@ -320,12 +332,15 @@ def from_owned(
     weights: NDArray[np.float64] | None = None,
     missing: bool = False,
     ids: NDArray[Any] | None = None,
+    channel_names: tuple[str, ...] | None = None,
 ) -> Objects:
     """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
 
     `missing`: whether there may be NaN, for missing entries.
     """
-    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing, ids))
+    return objects_of(
+        Packed(kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names)
+    )
 
 
 def objects_of(packed: Packed) -> Objects:
@@ -352,7 +367,7 @@ def _check(packed: Packed) -> None:
 
     Whether the values are finite is checked by `pack` and by readers of files.
     """
-    kind, values, offsets, alphabet, letters, weights, _, ids = packed
+    kind, values, offsets, alphabet, letters, weights, _, ids, channel_names = packed
     if kind not in OBJECT_KINDS:
         choice("kind", kind, OBJECT_KINDS)
     if values is None or offsets is None:
@@ -376,6 +391,8 @@ def _check(packed: Packed) -> None:
         raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
     if ids is not None:
         check_ids(ids, len(offsets) - 1)
+    if channel_names is not None:
+        check_channel_names(channel_names, values.shape[1] if vectors else 0)
     if vectors:
         if alphabet is not None or letters is not None:
             raise ValueError("alphabet and letters must be None for vectors")
@@ -404,6 +421,15 @@ def check_ids(ids: Any, n: int) -> None:
         raise ValueError(f"ids must have shape ({n},), got {ids.shape}")
 
 
+def check_channel_names(names: tuple[str, ...], dim: int) -> None:
+    """Refuse what does not name `dim` channels of vectors."""
+    if len(names) != dim or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"channel_names must be {dim} strings, one for each channel; got {names}")
+    if len(set(names)) < dim:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"channel_names must differ, got {twice!r} twice")
+
+
 def fields_of(objects: Objects) -> Packed:
     """Return the fields from which `Objects` are made."""
     return Packed(*[getattr(objects, name) for name in Packed._fields])
@@ -420,6 +446,11 @@ def with_ids(objects: Objects, ids: NDArray[Any]) -> Objects:
     """Return the objects under other names, without a copy."""
     check_ids(ids, len(objects))
     return objects._cut(objects.values, objects.offsets, objects.weights, ids)
+
+
+def with_channel_names(objects: Objects, names: tuple[str, ...]) -> Objects:
+    """Return vectors whose channels have names, without a copy."""
+    return objects_of(fields_of(objects)._replace(channel_names=names))
 
 
 def span_of(items: Any, start: int, stop: int) -> Any:

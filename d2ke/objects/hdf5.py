@@ -99,7 +99,9 @@ def put_objects(group: h5py.Group, objects: Objects) -> None:
 
     Ids are left out: those of random objects would name training objects in every model's file.
     """
-    for name in sorted(set(Objects.__slots__) - {"ids"}):
+    if objects.channel_names is not None:
+        put_json(group, "channel_names", list(objects.channel_names))
+    for name in sorted(set(Objects.__slots__) - {"ids", "channel_names"}):
         field = getattr(objects, name)
         if isinstance(field, np.ndarray):
             group[name] = field
@@ -117,7 +119,8 @@ def get_objects(group: h5py.Group) -> Objects:
     if "weights" in arrays and arrays["weights"].min(initial=0) < 0:
         raise ValueError(f"{group.name} has negative weights")
     alphabet = group["alphabet"][()] if "alphabet" in group else None
-    return from_owned(alphabet=alphabet, **arrays, **group.attrs)
+    names = tuple(get_json(group, "channel_names")) if "channel_names" in group else None
+    return from_owned(alphabet=alphabet, channel_names=names, **arrays, **group.attrs)
 
 
 def put_text(group: h5py.Group, name: str, text: np.ndarray) -> h5py.Dataset:
@@ -137,11 +140,11 @@ def get_text(dataset: h5py.Dataset) -> np.ndarray:
     return np.char.decode(dataset[()], "utf-8")
 
 
-def put_json(file: h5py.File, name: str, value: Any) -> None:
+def put_json(file: h5py.Group, name: str, value: Any) -> None:
     """Write a value as JSON text."""
     put_text(file, name, np.array(json.dumps(value)))
 
 
-def get_json(file: h5py.File, name: str) -> Any:
+def get_json(file: h5py.Group, name: str) -> Any:
     """Return what `put_json` wrote, with lists in the place of tuples."""
     return json.loads(get_text(file[name]).item())

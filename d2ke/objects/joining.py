@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.keywords import hinted
-from d2ke.objects.compatibility import check_compatible
+from d2ke.objects.compatibility import matched
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.packed import code_dtype, offsets_of
 
@@ -22,8 +22,8 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     Parameters
     ----------
     collections : iterable of Objects
-        At least one; all vectors of one dimension, or all strings of one type
-        of letters.
+        At least one; all vectors of the same channels, or all strings of one type
+        of letters. Channels with names are matched by name, in the order of the first collection.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     for i, objects in enumerate(joined):
         if not isinstance(objects, Objects):
             raise TypeError(f"collections[{i}] is {type(objects).__name__}; pack it first")
-        check_compatible(joined[0], objects, "collections[0]", f"collections[{i}]")
+        joined[i] = matched(joined[0], objects, "collections[0]", f"collections[{i}]")
     offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
     first, ids = joined[0], _joined_ids(joined)
     if first.kind != "strings":
@@ -59,7 +59,10 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
         values = np.concatenate([objects.values for objects in joined])
         missing = any(objects.missing for objects in joined)
         kind = "sets" if any(objects.kind == "sets" for objects in joined) else "series"
-        return from_owned(kind, values, offsets, weights=weights, missing=missing, ids=ids)
+        names = next((x.channel_names for x in joined if x.channel_names is not None), None)
+        return from_owned(
+            kind, values, offsets, weights=weights, missing=missing, ids=ids, channel_names=names
+        )
     alphabet, recoded = common_alphabet(joined)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
     return from_owned("strings", values, offsets, alphabet, first.letters, ids=ids)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke.objects.column_names import LABELS
+from d2ke.objects.ids import arrow_index
 from d2ke.objects.tables import Table, check_lengths, columns_of
 from d2ke.objects.typed import CLOCKS, NUMERIC
 
@@ -23,6 +25,8 @@ class LongTable:
     ----------
     series : list of ndarray, shape (length, channels)
         The rows of each series, in their order.
+    channels : tuple of str
+        The names of their columns.
     ids : ndarray of int64 or str
         Their names.
     rows : list of list of int
@@ -30,6 +34,7 @@ class LongTable:
     """
 
     series: list[np.ndarray]
+    channels: tuple[str, ...]
     ids: np.ndarray
     rows: list[list[int]]
 
@@ -68,23 +73,60 @@ def read_long(
                     )
     rows_of_all = list(members.values())
     first = [min(rows) for rows in rows_of_all]
-    return LongTable([values[rows] for rows in rows_of_all], names[first], rows_of_all)
+    series = [values[rows] for rows in rows_of_all]
+    return LongTable(series, tuple(channels), names[first], rows_of_all)
 
 
-def series_of_frame(frame: Any, ids: str, time: str | None, name: str, missing: bool) -> LongTable:
-    """Return the series of a dict or a data frame: the channels are all other columns."""
+def refuse_targets(long: LongTable, argument: str, name: str) -> None:
+    """Ask what a column is that may hold labels or targets, where nobody named the channels.
+
+    Its name is a usual one of labels, or it has one value in each series.
+    """
+    channels, lower = long.channels, [channel.lower() for channel in long.channels]
+    asked = [c for c in LABELS if c in lower and not (c == "y" and {"x", "z"} & set(lower))]
+    asked, reason = [channels[lower.index(c)] for c in asked], "by the name"
+    if not asked and max(map(len, long.series)) > 1:
+        first = np.array([values[0] for values in long.series])
+        same = (first != first[0]).any(axis=0)
+        for values in long.series:
+            if not same.any():
+                break
+            same &= (values == values[0]).all(axis=0)
+        asked, reason = [channels[i] for i in np.flatnonzero(same)], "as each series has one value"
+    others = [channel for channel in channels if channel not in asked]
+    if asked and others:
+        raise ArgumentError(
+            argument,
+            f"must name the channels of {name}: {', '.join(map(repr, asked))} may hold labels or "
+            f"targets, {reason}. {argument}={others} leaves it out, {argument}={list(channels)} "
+            "makes a channel of it",
+        )
+
+
+def series_of_frame(
+    frame: Any, ids: str, time: str | None, chosen: Any, name: str, missing: bool
+) -> LongTable:
+    """Return the series of a dict or a data frame: the channels are `chosen`, or all that may be.
+
+    An index that was written with the frame is none.
+    """
     columns = columns_of(frame, name, (ids, time))
-    for argument, column_name in (("ids", ids), ("time", time)):
+    if chosen is not None and (isinstance(chosen, str) or not len(chosen)):
+        raise ArgumentTypeError("channels", f"must be names of columns, got {chosen!r}")
+    named = [("ids", ids), ("time", time), *(("channels", column) for column in chosen or ())]
+    for argument, column_name in named:
         if column_name is not None and column_name not in columns:
             raise ArgumentError(
                 argument, f"must name one of the columns {list(columns)}, got {column_name!r}"
             )
-    table = Table(name, columns, argument=True)
+    table = Table(name, columns, argument=True, index=arrow_index(frame))
     typed = {column_name: table.typed(column_name) for column_name in table.names}
     check_lengths({column_name: len(column) for column_name, column in typed.items()}, name)
     channels, unused = [], []
     for column_name, column in typed.items():
-        if column_name in (ids, time):
+        if column_name in (ids, time) or (chosen is None and table.is_index(column_name)):
+            continue
+        if chosen is not None and column_name not in chosen:
             continue
         if column.use in NUMERIC or column.use == "missing":
             channels.append(column_name)
@@ -97,4 +139,7 @@ def series_of_frame(frame: Any, ids: str, time: str | None, name: str, missing: 
     if unused:
         listed = ", ".join(f"{column_name!r} ({typed[column_name].note})" for column_name in unused)
         warn(f"{name}: {listed} not used; time names the column by which rows are ordered")
-    return read_long(table, ids, time, channels, {}, missing)
+    long = read_long(table, ids, time, channels if chosen is None else chosen, {}, missing)
+    if chosen is None:
+        refuse_targets(long, "channels", name)
+    return long

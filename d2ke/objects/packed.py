@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 class Packed(NamedTuple):
     """Arrays that a reader made, or those of `Objects`: the arguments of `from_owned`.
 
-    `missing` is True if NaN may be among the values, for missing entries; `ids` are names.
+    `missing` is True if NaN may be among the values, for missing entries; `ids` are names of the
+    objects, `channel_names` those of the channels of vectors.
     """
 
     kind: str
@@ -24,6 +25,7 @@ class Packed(NamedTuple):
     weights: NDArray[np.float64] | None = None
     missing: bool = False
     ids: NDArray[Any] | None = None
+    channel_names: tuple[str, ...] | None = None
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,14 +14,21 @@ from d2ke._base.keywords import hinted
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
 from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
-from d2ke.objects.container import OBJECT_KINDS, Objects, fields_of, objects_of, of_kind
+from d2ke.objects.container import (
+    OBJECT_KINDS,
+    Objects,
+    fields_of,
+    objects_of,
+    of_kind,
+    with_channel_names,
+)
 from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.packed import Packed
 from d2ke.objects.strings import read_strings, read_texts
 from d2ke.objects.tokens import is_token_list
-from d2ke.objects.values import list_of, refuse_table
+from d2ke.objects.values import channel_names, list_of, refuse_table
 from d2ke.objects.vectors import is_padded, read_padded, read_vectors, rows_of, trimmed
 from d2ke.objects.weights import WeightedVectors, weights_of_items, with_weights
 
@@ -38,6 +45,7 @@ def pack(
     layout: str | None = None,
     ids: Any = None,
     time: str | None = None,
+    channels: Sequence[str] | None = None,
     name: str = "items",
 ) -> Objects:
     """Pack objects of unequal sizes into one contiguous, immutable collection.
@@ -94,11 +102,14 @@ def pack(
         The names of the objects, kept as ``X.ids``; they need not differ. Default: those of
         `Objects`, and the index of a column of pandas, unless it counts the rows from 0, has
         several levels or a gap. For a data frame with a vector of a series on each row: the column
-        with the name of the series. All columns but that and `time` are channels then. Series are
-        in the order in which they first appear.
+        with the name of the series. Series are in the order in which they first appear.
     time : str, optional
         For a data frame with `ids`: the column by which the rows of a series are ordered (default:
         as they are).
+    channels : sequence of str, optional
+        For a data frame with `ids`: the columns of the channels. Default: all but `ids`, `time` and
+        an index that a file was written with; an error asks which are meant where a column may be
+        one of labels or targets.
     name : str
         What errors call the argument.
 
@@ -107,7 +118,9 @@ def pack(
     Objects
         float32 items stay float32, float16 become float32, other numbers and
         booleans float64; where both occur, all are float64. Nothing is rounded.
-        Letters become indices into an alphabet. Weights are kept as float64.
+        Letters become indices into an alphabet. Weights are kept as float64. Columns of data
+        frames, fields of structured arrays and of Arrow's structs, and the coordinate of the
+        channels in xarray name the channels, see `Objects`; items are matched by these names.
 
     Raises
     ------
@@ -119,9 +132,10 @@ def pack(
         are unhashable, floats or of types that no file can hold; nulls of Arrow
         columns.
     ValueError
-        No items; infinity, or NaN without `missing` (naming the item and the position); different
-        numbers of channels; integers that float64 cannot hold; wrong shapes or
-        lengths; weights or ids that do not fit the objects; a missing id.
+        No items; two channels of one name, items whose channels have other names; infinity, or NaN
+        without `missing` (naming the item and the position); different numbers of channels;
+        integers that float64 cannot hold; wrong shapes or lengths; weights or ids that do not fit
+        the objects; a missing id.
 
     Warns
     -----
@@ -156,16 +170,20 @@ def pack(
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
         items, lengths, channels_first = from_layout(items, layout, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
-    names = None
+    names = columns = None
     if isinstance(ids, str):
-        long = series_of_frame(items, ids, time, name, flag("missing", missing))
-        items, names = long.series, long.ids
+        long = series_of_frame(items, ids, time, channels, name, flag("missing", missing))
+        items, names, columns = long.series, long.ids, long.channels
         explicit, channels_first = True, False
-    elif time is not None:
-        raise ArgumentError("time", "is for the series of a data frame, with ids")
+    else:
+        for option, value in (("time", time), ("channels", channels)):
+            if value is not None:
+                raise ArgumentError(option, "is for the series of a data frame, with ids")
     first = explicit and flag("channels_first", channels_first)
     reading = Layout(first, explicit, missing=flag("missing", missing), lengths=lengths)
     objects = pack_items(items, reading, name, kind, weights)
+    if columns is not None:
+        objects = with_channel_names(objects, columns)
     if names is None:
         names = index_ids(items) if ids is None else read_ids(ids, len(objects), of=name)
     packed: Objects = named(objects, names)
@@ -277,8 +295,12 @@ def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Packe
 
 
 def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
-    """Read a DataArray of xarray."""
-    return read_array(from_xarray(items, name), layout, name, kind)
+    """Read a DataArray of xarray, with the names of its channels."""
+    packed = read_array(from_xarray(items, name), layout, name, kind)
+    if packed.kind == "strings" or items.ndim < 3 or layout.channels_first:
+        return packed
+    channels = [dim for dim in items.dims if dim != "time"][-1]
+    return packed._replace(channel_names=channel_names(items.indexes.get(channels), name))
 
 
 def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:

@@ -15,7 +15,7 @@ class StoredObjects:
 
     Attributes
     ----------
-    kind, dim, letters, alphabet, lengths, ids
+    kind, dim, letters, alphabet, lengths, ids, channel_names
         As those of `Objects`.
     """
 
@@ -25,6 +25,7 @@ class StoredObjects:
     alphabet: Any
     lengths: np.ndarray
     ids: np.ndarray | None = None
+    channel_names: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         raise NotImplementedError

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.objects.column_names import INDEX
 from d2ke.objects.columns import type_column
 from d2ke.objects.records import Records
 from d2ke.objects.typed import CLOCKS, Typed
@@ -47,6 +48,10 @@ class Table:
         self._heads, self.index = heads or {}, index
         self.names = list(source)
         self.typed = lru_cache(None)(self._typed)
+
+    def is_index(self, name: str) -> bool:
+        """Return whether a column is an index that pandas wrote, which is no channel."""
+        return name == self.index or INDEX.fullmatch(name) is not None
 
     def where(self, row: int, name: str) -> str:
         """Name a place for an error."""
@@ -90,7 +95,7 @@ def columns_of(table: Any, name: str, levels: Collection[str | None] = ()) -> di
     named = [level for level in index if level in levels and level not in list(table)]
     if named:
         table = table.reset_index(level=named)
-    names = list(table) if isinstance(table, Mapping) else column_names(table)
+    names = list(table if isinstance(table, Mapping) else column_names(table))
     if not names:
         raise ArgumentError(name, "has no columns; at least one is needed")
     for column_name in names:

@@ -73,9 +73,40 @@ def list_of(name: str, items: Any) -> list[Any]:
     return result
 
 
-def column_names(item: Any) -> list[Any]:
+def column_names(item: Any) -> Any:
     """Return the names of the columns of a data frame; none for anything else."""
-    return list(getattr(item, "column_names", getattr(item, "columns", ())))
+    names = getattr(item, "columns", ())
+    if isinstance(names, list) and names and not isinstance(names[0], str):  # arrays of pyarrow
+        names = item.schema.names
+    return names
+
+
+def channel_labels(item: Any, channels_first: bool) -> Any:
+    """Return the labels of the channels of one object; None if it has none.
+
+    They are the columns of a data frame, the fields of a structured array, or the coordinate of the
+    axis of xarray that isn't called time.
+    """
+    if type(item) is np.ndarray:
+        return item.dtype.names
+    if hasattr(item, "columns"):
+        return getattr(item, "index", None) if channels_first else column_names(item)
+    if getattr(item, "ndim", 0) != 2 or not hasattr(item, "dims"):
+        return None
+    axes = [dim for dim in item.dims if dim != "time"]
+    return item.indexes.get(axes[0 if channels_first else -1])
+
+
+def channel_names(labels: Any, name: str, index: int | None = None) -> tuple[str, ...] | None:
+    """Return labels of channels as names; None for the default ones, which count from 0."""
+    names = None if labels is None else list(labels)
+    if names is None or names == list(range(len(names))):
+        return None
+    names = list(map(str, names))
+    if len(set(names)) < len(names):
+        twice = next(label for label in names if names.count(label) > 1)
+        raise ArgumentError(name, f"has two channels called {twice!r}; rename one of them", index)
+    return tuple(names)
 
 
 def is_exact(array: NDArray[Any]) -> bool:

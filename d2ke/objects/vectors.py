@@ -7,12 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.recfunctions import structured_to_unstructured
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.layouts import Layout
+from d2ke.objects.compatibility import channel_order
+from d2ke.objects.layouts import Layout, is_xarray
 from d2ke.objects.packed import Packed, offsets_of
-from d2ke.objects.values import array_of, as_floats, check_values, column_names, is_exact, list_of
+from d2ke.objects.values import (
+    array_of,
+    as_floats,
+    channel_labels,
+    channel_names,
+    check_values,
+    is_exact,
+    list_of,
+)
 
 
 def is_padded(items: Any) -> bool:
@@ -58,15 +68,19 @@ def read_vectors(
     padded: tuple[int, ...] | None = None,
 ) -> Packed:
     """Read arrays of vectors; `padded` is the (length[, dim]) of the items of one array of all."""
-    first = column_names(items[0])
+    first = last = order = names = None
     arrays: list[NDArray[Any]] = []
     for i, item in enumerate(items):
-        arrays.append(_vectors(item, i, layout.channels_first, name))
-        columns = first and column_names(item)
-        if columns and columns != first:
-            raise ArgumentError(
-                name, f"has the columns {columns}, {name}[0] has {first}; use one order", i
-            )
+        array = _vectors(item, i, layout.channels_first, name)
+        labels = channel_labels(item, layout.channels_first)
+        if labels is not None:
+            if first is None:
+                first, where, names = list(labels), f"{name}[{i}]", channel_names(labels, name, i)
+            elif labels is not last:  # frames may share them
+                order = channel_order(labels, first, name, where, i)
+            last = labels
+            array = array if order is None else array[:, order]
+        arrays.append(array)
     shapes = {array.shape for array in arrays}
     if len({dim for _, dim in shapes}) > 1:
         dim = arrays[0].shape[1]
@@ -86,7 +100,7 @@ def read_vectors(
     size = padded if padded is not None else shapes.pop()
     if len(size) == 2 and (padded is not None or not shapes):
         layout.warn(name, *size)
-    return Packed(kind, values, offsets, missing=layout.missing)
+    return Packed(kind, values, offsets, missing=layout.missing, channel_names=names)
 
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]:
@@ -99,7 +113,11 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
             "is None; it must be a string or a sequence of numbers: remove missing objects first",
             i,
         )
+    if is_xarray(item) and "time" in item.dims:
+        item = item.transpose(..., "time") if channels_first else item.transpose("time", ...)
     array = item if type(item) is np.ndarray else array_of(item, f"{name}[{i}]")
+    if array.dtype.names:
+        array = structured_to_unstructured(array)
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":

@@ -97,7 +97,7 @@ def pandas(table, folder=None):
 
 def pandas_objects(table, folder=None):
     columns = {name: pd.Series(items, dtype=object) for name, items in table.items()}
-    frame = pd.DataFrame(columns).set_index(np.arange(len(table["y"])) + 3)
+    frame = pd.DataFrame(columns).set_index(np.arange(len(next(iter(table.values())))) + 3)
     return frame.astype({"town": "category"}) if "town" in table else frame
 
 
@@ -161,6 +161,7 @@ LONG = {
     "v": [Decimal("0.10"), Decimal("2.50"), Decimal("3.00"), Decimal("4.75")],
     "y": ["b", "a", "b", "a"],
 }
+WITHOUT_LABELS = {name: values for name, values in LONG.items() if name != "y"}
 SERIES = [[[3.0, 3.0], [1.5, 0.1]], [[4.0, 4.75], [2.0, 2.5]]]
 CLOCKS = {
     "dates": LONG["day"],
@@ -183,8 +184,7 @@ def test_series_of_every_container(make, clock, tmp_path):
     assert "time from 'day'" in repr(held)
     assert held.columns.uses.get("day", clock) == clock
     if make in MEMORY:
-        made = make({name: values for name, values in {**LONG, "day": CLOCKS[clock]}.items()
-                     if name != "y"} | {"y": [1, 2, 3, 4]})  # fmt: skip
+        made = make({**WITHOUT_LABELS, "day": CLOCKS[clock], "w": [1, 2, 3, 4]})
         packed = d2ke.pack(made, ids="id", time="day")
         assert [x[:, :2].tolist() for x in packed] == SERIES
 
@@ -195,7 +195,7 @@ def test_a_date_that_is_not_named_is_not_used(make, tmp_path):
     assert [x.tolist() for x in held.objects] == [x[::-1] for x in SERIES]
     assert repr(held).endswith("not used: 'day' (dates, in days since 1970-01-01)>")
     if make in MEMORY:
-        table = make({**LONG, "y": [0, 0, 0, 0]}, tmp_path)
+        table = make({**WITHOUT_LABELS, "w": [0, 0, 0, 0]}, tmp_path)
         with pytest.warns(UserWarning, match=r"items: 'day' \(dates\) not used; time names"):
             assert d2ke.pack(table, ids="id").dim == 3
 

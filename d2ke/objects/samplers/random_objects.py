@@ -98,10 +98,12 @@ def random_series(
     <3 series of 1-dimensional vectors, float64, lengths 5 to 5>
     """
     integer("R", R, 1)
+    names = None
     if X is not None:
         series = as_objects("X", X)
         if series.kind == "strings":
             raise ArgumentTypeError("X", "holds strings, but series are needed")
+        names = series.channel_names if n_channels in (None, series.dim) else None
         n_channels = series.dim if n_channels is None else n_channels
         if sigma is None and len(series.values):
             sigma = float(series.values.std(dtype=np.float64))
@@ -119,7 +121,7 @@ def random_series(
         values *= sigma
         values = values.astype(dtype, copy=False)
     check_overflow(values, f"sigma is too large for {dtype}: {sigma}")
-    return from_owned("series", values, offsets)
+    return from_owned("series", values, offsets, channel_names=names)
 
 
 def _needed(name: str, value: Any) -> Any:

@@ -340,4 +340,6 @@ def _cut(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray
 def _joined(X: Objects, drawn: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
     """Return objects like those of X, without weights, from values and lengths."""
     values, lengths = map(np.concatenate, zip(*drawn, strict=True))
-    return from_owned(X.kind, values, offsets_of(lengths), X.alphabet, X.letters)
+    fields = X.alphabet, X.letters
+    offsets = offsets_of(lengths)
+    return from_owned(X.kind, values, offsets, *fields, channel_names=X.channel_names)
