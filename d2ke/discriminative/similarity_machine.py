@@ -77,8 +77,8 @@ def similarity_machine_fit(
     Raises
     ------
     TypeError, ValueError
-        S not a symmetric matrix of finite real numbers, or one of distances, lengths that differ, one class only, or
-        a number out of range.
+        S not a symmetric matrix of finite real numbers, or one of distances, lengths that differ,
+        one class only, or a number out of range.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 

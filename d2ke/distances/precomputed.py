@@ -83,7 +83,7 @@ def check_search(
     ):
         warn(
             f"{names.x} looks like a matrix of distances, but its rows are compared as objects, by "
-            f'{pairs.distance if isinstance(pairs.distance, str) else "your distance"}; its '
+            f"{pairs.distance if isinstance(pairs.distance, str) else 'your distance'}; its "
             'entries are the distances with distance="precomputed"'
         )
     return pairs

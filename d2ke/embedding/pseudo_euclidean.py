@@ -100,8 +100,9 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     Raises
     ------
     TypeError, ValueError
-        D not a symmetric matrix of finite numbers >= 0 with zeros on its diagonal; R out of range; a distance above 2**500,
-        or none above 2**-500 but some above 0, whose squares float64 does not hold.
+        D not a symmetric matrix of finite numbers >= 0 with zeros on its diagonal; R out of range;
+        a distance above 2**500, or none above 2**-500 but some above 0, whose squares float64 does
+        not hold.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 

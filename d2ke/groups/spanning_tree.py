@@ -96,7 +96,8 @@ def spanning_tree(
         n objects.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
-        for series and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`. A Python function is called with x_i, x_j for i < j.
+        for series and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`. A Python
+        function is called with x_i, x_j for i < j.
     metric : bool
         True states that a Python distance is a metric, as for `nearest`.
     n_threads : int, optional

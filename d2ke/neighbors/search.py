@@ -84,9 +84,9 @@ def nearest(
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a matrix of other than distances; a k out of range, a radius that is negative or not finite;
-        metric=True, but sampled objects violate the triangle inequality; a checkpoint of another
-        call, which the error names.
+        As `distance_matrix`; a matrix of other than distances; a k out of range, a radius that is
+        negative or not finite; metric=True, but sampled objects violate the triangle inequality; a
+        checkpoint of another call, which the error names.
     OSError
         A checkpoint that another call uses, or that cannot be written.
     KeyboardInterrupt
