@@ -170,8 +170,12 @@ def _predictions(labels: np.ndarray, decisions: np.ndarray, classes: list[Any] |
     predicted = {"predicted": labels} if labels.ndim == 1 else _each("predicted", labels, classes)
     if decisions.size == len(labels):
         return {**predicted, "decision": decisions.ravel()}
-    of_one = labels.ndim == 1 and np.allclose(decisions.sum(axis=1), 1) and (decisions >= 0).all()
-    return {**predicted, **_each("probability" if of_one else "decision", decisions, classes)}
+    shares = bool((decisions >= 0).all() and (decisions <= 1).all())
+    if labels.ndim == 1:
+        shares = shares and np.allclose(decisions.sum(axis=1), 1)
+    else:  # several labels: those from one half on are predicted, where decisions are from 0 on
+        shares = shares and not bool((np.asarray(labels, bool) & (decisions < 0.5)).any())
+    return {**predicted, **_each("probability" if shares else "decision", decisions, classes)}
 
 
 def _array(values: np.ndarray, classes: list[Any] | None, of_model: bool) -> Columns:

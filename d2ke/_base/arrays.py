@@ -78,6 +78,46 @@ def check_distances(name: str, values: np.ndarray) -> None:
         raise ArgumentError(name, f"is {values[i, j]}; distances must be >= 0", (i, j))
 
 
+def check_rows_of_distances(name: str, values: np.ndarray) -> None:
+    """Refuse what are no distances to some objects.
+
+    Three rows or more that are symmetric count as distances among these: others hardly are.
+    """
+    check_distances(name, values)
+    if len(values) >= 3 and np.array_equal(values, values.T):
+        check_diagonal(name, values)
+
+
+def check_diagonal(name: str, square: np.ndarray) -> None:
+    """Refuse distances of objects to themselves that are larger than rounding makes them."""
+    diagonal = square.diagonal()
+    rounding = np.finfo(np.result_type(square.dtype, np.float32)).eps ** 0.5
+    wrong = np.flatnonzero(diagonal > rounding * square.max(initial=0))
+    if wrong.size:
+        i = wrong[0]
+        raise ArgumentError(
+            name,
+            f"is {diagonal[i]}, but the distance of an object to itself is 0; if these are "
+            "similarities, make distances of them, such as 1 - S or np.sqrt(2 - 2 * S)",
+            (i, i),
+        )
+
+
+def like_distances(square: np.ndarray) -> bool:
+    """Return whether a matrix looks like distances: zeros on the diagonal, and none negative."""
+    return not square.diagonal().any() and bool((square >= 0).all()) and bool(square.any())
+
+
+def refuse_distances(name: str, square: np.ndarray) -> None:
+    """Refuse a matrix of similarities that looks like distances."""
+    if like_distances(square):
+        raise ArgumentError(
+            name,
+            "has zeros on its diagonal, as distances have; make similarities of them: "
+            "np.exp(-gamma * D)",
+        )
+
+
 def check_symmetric(name: str, square: np.ndarray, tolerance: float) -> None:
     """Refuse a square matrix that differs from its transpose by more than `tolerance`."""
     for rows in row_blocks(square.shape):
@@ -124,6 +164,14 @@ def symmetric_matrix(name: str, values: Any) -> np.ndarray:
     largest = max(abs(float(square.max())), abs(float(square.min())))
     check_symmetric(name, square, ASYMMETRY * largest)
     return square
+
+
+def square_distances(name: str, values: Any) -> np.ndarray:
+    """Return distances among objects as float64: symmetric, >= 0, and 0 on the diagonal."""
+    D = symmetric_matrix(name, values)
+    check_distances(name, D)
+    check_diagonal(name, D)
+    return D
 
 
 def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
 from types import FrameType
 from typing import SupportsInt
 
+READER_LEFT = (errno.EPIPE, errno.EINVAL)  # the latter on Windows
 _OWN = ("d2ke", "matlab_compat")
 
 

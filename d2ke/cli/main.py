@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import io
 import os
 import shlex
@@ -13,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
+from d2ke._base.errors import READER_LEFT
 from d2ke._version import __version__
 from d2ke.cli.commands import COMMANDS, STATUSES, TITLE, Command
 from d2ke.cli.options import add_options
@@ -35,23 +35,27 @@ def run_command(parser: argparse.ArgumentParser, arguments: list[str] | None) ->
         print(f"{name}: interrupted" + "".join(f"; {text}" for text in stop.args), file=sys.stderr)
         return 130
     except (ImportError, OSError, ValueError) as error:
-        if _reader_left():
-            # Keep Python from complaining at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if _unprinted() == 141:
             return 141
         print(f"{name}: {error}", file=sys.stderr)
         # An InputError has status 2, as a wrong command line.
         return getattr(error, "status", 1)
-    return 0
+    return _unprinted(name)
 
 
-def _reader_left() -> bool:
-    """Return whether text is left to be printed, but its reader, such as `head`, has gone."""
+def _unprinted(name: str = "") -> int:
+    """Return 0 if all text has been printed, 141 if its reader, such as `head`, has gone, or 1."""
     try:
         print(end="", flush=True)
     except OSError as error:
-        return error.errno in (errno.EPIPE, errno.EINVAL)  # the latter on Windows
-    return False
+        # Keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno in READER_LEFT:
+            return 141
+        if name:
+            print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

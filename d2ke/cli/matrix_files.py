@@ -99,6 +99,11 @@ def _table(file: Path) -> np.ndarray:
     separator = next((mark for mark in (",", ";", "\t") if mark in first), None)
     fields = [field.strip(' "') for field in first.split(separator)]
     header = bool(first) and not any(_is_number(field) or is_gap(field) for field in fields)
+    if len(lines) > 2 and not header and _counts(fields):
+        raise InputError(
+            f"{file}: the first line, {', '.join(fields[:4])}, may be a header or a row; leave it "
+            "out, or put a line of names before it"
+        )
     if len(lines) <= header:
         raise InputError(f"{file} has no rows of numbers")
     # A generator of lines, so that Ctrl-C does not wait for the end of the file.
@@ -111,6 +116,14 @@ def _table(file: Path) -> np.ndarray:
         raise InputError(
             f"{file} is not a table of numbers: {reason} (rows{counted}){_OBJECTS}"
         ) from None
+
+
+def _counts(fields: list[str]) -> bool:
+    """Return whether fields are whole numbers at equal steps above 0, as columns are counted."""
+    if len(fields) < 2 or not all(re.fullmatch("0|[1-9][0-9]*", field) for field in fields):
+        return False
+    steps = np.diff(list(map(int, fields)))
+    return bool(steps[0] > 0 and (steps == steps[0]).all())
 
 
 def _is_number(field: str) -> bool:

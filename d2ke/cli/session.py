@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from d2ke._base.errors import READER_LEFT
 from d2ke._base.progress import bars, is_shown
 from d2ke._base.signals import TICK
 from d2ke._base.threads import result_of, worker_pool
@@ -56,12 +57,19 @@ def session_of(options: argparse.Namespace) -> Session:
 
 
 def _print(line: str) -> None:
-    """Print a line, on a terminal above a progress bar."""
-    if sys.stderr.isatty():
-        bars().write(line)
-        sys.stdout.flush()
-    else:
-        print(line, flush=True)
+    """Print a line, on a terminal above a progress bar.
+
+    If its reader, such as `head`, has left, files are still to be written; see `main`.
+    """
+    try:
+        if sys.stderr.isatty():
+            bars().write(line)
+            sys.stdout.flush()
+        else:
+            print(line, flush=True)
+    except OSError as error:
+        if error.errno not in READER_LEFT:
+            raise
 
 
 def interruptible(work: Callable[[], Any], description: str | None = None) -> Any:

@@ -21,7 +21,6 @@ from d2ke.cli.result_files import InputError
 from d2ke.cli.session import Session
 from d2ke.datasets import standardize
 from d2ke.discriminative.gaussian import bandwidth, gaussian_gram
-from d2ke.discriminative.kernel_input import like_distances
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import find_distance
 from d2ke.embedding.features import d2ke_features
@@ -299,13 +298,14 @@ def _of_file(
     matrix = symmetric_matrix(name, values)
     if form == "distances":
         arrays.check_distances(name, matrix)
+        arrays.check_diagonal(name, matrix)
         if gamma is None:
             report(f"{name}: distances of {len(matrix)} objects")
             return Similarities(file.name, distances=matrix, labels=labels)
         gamma = positive_number("gamma", gamma)
         report(f"{name}: distances of {len(matrix)} objects, K = exp(-gamma d), gamma {gamma:.4g}")
         return Similarities(file.name, np.exp(-gamma * matrix), labels=labels)
-    if like_distances(matrix):
+    if arrays.like_distances(matrix):
         raise InputError(
             f"{name} has zeros on its diagonal, as distances have; form (--as) distances makes "
             "similarities of them"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from d2ke._base import arrays
-from d2ke._base.arrays import ASYMMETRY, symmetric_matrix
+from d2ke._base.arrays import ASYMMETRY, square_distances, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.memory import check_fits
@@ -94,7 +94,7 @@ class KernelInput:
         if self.distances is None:
             X = point_matrix("points", self.points)
             return Neighborhood.of_points(X, n_neighbors)
-        D = symmetric_matrix("distances", self.distances)
+        D = square_distances("distances", self.distances)
         return Neighborhood.of_distances(D, n_neighbors)
 
     def neighbor_kernel(
@@ -150,7 +150,7 @@ class KernelInput:
     def _dense_kernel(self, name: str) -> DenseKernel:
         if name == "K":
             K = symmetric_matrix("K", self.K)
-            if like_distances(K):
+            if arrays.like_distances(K):
                 raise ArgumentError(
                     "K",
                     "has zeros on its diagonal, as distances have; give them as distances=, or "
@@ -162,17 +162,11 @@ class KernelInput:
             check_kernel_fits(self.size())
             K = gaussian("points", self.points, None, self.h)
         else:
-            D = symmetric_matrix("distances", self.distances)
-            arrays.check_distances("distances", D)
+            D = square_distances("distances", self.distances)
             check_kernel_fits(len(D))
             K = gaussian_of_distances(D, positive_number("h", self.h))
         # exp(-d^2 / (4 h^2)), the kernel of width sqrt(2) h, up to a factor that lam absorbs.
         return DenseKernel(K, np.sqrt(K) if self.risk == "ise" else None)
-
-
-def like_distances(matrix: np.ndarray) -> bool:
-    """Return whether a matrix looks like distances: zeros on the diagonal, and none negative."""
-    return not matrix.diagonal().any() and bool((matrix >= 0).all()) and bool(matrix.any())
 
 
 def warn_of_equal_similarities(name: str, kernel: Any) -> None:

@@ -11,8 +11,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from d2ke._base import arrays
-from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.arrays import square_distances
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
@@ -54,8 +53,7 @@ class Neighborhood:
 
     @classmethod
     def of_distances(cls, D: np.ndarray, k: int) -> Neighborhood:
-        """Check all distances, and find the k nearest neighbours from them."""
-        arrays.check_distances("distances", D)
+        """Find the k nearest neighbours from checked distances."""
         _check_several("distances", D)
         ordered = D.copy()
         np.fill_diagonal(ordered, -1.0)  # each object is its own nearest
@@ -228,7 +226,7 @@ def neighbor_similarities(
         X = point_matrix("points", points)
         near = Neighborhood.of_points(X, n_found)
     else:
-        D = symmetric_matrix("distances", distances)
+        D = square_distances("distances", distances)
         near = Neighborhood.of_distances(D, n_found)
     return near.graph(k, SCALE, h)[0]
 

@@ -77,8 +77,8 @@ def similarity_machine_fit(
     Raises
     ------
     TypeError, ValueError
-        S not a symmetric matrix of finite real numbers, lengths that differ, one class only, or
-        a number out of range.
+        S not a symmetric matrix of finite real numbers, or one of distances, lengths that differ,
+        one class only, or a number out of range.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -114,6 +114,7 @@ def similarity_machine_fit(
     tol = positive_number("tol", tol)
     classes, codes = labels.encode_classes("y", y)
     spectrum = split("S", S)
+    arrays.refuse_distances("S", np.asarray(S))
     labels.same_length("y", codes, "S", len(spectrum.values))
     kernel = spectrum.combined(1 / lam_plus, 1 / lam_minus)
     positive = [1] if len(classes) == 2 else range(len(classes))

@@ -16,6 +16,7 @@ from scipy import LowLevelCallable
 from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.checks import plain
 from d2ke._base.errors import ArgumentTypeError
+from d2ke.distances.precomputed import Precomputed
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance
 from d2ke.objects.container import Objects
@@ -145,6 +146,8 @@ def description(pairs: PairwiseProblem) -> tuple[dict[str, Any], dict[str, Any]]
                 inputs[f"version of distance of {name}"] = record["version of distance"]
         described = {name: record for name, (record, _) in columns.items()}
         return {"distance": described, "weights": distance.weights}, inputs
+    if isinstance(distance, Precomputed):
+        return {"distance": "precomputed"}, {"X": sequence_digest("X", [distance.D])}
     if callable(distance) or isinstance(distance, LowLevelCallable):
         inputs["version of distance"] = function_version("distance", distance)
     if isinstance(distance, LowLevelCallable):

@@ -145,7 +145,8 @@ def dsk_gram(
         D not of real numbers; gamma missing, or given where it has no meaning.
     ValueError
         Negative or nan distances; for "nd" infinite ones, or ones whose power is; gamma or beta
-        not positive; a repair by name of a matrix that is not square and symmetric.
+        not positive; a symmetric D whose diagonal isn't 0; a repair by name of a matrix that is
+        not square and symmetric.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -182,7 +183,7 @@ def dsk_gram(
     elif gamma is not None:
         raise ArgumentTypeError("gamma", f'has no meaning for kind="nd"; got {gamma!r}')
     values = arrays.matrix("D", D, infinite=kind == "rbf")
-    arrays.check_distances("D", values)
+    arrays.check_rows_of_distances("D", values)
     dtype = np.dtype(values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     check_fits(
         values.size * (dtype.itemsize if repair is None else 40),

@@ -100,8 +100,9 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     Raises
     ------
     TypeError, ValueError
-        D not a symmetric matrix of finite numbers >= 0; R out of range; a distance above 2**500,
-        or none above 2**-500 but some above 0, whose squares float64 does not hold.
+        D not a symmetric matrix of finite numbers >= 0 with zeros on its diagonal; R out of range;
+        a distance above 2**500, or none above 2**-500 but some above 0, whose squares float64 does
+        not hold.
     MemoryError
         If the call would take more than there is; see docs/memory.md.
 
@@ -135,6 +136,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
         f"an R of at most n / 10 takes less where n is above {_LARGE}, and so do fewer objects",
     )
     B = _squares("D", symmetric_matrix("D", D))
+    arrays.check_diagonal("D", D)
     if 0 < float(D.max()) < _SMALLEST:
         raise ArgumentError(
             "D",

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative
 
+from d2ke._base.arrays import check_diagonal
 from d2ke._base.errors import ArgumentError
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import usual_distance
@@ -83,6 +84,7 @@ class DistanceEstimator(ObjectsEstimator):
             raise ArgumentError("X", f"must be a square matrix of {what}, got shape {rows.shape}")
         if what == "distances":
             check_non_negative(rows, type(self).__name__)
+            check_diagonal("X", rows)
         return rows
 
     def _new_distances(self, X: Any) -> np.ndarray:

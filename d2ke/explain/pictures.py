@@ -117,6 +117,8 @@ def coordinates(K: np.ndarray | None, features: np.ndarray | None) -> np.ndarray
     else:
         operator = LinearOperator((n, n), product, dtype=np.float64)
         start = np.random.default_rng(0).normal(size=n)
+        if np.abs(product(start)).max() <= n * np.finfo(np.float64).eps:
+            return np.zeros((n, 2))  # all objects are equal
         with one_blas_thread():
             values, vectors = eigsh(operator, 2, which="LA", v0=start)
     largest = np.argsort(values)[::-1][:2]
@@ -232,9 +234,9 @@ def accuracy_by_R(
 ) -> list[tuple[int, float]]:
     """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
     task = model.task
-    coded, groups = Labels(task, task.encode(labels, len(labels))), model.groups
-    if groups is not None and np.array_equal(model.near_copies.rows, rows):
-        coded = replace(coded, groups=groups)
+    coded, copies = Labels(task, task.encode(labels, len(labels))), model.near_copies
+    if copies is not None and copies.decide and np.array_equal(copies.rows, rows):
+        coded = replace(coded, groups=copies.groups)
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     own_columns, result = OwnColumns.of(model.blocks).within(rows), []
     for divisor in _PARTS:

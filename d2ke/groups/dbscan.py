@@ -67,7 +67,7 @@ def dbscan(
         How many objects, itself included, a core object has within `eps`.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
-        for series and ``"mhd"`` for sets.
+        for series and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`.
     metric, n_threads, progress
         As for `within`.
     **params

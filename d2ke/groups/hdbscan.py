@@ -87,7 +87,7 @@ def hdbscan(
         Clusters that split at a smaller distance are not split.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
-        for series and ``"mhd"`` for sets.
+        for series and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`.
     metric, n_threads
         As for `nearest`.
     progress : bool, optional

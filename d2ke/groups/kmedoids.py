@@ -76,7 +76,7 @@ def kmedoids(
         Number of medoids, at most n and at most `sample_size`.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
-        for series and ``"mhd"`` for sets.
+        for series and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`.
     sample_size : int
         The most objects whose matrix of distances is held in memory; equal objects are held once,
         with their number as a weight. Medoids of these are swapped with other objects until no swap

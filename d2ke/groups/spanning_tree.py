@@ -15,6 +15,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
 from d2ke.distances.pairs import check_pairs
+from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.forest import Edges, Forest
 from d2ke.groups.growth import grow
@@ -95,7 +96,8 @@ def spanning_tree(
         n objects.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`, symmetric; by default ``"levenshtein"`` for strings, ``"dtw"``
-        for series and ``"mhd"`` for sets. A Python function is called with x_i, x_j for i < j.
+        for series and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`. A Python
+        function is called with x_i, x_j for i < j.
     metric : bool
         True states that a Python distance is a metric, as for `nearest`.
     n_threads : int, optional
@@ -147,7 +149,8 @@ def tree_search(
     n_threads: int | None,
 ) -> NeighborSearch:
     """Check what the functions of trees take, and return a search without k and radius."""
-    pairs = check_pairs(X, None, distance, params, ArgumentNames(function))
+    names = ArgumentNames(function)
+    pairs = check_search(check_pairs, X, None, distance, params, names, symmetric=True)
     search = SearchOptions(metric=metric, n_threads=n_threads).search(pairs, True)
     if not pairs.same:
         raise ArgumentError(

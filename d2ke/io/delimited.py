@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,8 +46,8 @@ def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
     if not text.strip():
         raise ValueError(f"{path} is empty; a header and rows are needed")
     names, rows, places = _split(path, text)
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if twice is not None:
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"{path}: the header names the column {twice!r} twice")
     if not rows:
         raise ValueError(f"{path} has no rows after its header")

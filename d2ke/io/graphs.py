@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
+import struct
 import warnings
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,11 @@ from d2ke.objects.record_packing import pack_records
 
 GRAPHS = "graphs, as"
 _EDGES = "_A.txt"
+# What zipfile raises of bytes that were changed.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError,
+    struct.error,
+)  # fmt: skip
 
 
 @hinted
@@ -43,8 +51,8 @@ def read_graphs(
     graphs : list of (edges, labels) or (edges, n_nodes)
         For `graph_codes` and `graph_structure`; nodes are counted from 0. With labels of edges,
         these come third. Nodes with several labels have one of text.
-    labels : ndarray of int64 or float64, or None
-        The class or the target of each graph.
+    labels : ndarray of int64 or float64, shape (n,) or (n, k), or None
+        The class or the target of each graph; a column for each, if there are several.
     attributes : Objects or None
         The vectors of the nodes of each graph, as sets.
 
@@ -76,6 +84,11 @@ def read_graphs(
     targets = tables.table("graph_attributes", float) if classes is None else classes
     vectors, node_labels = tables.table("node_attributes", float), tables.table("node_labels")
     n = int(owners.max(initial=-1)) + 1 if targets is None else len(targets)
+    n = min(n, len(owners))  # each has a node
+    if not n:
+        raise ValueError(f"{tables.name('graph_indicator')} or the file of labels is empty")
+    if targets is not None and len(targets) > n:
+        raise ValueError(f"{path} has labels of {len(targets)} graphs, but {len(owners)} nodes")
     tables.check("graph_indicator", (owners < 0) | (owners >= n), f"is not a graph of 1 to {n}")
     tables.check("graph_indicator", np.diff(owners, prepend=0) < 0, "comes after a later graph")
     outside = ((ends < 0) | (ends >= len(owners))).any(axis=1)
@@ -101,7 +114,7 @@ def read_graphs(
     if vectors is not None:
         sets = np.split(vectors, firsts[1:-1])
         attributes = pack(sets, kind="sets", channels_first=False, name=str(path))
-    labels = None if targets is None else targets[:, 0]
+    labels = targets[:, 0] if targets is not None and targets.shape[1] == 1 else targets
     return list(zip(*columns, strict=True)), labels, attributes
 
 
@@ -145,7 +158,8 @@ class _Tables:
                 with zipfile.ZipFile(path) as archive:
                     names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
                     self._texts = {name: archive.read(name) for name in names}
-            except zipfile.BadZipFile as error:
+                    _check_entries(path, archive)
+            except _DAMAGE as error:
                 raise ValueError(f"{path} is damaged, or not a zip file: {error}") from None
         roots = [name for name in self._texts if name.endswith(_EDGES)]
         if len(roots) != 1:
@@ -173,7 +187,10 @@ class _Tables:
         table = self.table(name)
         if table is None:
             raise ValueError(f"{self.name(name)} is missing")
-        return table.reshape(-1, 2 if name == "A" else 1)
+        width = 2 if name == "A" else 1
+        if table.size and table.shape[1] != width:
+            raise ValueError(f"{self.name(name)} has {table.shape[1]} columns, not {width}")
+        return table.reshape(-1, width)
 
     def check(self, name: str, wrong: np.ndarray, problem: str) -> None:
         """Refuse the first line that is wrong."""
@@ -181,6 +198,15 @@ class _Tables:
         if lines.size:
             line = self.need(name)[lines[0]].tolist()
             raise ValueError(f"{self.name(name)}, line {lines[0] + 1}: {line} {problem}")
+
+
+def _check_entries(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive whose list of files is shorter or longer than it says at its end."""
+    with path.open("rb") as stream:
+        stream.seek(-12 - len(archive.comment), os.SEEK_END)
+        (n,) = struct.unpack("<H", stream.read(2))
+    if n not in (len(archive.infolist()), 0xFFFF):
+        raise zipfile.BadZipFile(f"it lists {len(archive.infolist())} of {n} files")
 
 
 def _single(table: np.ndarray) -> np.ndarray:

@@ -39,7 +39,8 @@ def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDA
     TypeError
         If `D` does not hold real numbers, or `k` is not an integer.
     ValueError
-        If `D` has a nan, the number of labels is not n, or `k` is out of range.
+        If `D` has a nan or a negative number, or is symmetric but not 0 on its diagonal, as
+        similarities are; if the number of labels is not n, or `k` is out of range.
 
     Notes
     -----
@@ -60,6 +61,7 @@ def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDA
     if isinstance(y, np.ndarray) and y.ndim == 2 and np.ndim(D) == 1:
         raise ArgumentError("y", "is a matrix. Are y and D swapped? Labels come first")
     distances = arrays.matrix("D", D, infinite=True)
+    arrays.check_rows_of_distances("D", distances)
     classes, codes = labels.encode_labels("y", y)
     n_rows, n_columns = distances.shape
     if len(codes) != n_columns:

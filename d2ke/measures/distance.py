@@ -268,6 +268,8 @@ def norm_of(
         points, vectors = merged(points, vectors)
     signed = float(lengths(vectors).sum())
     rounding = (8 + points.shape[1]) * np.finfo(float).eps * signed**2
+    if kernel.name == "linear":  # whose values are products of the points
+        rounding *= float(np.square(points).sum(axis=1).max(initial=0.0))
     reason = "asked for"
     if kernel.function is not None:
         method, reason = "exact", "of a user's kernel nothing else is known"

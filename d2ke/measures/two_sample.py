@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from d2ke._base import arrays
-from d2ke._base.arrays import symmetric_matrix
+from d2ke._base.arrays import refuse_distances, symmetric_matrix
 from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
@@ -217,6 +217,7 @@ def gram_two_sample_test(
     (True, 0.029)
     """
     K = symmetric_matrix("K", K)
+    refuse_distances("K", K)
     n = integer("n", n, 1, len(K) - 1)
     return _tested(
         _Pooled(lambda W: _quadratic(K, W), n, len(K), _largest(K)), n_permutations, seed

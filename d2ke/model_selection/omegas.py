@@ -157,7 +157,7 @@ def given_distances(
             f"must hold the distances {others} {n} objects, as many as y has labels; its "
             f"shape is {D.shape}",
         )
-    arrays.check_distances("within", D)
+    arrays.check_rows_of_distances("within", D)
     return D
 
 

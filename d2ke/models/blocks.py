@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,6 +27,16 @@ from d2ke.objects.records import Column
 # Whatever training needs of single objects comes from a sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
+
+
+class Groups(NamedTuple):
+    """Codes of n objects' groups, and whether most of them have near-copies, so that these decide.
+
+    Groups that decide are left out together wherever something is chosen or measured.
+    """
+
+    codes: np.ndarray
+    decide: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +55,9 @@ class Sample:
         Threads to use.
     progress : bool or None
         As for `d2ke_train`.
+    copies : Groups or None
+        Their near-copies, if some were looked for and found. Those that decide are the groups of
+        the labels, too.
     """
 
     objects: Any
@@ -52,6 +65,7 @@ class Sample:
     labels: Labels | None = None
     n_threads: int | None = None
     progress: bool | None = False
+    copies: Groups | None = None
 
     def of_column(self, name: str) -> Sample:
         """Return the entries of a column of records."""

@@ -17,6 +17,7 @@ from d2ke.learners.ridge import Removed, Ridge
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
+_MOST_CLASSES = 20  # whole numbers, from which on they may be amounts
 _LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
 _ROWS = 1024  # of decision values that are held at a time
@@ -170,7 +171,20 @@ def read_labels(y: Any, task: str | None) -> Labels:
             "of its own. If they are numbers to predict, say task='regression'; if not, "
             "task='classification'"
         )
+    if task is None and like_amounts(classes):
+        warn(
+            f"y holds {len(classes)} different whole numbers, from {classes[0]} to {classes[-1]}: "
+            "each is a class of its own. If they are amounts, say task='regression'; if not, "
+            "task='classification'"
+        )
     return Labels(Classes(classes), codes)
+
+
+def like_amounts(classes: np.ndarray) -> bool:
+    """Return whether sorted classes may be amounts: many whole numbers that count nothing."""
+    if classes.dtype.kind not in "iuf" or len(classes) <= _MOST_CLASSES:
+        return False
+    return classes[0] not in (0, 1) or len(classes) < 0.8 * (classes[-1] - classes[0])
 
 
 def has_fractions(values: np.ndarray) -> bool:

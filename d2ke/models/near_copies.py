@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Near-copies among training objects, which are left out together.
+"""Near-copies among training objects, which are left out together where most objects have some.
 
 Training sets hold records with typos, augmented or replicate data, and pieces of one recording. A
 model that has seen a copy predicts the other too easily: leave-one-out errors then choose too large
-a C, and the accuracy is too good.
+a C, and the accuracy is too good. Names and words repeat by nature, and new ones do as well: equal
+objects are no evidence, and where few objects have copies they are left out one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from d2ke.models.blocks import Groups
 from d2ke.models.families import FamilyKernels
 from d2ke.models.own_columns import OwnColumns
 
 _MOST = 0.8  # share of joined objects from which most are copies; of ordinary ones fewer are
+_HALF = 0.5  # share of objects with a copy from which groups decide
+_FEWEST = 3  # groups: without one of two, nothing is left to compare
 _FEW = 0.1  # least share of objects in groups
 _FEATURES = 64  # features, at least: with fewer, ordinary objects look like copies
 _DIGITS = 9  # of squared lengths, whose mean is 2: the rest is rounding
@@ -24,7 +29,7 @@ _DIGITS = 9  # of squared lengths, whose mean is 2: the rest is rounding
 
 @dataclass(frozen=True, eq=False)
 class NearCopies:
-    """Groups of near-copies among the training objects, and the accuracy without these groups.
+    """Groups of near-copies among the training objects, and the accuracy of the other rule.
 
     Attributes
     ----------
@@ -33,13 +38,18 @@ class NearCopies:
         of weight 0 are not counted.
     groups : ndarray of int64, shape (m,)
         Codes of their groups. Most groups may have one object only.
+    decide : bool
+        Whether the groups were left out together: most objects have a near-copy that is not equal.
+        Otherwise each object was left out alone.
     accuracy, accuracy_error : float
         Leave-one-out accuracy of the model's shares and C in percent, or 100 R^2, and its standard
-        error; nan for models with features that are computed from labels.
+        error, by the other rule: one by one where the groups decide, else together; nan for models
+        with features that are computed from labels.
     """
 
     rows: np.ndarray
     groups: np.ndarray
+    decide: bool
     accuracy: float
     accuracy_error: float
 
@@ -47,31 +57,40 @@ class NearCopies:
         """Return how many near-copies a model found, and both accuracies if they differ."""
         sizes, n = np.bincount(self.groups), len(self.groups)
         several = sizes[sizes > 1]
+        rules, meanings = ["together", "one by one"], [
+            "objects unlike those in training",
+            "further copies",
+        ]  # fmt: skip
+        if not self.decide:
+            rules, meanings = rules[::-1], ["objects that repeat as these do", meanings[0]]
         text = (
             f"{several.sum():,} of {'a sample of ' * (n < model.n_train)}{n:,} objects are "
-            f"near-copies of another ({len(several):,} groups). Left out together: "
-            f"{model.task.result(model.accuracy)}"
+            f"{'near-copies of' if self.decide else 'equal to or near-copies of'} another "
+            f"({len(several):,} groups). Left out {rules[0]}: {model.task.result(model.accuracy)}"
         )
         errors = self.accuracy_error, model.accuracy_error
-        if not abs(self.accuracy - model.accuracy) > max(errors):  # or if it is nan
+        if np.isnan(self.accuracy) or (
+            self.decide and abs(self.accuracy - model.accuracy) <= max(errors)
+        ):
             return f"{text}."
         return (
-            f"{text}; one by one: {model.task.result(self.accuracy)}. The first holds for objects "
-            "unlike those in training, the second for further copies."
+            f"{text}; {rules[1]}: {model.task.result(self.accuracy)}. The first holds for "
+            f"{meanings[0]}, the second for {meanings[1]}."
         )
 
 
 def near_copies(
-    kernels: FamilyKernels, own_columns: OwnColumns, largest: float
-) -> np.ndarray | None:
+    kernels: FamilyKernels, own_columns: OwnColumns, largest: Callable[[int], float]
+) -> Groups | None:
     """Group near-copies by the features of a model's unsupervised blocks.
 
-    Each family of blocks has the same share of the kernel. The edges of the minimum spanning tree
-    of the kernel's distances are joined in rising order, up to the first length that makes a group
-    larger than `largest`. One group of ordinary objects grows so large while few are joined; all
-    near-copies are joined long before. So if four fifths of the objects or more are joined, these
-    are the groups. Else only edges of less than half that length are joined, and there are
-    near-copies if a tenth of the objects or more are.
+    Each family of blocks has the same share of the kernel. Of equal objects one is looked at. The
+    edges of the minimum spanning tree of the kernel's distances are joined in rising order, up to
+    the first length that makes a group larger than `largest`. One group of ordinary objects grows
+    so large while few are joined; all near-copies are joined long before. So if four fifths of the
+    objects or more are joined, these are the groups. Else only edges of less than half that length
+    are joined. They decide if half of the objects or more are joined, and are reported if a tenth
+    are; equal objects are reported if they are a tenth of all.
 
     Parameters
     ----------
@@ -79,13 +98,13 @@ def near_copies(
         Of training objects.
     own_columns : OwnColumns
         Of these objects. Raised, objects look far from each other, so they are hidden here.
-    largest : float
-        Number of objects of a group, at most.
+    largest : callable
+        ``largest(n)`` of n different objects may be in a group.
 
     Returns
     -------
-    ndarray of int64, shape (n,), or None
-        The code of each object's group; None without near-copies.
+    Groups or None
+        None without near-copies.
     """
     used = kernels.without_labels
     shares = used / max(used.sum(), 1)
@@ -110,8 +129,8 @@ def _hide(
     np.add.at(kernel, (own_columns.rows, own_columns.rows), raised**2)
 
 
-def join(kernel: np.ndarray, largest: float) -> np.ndarray | None:
-    """Return the codes of the groups of n objects, or None; the kernel's upper triangle is read."""
+def join(kernel: np.ndarray, largest: Callable[[int], float]) -> Groups | None:
+    """Return the groups of n objects, or None; the kernel's upper triangle is read."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     n, diagonal = len(kernel), kernel.diagonal()
@@ -119,12 +138,21 @@ def join(kernel: np.ndarray, largest: float) -> np.ndarray | None:
     distances = np.sqrt(np.maximum(np.round(np.concatenate(squares), _DIGITS), 0))
     tree = linkage(distances, "single")
     lengths, is_leaf = tree[:, 2], tree[:, :2] < n
-    too_long = lengths[np.argmax(tree[:, 3] > largest)]
+    if lengths[0] == 0:
+        _, firsts, codes = np.unique(fcluster(tree, 0, "distance"), True, True)
+        if len(firsts) < _FEWEST:
+            return None
+        order = np.argsort(firsts)  # the triangle needs it
+        groups = join(kernel[np.ix_(firsts[order], firsts[order])], largest)
+        codes = np.argsort(order)[codes]
+        if groups is not None:
+            return groups._replace(codes=groups.codes[codes])
+        return Groups(codes, False) if (np.bincount(codes)[codes] > 1).mean() >= _FEW else None
+    too_long = lengths[np.argmax(tree[:, 3] > largest(n))]
     nearest = np.repeat(lengths, is_leaf.sum(axis=1))  # of each object, to another
-    if (nearest < too_long).mean() >= _MOST:
-        stop = too_long
-    elif (nearest < too_long / 2).mean() >= _FEW:
-        stop = too_long / 2
-    else:
+    stop = too_long if (nearest < too_long).mean() >= _MOST else too_long / 2
+    joined = float((nearest < stop).mean())
+    if joined < _FEW:
         return None
-    return fcluster(tree, lengths[lengths < stop][-1], "distance").astype(np.int64) - 1
+    longest = lengths[lengths < stop][-1]
+    return Groups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= _HALF)

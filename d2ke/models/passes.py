@@ -240,22 +240,25 @@ def score_sample(solved: Solved, sample: Sample, entropy: Any) -> LeftOutScores:
     return LeftOutScores.of(solved.ridge, solved.P, sample.labels, solved.costs, keep, columns)
 
 
-def near_copies_of(plan: Plan, solved: Solved, sample: Sample, scores: LeftOutScores) -> NearCopies:
-    """Return the groups of near-copies in a sample, and the accuracy if each is left out alone.
+def near_copies_of(
+    plan: Plan, solved: Solved, sample: Sample, scores: LeftOutScores, Z: np.ndarray
+) -> NearCopies:
+    """Return the near-copies of a sample with features Z, and the accuracy by the other rule.
 
-    Features that are computed from labels never see those of the group, so models with them have
-    none.
+    Features that are computed from labels saw those of the group, or never see them, so models with
+    such features have no other accuracy.
     """
     labels = sample.labels
     assert labels is not None
-    assert labels.groups is not None
-    assert solved.P is not None
+    assert sample.copies is not None
+    codes, decide = sample.copies
     if any(block.supervised for block in plan.blocks):
-        return NearCopies(sample.rows, labels.groups, np.nan, np.nan)
+        return NearCopies(sample.rows, codes, decide, np.nan, np.nan)
     costs, columns = [solved.costs[scores.best()]], solved.own_columns.within(sample.rows)
-    ungrouped = replace(labels, groups=None)
-    alone = LeftOutScores.of(solved.ridge, solved.P, ungrouped, costs, own_columns=columns)
-    return NearCopies(sample.rows, labels.groups, *alone.accuracy(0))
+    labels = replace(labels, groups=None if decide else codes)
+    P = solved.ridge.coordinates(Z, sample.n_threads) if solved.P is None else solved.P
+    other = LeftOutScores.of(solved.ridge, P, labels, costs, own_columns=columns)
+    return NearCopies(sample.rows, codes, decide, *other.accuracy(0))
 
 
 def score(rows: Rows, plan: Plan, solved: Solved, n: int, entropy: Any) -> LeftOutScores | None:

@@ -98,7 +98,7 @@ class Plan:
 class Drawn(NamedTuple):
     """Blocks before and after they are fitted to a sample, and the features of the sample.
 
-    After `grouped`, the labels of the sample have its near-copies, if there are any, as groups.
+    After `grouped`, the sample has its near-copies, and its labels those that decide, as groups.
     `shares` are None until they are chosen.
     """
 
@@ -142,12 +142,13 @@ class Drawn(NamedTuple):
         return ridge_of_gram(kernel, labels.columns(), labels.weights)
 
     def grouped(self) -> Drawn:
-        """Return the same with near-copies as groups of the labels."""
+        """Return the same with near-copies in the sample, and as groups of the labels."""
         labels = self.sample.labels
         assert labels is not None
-        largest = labels.task.largest_group(len(labels))
-        groups = near_copies(self.kernels, self.own_columns, largest)
-        return self._replace(sample=replace(self.sample, labels=replace(labels, groups=groups)))
+        copies = near_copies(self.kernels, self.own_columns, labels.task.largest_group)
+        if copies is not None and copies.decide:
+            labels = replace(labels, groups=copies.codes)
+        return self._replace(sample=replace(self.sample, labels=labels, copies=copies))
 
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> Drawn:
         """Return the same with more random objects of families that have a share.
@@ -200,9 +201,9 @@ def fit(
     has_supervised = len(others) < len(blocks)
     if find_groups and has_supervised and others:
         quiet = replace(sample, progress=False)
-        labels = Drawn.of(list(map(_first, others)), quiet, entropy).grouped().sample.labels
-        sample = replace(sample, labels=labels)
-        if labels is not None and labels.groups is not None:
+        found = Drawn.of(list(map(_first, others)), quiet, entropy).grouped().sample
+        sample = replace(found, progress=sample.progress)
+        if sample.copies is not None and sample.copies.decide:
             own_samples = dict.fromkeys(own_samples, sample)
     blocks = fit_fixed(blocks, sample, own_samples, entropy)
     drawn = Drawn.of(list(map(_first, blocks)), sample, entropy)

@@ -79,8 +79,8 @@ class ReferenceObjects:
 
         `numbers` are those of the objects among the training objects.
         """
-        sizes = np.array([block.R for block in blocks])
-        is_plain = np.repeat([not block.kinds for block in blocks], sizes)
+        sizes = np.array([block.R for block in blocks], np.int64)
+        is_plain = np.repeat(np.array([not block.kinds for block in blocks], bool), sizes)
         R = F.shape[1]
         sums = np.zeros((2, R))
         for first in range(0, len(F), _ROWS):
@@ -126,7 +126,7 @@ class ReferenceObjects:
         for first in range(0, len(F), _ROWS):
             chunk = slice(first, first + _ROWS)
             away = (_medians(F[chunk], self.plain) - self.centre) * self.weights
-            for column in range(0, F.shape[1], width):
+            for column in range(0, F.shape[1], width or 1):
                 strip = away[:, column : column + width]
                 result[chunk, : strip.shape[1]] += strip
         return result

@@ -235,8 +235,8 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     sizes = rows.value(_own_sizes, blocks)
     own_samples = {m: rows.sample(sample_rows(n, entropy, m)) for m in sizes}
     drawn = rows.call(fit, blocks, sample, own_samples, entropy, options.find_groups)
-    sample = rows.call(attrgetter("sample"), drawn)  # its labels may have groups now
-    has_copies = options.find_groups and rows.value(_is_grouped, sample)
+    sample = rows.call(attrgetter("sample"), drawn)  # with its near-copies
+    found, has_copies = rows.value(_has_copies, sample)  # has_copies: they decide
 
     # weigh
     weighed = rows.call(weigh, drawn, limit, n, entropy)
@@ -254,8 +254,9 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     if by_sample:
         solved = rows.call(solve_sample, plan, Z, sample, entropy, decomposed)
         scores = rows.call(score_sample, solved, sample, entropy)
+        if found:
+            near_copies = rows.value(near_copies_of, plan, solved, sample, scores, Z)
     if has_copies:
-        near_copies = rows.value(near_copies_of, plan, solved, sample, scores)
         costs = rows.call(attrgetter("costs"), solved)
     if options.keep_sums or not (is_whole and by_sample):
         sums = rows.sum(sum_products, plan)
@@ -264,6 +265,8 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
         solved = rows.call(solve, plan, sums, Z, sample, entropy, costs)
     if not by_sample:
         scores = rows.sum(score, plan, solved, n, entropy)
+        if found:
+            near_copies = rows.value(near_copies_of, plan, solved, sample, scores, Z)
 
     kept_sums = sums if options.keep_sums else None
     model = rows.value(_model, plan, solved, scores, sample, n, rows.n_largest, kept_sums)
@@ -301,8 +304,9 @@ def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
     return sorted({getattr(block, "own_rows", 0) for block in blocks} - {0})
 
 
-def _is_grouped(sample: Sample) -> bool:
-    return sample.labels is not None and sample.labels.groups is not None
+def _has_copies(sample: Sample) -> tuple[bool, bool]:
+    """Return whether near-copies were found, and whether they decide."""
+    return sample.copies is not None, sample.copies is not None and sample.copies.decide
 
 
 def _may_use_hinge(rows: Executor, R: int, options: Options) -> bool:

@@ -14,6 +14,7 @@ from scipy import LowLevelCallable
 
 from d2ke._base.checks import choice
 from d2ke._base.keywords import hinted
+from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.copies import copy_distances
@@ -46,7 +47,7 @@ def outlier_scores(
         of others with different content; all of them if there are fewer.
     distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
-        and ``"mhd"`` for sets.
+        and ``"mhd"`` for sets; ``"precomputed"`` as for `nearest`.
     method : {"knn", "lof"}
         ``"knn"`` is the mean distance to the k nearest others. ``"lof"``, the local outlier factor,
         compares that with the same of these others: about 1 inside a group of any density. See
@@ -101,7 +102,8 @@ def outlier_scores(
     """
     choice("method", method, ("knn", "lof"))
     options = SearchOptions(False, metric, n_threads, progress, checkpoint)
-    pairs = check_any_pairs(X, None, distance, params, ArgumentNames("outlier_scores"))
+    names = ArgumentNames("outlier_scores")
+    pairs = check_search(check_any_pairs, X, None, distance, params, names)
     if method == "knn":
         return find_nearest(pairs, True, k, None, options)[1].mean(axis=1, dtype=np.float64)
     k, copies = others_count(k, len(pairs.x)), find_copies(pairs.x)

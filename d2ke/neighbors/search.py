@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
 from d2ke._base.keywords import hinted
+from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.info import NeighborsInfo
@@ -48,7 +49,9 @@ def nearest(
         None for any. The search takes less time: pairs are ruled out from the start.
     distance : str, callable, scipy.LowLevelCallable or dict, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
-        and ``"mhd"`` for sets.
+        and ``"mhd"`` for sets. ``"precomputed"``: X is the matrix of distances, finite and >= 0;
+        without Y it is square, with zeros on its diagonal, and of a Y, the objects of the columns,
+        only the number counts.
     include_self : bool
         Where Y is None: treat each object as a candidate neighbour of itself, the first of those at
         the same distance, and return k + 1 neighbours, as UMAP and scikit-learn's
@@ -81,9 +84,9 @@ def nearest(
     Raises
     ------
     TypeError, ValueError
-        As `distance_matrix`; a k out of range, a radius that is negative or not finite;
-        metric=True, but sampled objects violate the triangle inequality; a checkpoint of another
-        call, which the error names.
+        As `distance_matrix`; a matrix of other than distances; a k out of range, a radius that is
+        negative or not finite; metric=True, but sampled objects violate the triangle inequality; a
+        checkpoint of another call, which the error names.
     OSError
         A checkpoint that another call uses, or that cannot be written.
     KeyboardInterrupt
@@ -95,7 +98,8 @@ def nearest(
     -----
     UserWarning
         If all neighbours are equally far, and are the first objects: a named distance that
-        does not separate any objects.
+        does not separate any objects. If X looks like a matrix of distances that is taken for
+        objects.
 
     See Also
     --------
@@ -113,7 +117,8 @@ def nearest(
     >>> indices.ravel().tolist(), distances.ravel().tolist()
     ([1, 0, -1], [1.0, 1.0, inf])
     """
-    pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("nearest"))
+    names = ArgumentNames("nearest")
+    pairs = check_search(check_any_pairs, X, Y, distance, params, names)
     options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
     indices, distances, _ = find_nearest(pairs, Y is None, k, radius, options)
     return indices, distances
@@ -167,7 +172,8 @@ def nearest_info(
     >>> info.pairs, info.computed
     (6, 3)
     """
-    pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("nearest"))
+    names = ArgumentNames("nearest")
+    pairs = check_search(check_any_pairs, X, Y, distance, params, names)
     options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
     return find_nearest(pairs, Y is None, k, radius, options)
 
@@ -199,7 +205,9 @@ def within(
         distances before the comparison: 0.3 includes the float32 distance ``np.float32(0.3)``.
     distance : str, callable, scipy.LowLevelCallable or dict, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
-        and ``"mhd"`` for sets.
+        and ``"mhd"`` for sets. ``"precomputed"``: X is the matrix of distances, finite and >= 0;
+        without Y it is square, with zeros on its diagonal, and of a Y, the objects of the columns,
+        only the number counts.
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
     metric, n_threads, progress, checkpoint
@@ -239,7 +247,8 @@ def within(
            [1., 0., 0.],
            [0., 0., 0.]])
     """
-    pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("within"))
+    names = ArgumentNames("within")
+    pairs = check_search(check_any_pairs, X, Y, distance, params, names)
     options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
     graph, _ = find_within(pairs, Y is None, radius, options)
     return graph
@@ -285,6 +294,7 @@ def within_info(
     >>> info.pairs, info.computed, info.ruled_out
     (6, 3, {'symmetry': 3})
     """
-    pairs = check_any_pairs(X, Y, distance, params, ArgumentNames("within"))
+    names = ArgumentNames("within")
+    pairs = check_search(check_any_pairs, X, Y, distance, params, names)
     options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
     return find_within(pairs, Y is None, radius, options)

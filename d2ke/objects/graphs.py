@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.memory import check_fits
 from d2ke.objects.packed import offsets_of
 
+_NODE_BYTES = 100  # of a node's offsets, codes and walks, at least
 _FORMS = (
     "a networkx graph, (edges, labels), (edges, n_nodes) or (sparse adjacency, labels or n_nodes)"
 )
@@ -42,7 +44,7 @@ class Graphs(NamedTuple):
 
 
 class _Graph(NamedTuple):
-    """One graph as it was collection; `labels` of its nodes may be their number."""
+    """One graph as it was read; `labels` of its nodes may be their number."""
 
     edges: Any
     labels: Any
@@ -52,6 +54,9 @@ class _Graph(NamedTuple):
 
 def join_graphs(graphs: Any, node_label: Any = None, edge_label: Any = None) -> Graphs:
     """Check the graphs of a collection, and join them."""
+    for name, value in (("node_label", node_label), ("edge_label", edge_label)):
+        if isinstance(value, bool):
+            raise ArgumentTypeError(name, f"must name an attribute, or be None; got {value!r}")
     if not isinstance(graphs, Iterable):
         raise ArgumentTypeError("graphs", f"must be a list of graphs, got {graphs!r}")
     if _is_graph(graphs):
@@ -63,6 +68,8 @@ def join_graphs(graphs: Any, node_label: Any = None, edge_label: Any = None) -> 
     owners = np.repeat(np.arange(len(collection)), list(map(len, edges)))
     labels, n_nodes = _node_labels([graph.labels for graph in collection])
     edge_labels = _edge_labels([graph.edge_labels for graph in collection], edges)
+    total = sum(n_nodes.tolist())  # of any size
+    check_fits(_NODE_BYTES * total, f"graphs of {total} nodes", "give some of the graphs at a time")
     offsets, ends = offsets_of(n_nodes), np.concatenate(edges)
     wrong = np.flatnonzero(((ends < 0) | (ends >= n_nodes[owners, None])).any(axis=1))
     if wrong.size:
@@ -74,7 +81,6 @@ def join_graphs(graphs: Any, node_label: Any = None, edge_label: Any = None) -> 
         warn(f"graphs have {loops.sum()} self loops, which are left out")
         ends, owners = ends[~loops], owners[~loops]
         edge_labels = None if edge_labels is None else edge_labels[~loops]
-    total = int(offsets[-1])
     forward, backward = ends @ [total, 1], ends @ [1, total]
     directed = np.array([graph.is_matrix for graph in collection])[owners]
     one_way = np.setdiff1d(forward[directed], backward[directed])
@@ -131,7 +137,7 @@ def _read(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
     if not _is_sparse(graph[0]):
         return _Graph(*graph)
     matrix, labels = graph[0].tocoo(), graph[1]
-    n = labels if np.ndim(labels) == 0 else len(labels)
+    n = labels if _is_number(labels) else len(labels)
     if len(graph) == 3:
         raise ArgumentError("graphs", "has labels of edges beside a matrix; list its edges", i)
     if matrix.shape != (n, n):
@@ -164,7 +170,10 @@ def _of_networkx(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph
 
 
 def _edges(edges: Any, i: int) -> NDArray[np.int64]:
-    array = np.asarray(edges)
+    try:
+        array = np.asarray(edges)
+    except ValueError:
+        raise ArgumentTypeError("graphs", "has edges that are not all pairs of nodes", i) from None
     if not array.size:
         return np.zeros((0, 2), np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
@@ -175,12 +184,14 @@ def _edges(edges: Any, i: int) -> NDArray[np.int64]:
             f"{array.dtype} of shape {array.shape}{hint}",
             i,
         )
+    if array.max() >= 2**63:
+        raise ArgumentError("graphs", f"has an edge to the node {array.max()}", i)
     return array.astype(np.int64)
 
 
 def _node_labels(graphs: list[Any]) -> tuple[NDArray[np.uint64] | None, NDArray[np.int64]]:
     """Return the labels of all nodes, or None without them; and the numbers of nodes."""
-    counted = [np.ndim(labels) == 0 and not isinstance(labels, (str, bytes)) for labels in graphs]
+    counted = [_is_number(labels) for labels in graphs]
     if any(counted) != all(counted):
         i = counted.index(True)
         raise ArgumentError("graphs", "has no labels of nodes, but other graphs have them", i)
@@ -191,6 +202,8 @@ def _node_labels(graphs: list[Any]) -> tuple[NDArray[np.uint64] | None, NDArray[
             raise ArgumentTypeError("graphs", f"must have an integer number of nodes, got {n!r}", i)
         if n < 1:
             raise ArgumentError("graphs", f"has {n} nodes; at least one is needed", i)
+        if n >= 2**31:
+            raise ArgumentError("graphs", f"has {n} nodes; at most 2**31 - 1 can be read", i)
     return _keys(arrays, "nodes") if arrays else None, np.array(numbers, np.int64)
 
 
@@ -209,31 +222,55 @@ def _edge_labels(graphs: list[Any], edges: list[NDArray[np.int64]]) -> NDArray[n
     return _keys(arrays, "edges")
 
 
+def _is_number(labels: Any) -> bool:
+    """Return whether labels are the number of nodes."""
+    return not isinstance(labels, (list, tuple, str, bytes)) and np.ndim(labels) == 0
+
+
 def _letters(labels: Any, i: int, what: str) -> NDArray[Any]:
-    """Return labels as integers or str; others, and a mixture, are refused."""
-    array = np.asarray(labels)
-    if array.dtype.kind == "O":
-        labels = array.tolist()
-        array = np.asarray(labels)
-    kind = array.dtype.kind
-    is_text = kind == "U" and (labels is array or all(isinstance(x, str) for x in labels))
-    if array.size and (array.ndim != 1 or not (kind in "biu" or is_text)):
-        wrong = [x for x in labels if not isinstance(x, (str, int, np.integer))] or list(labels)
+    """Return labels as int64, or str in an array of objects; others, and a mixture, are refused.
+
+    Integers from 2**63 on become their hash.
+    """
+    items = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    text = bool(items) and isinstance(items[0], str)
+    kinds: Any = str if text else (int, np.integer, np.bool_)
+    wrong = [x for x in items if not isinstance(x, kinds) or not (text or -(2**63) <= x < 2**64)]
+    if wrong:
         raise ArgumentTypeError(
             "graphs",
-            f"must have labels of {what} that are all integers or all str, got {wrong[0]!r}",
+            f"must have labels of {what} that are all integers or all str, got {wrong[0]!r}"
+            + " of more than 64 bits" * isinstance(wrong[0], int),
             i,
         )
-    return array
+    if text:
+        try:
+            "".join(items).encode()
+        except UnicodeEncodeError as error:
+            letter = error.object[error.start]
+            raise ArgumentError(
+                "graphs", f"has {letter!r} in a label of {what}, half of a surrogate pair", i
+            ) from None
+        array = np.empty(len(items), object)
+        array[:] = items
+        return array
+    large = {x: int(_hashes([str(x)])[0]) for x in items if x >= 2**63}
+    keys = [large.get(x, int(x) % 2**64) for x in items] if large else items
+    return np.array(keys, np.uint64 if large else np.int64)
 
 
 def _keys(arrays: Sequence[NDArray[Any]], what: str) -> NDArray[np.uint64]:
     """Return the numbers of which codes are made: integers, and hashes of text."""
-    kinds = [array.dtype.kind == "U" for array in arrays if array.size]
+    kinds = [array.dtype.kind == "O" for array in arrays if array.size]
     if any(kinds) and not all(kinds):
         raise ArgumentTypeError("graphs", f"have both integers and str as labels of {what}")
     if not any(kinds):
         return np.concatenate([array.astype(np.uint64) for array in arrays])
-    texts, places = np.unique(np.concatenate(arrays), return_inverse=True)
-    hashes = [blake2b(text.encode(), digest_size=8).digest() for text in texts.tolist()]
-    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)[places]
+    texts = [text for array in arrays for text in array]
+    numbers = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return _hashes(numbers)[[numbers[text] for text in texts]]
+
+
+def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
+    hashes = [blake2b(text.encode(), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)

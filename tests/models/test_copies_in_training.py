@@ -28,7 +28,7 @@ def share(groups):
 
 
 def groups_of(lengths, largest):
-    """Return the groups by their definition, from all pairs."""
+    """Return the groups of different objects by definition, from all pairs, and if they decide."""
     levels = np.unique(lengths[np.triu_indices(len(lengths), 1)])
     every = [components(lengths, length) for length in levels]
     too_long = next(
@@ -39,21 +39,28 @@ def groups_of(lengths, largest):
     for stop, least in ((too_long, 0.8), (too_long / 2, 0.1)):
         shorter = [groups for length, groups in zip(levels, every, strict=True) if length < stop]
         if shorter and share(shorter[-1]) >= least:
-            return shorter[-1]
+            return shorter[-1], share(shorter[-1]) >= 0.5
     return None
 
 
 @given(st.lists(st.integers(0, 60), min_size=4, max_size=24), st.integers(1, 4))
 def test_groups_by_their_definition(places, largest):
     x = np.array(places, float)  # of whole numbers, so that many lengths are equal
-    if largest >= len(x):
+    different, numbers = np.unique(x, return_inverse=True)
+    if largest >= len(different):
         return
-    wanted = groups_of(np.abs(x[:, None] - x), largest)
-    found = join(np.outer(x, x), largest)
-    assert (found is None) == (wanted is None)
+    wanted = groups_of(np.abs(different[:, None] - different), largest)
     if wanted is not None:
-        same = np.array(wanted)[:, None] == np.array(wanted)
-        assert ((found[:, None] == found) == same).all()
+        codes, decide = np.array(wanted[0])[numbers], wanted[1]
+    elif share(numbers.tolist()) >= 0.1 and len(different) > 2:
+        codes, decide = numbers, False
+    else:
+        codes, decide = None, False
+    found = join(np.outer(x, x), lambda n: largest)
+    assert (found is None) == (codes is None)
+    if codes is not None:
+        assert ((found.codes[:, None] == found.codes) == (codes[:, None] == codes)).all()
+        assert found.decide == decide
 
 
 def copies(rng, n=40, each=4, noise=0.03):
@@ -195,4 +202,4 @@ def test_exact_copies_left_out_together_are_as_if_never_seen(R, C):
 
 def test_few_copies_are_not_used():
     x = np.r_[np.arange(100.0), 0.01, 5.01]
-    assert join(np.outer(x, x), 10) is None
+    assert join(np.outer(x, x), lambda n: 10) is None
