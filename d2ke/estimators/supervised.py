@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.keywords import hinted
-from d2ke.estimators.base import ObjectsEstimator
+from d2ke.estimators.base import Classifier, ObjectsEstimator, Regressor
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import AnyBlock
 from d2ke.models.model import D2KEModel
@@ -115,7 +114,7 @@ class D2KEEstimator(ObjectsEstimator):
         return self._predict(X)[0]
 
 
-class D2KEClassifier(ClassifierMixin, D2KEEstimator):
+class D2KEClassifier(Classifier, D2KEEstimator):
     """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
 
     X is what `pack` takes, or records: a dict or a data frame whose columns are not all numbers
@@ -251,7 +250,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         return self._predict(X, probability=True)[1]
 
 
-class D2KERegressor(RegressorMixin, D2KEEstimator):
+class D2KERegressor(Regressor, D2KEEstimator):
     """D2KE of views and a linear regression: `d2ke_train` and `d2ke_predict`.
 
     Parameters

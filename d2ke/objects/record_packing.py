@@ -40,7 +40,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
           zone count as UTC), durations and times of a day seconds;
         - all else is objects, as `pack` reads them: text is strings, however few values there are.
 
-        None, NaN, ``pandas.NA`` and nulls are missing entries.
+        None, NaN, ``pandas.NA``, nulls and, among text, the empty text are missing entries.
     ids : str, or sequence of int or str, shape (n,), optional
         The names of the rows, kept as the attribute ``ids``, or the column that has them, which is
         none of the records then. They need not differ. Default: those of `Records`, and the index
@@ -99,7 +99,7 @@ def categories(values: Any) -> Column:
     Parameters
     ----------
     values : sequence of length n
-        Text, numbers or booleans; None, NaN and nulls are missing entries. Labels are compared as
+        Text, numbers or booleans; None, NaN, nulls and "" are missing entries. Labels are compared as
         text: 1, 1.0 and "1" are one label.
 
     Returns
@@ -176,14 +176,27 @@ def column_of(typed: Typed) -> Column:
         return _categories(typed.values, missing, name)
     if typed.use == "objects":
         with naming_rows(missing):
-            return Column(as_objects(name, typed.values), missing)
+            return without_empty_text(as_objects(name, typed.values), missing)
     if typed.use == "other":
         raise typed.refuse("strings, series, numbers, dates or categories are needed")
     return Column(typed.numbers(), missing, typed.use)
 
 
+def without_empty_text(objects: Objects, missing: np.ndarray) -> Column:
+    """Return a column of objects; of text, the empty entries are missing."""
+    empty = objects.lengths == 0
+    if objects.letters not in ("str", "bytes") or not empty.any():
+        return Column(objects, missing)
+    gaps = missing.copy()
+    gaps[~missing] = empty
+    return Column(None if empty.all() else objects[~empty], gaps)
+
+
 def _categories(entries: Any, missing: np.ndarray, name: str) -> Column:
-    labels = []
+    labels, gaps = [], missing.copy()
+    gaps[~missing] = empty = [isinstance(entry, str) and not entry for entry in entries]
+    entries = [entry for entry, gap in zip(entries, empty, strict=True) if not gap]
+    missing = gaps
     for i, entry in enumerate(entries):
         if not isinstance(entry, _LABELS):
             row = np.flatnonzero(~missing)[i]
