@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke.objects.gaps import interpolate
 from d2ke.objects.tables import Table, check_lengths, columns_of
 from d2ke.objects.typed import CLOCKS, NUMERIC
 
@@ -27,11 +28,14 @@ class LongTable:
         Their names.
     rows : list of list of int
         Where they are in the table.
+    filled : (int, int)
+        How many missing values were filled in, of how many series.
     """
 
     series: list[np.ndarray]
     ids: np.ndarray
     rows: list[list[int]]
+    filled: tuple[int, int] = (0, 0)
 
 
 def read_long(
@@ -40,16 +44,19 @@ def read_long(
     time: str | None,
     channels: Sequence[str],
     uses: Mapping[str, str],
-    missing: bool = False,
+    missing: bool | str = False,
 ) -> LongTable:
-    """Return the series whose names are in one column, ordered by another; `uses` are a model's."""
+    """Return the series whose names are in one column, ordered by another; `uses` are a model's.
+
+    With ``missing="interpolate"``, missing values are filled in by the times.
+    """
     named = table.typed(ids, "strings")
     named.need_all("it must name a series", "id")
     groups = named.labels().tolist() if named.fields is None else named.fields
     names = named.ids()
     clock = None if time is None else table.typed(time, uses.get(time, ""))
     values = np.column_stack(
-        [table.typed(name, uses.get(name, "")).channel(missing) for name in channels]
+        [table.typed(name, uses.get(name, "")).channel(bool(missing)) for name in channels]
     )
     members: dict[Any, list[int]] = {}
     for row, name in enumerate(groups):
@@ -68,10 +75,21 @@ def read_long(
                     )
     rows_of_all = list(members.values())
     first = [min(rows) for rows in rows_of_all]
-    return LongTable([values[rows] for rows in rows_of_all], names[first], rows_of_all)
+    series = [values[rows] for rows in rows_of_all]
+    n_filled, n_series = 0, 0
+    if missing == "interpolate":
+        for i, rows in enumerate(rows_of_all):
+            n_gaps = int(np.isnan(series[i]).sum())
+            n_filled, n_series = n_filled + n_gaps, n_series + bool(n_gaps)
+            if n_gaps:
+                places = range(len(rows)) if clock is None else [times[row] for row in rows]
+                interpolate(series[i], places, str(table.path), i, f"({str(names[first[i]])!r})")
+    return LongTable(series, names[first], rows_of_all, (n_filled, n_series))
 
 
-def series_of_frame(frame: Any, ids: str, time: str | None, name: str, missing: bool) -> LongTable:
+def series_of_frame(
+    frame: Any, ids: str, time: str | None, name: str, missing: bool | str
+) -> LongTable:
     """Return the series of a dict or a data frame: the channels are all other columns."""
     columns = columns_of(frame, name, (ids, time))
     for argument, column_name in (("ids", ids), ("time", time)):

@@ -34,7 +34,7 @@ def pack(
     lengths: Any = None,
     channels_first: bool | None = None,
     weights: Any = None,
-    missing: bool = False,
+    missing: bool | str = False,
     layout: str | None = None,
     ids: Any = None,
     time: str | None = None,
@@ -85,7 +85,9 @@ def pack(
     missing : bool
         Whether NaN stands for values that are missing, and is kept; so do nulls in lists of
         numbers of Arrow columns. Such objects are for ``distance="dtw"`` with
-        ``missing="arow"``; all else refuses them.
+        ``missing="arow"``, or `d2ke_train` with ``missing="interpolate"``; all else refuses
+        them. For a data frame with `ids`, "interpolate" fills them in, linearly by `time`; the ends
+        are repeated.
     layout : {"aeon", "tslearn"}, optional
         Series as another library has them. ``"aeon"``: an array (n, channels, length) or
         (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
@@ -157,6 +159,9 @@ def pack(
         items, lengths, channels_first = from_layout(items, layout, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
     names = None
+    if missing == "interpolate" and isinstance(ids, str):
+        long = series_of_frame(items, ids, time, name, missing)
+        return pack(long.series, kind=kind, channels_first=False, ids=long.ids, name=name)
     if isinstance(ids, str):
         long = series_of_frame(items, ids, time, name, flag("missing", missing))
         items, names = long.series, long.ids
