@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,62 @@ import numpy as np
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
-_MISSING = ("NAType", "NaTType")  # of pandas
 _LABELS = (bool, int, float, str, bytes, np.generic)
 _NUMBERS = bool, int, float, np.generic
 _FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
+
+
+_ABSENT = "a label is missing; remove the object, or give it a label"
+
+
+def is_missing(entry: Any) -> bool:
+    """Return whether an entry is None, NaN, NaT or the NA of pandas."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(entry, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(entry))
+    if isinstance(entry, Decimal):
+        return entry.is_nan()
+    return isinstance(entry, (float, np.floating)) and bool(entry != entry)
+
+
+def entries_of(y: Any) -> Any:
+    """Return the entries of a column of pandas, polars or pyarrow, or of an array, as a list."""
+    name = next((n for n in ("to_pylist", "to_list", "tolist") if hasattr(y, n)), None)
+    return y if name is None else getattr(y, name)()
+
+
+def refuse_missing(name: str, values: Any) -> None:
+    """Refuse labels that are missing."""
+    for index, value in enumerate(values):
+        if is_missing(value) or value in ("", b""):
+            raise ArgumentTypeError(name, f"is {value!r}: {_ABSENT}", index)
+
+
+def known_labels(name: str, y: Any, unknown: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return labels, which of them are missing, and the marker that these have.
+
+    The empty text is missing, too. The marker is `unknown`, but "" among text if it is not text.
+    """
+    values = entries_of(y)
+    if np.ma.isMaskedArray(y) or not isinstance(values, (list, tuple)):
+        values = []
+    gaps = np.array([is_missing(x) or (isinstance(x, (str, bytes)) and not x) for x in values])
+    if not gaps.any():
+        labels = label_array(name, y)
+        return labels, np.zeros(len(labels), bool), unknown
+    if gaps.all():
+        raise ArgumentError(name, "has no label: every entry is missing")
+    filler = values[int(gaps.argmin())]  # so that errors have the right index
+    labels = label_array(name, [filler if gap else x for x, gap in zip(values, gaps, strict=True)])
+    text = labels.dtype.kind in "US" and not isinstance(unknown, (str, bytes))
+    mark = labels.dtype.type() if text else unknown
+    held = np.result_type(labels.dtype, np.min_scalar_type(mark))
+    labels = labels.astype(held)
+    labels[gaps] = mark
+    return labels, gaps, mark
 
 
 def label_array(name: str, y: Any) -> np.ndarray:
@@ -27,7 +78,7 @@ def label_array(name: str, y: Any) -> np.ndarray:
     TypeError
         If the labels are of another type, or of several types that no array can hold unchanged.
     ValueError
-        If `y` is not one-dimensional, or has a value that is not finite.
+        If `y` is not one-dimensional, or has an empty text or a value that is not finite.
     """
     if np.ma.isMaskedArray(y):
         raise ArgumentTypeError(name, "must not be a masked array: the mask would be lost")
@@ -61,6 +112,10 @@ def label_array(name: str, y: Any) -> np.ndarray:
         raise ArgumentTypeError(
             name, f"must hold booleans, integers, floats or strings, got dtype {labels.dtype}"
         )
+    if labels.dtype.kind in "US":
+        empty = np.flatnonzero(labels == labels.dtype.type())
+        if empty.size:
+            raise ArgumentError(name, f"is {labels[empty[0]].item()!r}: {_ABSENT}", empty[0])
     if labels.dtype.kind == "f":
         if labels.dtype.itemsize > 8:
             raise ArgumentTypeError(name, f"must not be of dtype {labels.dtype}; use float64")
@@ -72,15 +127,8 @@ def label_array(name: str, y: Any) -> np.ndarray:
 
 def check_unchanged(name: str, values: Sequence[Any], labels: np.ndarray) -> None:
     """Refuse a list whose values numpy changed (["a", 1], [2**63, -1], "a" with NUL)."""
-    for index, value in enumerate(values):
-        # An array of floats is checked for nan later, with the check of finiteness.
-        nan = isinstance(value, float) and value != value and labels.dtype.kind != "f"
-        if value is None or nan or type(value).__name__ in _MISSING:
-            raise ArgumentTypeError(
-                name,
-                f"is {value!r}: a label is missing; remove the object, or give it a label",
-                index,
-            )
+    if labels.dtype.kind != "f":  # nan among numbers is refused by the check of finiteness
+        refuse_missing(name, values)
     if labels.dtype.kind == "O":
         wrong = next((i for i, item in enumerate(values) if not isinstance(item, _LABELS)), None)
         where = "" if wrong is None else f"; {name}[{wrong}] is {values[wrong]!r}"

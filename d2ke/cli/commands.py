@@ -39,11 +39,14 @@ FILE holds objects and, for most uses, their labels:
 
   .ts               series and classes, as in the UEA and UCR archives
   .csv, .tsv        a header, then a string on each row; or a vector of a series on each row, with
-                    a column that says which series it is of (id, or --ids NAME)
+                    a column that says which series it is of (id, or --ids NAME); or with --series
+                    a series on each row; also .csv.gz and .csv.zip
   .tsv, .txt        of the UCR archive: a class, then the values of a series; no header
+                    (.csv too, if the name ends with _TRAIN or _TEST); or in .txt lines of text
   .mat              a cell of strings or matrices, and labels
-  .fasta, .fa       sequences; the id is the first word of the header, the label the last field of
-                    it between |, or the group of a regular expression, --labels 'family=(\\w+)'
+  .fasta, .fa, ...  sequences (.fna, .faa, .fas); the id is the first word of the header, the label
+                    the last field of it after |, if each has one and they repeat, or the group of a
+                    regular expression, --labels 'family=(\\w+)'
   .arff             series (numbers or a relational attribute) or strings, and a nominal attribute
   .parquet          a column of strings or lists, and one of labels; `d2ke train` reads it in parts;
                     or as a .csv, and .feather too
@@ -219,6 +222,10 @@ to type next.
             "choices": ["one", "both"],
             "default": "one",
             "help": "of DNA and RNA: the reverse complement counts too (default: one)",
+        }),
+        ("--missing", {
+            "choices": ["interpolate"],
+            "help": "fill in missing values of series, linearly in time (default: refuse them)",
         }),
         ("--task", {
             "choices": ["classification", "regression"],

@@ -34,13 +34,17 @@ from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.ids import named
 
+_FILLED = "values", "series"
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
 
 def train(options: argparse.Namespace, session: Session) -> None:
     """Train a model on the labelled objects of a file, and write it."""
     out, report = options.out, options.report
-    held = read(options, session, streamed=True, kinds=kinds_of(options))
+    missing = options.missing
+    held = read(
+        options, session, streamed=missing is None, kinds=kinds_of(options), missing=missing
+    )
     objects, labels = held.objects, _need_labels(held, options)
     parameters, distance = dict(options.parameter), options.distance
     if objects.kind == "records":
@@ -54,9 +58,12 @@ def train(options: argparse.Namespace, session: Session) -> None:
     with reported_warnings(session):
         model = d2ke_train(
             labels, objects, distance=distance, R=options.R, task=options.task,
-            seed=options.seed, keep_sums=options.keep_sums,
+            seed=options.seed, keep_sums=options.keep_sums, missing=missing,
             **{"strands": options.strands, **parameters}, **session.computing,
         )  # fmt: skip
+    if missing is not None:  # some may have been filled in by times
+        counts = (model.missing[name] + n for name, n in zip(_FILLED, held.filled, strict=True))
+        model = replace(model, missing={**model.missing, **dict(zip(_FILLED, counts, strict=True))})
     model = replace(model, columns=held.columns.to_dict())
     save_model(out, model)
     session.report(str(model))

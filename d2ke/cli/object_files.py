@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from d2ke.cli.result_files import InputError, in_options
@@ -21,7 +22,7 @@ from d2ke.models.model import D2KEModel
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.tables import Table
 
-OBJECT_OPTIONS = ("objects", "ids", "time", "channels_first", "kind")
+OBJECT_OPTIONS = ("objects", "ids", "time", "channels_first", "kind", "series", "na_values")
 _DATA_SETS = (*REGISTRY, "digits")
 
 
@@ -50,7 +51,7 @@ def read(
         )
     columns = named_columns(options)
     with reported_warnings(session):
-        held = read_file(file, columns, options.channels_first, earlier, kind=options.kind, **how)
+        held = read_file(file, columns, how_of(options), earlier, kind=options.kind, **how)
     if held.note.startswith(GRAPHS) and "codes" in (held.columns.objects or ()):
         given = getattr(options, "distance", None)
         if held.objects.kind == "records":
@@ -66,11 +67,18 @@ def named_columns(options: argparse.Namespace) -> Columns:
     return Columns(objects, options.labels, options.ids, options.time)
 
 
+def how_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say of the bytes of a file."""
+    return {
+        name: getattr(options, name, None) for name in ("channels_first", "series", "na_values")
+    }
+
+
 def kinds_of(options: argparse.Namespace) -> dict[str, str] | None:
     """Return which columns are of categories; with any, the rows are records."""
     if options.categories is None:
         return None
-    refuse(options, ("time", "channels_first"), "does not go with --categories")
+    refuse(options, ("time", "channels_first", "series"), "does not go with --categories")
     check_categories(options.objects or (), options.categories)
     return dict.fromkeys(options.categories, "categories")
 
@@ -82,7 +90,7 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
         if model.kind == "sets":  # vectors in a file are series
             options.kind = options.kind or "sets"
         try:
-            held = read(options, session, columns)
+            held = read(options, session, columns, missing=model.missing.get("rule"))
         except ValueError as error:
             raise InputError(_lost(options, columns) or in_options(error)) from error
         if held.objects.kind == "records":
@@ -92,10 +100,14 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
                 f"{model.kind}; name one column (--objects)"
             )
         return held
-    refuse(options, ("objects", "time", "channels_first"), "does not go with a model of records")
+    not_of_records = ("objects", "time", "channels_first", "series")
+    refuse(options, not_of_records, "does not go with a model of records")
     kinds = {name: column.kind for name, column in model.inputs.items()}
     named = Columns(tuple(kinds), options.labels, rows=options.ids)
-    return read_records(options.file, named, kinds, session, columns)
+    how = how_of(options)
+    return read_records(
+        options.file, named, kinds, session, columns, how, model.missing.get("rule")
+    )
 
 
 def _lost(options: argparse.Namespace, columns: Columns) -> str:
@@ -125,10 +137,12 @@ def read_records(
     kinds: Mapping[str, str],
     session: Session,
     earlier: Columns = NOTHING,
+    how: Mapping[str, Any] = MappingProxyType({}),
+    missing: str | None = None,
 ) -> LabelledObjects:
     """Read the records of the named columns, and report what they are."""
     with reported_warnings(session):
-        held = read_file(file, columns, earlier=earlier, kinds=kinds)
+        held = read_file(file, columns, how, earlier, kinds=kinds, missing=missing)
     return _reported(file, held, session)
 
 

@@ -108,6 +108,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": argparse.BooleanOptionalAction,
         "help": "matrices have channels in rows (default: as far as that can be seen)",
     },
+    "--series": {
+        "action": "store_true",
+        "default": None,
+        "help": "each row of a table is a series, its columns of numbers are the steps",
+    },
+    "--na-values": {
+        "type": between_commas,
+        "metavar": "TEXT,...",
+        "help": "fields of .csv and .tsv that are missing, such as NA (default: empty ones; among "
+        "numbers and dates also NA, NaN, null and ?)",
+    },
     "--kind": {
         "choices": ["series", "sets", "strings"],
         "help": "what the objects are (default: vectors are series: the order of rows counts)",
@@ -131,7 +142,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 # Where a file has its objects and labels.
-OBJECTS = ("--objects", "--labels", "--ids", "--time", "--channels-first", "--kind")
+OBJECTS = ("--objects", "--labels", "--ids", "--time", "--channels-first", "--kind", "--series",
+           "--na-values")  # fmt: skip
 DISTANCE = ("--distance", "--parameter")
 
 

@@ -95,7 +95,8 @@ def lpdsk(
         Gram matrix; or a symmetric similarity, see `similarity`. A sparse matrix, as of
         `neighbor_similarities`, stays one.
     y : sequence of length n
-        Labels of any one type, with `unknown` where they are not known; they are never changed.
+        Labels of any one type, with `unknown`, None, NaN or an empty text where they are not
+        known; known ones are never changed.
     points : array_like, shape (n, d), optional
         In place of K: vectors. Without `h`, K are the similarities of near neighbours; with `h`,
         the Gaussian kernel of `gaussian_gram`.
@@ -107,7 +108,8 @@ def lpdsk(
         Width of the kernel of `points` or `distances`, > 0; by default widths are chosen, see
         the notes.
     unknown : label
-        The marker of unknown labels; of the labels' type (``""`` for strings).
+        The marker of unknown labels; of the labels' type (``""`` for strings). In the result
+        missing ones have it, too.
     lam : float, optional
         Weight of the quadratic term, > 0; default n / 2.
     variant : {"hard", "relaxed"}
@@ -184,14 +186,14 @@ def lpdsk(
     balance = flag("balance", balance)
     if y is None:
         raise ArgumentTypeError("y", "is needed, the labels")
-    y = class_labels.label_array("y", y)
+    y, gaps, unknown = class_labels.known_labels("y", y, unknown)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()
     kernel = None if source.automatic else source.read()
     warn_of_equal_similarities(name, kernel)
     n = source.size() if kernel is None else kernel.n
     class_labels.same_length("y", y, name, n)
-    labelled = y != _check_marker(unknown, y)
+    labelled = ~gaps & (y != _check_marker(unknown, y))
     if not labelled.any():
         raise ArgumentError("y", f"has no label: every entry is the marker unknown={unknown!r}")
     classes, codes = np.unique(y[labelled], return_inverse=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative
 
@@ -14,7 +14,7 @@ from d2ke._base.arrays import check_diagonal
 from d2ke._base.errors import ArgumentError
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import usual_distance
-from d2ke.estimators.inputs import read_objects, read_table
+from d2ke.estimators.inputs import read_classes, read_objects, read_table, read_targets
 
 PRECOMPUTED = "precomputed"
 
@@ -42,6 +42,22 @@ class ObjectsEstimator(BaseEstimator):
         """Return the options of functions that compute distances."""
         parameters = self.distance_params or {}
         return {"distance": self.distance_, **self._computing(), **parameters}
+
+
+class Classifier(ClassifierMixin):
+    """A classifier whose score refuses labels that are missing by name, as fit does."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right labels."""
+        return float(super().score(X, read_classes(None, y), sample_weight))
+
+
+class Regressor(RegressorMixin):
+    """A regressor whose score refuses targets that are missing by name, as fit does."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2."""
+        return float(super().score(X, read_targets(None, y), sample_weight))
 
 
 class DistanceEstimator(ObjectsEstimator):

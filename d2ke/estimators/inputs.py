@@ -20,7 +20,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.labels import check_unchanged, targets
+from d2ke._base.labels import (
+    check_unchanged,
+    entries_of,
+    label_array,
+    refuse_missing,
+    targets,
+)
 from d2ke.distances.registry import find_distance
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_lists import holds_objects
@@ -101,11 +107,11 @@ def _enough(estimator: BaseEstimator, X: Any) -> Any:
     return X
 
 
-def read_classes(X: Any, y: Any) -> np.ndarray:
-    """Return class labels, one for each object."""
+def read_classes(X: Any, y: Any, unlabelled: bool = False) -> np.ndarray:
+    """Return class labels, one for each object; of those that are `unlabelled` some may be ""."""
     if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
         raise ArgumentError("y", "has several labels: use d2ke_train")
-    y = _labels(X, y)
+    y = _labels(X, y, unlabelled)
     check_classification_targets(y)
     return y
 
@@ -126,16 +132,22 @@ def seed_of(random_state: Any) -> int:
     return int(generator.randint(np.iinfo(np.int32).max))
 
 
-def _labels(X: Any, y: Any) -> np.ndarray:
+def _labels(X: Any, y: Any, unlabelled: bool = False) -> np.ndarray:
     if y is None:
         raise ValueError("this estimator requires y to be passed, but the target y is None")
     _refuse_mask("y", y)
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
         y = y.tolist()
     values, y = y, np.asarray(y)
+    if y.ndim == 1 and (y.dtype.kind in "OM" or isinstance(values, (list, tuple))):
+        refuse_missing("y", entries_of(values))
+    elif y.dtype.kind == "U" and not unlabelled:
+        label_array("y", y)
     if isinstance(values, (list, tuple)) and y.ndim == 1 and y.dtype.kind in "US":
         check_unchanged("y", values, y)  # 1 among text is not the text "1"
     y = column_or_1d(y, warn=True)
+    if not isinstance(values, np.ndarray) and y.dtype.kind == "f" and np.isnan(y).any():
+        refuse_missing("y", y)
     assert_all_finite(y, input_name="y")
     check_consistent_length(X, y)
     return y

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import ClassifierMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +17,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.estimators.base import DistanceEstimator, ObjectsEstimator
+from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
 from d2ke.neighbors.graph import neighbor_graph
@@ -25,7 +25,7 @@ from d2ke.neighbors.runs import SearchOptions
 from d2ke.neighbors.search import nearest
 
 
-class DistanceKNeighborsClassifier(ClassifierMixin, DistanceEstimator):
+class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
     """Majority vote among the nearest training objects: `nearest`, and the vote of `knn_predict`.
 
     Parameters

@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import known_labels
 from d2ke.discriminative.lpdsk import lpdsk
+from d2ke.estimators.base import Classifier
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
 
 
-class LPDSK(ClassifierMixin, SimilarityEstimator):
+class LPDSK(Classifier, SimilarityEstimator):
     """Propagation of labels by discriminative similarity: `lpdsk`. Objects of label -1 have none.
 
     Parameters
@@ -25,7 +26,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
     affinity, distance, gamma, distance_params
         As for `CDSK`.
     unknown : label, default -1
-        What marks an unknown label; among strings, ``""`` does.
+        What marks an unknown label, as None, NaN and an empty text do.
     variant, lam, balance, max_iter
         As for `lpdsk`.
     n_threads : int, optional
@@ -96,8 +97,9 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
     def fit(self, X: Any, y: Any) -> LPDSK:
         """Propagate the known labels among the objects."""
         similarities = self._fit_similarities(X)
-        y = read_classes(next(iter(similarities.values())), y)
-        labelled = np.array([label != self.unknown and label != "" for label in y.tolist()])
+        y, gaps, mark = known_labels("y", y, self.unknown)
+        y = read_classes(next(iter(similarities.values())), y, unlabelled=True)
+        labelled = ~gaps & np.array([label != mark for label in y.tolist()])
         if not labelled.any():
             raise ArgumentError(
                 "y", f"has no label: every entry is the mark unknown={self.unknown!r}"

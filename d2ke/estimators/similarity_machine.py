@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import choice
@@ -16,12 +15,12 @@ from d2ke.discriminative.similarity_machine import (
     similarity_machine_fit,
     similarity_machine_predict,
 )
-from d2ke.estimators.base import PRECOMPUTED
+from d2ke.estimators.base import PRECOMPUTED, Classifier
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
 
 
-class SimilarityMachineClassifier(ClassifierMixin, SimilarityEstimator):
+class SimilarityMachineClassifier(Classifier, SimilarityEstimator):
     """A maximum-margin classifier with an indefinite similarity: `similarity_machine_fit`.
 
     Parameters

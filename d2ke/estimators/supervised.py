@@ -7,18 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.keywords import hinted
-from d2ke.estimators.base import ObjectsEstimator
+from d2ke.estimators.base import Classifier, ObjectsEstimator, Regressor
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import AnyBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
+from d2ke.objects.columns import type_column
+from d2ke.objects.container import Objects
+from d2ke.objects.gaps import check_missing
+from d2ke.objects.packing import as_objects
+from d2ke.objects.record_packing import pack_table
+from d2ke.objects.records import Records
+from d2ke.objects.tables import is_table
 
 
 class D2KEEstimator(ObjectsEstimator):
@@ -35,6 +41,7 @@ class D2KEEstimator(ObjectsEstimator):
         distance_params: Mapping[str, Any] | None = None,
         blocks: Sequence[AnyBlock] | None = None,
         strands: str = "one",
+        missing: str | None = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,
         progress: bool | None = None,
@@ -45,6 +52,7 @@ class D2KEEstimator(ObjectsEstimator):
         self.distance_params = distance_params
         self.blocks = blocks
         self.strands = strands
+        self.missing = missing
         self.unseen_letters = unseen_letters
         self.n_threads = n_threads
         self.progress = progress
@@ -64,6 +72,7 @@ class D2KEEstimator(ObjectsEstimator):
             keep_sums=keep_sums,
             **self._computing(),
             **weights,
+            missing=self.missing,
             **{"strands": self.strands, **(self.distance_params or {})},
         )
 
@@ -86,12 +95,27 @@ class D2KEEstimator(ObjectsEstimator):
             self.model_ = d2ke_update(y, objects, self.model_, **options)
 
     def _training_objects(self, X: Any) -> Any:
+        X = self._with_gaps(X)
         records = read_records(self, X)
         if records is None:
             return read_objects(self, X, distance_of_blocks(self), reset=True)
         return records
 
+    def _with_gaps(self, X: Any) -> Any:
+        """Pack series that may have NaN, which scikit-learn's checks would refuse."""
+        if self.missing is None or isinstance(X, Records):
+            return X
+        check_missing(self.missing)
+        if not is_table(X):
+            return as_objects("X", X, missing=True)
+        records = pack_table(X, "X", {}, missing=True)
+        if any(isinstance(column.values, Objects) for column in records.columns.values()):
+            return records
+        rows = np.column_stack([type_column(X[name], name).channel(True) for name in records])
+        return as_objects("X", rows, missing=True)  # each row of a frame of numbers is a series
+
     def _new_objects(self, X: Any) -> Any:
+        X = self._with_gaps(X)
         if self.model_.inputs:
             return self.model_.check_objects(X, None)
         return read_objects(self, X, distance_of_blocks(self), reset=False)
@@ -115,7 +139,7 @@ class D2KEEstimator(ObjectsEstimator):
         return self._predict(X)[0]
 
 
-class D2KEClassifier(ClassifierMixin, D2KEEstimator):
+class D2KEClassifier(Classifier, D2KEEstimator):
     """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
 
     X is what `pack` takes, or records: a dict or a data frame whose columns are not all numbers
@@ -133,6 +157,8 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
     blocks : sequence of Block, optional
         The blocks in the place of the recipe's.
     strands : {"one", "both"}
+        As for `d2ke_train`.
+    missing : "interpolate", optional
         As for `d2ke_train`.
     class_weight : "balanced" or dict, optional
         What objects of each class count, as for `d2ke_train`.
@@ -172,6 +198,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         distance_params: Mapping[str, Any] | None = None,
         blocks: Sequence[AnyBlock] | None = None,
         strands: str = "one",
+        missing: str | None = None,
         class_weight: Any = None,
         unseen_letters: str = "allow",
         n_threads: int | None = None,
@@ -184,6 +211,7 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
             distance_params=distance_params,
             blocks=blocks,
             strands=strands,
+            missing=missing,
             unseen_letters=unseen_letters,
             n_threads=n_threads,
             progress=progress,
@@ -251,12 +279,12 @@ class D2KEClassifier(ClassifierMixin, D2KEEstimator):
         return self._predict(X, probability=True)[1]
 
 
-class D2KERegressor(RegressorMixin, D2KEEstimator):
+class D2KERegressor(Regressor, D2KEEstimator):
     """D2KE of views and a linear regression: `d2ke_train` and `d2ke_predict`.
 
     Parameters
     ----------
-    R, distance, distance_params, blocks, strands, unseen_letters, n_threads
+    R, distance, distance_params, blocks, strands, missing, unseen_letters, n_threads
         As for `D2KEClassifier`.
     progress, random_state
         As for `D2KEClassifier`.

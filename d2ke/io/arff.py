@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +44,16 @@ class _Attribute:
 
 
 def read_arff(
-    path: Path, names: Columns, channels_first: bool | None, earlier: Columns
+    path: Path, names: Columns, how: Mapping[str, Any], earlier: Columns
 ) -> LabelledObjects:
     """Read a relational attribute with numbers, a string attribute, or all numeric ones.
 
-    With `channels_first` the rows of a relational attribute are channels (the UEA archive of
+    With ``channels_first`` the rows of a relational attribute are channels (the UEA archive of
     series), else vectors (multi-instance data). If all attributes are numeric, a row is a
     series of one channel. Without a name of labels, the `earlier` one is tried. A sparse row,
     ``{0 1.5, 2 y}``, leaves out numbers that are 0 and the first value of a nominal attribute.
     """
+    channels_first = how.get("channels_first")
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
     columns = _header(path, lines)
     names = names.or_earlier([column.name for column in columns], earlier)

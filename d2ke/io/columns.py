@@ -75,6 +75,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
     columns: Columns
     written: Sequence[str] | None
     note: str
+    filled: tuple[int, int] = (0, 0)  # missing values that were filled in by times, and series
 
     @property
     def objects(self) -> Any:

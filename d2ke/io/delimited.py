@@ -3,64 +3,86 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from d2ke._base.files import open_file
 from d2ke.io.columns import IDS, STRINGS, TIMES
+from d2ke.io.text import opened
 from d2ke.objects.column_names import INDEX, LABELS, Columns, find_usual
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import Fields
 
 _MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+_HEADER = "put a line of names before it, such as 'sequence,label'"
+_WIDE = "if each row is a series, say so (series)"
 _USUAL = (*LABELS, *STRINGS, *IDS, *TIMES)
 _LINE = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
 _RETURN = re.compile(r"\r(?!\n)")
 _QUOTED = re.compile(r' *+"((?:[^"]|"")*+)" *+')
+_SEP = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
 _QUOTE = re.compile(r' *+"')
 
 
-def open_table(path: Path, columns: Columns, earlier: Columns) -> Table:
-    """Return the columns of a file; refuse a first line that may be no header."""
-    with open_file(path) as stream:
+def open_table(
+    path: Path,
+    columns: Columns,
+    earlier: Columns,
+    na_values: Collection[str] = (),
+    header: bool = False,
+) -> Table:
+    """Return the columns of a file; refuse a first line that may be no header.
+
+    Fields that are `na_values` are missing. With `header` numbers in the first line are names.
+    """
+    with opened(path) as stream:
         content = stream.read()
     try:
-        text = (gzip.decompress(content) if path.suffix.lower() == ".gz" else content).decode(
-            "utf-8-sig"
-        )
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(
             f"{path}, line {line} is not UTF-8 text, as which it must be saved: {error}"
         ) from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} is not a gzip file: {error}") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise ValueError(f"{path}, line {line} has a NUL, which text has not")
     if not text.strip():
         raise ValueError(f"{path} is empty; a header and rows are needed")
     names, rows, places = _split(path, text)
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise ValueError(f"{path}: the header names the column {twice!r} twice")
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
+    unnamed = [i for i, name in enumerate(names) if not name and i]
+    empty = {i for i in unnamed if all(row[i] is None for row in rows)}
+    if empty:
+        kept = [i for i in range(len(names)) if i not in empty]
+        names, rows = [names[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        what = f"names the column {twice!r} twice"
+        if not twice:
+            numbers = ", ".join(str(i + 1) for i, name in enumerate(names) if not name)
+            what = f"has no names of the columns {numbers}, which have entries"
+        elif looks_numeric([twice]):
+            what = f"has {twice!r} twice; if it is data, {_HEADER}, or {_WIDE}"
+        raise ValueError(f"{path}: the header {what}")
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
     alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
     for i, name in enumerate([] if columns.explicit else names):
+        if header:
+            break
         if alone or looks_numeric([name]) or (name and any(row[i] == name for row in rows)):
             raise ValueError(
                 f"{path}: the first line may be a header or the first object, as it has "
-                f"{name!r}; put a line of names before it, such as 'sequence,label', or, if it has "
-                "the names, name a column (objects, labels or ids)"
+                f"{name!r}; {_HEADER}, or, if it has the names, name a column (objects, labels or "
+                f"ids){f'; {_WIDE}' * looks_numeric([name])}"
             )
+    absent = frozenset(na_values)
+    if absent:
+        rows = [[None if field in absent else field for field in row] for row in rows]
     fields = dict(zip(names, map(Fields, zip(*rows, strict=True)), strict=True))
     first, index = names[0], None
     if INDEX.fullmatch(first) and fields[first] != list(map(str, range(len(rows)))):
@@ -72,6 +94,9 @@ def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], li
     """Return the header, the other rows and their lines, by the delimiter that fits."""
     first = text.lstrip().partition("\n")[0]
     marks = [mark for mark in _MARKS if mark in first] or [","]
+    named = _SEP.match(text)  # a line for spreadsheets
+    if named is not None:
+        return _rows(path, "\n" + text[named.end() :], named[1])
     fits = {}
     for mark in marks:
         try:

@@ -11,19 +11,25 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
+from d2ke.objects.column_names import Columns
 from d2ke.objects.container import with_ids
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 
+_LAST = "|"  # the label is the last field after it
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")
 
 
-def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
+def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> LabelledObjects:
     """Read the sequences, and the first word of each header as its id.
 
     `labels` is a regular expression whose group is the label where it first matches a header. By
-    default the last field between ``|`` is, if a header has one.
+    default it is that `of_model`, if each header has such a label; else the last field after ``|``
+    is a guess, which is the label if each header has it and no more than half of them differ.
     """
+    given = labels is not None
+    if labels is None and of_model != _LAST:
+        labels = of_model
     pattern = None if labels is None else _label_pattern(labels)
     wheres: list[str] = []
     headers: list[str] = []
@@ -50,19 +56,25 @@ def read_fasta(path: Path, labels: str | None) -> LabelledObjects:
         raise ValueError(f"{wheres[i]}: the sequence {headers[i][:40]!r} has no letters")
     ids = np.array([(header.split(None, 1) or [""])[0] for header in headers])
     objects = with_ids(pack(sequences, name=str(path)), ids)
-    if pattern is None and not any("|" in header for header in headers):
-        return LabelledObjects(objects, None)
-    rule = "no field after |" if pattern is None else f"no label by labels={labels!r}"
     written = []
-    for where, header in zip(wheres, headers, strict=True):
+    for header in headers:
         if pattern is None:  # an expression would take quadratic time where there is no |
             written.append(header.rpartition("|")[2].strip() if "|" in header else "")
         else:
             match = pattern.search(header)
             written.append(match[1] or "" if match else "")
-        if not written[-1]:
-            raise ValueError(f"{where}: the header {header[:60]!r} has {rule}")
-    return LabelledObjects(objects, labels_of_text(written, wheres.__getitem__), written=written)
+    if "" in written and given:
+        i = written.index("")
+        problem = f"the header {headers[i][:60]!r} has no label by labels={labels!r}"
+        raise ValueError(f"{wheres[i]}: {problem}")
+    guessed = pattern is None and of_model is None
+    if "" in written or (guessed and 2 * len(set(written)) > len(written)):
+        piped = guessed and any("|" in header for header in headers)
+        note = "the last fields after | are no labels, as they do not repeat" * piped
+        return LabelledObjects(objects, None, note=note)
+    columns = Columns(how={"header": _LAST if labels is None else labels})
+    classes = labels_of_text(written, wheres.__getitem__)
+    return LabelledObjects(objects, classes, columns, written)
 
 
 def _label_pattern(labels: str) -> re.Pattern[str]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import NoneType
+from dataclasses import replace
+from types import MappingProxyType, NoneType
 from typing import Any
 
 import numpy as np
@@ -18,33 +19,51 @@ from d2ke.io.delimited import open_table
 from d2ke.io.fasta import read_fasta
 from d2ke.io.graphs import is_folder_of_graphs, read_codes
 from d2ke.io.parquet import ParquetObjects, open_arrow
-from d2ke.io.tables import find_roles, read_roles
+from d2ke.io.tables import find_roles, read_roles, read_wide
 from d2ke.io.ts import read_ts
-from d2ke.io.ucr import read_ucr, read_ucr_table, ucr_fields
+from d2ke.io.ucr import (
+    counts,
+    has_columns,
+    is_of_archive,
+    read_lines,
+    read_ucr,
+    read_ucr_table,
+    ucr_fields,
+)
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
+from d2ke.objects.gaps import check_missing
 from d2ke.objects.ids import arrow_index, index_level
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
-_VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5"), read_arrays)}
+_VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".npy", ".h5", ".hdf5"), read_arrays)}
+_SEQUENCES = (".fasta", ".fa", ".fna", ".faa", ".fas")
 _READERS: dict[str, Callable[..., LabelledObjects]] = {
     **_VARIABLES,
     ".arff": read_arff,
     ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
-    ".txt": lambda path, *_: _ucr(*read_ucr(path)),
-    **dict.fromkeys((".fasta", ".fa"), lambda path, names, *_: read_fasta(path, names.labels)),
+    ".txt": lambda path, *_: read_lines(path),
+    **dict.fromkeys(
+        _SEQUENCES,
+        lambda path, names, _, earlier: read_fasta(path, names.labels, earlier.how.get("header")),
+    ),
 }
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather")
+_TEXT_TABLES = (".csv", ".tsv")
+_TABLES = (*_TEXT_TABLES, ".parquet", ".feather")
+_OF_TABLES = ("objects", "labels", "ids", "time", "missing", "series")
 # The endings, and the arguments that have a meaning for each.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".ts", ".txt"), ()),
-    **dict.fromkeys((*_TABLES, ""), ("objects", "labels", "ids", "time")),
-    **dict.fromkeys((".fasta", ".fa"), ("labels",)),
+    **dict.fromkeys((*_TABLES, ""), _OF_TABLES),
+    **dict.fromkeys(_TEXT_TABLES, (*_OF_TABLES, "na_values")),
+    **dict.fromkeys(_SEQUENCES, ("labels",)),
     ".arff": ("labels", "ids", "channels_first"),
-    **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
+    **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first", "missing")),
     ".zip": ("objects",),
 }
+_FIRST = {".mat": True, **dict.fromkeys((".npz", ".npy", ".h5", ".hdf5"), False)}
+_PACKED = (".ts", ".txt", ".arff", *_TEXT_TABLES, *_SEQUENCES)  # may be followed by .gz
 
 
 @hinted
@@ -58,6 +77,9 @@ def read_objects(
     channels_first: bool | None = None,
     kind: str | None = None,
     categories: str | Sequence[str] = (),
+    series: bool | None = None,
+    na_values: str | Sequence[str] | None = None,
+    missing: str | None = None,
 ) -> LabelledObjects:
     r"""Read labelled objects from a file, whose ending gives the format, or from a table in memory.
 
@@ -73,7 +95,8 @@ def read_objects(
                       without a header; NaN at the end of a line makes a shorter series
     .mat              a cell of strings or matrices, or an n x L matrix of n series; labels in a
                       row, a column or a cell
-    .fasta, .fa       sequences; the label is the last field of the header between ``|``
+    .fasta, .fa,      sequences; the label is the last field of the header after ``|``, if each
+    .fna, .faa, .fas  header has one and they repeat
     .parquet,         a table with the types of Arrow: a string, a list or a record on each row, or
     .feather          a vector of a series; see also `ParquetObjects`
     .zip, a folder    graphs, see `read_graphs`: the columns `codes` and, if nodes have
@@ -136,6 +159,15 @@ def read_objects(
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. For relational
         attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
         if it is a vector (multi-instance data).
+    series : bool, optional
+        Whether each row of a table is a series: the columns `objects`, by default all of numbers
+        that have no other meaning, are its steps. Empty fields at its end make it shorter.
+    na_values : str or sequence of str, optional
+        Fields of .csv and .tsv that are missing, such as ``"NA"``; in columns of numbers and dates
+        NA, NaN, null and ? are, in others only empty fields.
+    missing : "interpolate", optional
+        Fill in missing values of series, as `d2ke_train` does; of a table with ids by its times.
+        By default they are refused.
     kind : {"series", "sets", "strings"}, optional
         The kind of the objects. Vectors are series, whose order counts, unless d2ke wrote the file
         as another kind, or ``kind="sets"``.
@@ -184,7 +216,9 @@ def read_objects(
     check_categories(names or (), of_categories)
     columns = Columns(names, labels, ids, time)
     kinds = dict.fromkeys(of_categories, "categories") or None
-    return read_file(file, columns, channels_first, kind=kind, kinds=kinds)
+    check_missing(missing)
+    how = {"channels_first": channels_first, "series": series, "na_values": na_values}
+    return read_file(file, columns, how, kind=kind, kinds=kinds, missing=missing)
 
 
 def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None:
@@ -197,25 +231,36 @@ def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None
 def read_file(
     file: Any,
     columns: Columns,
-    channels_first: bool | None = None,
+    how: Mapping[str, Any] = MappingProxyType({}),
     earlier: Columns = NOTHING,
     *,
     kind: str | None = None,
     streamed: bool = False,
     kinds: Mapping[str, str] | None = None,
     unlabelled: bool = False,
+    missing: str | None = None,
 ) -> LabelledObjects:
     """Read labelled objects as `read_objects` does, with ids and the names of their columns.
 
     Where `columns` names nothing, the `earlier` names that the file has are used. With `streamed`,
     objects of a Parquet file stay there. With `kinds`, those of a model's columns, the named
     columns are records, even a single one. With `unlabelled`, rows of a table may have an empty
-    label: all its labels are text then, and theirs is empty.
+    label: all its labels are text then, and theirs is empty. `how` has the arguments that say what
+    bytes mean, `channels_first`, `series` and `na_values`; those of an `earlier` file of the same
+    format hold, too.
     """
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
-    options = {"streamed": streamed, "unlabelled": unlabelled}
-    held = _read_file(file, columns, channels_first, earlier, kind, kinds, options)
+    suffix = _format_of(file)
+    _check(columns, {**how, "missing": missing}, suffix)
+    how = _with_earlier(how, earlier.how, suffix)
+    options = {**how, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
+    held = _read_file(file, suffix, columns, earlier, kind, kinds, options)
+    kept = dict(how)
+    if suffix in _FIRST and held.objects.kind != "strings":
+        kept.setdefault("channels_first", _FIRST[suffix])
+    if kept or held.columns.how:
+        held.columns = replace(held.columns, how={"format": suffix, **kept, **held.columns.how})
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
@@ -224,30 +269,52 @@ def read_file(
     return LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
 
 
+def _with_earlier(
+    how: Mapping[str, Any], earlier: Mapping[str, Any], suffix: str
+) -> dict[str, Any]:
+    """Return how a file is read: as it is told, and as the earlier file of its format was."""
+    told = {name: value for name, value in how.items() if value is not None}
+    if "na_values" in told:
+        marks = told["na_values"]
+        told["na_values"] = sorted({marks} if isinstance(marks, str) else set(marks))
+    for name, value in earlier.items() if earlier.get("format") == suffix else ():
+        if name in how and told.setdefault(name, value) != value:
+            raise ArgumentError(
+                name, f"is {told[name]!r}, but the model's file was read with {name}={value!r}"
+            )
+    return told
+
+
 def _read_file(
     file: Any,
+    suffix: str,
     columns: Columns,
-    channels_first: bool | None,
     earlier: Columns,
     kind: str | None,
     kinds: Mapping[str, str] | None,
-    options: Mapping[str, bool],
+    options: Mapping[str, Any],
 ) -> LabelledObjects:
-    suffix = _format_of(file)
-    _check(columns, channels_first, suffix)
+    wide = bool(options.get("series"))
     if suffix:
         path = file_path("file", file)
         if suffix == ".zip" and "categories" not in (kinds or {}).values():
             return read_codes(path, columns, earlier, kinds is not None)
+        if suffix == ".txt" and kinds is None and has_columns(path):
+            suffix = ".csv"
         if suffix not in _TABLES:
             if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
-            return _READERS[suffix](path, columns, channels_first, earlier)
-        first = ucr_fields(path) if suffix == ".tsv" and not columns.explicit else []
+            return _READERS[suffix](path, columns, options, earlier)
+        first = ucr_fields(path) if suffix in _TEXT_TABLES and not columns.explicit else []
         if first and not columns.or_earlier(first, earlier).explicit:
-            return _ucr(*read_ucr_table(path, first))
-    table = open_columns(file, columns, earlier)
+            if wide and not counts(first):
+                return _ucr(*read_ucr(path))
+            if suffix == ".tsv" or is_of_archive(path):
+                return _ucr(*read_ucr_table(path, first))
+    table = open_columns(file, columns, earlier, options.get("na_values") or (), wide)
     assert table is not None
+    if wide:
+        return read_wide(table, columns, earlier, options)
     roles = find_roles(table, columns, earlier, records=kinds is not None)
     if options["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
@@ -256,10 +323,16 @@ def _read_file(
         )
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
     uses = {**(kinds or {}), **earlier.uses}
-    return read_roles(table, roles, uses, kind, unlabelled=options["unlabelled"])
+    return read_roles(table, roles, uses, kind, options["missing"], options["unlabelled"])
 
 
-def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Table | None:
+def open_columns(
+    file: Any,
+    columns: Columns,
+    earlier: Columns = NOTHING,
+    na_values: Sequence[str] = (),
+    header: bool = False,
+) -> Table | None:
     """Return the columns of a file or of a table in memory; None for a format without columns."""
     suffix = _format_of(file)
     if not suffix:
@@ -275,7 +348,9 @@ def open_columns(file: Any, columns: Columns, earlier: Columns = NOTHING) -> Tab
     path = file_path("file", file)
     if suffix in (".parquet", ".feather"):
         return open_arrow(path, suffix)
-    return open_table(path, columns, earlier) if suffix in _TABLES else None
+    if suffix in _TEXT_TABLES or (suffix == ".txt" and has_columns(path)):
+        return open_table(path, columns, earlier, na_values, header)
+    return None
 
 
 def _format_of(file: Any) -> str:
@@ -285,7 +360,13 @@ def _format_of(file: Any) -> str:
     path = file_path("file", file)
     if is_folder_of_graphs(path):
         return ".zip"
-    suffix = next((end for end in _ARGUMENTS if end and path.name.lower().endswith(end)), "")
+    name = path.name.lower()
+    inner = name.removesuffix(".gz")
+    if name.endswith(tuple(f"{end}.zip" for end in _TEXT_TABLES)):
+        inner = name.removesuffix(".zip")
+    suffix = next((end for end in _ARGUMENTS if end and inner.endswith(end)), "")
+    if inner != name and suffix not in _PACKED:
+        suffix = ""
     if not suffix:
         raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
     if not path.exists():
@@ -297,13 +378,13 @@ def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:
     return LabelledObjects(objects, labels, note=note)
 
 
-def _check(columns: Columns, channels_first: bool | None, suffix: str) -> None:
+def _check(columns: Columns, how: Mapping[str, Any], suffix: str) -> None:
     """Refuse arguments that have no meaning for a format, and names that are not strings."""
     what = f"a {suffix} file" if suffix else "a table in memory"
-    for name, value in (*columns.explicit, ("channels_first", channels_first)):
+    for name, value in (*columns.explicit, *how.items()):
         if value is not None and name not in _ARGUMENTS[suffix]:
             raise ArgumentTypeError(name, f"has no meaning for {what}; got {value!r}")
-        if name != "channels_first" and not isinstance(value, str):
+        if name not in how and not isinstance(value, str):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
     if suffix not in ("", ".zip", *_TABLES) and len(columns.objects or ()) > 1:
         raise ArgumentTypeError(

@@ -142,7 +142,7 @@ def read_roles(
     roles: TableRoles,
     uses: Mapping[str, str],
     kind: str | None = None,
-    *,
+    missing: str | None = None,
     unlabelled: bool = False,
 ) -> LabelledObjects:
     """Read the columns of a table; `uses` are those of a model, or categories that are named.
@@ -153,16 +153,17 @@ def read_roles(
     label = columns.labels
     labels: np.ndarray | None = None
     if roles.form == "series":
-        return _series(table, columns, uses, unlabelled, roles.guessed)
+        return _series(table, columns, uses, missing, unlabelled, roles.guessed)
     if roles.form == "records":
         packed = {
-            name: column_of(table.typed(name, uses.get(name, ""))) for name in columns.objects or ()
+            name: column_of(table.typed(name, uses.get(name, "")), bool(missing))
+            for name in columns.objects or ()
         }
         notes = {name: column.use for name, column in packed.items() if column.use in NOTES}
         objects, columns = Records(packed), replace(columns, uses={**columns.uses, **notes})
     else:
         (name,) = columns.objects or ()
-        objects = _pack(table, name, kind)
+        objects = _pack(table, name, kind, bool(missing))
     written = None
     if label is not None:
         labels, written = _labels(table, label, unlabelled)
@@ -241,10 +242,10 @@ def _objects_column(table: Table, columns: Columns, taken: Collection[str | None
     )
 
 
-def _pack(table: Table, name: str, kind: str | None) -> Any:
+def _pack(table: Table, name: str, kind: str | None, missing: bool) -> Any:
     typed = table.typed(name, "strings")
     if typed.fields is None:
-        return pack(table.source[name], kind=kind, name=typed.name)
+        return pack(table.source[name], kind=kind, missing=missing, name=typed.name)
     typed.need_all("it must be there", "string")
     return pack(list(typed.fields), name=str(table.path))
 
@@ -274,11 +275,17 @@ def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
 
 
 def _series(
-    table: Table, columns: Columns, uses: Mapping[str, str], unlabelled: bool, guessed: bool
+    table: Table,
+    columns: Columns,
+    uses: Mapping[str, str],
+    missing: str | None,
+    unlabelled: bool,
+    guessed: bool,
 ) -> LabelledObjects:
     """Return the series of a long table, in the order in which they first appear."""
     label = columns.labels
-    long = read_long(table, columns.ids or "", columns.time, columns.objects or (), uses)
+    names = columns.objects or ()
+    long = read_long(table, columns.ids or "", columns.time, names, uses, missing or False)
     if guessed:
         refuse_targets(long, "objects", str(table.path))
     objects = pack(long.series, channels_first=False, ids=long.ids)
@@ -302,4 +309,42 @@ def _series(
         first = [min(rows) for rows in long.rows]
         labels = labels[first]
         written = written and [written[row] for row in first]
+    held = LabelledObjects(objects, labels, columns, written)
+    held.filled = long.filled
+    return held
+
+
+def read_wide(
+    table: Table, columns: Columns, earlier: Columns, options: Mapping[str, Any]
+) -> LabelledObjects:
+    """Read a series from each row: its steps are columns of numbers."""
+    columns = columns.or_earlier(table.names, earlier)
+    columns.check(table.path, table.names, "column")
+    label = columns.labels or _usual(table, columns, LABELS)
+    ids = columns.ids or columns.rows or _usual(table, columns, IDS)
+    ids = ids if ids is not None else _index(table, columns, label)
+    steps = list(columns.objects or ())
+    if not steps:
+        left = [(name, table.head(name).use) for name in _left(table, {ids, label})]
+        steps = [name for name, use in left if use in NUMERIC or use == "missing"]
+    if not steps:
+        raise ArgumentError("series", f"is True, but {table.path} has no column of numbers")
+    values = np.column_stack([table.typed(name).channel(missing=True) for name in steps])
+    n_steps = values.shape[1] - (~np.isnan(values[:, ::-1])).argmax(axis=1)
+    for row, (series, n) in enumerate(zip(values, n_steps.tolist(), strict=True)):
+        gaps = np.flatnonzero(np.isnan(series[:n]))
+        if gaps.size and not (options["missing"] and not np.isnan(series).all()):
+            step = steps[int(gaps[0])]
+            raise ValueError(
+                f"{table.where(row, step)}: the value is missing; missing='interpolate' fills it in"
+            )
+    rows = [series[:n] for series, n in zip(values, n_steps.tolist(), strict=True)]
+    names = None if ids is None else table.typed(ids, "strings").ids()
+    objects = pack(rows, ids=names, missing=True, name=str(table.path))
+    unused = tuple(name for name in table.names if name and name not in (*steps, label, ids))
+    columns = Columns(tuple(steps), label, unused=unused, rows=ids)
+    columns = without_empty_labels(table, columns)
+    labels = written = None
+    if columns.labels is not None:
+        labels, written = _labels(table, columns.labels, options["unlabelled"])
     return LabelledObjects(objects, labels, columns, written)

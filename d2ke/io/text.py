@@ -1,21 +1,53 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lines of text files."""
+"""Text files, also compressed ones, and their lines."""
 
 from __future__ import annotations
 
+import gzip
+import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from d2ke._base.files import open_file
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Open a file of text, of .gz what is compressed, and of .zip its only file."""
+    suffix = path.suffix.lower()
+    with open_file(path) as stream:
+        try:
+            if suffix == ".zip":
+                with zipfile.ZipFile(stream) as archive:
+                    names = [name for name in archive.namelist() if not name.endswith("/")]
+                    if len(names) != 1:
+                        raise ValueError(f"{path} has {len(names)} files, {names[:5]}; not one")
+                    with archive.open(names[0]) as inner:
+                        yield inner
+            elif suffix == ".gz":
+                with gzip.open(stream) as inner:
+                    yield inner
+            else:
+                yield BufferedReader(stream)
+        except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise ValueError(
+                f"{path} is not a {suffix[1:].replace('gz', 'gzip')} file: {error}"
+            ) from None
+
+
 def lines_of(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the place (for errors) and the text, stripped, of each line of a UTF-8 file."""
-    with BufferedReader(open_file(path)) as lines:
-        for number, line in enumerate(lines, 1):
-            where = f"{path}, line {number}"
-            try:
-                yield where, line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-            except UnicodeDecodeError as error:
-                raise ValueError(f"{where} is not UTF-8 text: {error}") from None
+    number = 0
+    with opened(path) as lines:
+        for raw in lines:
+            for line in raw.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"):
+                number += 1
+                where = f"{path}, line {number}"
+                try:
+                    yield where, line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                except UnicodeDecodeError as error:
+                    raise ValueError(f"{where} is not UTF-8 text: {error}") from None

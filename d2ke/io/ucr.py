@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.fields import finite_numbers, is_gap, labels_of_text, looks_numeric
@@ -122,9 +124,40 @@ def _classes(path: Path, places: list[str], classes: list[str]) -> np.ndarray:
     return labels.astype(np.int64)
 
 
+def _first_line(path: Path) -> str:
+    return next((line for _, line in lines_of(path) if line), "")
+
+
+def has_columns(path: Path) -> bool:
+    """Return whether the first line of a text file is one of several fields, not all numbers."""
+    line = _first_line(path)
+    return any(mark in line for mark in "\t,;") and not all(map(_is_number, _SEPARATOR.split(line)))
+
+
+def read_lines(path: Path) -> LabelledObjects:
+    """Read a file of the UCR archive, or a string from each line if the first is no numbers."""
+    first = _SEPARATOR.split(_first_line(path))
+    if all(_is_number(x) or is_gap(x) for x in first):
+        objects, classes, note = read_ucr(path)
+        return LabelledObjects(objects, classes, note=note)
+    lines = [line for _, line in lines_of(path) if line]
+    return LabelledObjects(pack(lines, name=str(path)), None, note="each line is a string")
+
+
+def counts(first: Sequence[str]) -> bool:
+    """Return whether numbers count, as a header of pandas does."""
+    return list(first) == [str(i + int(first[0] == "1")) for i in range(len(first))]
+
+
+def is_of_archive(path: Path) -> bool:
+    """Return whether a file has a name as those of the UCR archive."""
+    return path.name.partition(".")[0].lower().endswith(("_train", "_test"))
+
+
 def ucr_fields(path: Path) -> list[str]:
     """Return the fields of the first line if these are several numbers, else an empty list."""
-    first = next((line for _, line in lines_of(path) if line), "").split("\t")
+    line = _first_line(path)
+    first = line.split("\t") if "\t" in line else line.split(",")
     numbers = all(_is_number(x) or is_gap(x) for x in map(str.strip, first))
     return first if len(first) > 1 and numbers else []
 
@@ -140,7 +173,7 @@ def read_ucr_table(path: Path, first: list[str]) -> tuple[Objects, np.ndarray, s
     If its name does not end with _TRAIN or _TEST, as those of the archive do, a file that may be
     another table is refused: its first line counts, or its first fields may be ids or times.
     """
-    if path.stem.lower().endswith(("_train", "_test")):
+    if is_of_archive(path):
         return read_ucr(path)
     try:
         objects, labels, note = read_ucr(path)

@@ -32,10 +32,10 @@ _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 
 def read_mat(
-    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
+    path: Path, columns: Columns, how: Mapping[str, Any], earlier: Columns
 ) -> LabelledObjects:
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
-    layout = cell_layout(channels_first)
+    layout = cell_layout(how.get("channels_first"))._replace(missing=bool(how.get("missing")))
     values, nodes = values_and_nodes(path)
     if len(earlier.objects or ()) == 1:
         columns = columns.or_earlier(values, earlier)
@@ -47,14 +47,15 @@ def read_mat(
 
 
 def read_arrays(
-    path: Path, columns: Columns, channels_first: bool | None, earlier: Columns
+    path: Path, columns: Columns, how: Mapping[str, Any], earlier: Columns
 ) -> LabelledObjects:
     """Read values and offsets, an array of series of one length, or an array of strings.
 
     They are arrays of a .npz file, or datasets of HDF5, where a group may be objects that d2ke
     wrote.
     """
-    values = _npz(path) if path.suffix.lower() == ".npz" else _hdf5(path)
+    channels_first, missing = how.get("channels_first"), bool(how.get("missing"))
+    values = _npz(path) if path.suffix.lower() in (".npz", ".npy") else _hdf5(path)
     try:
         values = {name: _text(name, value) for name, value in values.items()}
     except ValueError as error:
@@ -72,7 +73,8 @@ def read_arrays(
             return value
         if value.dtype.kind == "U":
             return pack(value.ravel().tolist(), name=place)
-        return pack(value, name=place, channels_first=channels_first if value.ndim == 3 else None)
+        first = channels_first if value.ndim == 3 else None
+        return pack(value, name=place, channels_first=first, missing=missing)
 
     held = _chosen(path, values, columns, loaded)
     if ragged:
@@ -82,14 +84,16 @@ def read_arrays(
 
 def _npz(path: Path) -> dict[str, Any]:
     try:
-        with (
-            open_file(path) as stream,
-            damage(),
-            np.load(stream, allow_pickle=False) as archive,
-        ):
-            return {name: archive[name] for name in archive.files}
+        with open_file(path) as stream, damage():
+            held = np.load(stream, allow_pickle=False)
+            if isinstance(held, np.ndarray):  # .npy
+                return {"objects": held}
+            with held as archive:
+                return {name: archive[name] for name in archive.files}
     except Damaged as error:
-        raise ValueError(f"{path} is not a .npz file of arrays without pickles: {error}") from None
+        raise ValueError(
+            f"{path} is not a {path.suffix} file of arrays without pickles: {error}"
+        ) from None
 
 
 def _text(name: str, value: Any) -> Any:

@@ -22,6 +22,7 @@ from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.summary import as_html, as_text
 from d2ke.models.tasks import Task
+from d2ke.objects.interpolation import fill_missing
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
 
@@ -89,6 +90,9 @@ class D2KEModel:
         other models have an empty mapping.
     inputs : mapping of str to InputKind
         For records, the kind of each column; empty for objects of one kind.
+    missing : mapping
+        With ``missing="interpolate"``, this rule, and how many values of how many training series
+        it filled in: ``rule``, ``values`` and ``series``. Else empty.
     sums : RidgeSums or None
         With ``keep_sums=True``, the sums of products of features that `d2ke_update` adds to.
     near_copies : NearCopies or None
@@ -123,6 +127,7 @@ class D2KEModel:
     seconds: Mapping[str, float]
     columns: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, InputKind] = field(default_factory=dict)
+    missing: Mapping[str, Any] = field(default_factory=dict)
     sums: RidgeSums | None = None
     near_copies: NearCopies | None = None
     n_added: int = 0
@@ -226,6 +231,9 @@ class D2KEModel:
         if self.kind == "any":
             return list_of("X", X)
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
+        if self.missing:
+            kinds = {name: kind.kind for name, kind in self.inputs.items()}
+            X, _ = fill_missing(X, "X", kinds | dict(self.columns.get("uses", {})))
         if self.inputs:
             uses = self.columns.get("uses", {})
             return check_records(X, self.inputs, self._compared, refuse, uses)

@@ -68,6 +68,11 @@ def notes(model: Any) -> list[str]:
         lines.append(model.near_copies.report(model))
     if model.columns:
         lines.append(f"read: {Columns.of_dict(model.columns)}")
+    if model.missing:
+        lines.append(
+            f"missing values: {model.missing['values']} in {model.missing['series']} series, "
+            "filled in linearly in time"
+        )
     lines.append(str(model.calibration))
     if model.n_added:
         lines.append(

@@ -39,6 +39,8 @@ from d2ke.models.passes import (
 from d2ke.models.plan import Plan, fit, weigh
 from d2ke.models.recipes import choose_blocks, feature_limit
 from d2ke.models.training_inputs import Choice, check_size, packed
+from d2ke.objects.gaps import check_missing
+from d2ke.objects.interpolation import fill_missing
 from d2ke.objects.stored import StoredObjects
 
 
@@ -51,6 +53,7 @@ def d2ke_train(
     distance: str | Callable[..., float] | Sequence[Any] | None = None,
     R: int | None = None,
     strands: str = "one",
+    missing: str | None = None,
     task: str | None = None,
     class_weight: str | Mapping[Any, float] | None = None,
     sample_weight: Sequence[float] | np.ndarray | None = None,
@@ -103,6 +106,11 @@ def d2ke_train(
         For DNA and RNA, strings of ACGTN or U: with ``"both"``, pieces of a string's reverse
         complement count as its own do. ``print(model)`` proposes it if left-out errors are clearly
         lower. It is a parameter of ``distance="gapped"``, too.
+    missing : "interpolate", optional
+        Fill in NaN in series: linearly in time between the values of a channel, by their places;
+        the ends are repeated. The model fills in new objects alike. For times at unequal
+        steps, ``pack(frame, ids=, time=, missing="interpolate")`` does it by the times. By default
+        NaN is refused.
     task : {"classification", "regression"}, optional
         What to do if y can be either. A regression also accepts numbers as text.
     class_weight : "balanced" or dict, optional
@@ -191,6 +199,10 @@ def d2ke_train(
     check_keep_sums(keep_sums, class_weight, sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
     groups = without_none(groups)
+    check_missing(missing)
+    filled: dict[str, Any] = {}
+    if missing is not None:
+        X, filled = fill_missing(X, "X")
     objects, choice = packed(X, Choice.of(blocks, distance, R, params, strands), y)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
@@ -199,7 +211,7 @@ def d2ke_train(
     labels = labels.weighted(class_weight, sample_weight)
     labels = labels if groups is None else labels.grouped(groups)
     rows = Rows(objects, labels, 0, n_threads, progress)
-    model = train(InMemory(rows), choice, options)
+    model = replace(train(InMemory(rows), choice, options), missing=filled)
     model.task.warn_of_result(model)
     return model
 

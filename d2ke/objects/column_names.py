@@ -12,6 +12,7 @@ from typing import Any
 from d2ke._base.errors import ArgumentError
 from d2ke.objects.typed import NOTES
 
+_ARGUMENTS = "channels_first", "series", "na_values"  # of read_objects, which are kept
 _LISTED = 20  # names of columns that are not used
 LABELS = ("label", "labels", "class", "y", "target")
 INDEX = re.compile(r"|unnamed: 0(\.\d+)?|__index_level_\d+__", re.I)  # of pandas, as a column
@@ -24,7 +25,8 @@ class Columns:
     After reading, `ids` is the column which says of what series a row is, and `rows` the one which
     names the rows: "" for the index of pandas, if it has no name. They include the names of all
     unused columns, and the `uses` of columns that hold something else than text, numbers or lists:
-    a key of `NOTES`, or for an unused column its type.
+    a key of `NOTES`, or for an unused column its type. `how` is what else decides what the bytes of
+    a file mean: its format, and the arguments of `read_objects` by which it was read.
     """
 
     objects: Sequence[str] | None = None
@@ -34,6 +36,7 @@ class Columns:
     unused: Sequence[str] = ()
     rows: str | None = None
     uses: Mapping[str, str] = field(default_factory=dict)
+    how: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def explicit(self) -> list[tuple[str, str]]:
@@ -50,7 +53,10 @@ class Columns:
         used = [f"{what} from {', '.join(names)}" for what, names in read.items()]
         unused = ", ".join(map(self._noted, self.unused[:_LISTED]))
         unused += ", ..." * (len(self.unused) > _LISTED)
-        return "; ".join([*used, *[f"not used: {unused}"] * bool(unused)])
+        how = [f"{name} = {value!r}" for name, value in self.how.items() if name in _ARGUMENTS]
+        if "header" in self.how:
+            how.append(f"labels from the headers, by {self.how['header']!r}")
+        return "; ".join([*used, *how, *[f"not used: {unused}"] * bool(unused)])
 
     def _noted(self, name: str) -> str:
         use = self.uses.get(name)
@@ -103,6 +109,7 @@ class Columns:
             "objects": list(self.objects or ()),
             "unused": list(self.unused),
             "uses": dict(self.uses),
+            "how": dict(self.how),
         }
         return {name: value for name, value in values.items() if value}
 

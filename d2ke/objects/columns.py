@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.labels import is_missing
 from d2ke.objects.arrow_columns import plain, pyarrow, read_column
 from d2ke.objects.arrow_lists import holds_objects
 from d2ke.objects.container import Objects
@@ -24,7 +25,6 @@ from d2ke.objects.values import list_of
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": NANO, "ps": 10**12, "fs": 10**15, "as": 10**18}
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICRO = timedelta(microseconds=1)
-_MISSING = ("NAType", "NaTType")  # of what pandas has in the place of a missing entry
 
 
 def type_column(
@@ -270,7 +270,7 @@ def _with_gaps(typed: Typed, missing: np.ndarray) -> Typed:
 
 def _type_list(items: list[Any], name: str) -> Typed:
     """Type Python objects; the first entry sets the type of the others."""
-    missing = np.array([_is_missing(item) for item in items], bool)
+    missing = np.array([is_missing(item) for item in items], bool)
     entries = [item for item, gap in zip(items, missing.tolist(), strict=True) if not gap]
     if not entries:
         return Typed("missing", None, missing)
@@ -366,13 +366,3 @@ def _use_of(kind: Any) -> str:
             return use
     signs = ("__len__", "__array__", "__iter__", "__arrow_array__")
     return "objects" if any(hasattr(kind, sign) for sign in signs) else "other"
-
-
-def _is_missing(entry: Any) -> bool:
-    if entry is None or type(entry).__name__ in _MISSING:
-        return True
-    if isinstance(entry, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(entry))
-    if isinstance(entry, Decimal):
-        return entry.is_nan()
-    return isinstance(entry, (float, np.floating)) and bool(entry != entry)

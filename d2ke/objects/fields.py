@@ -20,12 +20,17 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _FLOAT = re.compile(r"(?!-0$)-?(?:0|[1-9][0-9]{0,15}|(?=\.))(?:\.([0-9]+))?(?:e[+-][0-9]{2,3})?")
 _ZEROS = re.compile(r".0$")
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 _DIGITS = re.compile(r"([+-]?[0-9]{16,})(?:\.0*)?")
 _BOOLEANS = ({"True": True, "False": False}, {"true": True, "false": False},
              {"TRUE": True, "FALSE": False})  # fmt: skip
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
+_MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")
+_MINUTE = re.compile(r"([0-9]{1,2}):([0-5][0-9])")
 _CLOCK = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
-_TIME = re.compile(rf"({_DAY.pattern})(?:[T ]{_CLOCK} ?(Z|UTC|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)?)?")
+_TIME = re.compile(
+    rf"([0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}})(?:[T ]{_CLOCK} ?(Z|UTC|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)?)?"
+)
 _SPAN = re.compile(
     r"(?=.*[:y])(?:([+-]?[0-9]+) days?)?(?:(?:^|,? )([+-]?)([0-9]+):([0-9]{2}):([0-9]{2})"
     r"(?:\.([0-9]{1,9}))?)?"
@@ -71,6 +76,8 @@ def _problem(field: str) -> str | None:
         value = float(field.replace("_", " ").encode("ascii"))
     except ValueError:
         comma = "; a decimal comma must be a point" if _COMMA.fullmatch(field) else ""
+        if _THOUSANDS.fullmatch(field):
+            comma = "; write a point if the comma is a decimal one, and none between thousands"
         return f"{field!r}, not a number{comma}"
     if not math.isfinite(value):
         return f"{field!r}; every value must be finite"
@@ -96,7 +103,10 @@ def looks_numeric(fields: Sequence[str]) -> bool:
     except ValueError:
         pass
     return bool(present) and all(
-        _COMMA.fullmatch(field) or _DIGITS.fullmatch(field) or not _problem(field)
+        _COMMA.fullmatch(field)
+        or _THOUSANDS.fullmatch(field)
+        or _DIGITS.fullmatch(field)
+        or not _problem(field)
         for field in present
     )
 
@@ -104,24 +114,27 @@ def looks_numeric(fields: Sequence[str]) -> bool:
 def use_of_fields(fields: Sequence[str]) -> str:
     """Return what fields hold: numbers, booleans, dates, times, durations, or strings.
 
-    All must be of one kind, or stand for a missing entry. Dates are YYYY-MM-DD; times are dates, a
+    All must be of one kind, or stand for a missing entry. Dates are YYYY-MM-DD, or all YYYY-MM (its
+    first day); times are dates, a
     T or a blank, HH:MM[:SS[.S]] and perhaps a zone (Z, UTC, +HH:MM); durations are "1 days
-    02:00:00", "26:00:00" or "P1DT2H".
+    02:00:00", "26:00:00" or "P1DT2H", or all HH:MM.
     """
     if looks_numeric(fields):
         return "numbers"
     present = [field for field in fields if not is_gap(field)]
-    for use, read in (("booleans", _boolean), ("dates", _day), ("times", instant),
-                      ("durations", _span)):  # fmt: skip
-        if present and all(read(field) is not None for field in present):
-            return use
+    for use, reads in _READS.items():
+        for read in reads if present else ():
+            if all(read(field) is not None for field in present):
+                return use
     return "strings"
 
 
 def counts_of_fields(fields: Sequence[str], use: str) -> tuple[list[Any], int | None]:
     """Return booleans, days, or nanoseconds of fields, and the place of the first that has none."""
-    read = {"booleans": _boolean, "dates": _day, "times": instant, "durations": _span}[use]
-    counts = [read(field) for field in fields]
+    for read in _READS[use]:  # all fields have one form
+        counts = [read(field) for field in fields]
+        if counts[:1] != [None]:
+            break
     return counts, counts.index(None) if None in counts else None
 
 
@@ -137,10 +150,25 @@ def _boolean(field: str) -> bool | None:
 
 def _day(field: str) -> int | None:
     """Return the number of days since 1970-01-01."""
-    if not _DAY.fullmatch(field):
-        return None
+    match = _DAY.fullmatch(field)
+    return None if match is None else _day_of(*map(int, match.groups()))
+
+
+def _first_of_month(field: str) -> int | None:
+    """Return the number of days from 1970-01-01 to the first day of a month."""
+    match = _MONTH.fullmatch(field)
+    return None if match is None else _day_of(int(match[1]), int(match[2]), 1)
+
+
+def _minute(field: str) -> int | None:
+    """Return the number of nanoseconds of hours and minutes."""
+    match = _MINUTE.fullmatch(field)
+    return None if match is None else (60 * int(match[1]) + int(match[2])) * 60 * NANO
+
+
+def _day_of(year: int, month: int, day: int) -> int | None:
     try:
-        return date.fromisoformat(field).toordinal() - _EPOCH
+        return date(year, month, day).toordinal() - _EPOCH
     except ValueError:  # 2023-02-30
         return None
 
@@ -201,6 +229,8 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
     absent = all(labels[i].lower().lstrip("+-") in _ABSENT for i in others)
     if comma or (absent and 0 < len(others) < len(labels)):
         what = "has a decimal comma; write a point" if comma else "stands among numbers"
+        if comma and all(_THOUSANDS.fullmatch(labels[i]) for i in others):
+            what = "has a comma; write a point if it is a decimal one, and none between thousands"
         raise ValueError(f"{where(others[0])}: the label {labels[others[0]]!r} {what}")
     forms = [_FLOAT.fullmatch(label) for label in labels]
     decimals = {len(form[1] or "") for form in forms if form}
@@ -231,3 +261,12 @@ def seconds_of(counts: Any, unit: int) -> np.ndarray:
     """Return counts, of which `unit` make a second, as seconds; equal times have equal bits."""
     counts = np.asarray(counts)  # Python integers where int64 is too short
     return (counts // unit).astype(np.float64) + (counts % unit).astype(np.float64) / unit
+
+
+# How fields of each use are read; all fields of a column are of one form.
+_READS: dict[str, tuple[Callable[[str], Any], ...]] = {
+    "booleans": (_boolean,),
+    "dates": (_day, _first_of_month),
+    "times": (instant,),
+    "durations": (_span, _minute),
+}

@@ -12,6 +12,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.objects.column_names import LABELS
+from d2ke.objects.gaps import interpolate
 from d2ke.objects.ids import arrow_index
 from d2ke.objects.tables import Table, check_lengths, columns_of
 from d2ke.objects.typed import CLOCKS, NUMERIC
@@ -31,12 +32,15 @@ class LongTable:
         Their names.
     rows : list of list of int
         Where they are in the table.
+    filled : (int, int)
+        How many missing values were filled in, of how many series.
     """
 
     series: list[np.ndarray]
     channels: tuple[str, ...]
     ids: np.ndarray
     rows: list[list[int]]
+    filled: tuple[int, int] = (0, 0)
 
 
 def read_long(
@@ -45,16 +49,19 @@ def read_long(
     time: str | None,
     channels: Sequence[str],
     uses: Mapping[str, str],
-    missing: bool = False,
+    missing: bool | str = False,
 ) -> LongTable:
-    """Return the series whose names are in one column, ordered by another; `uses` are a model's."""
+    """Return the series whose names are in one column, ordered by another; `uses` are a model's.
+
+    With ``missing="interpolate"``, missing values are filled in by the times.
+    """
     named = table.typed(ids, "strings")
     named.need_all("it must name a series", "id")
     groups = named.labels().tolist() if named.fields is None else named.fields
     names = named.ids()
     clock = None if time is None else table.typed(time, uses.get(time, ""))
     values = np.column_stack(
-        [table.typed(name, uses.get(name, "")).channel(missing) for name in channels]
+        [table.typed(name, uses.get(name, "")).channel(bool(missing)) for name in channels]
     )
     members: dict[Any, list[int]] = {}
     for row, name in enumerate(groups):
@@ -74,7 +81,16 @@ def read_long(
     rows_of_all = list(members.values())
     first = [min(rows) for rows in rows_of_all]
     series = [values[rows] for rows in rows_of_all]
-    return LongTable(series, tuple(channels), names[first], rows_of_all)
+    n_filled, n_series = 0, 0
+    if missing == "interpolate":
+        for i, rows in enumerate(rows_of_all):
+            n_gaps = int(np.isnan(series[i]).sum())
+            n_filled, n_series = n_filled + n_gaps, n_series + bool(n_gaps)
+            if n_gaps:
+                places = range(len(rows)) if clock is None else [times[row] for row in rows]
+                interpolate(series[i], places, str(table.path), i, f"({str(names[first[i]])!r})")
+    filled = (n_filled, n_series)
+    return LongTable(series, tuple(channels), names[first], rows_of_all, filled)
 
 
 def refuse_targets(long: LongTable, argument: str, name: str) -> None:
@@ -104,7 +120,7 @@ def refuse_targets(long: LongTable, argument: str, name: str) -> None:
 
 
 def series_of_frame(
-    frame: Any, ids: str, time: str | None, chosen: Any, name: str, missing: bool
+    frame: Any, ids: str, time: str | None, chosen: Any, name: str, missing: bool | str
 ) -> LongTable:
     """Return the series of a dict or a data frame: the channels are `chosen`, or all that may be.
 

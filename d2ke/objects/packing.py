@@ -41,7 +41,7 @@ def pack(
     lengths: Any = None,
     channels_first: bool | None = None,
     weights: Any = None,
-    missing: bool = False,
+    missing: bool | str = False,
     layout: str | None = None,
     ids: Any = None,
     time: str | None = None,
@@ -93,7 +93,9 @@ def pack(
     missing : bool
         Whether NaN stands for values that are missing, and is kept; so do nulls in lists of
         numbers of Arrow columns. Such objects are for ``distance="dtw"`` with
-        ``missing="arow"``; all else refuses them.
+        ``missing="arow"``, or `d2ke_train` with ``missing="interpolate"``; all else refuses
+        them. For a data frame with `ids`, "interpolate" fills them in, linearly by `time`; the ends
+        are repeated.
     layout : {"aeon", "tslearn"}, optional
         Series as another library has them. ``"aeon"``: an array (n, channels, length) or
         (n, length), or a list of arrays (channels, length). ``"tslearn"``: an array
@@ -172,8 +174,11 @@ def pack(
         explicit, kind = True, kind or ("series" if weights is None else "sets")
     names = columns = None
     if isinstance(ids, str):
-        long = series_of_frame(items, ids, time, channels, name, flag("missing", missing))
+        if missing != "interpolate":
+            flag("missing", missing)
+        long = series_of_frame(items, ids, time, channels, name, missing)
         items, names, columns = long.series, long.ids, long.channels
+        missing = missing is True  # what was missing is filled in
         explicit, channels_first = True, False
     else:
         for option, value in (("time", time), ("channels", channels)):

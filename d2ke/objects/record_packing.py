@@ -40,7 +40,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
           zone count as UTC), durations and times of a day seconds;
         - all else is objects, as `pack` reads them: text is strings, however few values there are.
 
-        None, NaN, ``pandas.NA`` and nulls are missing entries.
+        None, NaN, ``pandas.NA``, nulls and, among text, the empty text are missing entries.
     ids : str, or sequence of int or str, shape (n,), optional
         The names of the rows, kept as the attribute ``ids``, or the column that has them, which is
         none of the records then. They need not differ. Default: those of `Records`, and the index
@@ -99,8 +99,8 @@ def categories(values: Any) -> Column:
     Parameters
     ----------
     values : sequence of length n
-        Text, numbers or booleans; None, NaN and nulls are missing entries. Labels are compared as
-        text: 1, 1.0 and "1" are one label.
+        Text, numbers or booleans; None, NaN, nulls and "" are missing entries. Labels are
+        compared as text: 1, 1.0 and "1" are one label.
 
     Returns
     -------
@@ -122,8 +122,11 @@ def categories(values: Any) -> Column:
     return column_of(type_column(values, "values", "categories"))
 
 
-def pack_table(columns: Any, name: str, kinds: Mapping[str, str]) -> Records:
-    """Pack what `pack_records` takes; `kinds` are those of a model's columns, see `type_column`."""
+def pack_table(columns: Any, name: str, kinds: Mapping[str, str], missing: bool = False) -> Records:
+    """Pack what `pack_records` takes; `kinds` are those of a model's columns, see `type_column`.
+
+    Series may have NaN if values may be `missing`.
+    """
     if isinstance(columns, Records):
         return columns
     if not is_table(columns):
@@ -139,7 +142,8 @@ def pack_table(columns: Any, name: str, kinds: Mapping[str, str]) -> Records:
             raise ArgumentTypeError(where, f"is a {type(items).__name__}; one column is needed")
         packed[column_name] = items
         if not isinstance(items, Column):
-            packed[column_name] = column_of(type_column(items, where, kinds.get(column_name, "")))
+            typed = type_column(items, where, kinds.get(column_name, ""))
+            packed[column_name] = column_of(typed, missing)
     check_lengths({column_name: len(column) for column_name, column in packed.items()}, name)
     return Records(packed)
 
@@ -165,8 +169,8 @@ def naming_rows(missing: np.ndarray) -> Iterator[None]:
         raise type(error)(error.argument, error.problem, row) from None
 
 
-def column_of(typed: Typed) -> Column:
-    """Pack a typed column."""
+def column_of(typed: Typed, gaps: bool = False) -> Column:
+    """Pack a typed column, whose series may have `gaps`, NaN."""
     name, missing = typed.name, typed.missing
     if not len(missing):
         raise ArgumentError(name, "is empty: at least one row is needed")
@@ -176,14 +180,27 @@ def column_of(typed: Typed) -> Column:
         return _categories(typed.values, missing, name)
     if typed.use == "objects":
         with naming_rows(missing):
-            return Column(as_objects(name, typed.values), missing)
+            return without_empty_text(as_objects(name, typed.values, missing=gaps), missing)
     if typed.use == "other":
         raise typed.refuse("strings, series, numbers, dates or categories are needed")
     return Column(typed.numbers(), missing, typed.use)
 
 
+def without_empty_text(objects: Objects, missing: np.ndarray) -> Column:
+    """Return a column of objects; of text, the empty entries are missing."""
+    empty = objects.lengths == 0
+    if objects.letters not in ("str", "bytes") or not empty.any():
+        return Column(objects, missing)
+    gaps = missing.copy()
+    gaps[~missing] = empty
+    return Column(None if empty.all() else objects[~empty], gaps)
+
+
 def _categories(entries: Any, missing: np.ndarray, name: str) -> Column:
-    labels = []
+    labels, gaps = [], missing.copy()
+    gaps[~missing] = empty = [isinstance(entry, str) and not entry for entry in entries]
+    entries = [entry for entry, gap in zip(entries, empty, strict=True) if not gap]
+    missing = gaps
     for i, entry in enumerate(entries):
         if not isinstance(entry, _LABELS):
             row = np.flatnonzero(~missing)[i]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -98,6 +99,7 @@ def columns_of(table: Any, name: str, levels: Collection[str | None] = ()) -> di
     names = list(table if isinstance(table, Mapping) else column_names(table))
     if not names:
         raise ArgumentError(name, "has no columns; at least one is needed")
+    counts = Counter(map(str, names))
     for column_name in names:
         if not isinstance(column_name, str):
             raise ArgumentTypeError(
@@ -105,7 +107,7 @@ def columns_of(table: Any, name: str, levels: Collection[str | None] = ()) -> di
                 f"has a column named {column_name!r}; names are strings. If each row is a series, "
                 "give an array, such as df.to_numpy()",
             )
-        if names.count(column_name) > 1:
+        if counts[column_name] > 1:
             raise ArgumentError(name, f"has two columns named {column_name!r}")
     return {column_name: table[column_name] for column_name in names}
 

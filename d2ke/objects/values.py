@@ -134,8 +134,8 @@ def refuse_value(
     value, hint = values[at, channel], ""
     if np.isnan(value):
         hint = (
-            "; distance_matrix, d2ke_embed and nearest take missing values with distance='dtw', "
-            "missing='arow'; models and files do not"
+            "; models fill missing values in with missing='interpolate'; distance_matrix, "
+            "d2ke_embed and nearest take them with distance='dtw', missing='arow'"
         )
     raise ArgumentError(
         name,

@@ -79,7 +79,7 @@ def test_component_without_labels_is_not_reached(form):
 @pytest.mark.parametrize(
     ("y", "options", "error", "text"),
     [
-        (np.where(MARKED < 0, np.nan, MARKED), {}, ValueError, r"y\[3\] is nan"),
+        ([None] * 12, {}, ValueError, "y has no label: every entry is missing"),
         (np.where(MARKED < 0, np.inf, MARKED), {}, ValueError, r"y\[3\] is inf"),
         ([], {}, ValueError, "y has 0 labels, but K has 12 rows"),
         (["a", 1] + [""] * 10, {"unknown": ""}, TypeError, "use labels of one type"),

@@ -25,6 +25,9 @@ def table(labels, mark=",", head="sequence,label"):
     return "\n".join([head.replace(",", mark), *rows]) + "\n"
 
 
+LAST = r"\|(.*)$"  # the last field of headers
+
+
 def fasta(labels):
     return "".join(f">s|{label}\n{word}\n" for word, label in zip(STRINGS, labels, strict=True))
 
@@ -68,7 +71,7 @@ LABELS = [
 def test_labels(tmp_path, form, labels, wanted):
     file = tmp_path / ("a.csv" if form is table else "a.fasta")
     file.write_text(form(labels), encoding="utf-8")
-    objects, found = read_objects(file)
+    objects, found = read_objects(file, labels=None if form is table else LAST)
     assert list(objects) == STRINGS
     assert found.tolist() == wanted
     assert found.dtype.kind == np.array(wanted).dtype.kind
@@ -83,7 +86,7 @@ def test_what_is_no_number_among_numbers(tmp_path, form, word):
     file.write_text(form(["1.5", word, "2"]), "utf-8")
     place = "line 3, column 'label'" if form is table else "line 3"
     with pytest.raises(ValueError, match=re.escape(f"{file}, {place}: the label {word!r}")):
-        read_objects(file)
+        read_objects(file, labels=None if form is table else LAST)
 
 
 # ---------------------------------------------------------------- tables
@@ -135,7 +138,6 @@ REFUSED = {
     "headless2.csv": ("AC,a\nGT,b\nTT,a\n", f"{HEADER} 'a'"),
     "headless3.csv": ("AC\nGT\n", f"{HEADER} 'AC'"),
     "headless4.csv": ("x,AC\ny,GT\nx,TT\n", f"{HEADER} 'x'"),
-    "excel.csv": ("sep=;\nsequence;label\nAC;a\n", f"{HEADER} 'sep='"),
     "comment.csv": ("# of 2020, a\nsequence,label\nAC,a\n", f"{HEADER} 'a'"),
     "utf16.csv": ("\ufeffsequence,label\nAC,a\n", "line 1 is not UTF-8 text"),
     "numbered.csv": ("0,label\nAC,a\n", f"{HEADER} '0'"),
@@ -219,12 +221,11 @@ def test_arrays_that_are_no_labels(tmp_path, name, ending):
 def test_lines_of_blanks_take_linear_time(tmp_path):
     blanks = " " * 2_000_000
     file = tmp_path / "a.fa"
-    file.write_text(f">a{blanks}b|x\nAC{blanks}\n{blanks}\n>b |y{blanks}\nGT\n", "utf-8")
+    file.write_text(f">a{blanks}b|x\nAC{blanks}\n{blanks}\n>b |x{blanks}\nGT\n", "utf-8")
     objects, labels = read_objects(file)
-    assert (list(objects), labels.tolist()) == (["AC", "GT"], ["x", "y"])
+    assert (list(objects), labels.tolist()) == (["AC", "GT"], ["x", "x"])
     file.write_text(f">a|x\nAC\n>b{blanks}c\nGT\n", "utf-8")
-    with pytest.raises(ValueError, match=r"line 3: the header .* has no field after"):
-        read_objects(file)
+    assert read_objects(file).labels is None
 
 
 # ---------------------------------------------------------------- what the command says
