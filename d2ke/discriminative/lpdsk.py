@@ -184,6 +184,8 @@ def lpdsk(
     balance = flag("balance", balance)
     if y is None:
         raise ArgumentTypeError("y", "is needed, the labels")
+    for given in (K, points, distances, features):
+        class_labels.check_order(given, y=y)
     y = class_labels.label_array("y", y)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
@@ -95,6 +96,7 @@ class LPDSK(ClassifierMixin, SimilarityEstimator):
 
     def fit(self, X: Any, y: Any) -> LPDSK:
         """Propagate the known labels among the objects."""
+        check_order(X, y=y)
         similarities = self._fit_similarities(X)
         y = read_classes(next(iter(similarities.values())), y)
         labelled = np.array([label != self.unknown and label != "" for label in y.tolist()])

@@ -191,6 +191,7 @@ def d2ke_train(
     check_keep_sums(keep_sums, class_weight, sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
     groups = without_none(groups)
+    plain.check_order(X, y=y, sample_weight=sample_weight, groups=groups)
     objects, choice = packed(X, Choice.of(blocks, distance, R, params, strands), y)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
