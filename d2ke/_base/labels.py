@@ -244,6 +244,39 @@ def refuse_swapped(y: Any, X: Any) -> None:
     )
 
 
+def check_order(X: Any, of: str = "X.index", **values: Any) -> None:
+    """Refuse labels, weights or groups whose index has the labels of X's index in another order.
+
+    X may have ids in the place of an index. The default index, which counts the rows, names
+    nothing, nor do labels that repeat; other indexes than that of X mean the order of the rows.
+    """
+    rows = _row_names(X)
+    if rows is None or len(set(rows)) < len(rows):
+        return
+    for name, value in values.items():
+        names = _row_names(value)
+        if (
+            names is not None
+            and names != rows
+            and len(names) == len(rows)
+            and (set(names) == set(rows))
+        ):
+            of = of if hasattr(X, "index") else "X.ids"
+            raise ArgumentError(
+                name,
+                f"has the labels of {of} in another order: {name}.loc[{of}] has them in that of X, "
+                f"{name}.to_numpy() keeps the order of its rows",
+            )
+
+
+def _row_names(items: Any) -> list[Any] | None:
+    """Return the labels of the index of pandas, or ids, if they name the rows."""
+    of_pandas = type(items).__module__.partition(".")[0] == "pandas"
+    labels = getattr(items, "index" if of_pandas else "ids", None)
+    names = None if labels is None or not hasattr(labels, "tolist") else labels.tolist()
+    return None if names == list(range(len(names or ()))) else names
+
+
 def targets(name: str, y: Any) -> np.ndarray:
     """Return real targets of a regression as float64."""
     values = label_array(name, y)

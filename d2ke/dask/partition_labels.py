@@ -26,6 +26,8 @@ from d2ke.models.labels import (
 )
 from d2ke.models.tasks import LabelSets, Task
 from d2ke.models.training_inputs import check_columns
+from d2ke.objects.compatibility import in_order
+from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 
 
@@ -55,8 +57,13 @@ class PartitionLabels:
         )
         if summary is None:
             raise ArgumentError("X", "is empty; at least two labelled objects are needed")
-        if summary[1] is not None:
-            check_columns(summary[1])
+        first = summary[1]
+        if isinstance(first, Records):
+            check_columns(first)
+        columns = first.columns.values() if isinstance(first, Records) else ()
+        held = [first, *(column.values for column in columns)]
+        if any(getattr(values, "channel_names", None) for values in held):
+            x = x._replace(parts=x.map(_in_order, shared(first), empty=[]))
         self.x, self.task = x, _task_of(summary, task)
         self.rows: list[Any] | None = None
         self.places = [i for i, size in enumerate(sizes) if size]
@@ -112,7 +119,7 @@ def _summary(task: str | None, y: Any, x: Any) -> tuple[Any, Any, int] | None:
     if not len(x):
         return None
     matrix = plain.label_matrix(y)
-    columns = x[:0] if isinstance(x, Records) else None
+    columns = x[:0] if isinstance(x, (Objects, Records)) else None
     if matrix is not None:
         values, names = matrix
         return (np.stack([values.min(axis=0), values.max(axis=0)]), names), columns, len(x)
@@ -147,9 +154,14 @@ def _merge(task: str | None, *summaries: Any) -> Any:
     return (kinds, names), columns, sum(n for _, _, n in filled)
 
 
-def _same_columns(first: Records | None, other: Records | None) -> Records | None:
-    """Refuse columns that are not the same in two partitions; missing ones go with all."""
-    if first is None or other is None:
+def _same_columns(first: Any, other: Any) -> Any:
+    """Refuse columns or channels that differ between partitions; missing ones go with all."""
+    if first is None or type(other) is not type(first):
+        return first
+    if isinstance(first, Objects):
+        if first.channel_names is None:
+            return other
+        in_order(other, first.channel_names, "X", "another partition")
         return first
     if list(first) != list(other):
         raise ArgumentError("X", f"has the columns {list(first)}, and {list(other)} elsewhere")
@@ -162,7 +174,24 @@ def _same_columns(first: Records | None, other: Records | None) -> Records | Non
                 f"X[{name!r}]", f"holds {' and '.join(held)} in different partitions"
             )
         merged[name] = columns[0] if columns else first[name]
+        if len(columns) == 2 and isinstance(columns[1].values, Objects):
+            values = _same_columns(columns[0].values, columns[1].values)
+            merged[name] = replace(columns[0], values=values)
     return Records(merged)
+
+
+def _in_order(x: Any, first: Any) -> Any:
+    """Return a partition with its channels in the order of the first one that names them."""
+    if isinstance(x, Objects):
+        return in_order(x, first.channel_names, "X", "another partition")
+    if isinstance(x, Records):
+        columns = dict(x.columns)
+        for name, column in x.columns.items():
+            if isinstance(column.values, Objects):
+                values = _in_order(column.values, first[name].values)
+                columns[name] = replace(column, values=values)
+        return Records(columns, x.ids)
+    return x
 
 
 def _size(summary: Any) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.dask.partitions import Partitions, is_frame, is_lazy, partitions_of, row_array, row_parts
 from d2ke.dask.workers import check_workers, later, shared, tree
 from d2ke.explain.novelty import novelty as novelty_in_memory
@@ -72,6 +73,7 @@ def d2ke_predict(
     >>> float(accuracy.compute(scheduler="threads"))
     100.0
     """
+    check_order(X, y=y)
     x = _open(X, model, unseen_letters, chunks)
     task = model.task
     task.check_probability(flag("probability", probability))

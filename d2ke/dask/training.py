@@ -11,6 +11,7 @@ import numpy as np
 from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
 from d2ke.dask.workers import check_workers, finished, later, tree
@@ -106,6 +107,7 @@ def d2ke_train(
     if task is not None:
         choice("task", task, ("classification", "regression"))
     check_keep_sums(keep_sums, class_weight, sample_weight)
+    check_order(X, y=y, sample_weight=sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
     chosen = Choice.of(blocks, distance, R, params, strands)
     anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)

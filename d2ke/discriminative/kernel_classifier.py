@@ -123,6 +123,8 @@ def kernel_classifier_fit(
     choice("risk", risk, CURVATURES)
     if y is None:
         raise ArgumentTypeError("y", "is needed, the labels")
+    for given in (K, features):
+        labels.check_order(given, y=y)
     classes, codes = labels.encode_classes("y", y)
     source = KernelInput(K, features=features, similarity=similarity)
     kernel = source.read()

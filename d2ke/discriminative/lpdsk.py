@@ -186,6 +186,8 @@ def lpdsk(
     balance = flag("balance", balance)
     if y is None:
         raise ArgumentTypeError("y", "is needed, the labels")
+    for given in (K, points, distances, features):
+        class_labels.check_order(given, y=y)
     y, gaps, unknown = class_labels.known_labels("y", y, unknown)
     source = KernelInput(K, points, features, h, similarity, risk, distances)
     name = source.check()

@@ -112,6 +112,7 @@ def similarity_machine_fit(
     lam_plus = positive_number("lam_plus", lam_plus)
     lam_minus = positive_number("lam_minus", lam_minus)
     tol = positive_number("tol", tol)
+    labels.check_order(S, "S.index", y=y)
     classes, codes = labels.encode_classes("y", y)
     spectrum = split("S", S)
     arrays.refuse_distances("S", np.asarray(S))

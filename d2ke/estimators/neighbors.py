@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator
@@ -78,6 +79,7 @@ class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
 
     def fit(self, X: Any, y: Any) -> DistanceKNeighborsClassifier:
         """Keep the training objects and their labels."""
+        check_order(X, y=y)
         objects = self._fit_objects(X)
         if objects is None:
             objects = self._square("distances", X)

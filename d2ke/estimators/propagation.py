@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
-from d2ke._base.labels import known_labels
+from d2ke._base.labels import check_order, known_labels
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.estimators.base import Classifier
 from d2ke.estimators.inputs import read_classes
@@ -96,6 +96,7 @@ class LPDSK(Classifier, SimilarityEstimator):
 
     def fit(self, X: Any, y: Any) -> LPDSK:
         """Propagate the known labels among the objects."""
+        check_order(X, y=y)
         similarities = self._fit_similarities(X)
         y, gaps, mark = known_labels("y", y, self.unknown)
         y = read_classes(next(iter(similarities.values())), y, unlabelled=True)

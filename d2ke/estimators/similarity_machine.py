@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import choice
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.discriminative.similarity_machine import (
     similarity_machine_fit,
     similarity_machine_predict,
@@ -88,6 +89,7 @@ class SimilarityMachineClassifier(Classifier, SimilarityEstimator):
     def fit(self, X: Any, y: Any) -> SimilarityMachineClassifier:
         """Train with the similarities among the objects."""
         choice("affinity", self.affinity, ("distance", PRECOMPUTED))
+        check_order(X, y=y)
         S = self._fit_similarities(X)["K"]
         y = read_classes(S, y)
         self.machine_ = similarity_machine_fit(

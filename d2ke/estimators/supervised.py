@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.estimators.base import Classifier, ObjectsEstimator, Regressor
 from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
 from d2ke.models.blocks import AnyBlock
@@ -221,6 +222,7 @@ class D2KEClassifier(Classifier, D2KEEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> D2KEClassifier:
         """Train a model of objects and their labels; objects may have weights."""
+        check_order(X, y=y, sample_weight=sample_weight)
         objects = self._training_objects(X)
         self.model_ = self._train(
             objects,
@@ -252,6 +254,7 @@ class D2KEClassifier(Classifier, D2KEEstimator):
         D2KEClassifier
             This estimator.
         """
+        check_order(X, y=y)
         first = self._is_first()
         objects = self._training_objects(X) if first else self._new_objects(X)
         y = read_classes(objects, y)
@@ -305,6 +308,7 @@ class D2KERegressor(Regressor, D2KEEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> D2KERegressor:
         """Train a model of objects and real targets; objects may have weights."""
+        check_order(X, y=y, sample_weight=sample_weight)
         objects = self._training_objects(X)
         values = read_targets(objects, y)
         self.model_ = self._train(objects, values, "regression", sample_weight=sample_weight)
@@ -316,6 +320,7 @@ class D2KERegressor(Regressor, D2KEEstimator):
         The first call, also the first one after `fit`, chooses random objects, scales and C, and
         calibrates, so it should have hundreds of objects.
         """
+        check_order(X, y=y)
         first = self._is_first()
         objects = self._training_objects(X) if first else self._new_objects(X)
         self._add(objects, read_targets(objects, y), "regression", first)

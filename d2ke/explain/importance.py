@@ -11,6 +11,7 @@ import numpy as np
 from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel, check_model
@@ -116,6 +117,7 @@ def d2ke_importance(
     integer("repeats", repeats, 1)
     if n_threads is not None:
         integer("n_threads", n_threads, 1)
+    check_order(X, y=y)
     objects = model.check_objects(X)
     true, offset = model.task.truth(y, len(objects)), model.linear.bias
     assert offset is not None

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.errors import ArgumentError
+from d2ke._base.labels import check_order
 from d2ke._base.pictures import COLOURS, GREY, foreground, matplotlib, on_top
 from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
@@ -65,6 +66,7 @@ def plot_model(model: Any, X: Any, y: Any, n_threads: int | None) -> tuple[Axes,
     if X is None and y is not None:
         raise ArgumentError("X", "is needed with y: the training objects and their labels")
     if X is not None:
+        check_order(X, y=y)
         objects = model.check_objects(X)
         labels = model.task.truth(y, len(objects))
         if len(objects) != model.n_train:

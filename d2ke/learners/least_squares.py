@@ -86,6 +86,7 @@ def train_least_squares(
     features = Z if isinstance(Z, StoredRows) else arrays.matrix("Z", Z)
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
+    labels.check_order(Z, "Z.index", y=y)
     classes, codes = labels.encode_classes("y", y)
     labels.same_length("y", codes, "Z", len(features))
     n, R = features.shape

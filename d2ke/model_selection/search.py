@@ -176,6 +176,7 @@ def search(
         return _search_each(_named(distance), checkpoint, search_one)
     row = METHODS[choice("method", method, METHODS)]
     labels.refuse_swapped(y, X)
+    labels.check_order(X, y=y)
     codes = labels.encode_classes("y", y)[1]
     if checkpoint is not None and not row.random_objects:
         raise ArgumentError(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import check_progress
 from d2ke.distances.matrix import output_array
@@ -95,6 +96,7 @@ def d2ke_predict(
     >>> P.argmax(axis=1).tolist(), P.sum(axis=1).round(9).tolist()
     ([0, 1], [1.0, 1.0])
     """
+    check_order(X, y=y)
     objects = checked(X, model, unseen_letters, n_threads, progress)
     model.task.check_probability(flag("probability", probability))
     predicted, accuracy, decisions, _ = predict_objects(y, objects, model, n_threads, progress)

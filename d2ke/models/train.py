@@ -199,6 +199,7 @@ def d2ke_train(
     check_keep_sums(keep_sums, class_weight, sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
     groups = without_none(groups)
+    plain.check_order(X, y=y, sample_weight=sample_weight, groups=groups)
     check_missing(missing)
     filled: dict[str, Any] = {}
     if missing is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import check_order
 from d2ke._base.progress import stages
 from d2ke.learners.ridge import Ridge
 from d2ke.models.blocks import block_features
@@ -88,6 +89,7 @@ def d2ke_update(
     >>> d2ke.d2ke_predict(None, ["aaab", "bbba"], updated)[0].tolist()
     [0, 1]
     """
+    check_order(X, y=y)
     objects = checked(X, model, unseen_letters, n_threads, progress)
     if model.sums is None:
         raise ArgumentError(

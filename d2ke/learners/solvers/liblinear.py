@@ -241,6 +241,7 @@ def check_problem(
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
     if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+    labels.check_order(Z, "Z.index", y=y)
     features = feature_rows("Z", Z)
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")

@@ -189,6 +189,7 @@ def prepared(
     """Check the data of a training, and hand them over in LIBSVM's form."""
     svm_type = parsed.get("-s", 0)
     _check_options(parsed, svm_type, class_weight)
+    class_labels.check_order(K, "K.index", y=y)
     gram = _gram("K", K) if parsed["-t"] == PRECOMPUTED else None
     data = feature_rows("K", K) if gram is None else gram
     if 0 in data.shape:
