@@ -15,7 +15,18 @@ from d2ke._base import command_interrupts as _command_interrupts  # noqa: F401 f
 import lazy_loader as _lazy_loader
 
 # The public names are those of __init__.pyi; a module is loaded when a name of it is first used.
-__getattr__, __dir__, __all__ = _lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = _lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    try:
+        return _load(name)
+    except AttributeError:
+        from d2ke._hints import hint_of
+
+        hint = "" if name.startswith("_") else hint_of(name)
+        raise AttributeError(f"module 'd2ke' has no attribute {name!r}{hint}") from None
+
 
 # They need extras, so that a star import leaves them out.
 for _name in ("dask", "estimators"):

@@ -29,7 +29,7 @@ def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean")
     x, y : array_like, 1 x n, n x 1 or d x n
         The series: vectors, or matrices of d channels.
     maxsamp : int, optional
-        Window, of series of one length: how far the path may be from the diagonal.
+        Window: how far the path may be from the diagonal; at least the difference of the lengths.
     metric : {"euclidean", "absolute", "squared"}
         The distance of two samples.
 
@@ -41,8 +41,7 @@ def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean")
     Raises
     ------
     TypeError, ValueError
-        Series of different numbers of channels, NaN, an unknown metric; a window of series of
-        different lengths.
+        Series of different numbers of channels, NaN, an unknown metric.
 
     Examples
     --------
@@ -57,9 +56,7 @@ def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean")
     new, base = series_cell("x", [x]), series_cell("y", [y])
     base = matched(new, base, "x", "y")
     if maxsamp is not None:
-        maxsamp = whole("maxsamp", maxsamp, 0)
-        if x.shape != y.shape:
-            raise ArgumentError("maxsamp", "is for series of one length")
+        maxsamp = max(whole("maxsamp", maxsamp, 0), abs(x.shape[1] - y.shape[1]))
     D = distance_matrix(new, base, "dtw", window=maxsamp, ground=_GROUNDS[metric])
     return float(D[0, 0])
 

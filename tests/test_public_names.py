@@ -72,7 +72,7 @@ DEFAULTS = {
     "metric": {False}, "include_self": {False}, "unseen_letters": {"allow"}, "keep_sums": {False},
     "probability": {False}, "link": {"exp"}, "dtype": {None}, "Y": {None}, "checkpoint": {None},
     "n_permutations": {999}, "margin": {1.0}, "oriented": {True}, "balance": {True},
-    "missing": {False}, "squeeze": {False}, "C": {1.0}, "independent": {True}, "supervised": {True},
+    "missing": {False, None}, "squeeze": {False}, "C": {1.0}, "independent": {True}, "supervised": {True},
     "n_samples": {None, 5}, "sample_size": {5000}, "min_cluster_size": {5}, "fraction": {0.7},
     "cluster_selection_epsilon": {0.0}, "threshold": {0.5}, "directions": {8}, "dilation": {1},
     "row_weights": {None}, "rows": {None}, "streamed": {False}, "records": {False},

@@ -23,6 +23,7 @@ from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
 from d2ke.explain.pictures import Panel, coordinates
 from d2ke.groups.tree_picture import MAX_LEAVES, draw_tree, sample_leaves
+from d2ke.objects.fields import is_gap
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line
@@ -152,6 +153,10 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
             f"labels are needed (--labels): none are known of {options.file}"
             if data.labels is None
             else f"labels has no known label: each of the {data.n} is marked as unknown"
+        )
+    for text in filter(is_gap, classes.tolist() if classes.dtype.kind == "U" else ()):
+        session.report(
+            f"warning: {text!r} is a class; if such labels are missing: --unknown {text}"
         )
     if len(classes) < 2:
         raise InputError(f"labels must have at least two classes, got only {classes[0]}")

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +20,18 @@ from d2ke.cli.options import joined
 from d2ke.cli.session import Session
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.graphs import GRAPHS
-from d2ke.io.labelled import open_columns
+from d2ke.io.labelled import open_columns, read_file
 from d2ke.models.persistence import load_model
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
+from d2ke.objects.fields import is_gap, looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import CLOCKS, NUMERIC, Typed
 
 _COLUMNS = 30  # that are listed
 _CLASSES = 12
 _EXAMPLES = 3
+_COUNTED = re.compile(r"[^0-9]*([0-9]{1,6})")  # names of the steps of a series: t0, t1, ...
 
 
 def inspect(options: argparse.Namespace, session: Session) -> None:
@@ -41,30 +45,77 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
         return
     named = named_columns(options)
     try:
-        held = read(options, session, unlabelled=True, kinds=kinds_of(options))
+        held = read(
+            options, session, unlabelled=True, kinds=kinds_of(options), missing="interpolate"
+        )
     except ValueError as error:
-        table = open_columns(options.file, named) if Path(options.file).exists() else None
-        if table is not None:
-            _report_columns(table, NOTHING, session)
-            unnamed = getattr(error, "argument", "") == "objects" and not named.explicit
-            guess = _guess(table) if unnamed else ""
-            if guess:
-                session.report(f"next: d2ke inspect {shlex.quote(options.file)} {guess}")
-        raise
+        question = _question(options, error, session)
+        if not question:
+            raise
+        for line in question:
+            session.report(line)
+        return
     _report_lengths(held.objects, session)
     if held.labels is not None:
         session.report(f"labels: {_of_labels(held.labels)}")
+        absent = Counter(str(label) for label in held.labels.tolist() if is_gap(str(label)))
+        absent.pop("", None)
+        for text, count in absent.items() if held.labels.dtype.kind == "U" else ():
+            how = f"--na-values {shlex.quote(text)}"
+            session.report(f"{count} labels are {text!r}, a class; if they are missing: {how}")
     elif held.columns.unused:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
     table = None
     if not is_data_set(options.file) and held.columns.objects is not None:
-        table = open_columns(options.file, named)
+        absent_fields = options.na_values or ()
+        table = open_columns(options.file, named, NOTHING, absent_fields, bool(options.series))
+    if sum(held.filled):
+        values, n = held.filled
+        session.report(f"missing values: {values} in {n} series; d2ke train --missing interpolate")
     if table is not None:
         _report_columns(table, held.columns, session)
     else:
         _report_first(held, session)
     for line in _next(options, held):
         session.report(f"next: {line}")
+
+
+def _question(options: argparse.Namespace, error: ValueError, session: Session) -> list[str]:
+    """Return what must be said of a file, and the command that says it; nothing if none helps.
+
+    The columns of the file are reported.
+    """
+    named = named_columns(options)
+    if named.explicit or options.series or not Path(options.file).is_file():
+        return []
+    doubt = "the first line may be" in str(error) or "twice" in str(error)
+    if not doubt and getattr(error, "argument", "") != "objects":
+        return []
+    try:
+        table = open_columns(options.file, named, header=True)
+    except ValueError:
+        table = None
+    if table is not None and not (doubt and looks_numeric([x for x in table.names if x])):
+        _report_columns(table, NOTHING, session)
+    wide = _is_wide(table)
+    command = "--series" if wide else "" if table is None else _guess(table)
+    with suppress(ValueError):
+        if not command:
+            read_file(options.file, named, {"series": True}, missing="interpolate")
+            command = "--series"
+    if not command:
+        return []
+    ask = "which columns hold the objects, and which the labels? This may be right:"
+    if command == "--series":
+        ask = "is each row a series? If so:"
+    return [ask, f"next: d2ke inspect {shlex.quote(options.file)} {command}"]
+
+
+def _is_wide(table: Table | None) -> bool:
+    """Return whether a row may be a series: most columns are numbers whose names count."""
+    names = [] if table is None else [n for n in table.names if table.typed(n).use in NUMERIC]
+    counts = [int(match[1]) for name in names if (match := _COUNTED.fullmatch(name))]
+    return len(counts) > _EXAMPLES and counts == list(range(counts[0], counts[0] + len(counts)))
 
 
 def _is_model(file: Path) -> bool:
@@ -92,11 +143,22 @@ def _of_labels(labels: np.ndarray) -> str:
         return f"numbers from {low:.4g} to {high:.4g}, median {median:.4g}: a regression"
     counts = Counter(labels.tolist())
     n_missing = counts.pop("", 0)
+    n_unknown = _n_unknown(labels)
+    if n_unknown:
+        del counts[-1]
     largest = counts.most_common(_CLASSES)
     sizes = ", ".join(f"{name} ({count})" for name, count in largest)
     more = f", and {len(counts) - _CLASSES} more" * (len(counts) > _CLASSES)
     missing = f"; {n_missing} objects without" * bool(n_missing)
+    missing += f"; {n_unknown} objects of -1, which marks no label" * bool(n_unknown)
     return f"{len(counts)} classes: {sizes}{more}{missing}"
+
+
+def _n_unknown(labels: np.ndarray | None) -> int:
+    """Return how many labels are -1, the mark of no label unless all are -1 or 1."""
+    if labels is None or labels.dtype.kind != "i" or (np.abs(labels) == 1).all():
+        return 0
+    return int((labels == -1).sum())
 
 
 def _report_columns(table: Table, columns: Columns, session: Session) -> None:
@@ -178,8 +240,10 @@ def _entries(typed: Typed) -> tuple[str, str]:
 def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
     """Return the commands to type next, with the columns that were named for this one."""
     labels = set() if held.labels is None else set(held.labels.tolist())
-    if len(labels) > 1 and "" not in labels:
-        return [f"{_command(options, 'train')} --out model.h5 --report report.html"]
+    unknown = _n_unknown(held.labels)
+    if len(labels) > 1 and "" not in labels and not unknown:
+        filled = " --missing interpolate" * bool(sum(held.filled))
+        return [f"{_command(options, 'train')}{filled} --out model.h5 --report report.html"]
     if held.note.startswith(GRAPHS) and held.objects.kind == "records":
         return [f"{_command(options, 'neighbors')} --objects codes --k 5 --out graph.csv"]
     if held.objects.kind == "records":
@@ -198,6 +262,10 @@ def _command(options: argparse.Namespace, name: str) -> str:
         value = getattr(options, option)
         if value is not None:
             words += [f"--{option}", value if isinstance(value, str) else joined(value)]
+    if options.series:
+        words.append("--series")
+    if options.na_values:
+        words += ["--na-values", joined(options.na_values)]
     if options.channels_first is not None:
         words.append("--channels-first" if options.channels_first else "--no-channels-first")
     return shlex.join(words)

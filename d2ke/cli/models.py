@@ -132,7 +132,11 @@ def predict(options: argparse.Namespace, session: Session) -> None:
     columns.update(zip(names, decisions.T, strict=True))
     write_columns(Path(out), columns)
     if true is not None:
-        session.report(f"{model.task.result(accuracy)} on {len(true)} objects")
+        errors = ""
+        if true.dtype.kind == "f" and not model.task.n_probabilities:  # a regression
+            gaps = np.abs(true - predicted)
+            errors = f", RMSE {np.sqrt(np.mean(gaps**2)):.4g}, MAE {gaps.mean():.4g}"
+        session.report(f"{model.task.result(accuracy)}{errors} on {len(true)} objects")
     for sentence in sentences:
         session.report(sentence)
     if true is not None and model.task.n_probabilities:

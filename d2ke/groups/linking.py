@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +25,8 @@ from d2ke.groups.record_groups import (
     linked_one_to_one,
     linked_pairs,
 )
+
+_SHOWN = 5  # links of a repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,13 @@ class Links:
     pairs: NDArray[np.int64]
     distances: NDArray[np.float64]
     threshold: float
-    weights: PairWeights = field(repr=False)
+    weights: PairWeights
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{i} and {j}" for i, j in self.pairs[:_SHOWN].tolist())
+        more = ", ..." * (len(self.pairs) > _SHOWN)
+        shown = f": {first}{more}" * bool(first)
+        return f"<{len(self.pairs)} links{shown}; threshold {self.threshold:.4g}>"
 
 
 @hinted

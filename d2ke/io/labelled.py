@@ -35,6 +35,7 @@ from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
 from d2ke.objects.gaps import check_missing
 from d2ke.objects.ids import arrow_index, index_level
+from d2ke.objects.interpolation import fill_missing
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
 _VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".npy", ".h5", ".hdf5"), read_arrays)}
@@ -42,7 +43,9 @@ _SEQUENCES = (".fasta", ".fa", ".fna", ".faa", ".fas")
 _READERS: dict[str, Callable[..., LabelledObjects]] = {
     **_VARIABLES,
     ".arff": read_arff,
-    ".ts": lambda path, *_: LabelledObjects(*read_ts(path)[:2]),
+    ".ts": lambda path, _, how, __: LabelledObjects(
+        *read_ts(path, missing=bool(how.get("missing")))[:2]
+    ),
     ".txt": lambda path, *_: read_lines(path),
     **dict.fromkeys(
         _SEQUENCES,
@@ -51,7 +54,7 @@ _READERS: dict[str, Callable[..., LabelledObjects]] = {
 }
 _TEXT_TABLES = (".csv", ".tsv")
 _TABLES = (*_TEXT_TABLES, ".parquet", ".feather")
-_OF_TABLES = ("objects", "labels", "ids", "time", "missing", "series")
+_OF_TABLES = ("objects", "labels", "ids", "time", "series")
 # The endings, and the arguments that have a meaning for each.
 _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".ts", ".txt"), ()),
@@ -59,7 +62,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_TEXT_TABLES, (*_OF_TABLES, "na_values")),
     **dict.fromkeys(_SEQUENCES, ("labels",)),
     ".arff": ("labels", "ids", "channels_first"),
-    **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first", "missing")),
+    **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
     ".zip": ("objects",),
 }
 _FIRST = {".mat": True, **dict.fromkeys((".npz", ".npy", ".h5", ".hdf5"), False)}
@@ -159,6 +162,12 @@ def read_objects(
         As for `d2ke.pack` and `load_objects`, for .mat and three-dimensional arrays. For relational
         attributes of .arff: True if a row of them is a channel (the UEA archive of series), False
         if it is a vector (multi-instance data).
+    kind : {"series", "sets", "strings"}, optional
+        The kind of the objects. Vectors are series, whose order counts, unless d2ke wrote the file
+        as another kind, or ``kind="sets"``.
+    categories : str or sequence of str, optional
+        Columns among `objects` that hold labels of categories; the rows are records then. Columns
+        of a categorical type are categories without that.
     series : bool, optional
         Whether each row of a table is a series: the columns `objects`, by default all of numbers
         that have no other meaning, are its steps. Empty fields at its end make it shorter.
@@ -168,12 +177,6 @@ def read_objects(
     missing : "interpolate", optional
         Fill in missing values of series, as `d2ke_train` does; of a table with ids by its times.
         By default they are refused.
-    kind : {"series", "sets", "strings"}, optional
-        The kind of the objects. Vectors are series, whose order counts, unless d2ke wrote the file
-        as another kind, or ``kind="sets"``.
-    categories : str or sequence of str, optional
-        Columns among `objects` that hold labels of categories; the rows are records then. Columns
-        of a categorical type are categories without that.
 
     Returns
     -------
@@ -252,32 +255,39 @@ def read_file(
     if kind is not None:
         choice("kind", kind, OBJECT_KINDS)
     suffix = _format_of(file)
-    _check(columns, {**how, "missing": missing}, suffix)
-    how = _with_earlier(how, earlier.how, suffix)
+    _check(columns, how, suffix)
+    form = "table" if suffix in ("", ".txt", *_TABLES) else suffix
+    form = "arrays" if _FIRST.get(suffix) is False else form
+    how = _with_earlier(how, earlier.how, form)
     options = {**how, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
     held = _read_file(file, suffix, columns, earlier, kind, kinds, options)
-    kept = dict(how)
+    kept = dict(how)  # what decides what bytes mean
     if suffix in _FIRST and held.objects.kind != "strings":
         kept.setdefault("channels_first", _FIRST[suffix])
     if kept or held.columns.how:
-        held.columns = replace(held.columns, how={"format": suffix, **kept, **held.columns.how})
+        held.columns = replace(held.columns, how={"format": form, **kept, **held.columns.how})
+    if missing is not None and held.objects.kind in ("series", "records"):
+        objects, counts = fill_missing(held.objects, str(file) if suffix else "the table")
+        filled = held.filled[0] + counts["values"], held.filled[1] + counts["series"]
+        held = LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
+        held.filled = filled
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
-    return LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
+    of_that = LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
+    of_that.filled = held.filled
+    return of_that
 
 
-def _with_earlier(
-    how: Mapping[str, Any], earlier: Mapping[str, Any], suffix: str
-) -> dict[str, Any]:
+def _with_earlier(how: Mapping[str, Any], earlier: Mapping[str, Any], form: str) -> dict[str, Any]:
     """Return how a file is read: as it is told, and as the earlier file of its format was."""
     told = {name: value for name, value in how.items() if value is not None}
     if "na_values" in told:
         marks = told["na_values"]
         told["na_values"] = sorted({marks} if isinstance(marks, str) else set(marks))
-    for name, value in earlier.items() if earlier.get("format") == suffix else ():
+    for name, value in earlier.items() if earlier.get("format") == form else ():
         if name in how and told.setdefault(name, value) != value:
             raise ArgumentError(
                 name, f"is {told[name]!r}, but the model's file was read with {name}={value!r}"

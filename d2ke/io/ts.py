@@ -12,32 +12,37 @@ from d2ke._base.checks import file_path
 from d2ke._base.keywords import hinted
 from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
-from d2ke.objects.fields import finite_numbers
+from d2ke.objects.fields import finite_numbers, is_gap
 from d2ke.objects.packing import pack
 
-_NOT_READ = {"timestamps": "series with time stamps", "targetlabel": "targets of a regression"}
+_NOT_READ = {"timestamps": "series with time stamps"}
 
 
 @hinted
-def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
+def read_ts(
+    path: Any, *, missing: bool = False
+) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     """Read a ``.ts`` file: a header, then one series on each line.
 
-    Lines that begin with ``#`` are comments. The header's lines begin with ``@``, its last one
-    is ``@data``. On a line of data the dimensions (channels) are divided by ``:``, the values of
-    a dimension by ``,``, and the class comes last, after another ``:``. The series may differ in
+    Lines that begin with ``#`` or ``%`` are comments. The header's lines begin with ``@``, its last
+    one is ``@data``. On a line of data the dimensions (channels) are divided by ``:``, the values
+    of a dimension by ``,``, and the class comes last, after another ``:``. The series may differ in
     length; the dimensions of one series may not.
 
     Parameters
     ----------
     path : path-like
         The file, UTF-8.
+    missing : bool
+        Whether ``?`` and NaN stand for missing values, which are NaN then; else they are refused.
 
     Returns
     -------
     objects : Objects
         The series, float64, each of shape (length, dimensions), in the order of the file.
-    labels : ndarray of str, shape (n,), or None
-        The classes as they are written; None with ``@classLabel false``.
+    labels : ndarray of str or float64, shape (n,), or None
+        The classes as they are written; with ``@targetLabel true`` the targets of a regression,
+        float64; None without either.
     header : dict
         The header's entries, with names in lower case: bool for ``timestamps``,
         ``missing``, ``univariate`` and ``equallength``, int for ``dimensions`` and
@@ -50,8 +55,8 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
         If `path` is not a path.
     ValueError
         If the file is not of this form, holds no series, or contradicts its header; if a value is
-        missing (``?``) or not finite; if it has time stamps or target values of a regression,
-        which are not read. The message names the file and the line.
+        missing (``?``) or not finite; if it has time stamps, which are not read. The message names
+        the file and the line.
 
     References
     ----------
@@ -88,14 +93,17 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
     ('Gestures', ('up', 'down'))
     """
     path = file_path("path", path)
-    lines = ((where, line) for where, line in lines_of(path) if line and not line.startswith("#"))
+    lines = ((where, line) for where, line in lines_of(path) if line and line[0] not in "#%")
     header = _header(path, lines)
     classes = header["classlabel"]
     n_dimensions = 1 if header.get("univariate") else header.get("dimensions")
     length = header.get("serieslength") if header.get("equallength") else None
-    series, labels = [], []
+    series: list[np.ndarray] = []
+    labels: list[Any] = []
     for where, line in lines:
         dimensions = line.split(":")
+        if header.get("targetlabel"):
+            labels += finite_numbers(f"{where}, the target", [dimensions.pop()])
         if classes:
             labels.append(dimensions.pop().strip())
             if labels[-1] not in classes:
@@ -106,7 +114,7 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
         n_dimensions = n_dimensions or len(dimensions)
         if len(dimensions) != n_dimensions:
             raise ValueError(f"{where}: {len(dimensions)} dimensions instead of {n_dimensions}")
-        series.append(_series(where, dimensions))
+        series.append(_series(where, dimensions, missing))
         if header.get("equallength"):
             length = length or len(series[0])
             if len(series[-1]) != length:
@@ -116,8 +124,8 @@ def read_ts(path: Any) -> tuple[Objects, np.ndarray | None, dict[str, Any]]:
                 )
     if not series:
         raise ValueError(f"{path} holds no series")
-    written = np.array(labels, dtype=str) if classes else None
-    return pack(series, channels_first=False), written, header
+    written = np.array(labels, dtype=str if classes else np.float64) if labels else None
+    return pack(series, channels_first=False, missing=missing), written, header
 
 
 def _header(path: Path, lines: Any) -> dict[str, Any]:
@@ -134,6 +142,8 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
         name = {"dimension": "dimensions"}.get(tag.lower(), tag.lower())
         if name == "data" and words:
             raise ValueError(f"{where}: {line[:40]!r} has more than @data, which ends a header")
+        if name == "data" and header.get("targetlabel"):
+            header.setdefault("classlabel", ())
         if name == "data" and "classlabel" not in header:
             raise ValueError(
                 f"{where}: the header has no @classLabel; it must say true and name the classes, "
@@ -154,7 +164,14 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
         if not text.isdecimal() or not int(text):
             raise ValueError(f"{where}: @{tag} must have a positive integer, got {text!r}")
         return int(text)
-    if name not in ("missing", "univariate", "equallength", "classlabel", *_NOT_READ):
+    if name not in (
+        "missing",
+        "univariate",
+        "equallength",
+        "classlabel",
+        "targetlabel",
+        *_NOT_READ,
+    ):
         return text
     first, rest = (words or [""])[0].lower(), tuple(words[1:])
     if first == "true" and name in _NOT_READ:
@@ -166,12 +183,15 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
     return rest if classes else first == "true"
 
 
-def _series(where: str, dimensions: list[str]) -> np.ndarray:
+def _series(where: str, dimensions: list[str], missing: bool) -> np.ndarray:
     """Return the dimensions of one line as an array of shape (length, dimensions)."""
-    columns: list[list[float]] = []
+    columns: list[np.ndarray] = []
     for number, values in enumerate(dimensions):
         place = f"{where}, dimension {number}"
-        columns.append(finite_numbers(place, values.split(",")))
+        fields = values.split(",")
+        gaps = np.array([missing and is_gap(field.strip()) for field in fields])
+        there = ["0" if gap else field for field, gap in zip(fields, gaps, strict=True)]
+        columns.append(np.where(gaps, np.nan, finite_numbers(place, there)))
         if len(columns[-1]) != len(columns[0]):
             raise ValueError(
                 f"{place}: {len(columns[-1])} values, but dimension 0 has {len(columns[0])}; "

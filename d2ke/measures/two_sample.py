@@ -147,6 +147,12 @@ def kernel_two_sample_test(
         K = user_kernel.values(kernel, objects, objects)
     else:
         for name, sample in (("P", P), ("Q", Q)):
+            if getattr(sample, "kind", None) == "strings" or isinstance(_first_of(sample), str):
+                raise ArgumentTypeError(
+                    name,
+                    "holds strings, and points are needed; a distance makes a kernel of any "
+                    "objects: kernel=lambda X, Y: np.exp(-d2ke.distance_matrix(X, Y) / 5)",
+                )
             if isinstance(sample, Measure):
                 raise ArgumentTypeError(name, "is a Measure; samples are arrays of points")
         p = as_measure("P", P)
@@ -172,6 +178,11 @@ def kernel_two_sample_test(
         np.exp(K, out=K)
     divided = _Pooled(lambda W: _quadratic(K, W), n, len(K), _largest(K))
     return _tested(divided, n_permutations, seed, scale)
+
+
+def _first_of(sample: Any) -> Any:
+    """Return the first item of a sequence, None for anything else."""
+    return next(iter(sample), None) if isinstance(sample, (list, tuple, np.ndarray)) else None
 
 
 def _check_gram(n: int) -> None:

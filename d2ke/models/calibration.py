@@ -184,7 +184,10 @@ class Calibration:
         if not len(self.offsets):
             errors = np.abs(self.decisions[:, 0] - self.values)
             median, high = np.quantile(errors, (0.5, 0.9))
-            return f"left-out errors: half at most {median:.3g}, 90 % at most {high:.3g}"
+            return (
+                f"left-out errors: RMSE {np.sqrt(np.mean(errors**2)):.3g}, MAE "
+                f"{errors.mean():.3g}, half at most {median:.3g}, 90 % at most {high:.3g}"
+            )
         area = f", AUC {self.auc:.3f}" if len(self.offsets) == 2 else ""
         return (
             f"left-out probabilities: log-loss {self.log_loss:.3f}, Brier score {self.brier:.3f}, "

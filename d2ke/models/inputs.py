@@ -18,6 +18,9 @@ from d2ke.objects.records import Column, Records, check_use
 from d2ke.objects.tables import is_table
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.typed import NOTES
+from d2ke.objects.values import column_names
+
+_LISTED = 20  # names of columns that are not used
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +146,12 @@ def check_records(
             "X", f"must be a dict or a frame of the columns {names}, got {type(X).__name__}"
         )
     kinds = {name: kind.kind for name, kind in inputs.items()} | dict(uses)
+    held = list(X) if isinstance(X, (Records, Mapping)) else column_names(X)
+    check_columns(held, inputs)
+    if len(held) > len(inputs):
+        X = Records({n: X[n] for n in inputs}, X.ids) if isinstance(X, Records) else X
+        X = X if isinstance(X, Records) else {n: X[n] for n in inputs}
     records = pack_table(X, "X", kinds)
-    check_columns(list(records), inputs)
     checked = {}
     for name, kind in inputs.items():
         column, where = records[name], f"X[{name!r}]"
@@ -169,14 +176,15 @@ def check_records(
 
 
 def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> None:
-    """Refuse names of columns that are not those that a model was trained on."""
+    """Refuse columns without one that a model was trained on; name others in a warning."""
     names = ", ".join(map(repr, inputs))
     for name in inputs:
         if name not in columns:
             raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
-    for name in columns:
-        if name not in inputs:
-            raise ArgumentError("X", f"has a column {name!r}, but the model was trained on {names}")
+    others = [name for name in columns if name not in inputs]
+    if others:
+        listed = ", ".join(map(repr, others[:_LISTED])) + ", ..." * (len(others) > _LISTED)
+        warn(f"X: the columns {listed} are not used; the model was trained on {names}")
 
 
 def _check_letters(

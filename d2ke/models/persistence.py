@@ -13,8 +13,8 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -58,6 +58,7 @@ _CLASSES = {
         PieceScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
     )
 }  # fmt: skip
+_OWN = "own function "  # and its number stand for a distance that is code
 _SPARSE = ("data", "indices", "indptr", "shape")
 
 
@@ -78,8 +79,8 @@ def save_model(
     Raises
     ------
     TypeError
-        If `model` is not a model, or has a distance or a view that is a user's own function: files
-        hold no code.
+        If `model` is not a model, or has a view that is a user's own function: files hold no code.
+        Of a distance that is one, `load_model` must be given the function.
 
     See Also
     --------
@@ -105,13 +106,10 @@ def save_model(
         if type(block).__name__ not in _CLASSES:
             raise TypeError(
                 f"block {block.name!r} is a class of your own, and files hold no code; pickle the "
-                "model instead, if you must"
+                "model"
             )
-        if isinstance(block, FittedBlock) and callable(block.distance):
-            raise TypeError(
-                f"the distance of block {block.name!r} is a function of your own, and files hold "
-                "no code; pickle the model instead, if you must"
-            )
+    if isinstance(model, D2KEModel):
+        model = replace(model, blocks=_without_functions(model.blocks))
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
@@ -125,13 +123,20 @@ def save_model(
 
 
 @hinted
-def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearModel | SVMModel:
+def load_model(
+    file: str | os.PathLike[str] | BinaryIO,
+    *,
+    distance: Callable[..., float] | Sequence[Callable[..., float]] | None = None,
+) -> D2KEModel | LinearModel | SVMModel:
     """Read a model that `save_model` wrote.
 
     Parameters
     ----------
     file : path or binary file object
         The file.
+    distance : callable, or a sequence of them, optional
+        The function of your own that the model was trained with, of which files hold no code; the
+        functions in their order if there were several.
 
     Returns
     -------
@@ -159,10 +164,47 @@ def load_model(file: str | os.PathLike[str] | BinaryIO) -> D2KEModel | LinearMod
     d2ke.ArgumentError: file is not a model saved by d2ke, which is an HDF5 file
     """
     if not isinstance(file, (str, os.PathLike)) and hasattr(file, "read"):
-        return _read("file", file)
+        return _with_functions(_read("file", file), distance)
     path = file_path("file", file)
     with open_file(path) as stream:
-        return _read(str(path), stream)
+        return _with_functions(_read(str(path), stream), distance)
+
+
+def _without_functions(blocks: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the blocks with the names of own functions in the place of these."""
+    functions = [b.distance for b in blocks if isinstance(b, FittedBlock) and callable(b.distance)]
+    distinct = list(dict.fromkeys(functions))
+    return tuple(
+        replace(block, distance=f"{_OWN}{distinct.index(block.distance)}")
+        if isinstance(block, FittedBlock) and callable(block.distance)
+        else block
+        for block in blocks
+    )
+
+
+def _is_own(block: Any) -> bool:
+    """Return whether the distance of a block of a file is an own function."""
+    return isinstance(block, FittedBlock) and str(block.distance).startswith(_OWN)
+
+
+def _with_functions(model: Any, distance: Any) -> Any:
+    """Return a model with the own functions, which its file has not."""
+    blocks: Sequence[Any] = model.blocks if isinstance(model, D2KEModel) else ()
+    names = sorted({block.distance for block in blocks if _is_own(block)})
+    functions = [] if distance is None else distance
+    functions = [functions] if callable(functions) else list(functions)
+    if len(functions) != len(names) or not all(map(callable, functions)):
+        needed = f"{len(names)} of your own functions as distances" if names else "no own function"
+        raise ArgumentError(
+            "distance",
+            f"must be what the model was trained with, {needed}"
+            f"{': load_model(file, distance=f)' * bool(names)}; got {distance!r}",
+        )
+    if not names:
+        return model
+    by_name = dict(zip(names, functions, strict=True))
+    put = (replace(b, distance=by_name[b.distance]) if _is_own(b) else b for b in blocks)
+    return replace(model, blocks=tuple(put))
 
 
 def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
@@ -315,6 +357,8 @@ def _check(model: D2KEModel) -> None:
             channels = model.inputs[block.column].channels if model.inputs else model.channels
             if isinstance(block.omega, Windows):
                 block.omega.check(channels)
+                continue
+            if _is_own(block):
                 continue
             row = find_distance(block.distance)
             check_parameters(row, block.parameters)

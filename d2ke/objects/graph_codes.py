@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from d2ke._base.checks import integer
 from d2ke._base.keywords import hinted
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.graphs import join_graphs
+from d2ke.objects.ids import index_ids
 from d2ke.objects.packed import code_dtype
 
 _INCREMENT, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -32,6 +34,7 @@ def graph_codes(
     ----------
     graphs : sequence of n graphs, undirected
         - graphs of networkx;
+        - molecules of RDKit, whose nodes have the numbers of atoms as labels;
         - ``(edges, labels)`` or ``(edges, n_nodes)``: an integer array of shape (m, 2), with each
           edge in one or both directions, and one label for each node or their number; a third item
           has labels of edges, which then count;
@@ -47,8 +50,8 @@ def graph_codes(
     Returns
     -------
     Objects
-        n strings of integers. That of a graph of k nodes has k codes of round 0, in the order of
-        the nodes, then k of round 1, and so on.
+        n strings of integers; a column of pandas gives ids. That of a graph of k nodes has k codes
+        of round 0, in the order of the nodes, then k of round 1, and so on.
 
     Raises
     ------
@@ -77,6 +80,9 @@ def graph_codes(
     [0.0, 1.3333333333333333]
     """
     integer("rounds", rounds, 0)
+    ids = index_ids(graphs)
+    if isinstance(graphs, Iterable) and not hasattr(graphs, "GetAtoms"):
+        graphs = [_of_molecule(graph) if hasattr(graph, "GetAtoms") else graph for graph in graphs]
     offsets, sources, targets, labels, edge_labels = join_graphs(graphs, node_label, edge_label)
     total = int(offsets[-1])
     firsts = np.searchsorted(sources, np.arange(total + 1))
@@ -95,7 +101,14 @@ def graph_codes(
         letters[places + h * np.repeat(sizes, sizes)] = of_round >> np.uint64(1)
     alphabet, values = np.unique(letters, return_inverse=True)
     values = values.astype(code_dtype(len(alphabet)))
-    return from_owned("strings", values, (rounds + 1) * offsets, alphabet, "int")
+    return from_owned("strings", values, (rounds + 1) * offsets, alphabet, "int", ids=ids)
+
+
+def _of_molecule(molecule: Any) -> tuple[Any, list[int]]:
+    """Return the bonds of a molecule of RDKit, and the numbers of its atoms."""
+    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
+    atoms = [atom.GetAtomicNum() for atom in molecule.GetAtoms()]
+    return np.array(bonds, np.int64).reshape(-1, 2), atoms
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

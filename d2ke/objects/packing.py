@@ -11,6 +11,7 @@ import numpy as np
 from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.labels import entries_of
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
 from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
@@ -262,6 +263,10 @@ def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Pa
     _refuse_lengths(layout, name)
     if not items:
         raise ArgumentError(name, "is empty: at least one object is needed")
+    if kind in (None, "strings") and hasattr(items[0], "to_list"):
+        first = entries_of(items[0])
+        if isinstance(first, list) and first and isinstance(first[0], str):
+            items = list(map(entries_of, items))  # columns of words are strings of tokens
     types = set(map(type, items))
     if len(types) == 1 and kind in (None, "strings") and not layout.channels_first:
         if str in types:

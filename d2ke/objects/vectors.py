@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.compatibility import channel_order
+from d2ke.objects.columns import type_column
 from d2ke.objects.layouts import Layout, is_xarray
 from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.values import (
@@ -118,6 +119,8 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
     array = item if type(item) is np.ndarray else array_of(item, f"{name}[{i}]")
     if array.dtype.names:
         array = structured_to_unstructured(array)
+    if array.dtype.kind == "O" and array.ndim in (1, 2) and array.size:
+        array = _of_columns(item, array, f"{name}[{i}]")
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":
@@ -140,6 +143,19 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
     if array.shape[1] == 0:
         raise ArgumentError(name, f"has shape {array.shape}: its vectors have no elements", i)
     return array
+
+
+def _of_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return columns of several types of numbers, or with missing entries, as those of a table."""
+    names = column_names(item)
+    if not names:
+        names = list(range(array.shape[1])) if array.ndim == 2 else [None]
+        item = dict(zip(names, array.reshape(len(array), -1).T, strict=True))
+    columns = []
+    for column in names:
+        where = name if column is None else f"{name}[{column!r}]"
+        columns.append(type_column(item[column], where).channel(missing=True))
+    return np.column_stack(columns) if names != [None] else columns[0]
 
 
 def trimmed(array: NDArray[Any], lengths: Any, channels_first: bool, name: str) -> list[Any]:

@@ -140,7 +140,8 @@ def test_values_and_offsets(tmp_path, capsys):
     np.savez(file, **arrays, kind=np.arange(16) % 2, other=np.arange(16))
     run(capsys, "train", file, "--labels", "kind", "--out", model, "--R", "16")
     names = {"objects": ["values", "offsets"], "labels": "kind", "unused": ["other"]}
-    assert load_model(model).columns == names
+    how = {"format": "arrays", "channels_first": False}
+    assert load_model(model).columns == names | {"how": how}
     assert "accuracy" in run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
     np.savez(file, X=np.array(SERIES))
     run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")

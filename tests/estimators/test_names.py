@@ -15,8 +15,10 @@ PARAMETERS = {
     "variant='hard' lam=None smoothing=None max_iter=10 n_threads=None progress=None "
     "random_state=None",
     "D2KEClassifier": "R=None distance=None distance_params=None blocks=None strands='one' "
+    "missing=None "
     "class_weight=None unseen_letters='allow' n_threads=None progress=None random_state=None",
     "D2KERegressor": "R=None distance=None distance_params=None blocks=None strands='one' "
+    "missing=None "
     "unseen_letters='allow' n_threads=None progress=None random_state=None",
     "D2KETransformer": "R=None distance=None distance_params=None blocks=None strands='one' "
     "n_threads=None progress=None random_state=None",

@@ -154,7 +154,11 @@ def test_ts_malformed_line(tmp_path, line, problem):
         ("true a b-1", "false a", ", line 9: @classLabel must be true and name the classes, or"),
         ("true a b-1", "a b-1", ", line 9: @classLabel must be true and name the classes, or"),
         ("@classLabel true a b-1", "# no", ", line 11: the header has no @classLabel"),
-        ("@source someone else", "@targetLabel true", ", line 10: targets of a regression"),
+        (
+            "@source someone else",
+            "@targetLabel true",
+            ", line 12, the target: the value at position 0 is 'a'",
+        ),
         ("@equalLength false", "@equalLength true", ", line 13: the series has 1 time steps, but"),
         (
             "@equalLength false",

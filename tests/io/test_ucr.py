@@ -127,7 +127,10 @@ def test_bad_files(put, text, message):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("1;2;3 4", "line 2: 1 fields, but the header has 3"), ("label,t0,t1", "for series, ids must")],
+    [
+        ("1;2;3 4", "line 2: 1 fields, but the header has 3"),
+        ("label,t0,t1", "for series, ids must"),
+    ],
 )
 def test_other_text(put, line, message):
     with pytest.raises(ValueError, match=message):

@@ -372,8 +372,9 @@ def test_dtw_of_vectors_and_matrices(rng):
     assert m.dtw(a, b, 0, "absolute") == pytest.approx(np.abs(a - b).sum())
     assert m.dtw(a, b, 0, "squared") == pytest.approx(((a - b) ** 2).sum(), rel=1e-5)
     assert m.dtw(a, b[:, :3]) == m.dtw_c(a.T, b[:, :3].T)
-    with pytest.raises(ValueError, match="maxsamp is for series of one length"):
-        m.dtw(a, b[:, :3], 2)
+    # The band is at least the difference of the lengths.
+    assert m.dtw(a, b[:, :3], 0) == m.dtw(a, b[:, :3], 1) == m.dtw(a, b[:, :3], 2)
+    assert m.dtw(a, b[:, :3], 3) == m.dtw_c(a.T, b[:, :3].T, 3)
 
 
 @pytest.mark.parametrize("version", ["-v6", "-v7", "-v7.3"])

@@ -98,10 +98,32 @@ def test_what_is_no_model_is_refused():
             d2ke.save_model(io.BytesIO(), wrong)
 
 
+def gap(a, b):
+    return float(abs(len(a) - len(b)))
+
+
+def unlike(a, b):
+    return float(a[0] != b[0]) + 0.5 * gap(a, b)
+
+
+@pytest.mark.parametrize("functions", [gap, [unlike, gap]])
+def test_distances_of_the_user_are_given_again(functions):
+    words = ["ab", "bbbbbb"] * 10
+    model = d2ke.d2ke_train([0, 1] * 10, words, distance=functions, R=8)
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    loaded = d2ke.load_model(io.BytesIO(file.getvalue()), distance=functions)
+    decisions = d2ke.d2ke_predict(None, words, model)[2]
+    np.testing.assert_array_equal(d2ke.d2ke_predict(None, words, loaded)[2], decisions)
+    for wrong in (None, [gap, gap, gap], "levenshtein"):
+        with pytest.raises(ValueError, match=r"distance must be what the model was trained with"):
+            d2ke.load_model(io.BytesIO(file.getvalue()), distance=wrong)
+    d2ke.save_model(file := io.BytesIO(), model.linear)
+    with pytest.raises(ValueError, match="no own function"):
+        d2ke.load_model(io.BytesIO(file.getvalue()), distance=gap)
+
+
 def test_functions_of_the_user_are_refused(tmp_path):
-    model = d2ke.d2ke_train([0] * 9 + [1] * 9, list(range(18)), distance=lambda a, b: abs(a - b))
-    with pytest.raises(TypeError, match="files hold no code"):
-        d2ke.save_model(tmp_path / "m.h5", model)
     own = d2ke.Block("own", "levenshtein", d2ke.samplers.segments, 9, (lambda X: X,))
     model = d2ke.d2ke_train(LABELS["int"], X_STRINGS, blocks=[own], groups="none")
     with pytest.raises(TypeError, match="no file can hold it"):

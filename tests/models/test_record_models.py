@@ -227,13 +227,15 @@ def test_refused_at_prediction(trained):
     without = {name: data[name] for name in data if name != "walk"}
     for X, message in [
         (without, "X has no column 'walk'; the model was trained on 'name', 'walk', 'age', 'town'"),
-        (data | {"size": [1.0] * N}, "X has a column 'size'"),
         (data | {"age": ["x"] * N}, r"X\['age'\] holds strings, but .* trained on numbers"),
         (data | {"walk": [[[0.0, 1.0]] * 3] * N}, r"X\['walk'\] has vectors of 2 dimensions"),
         (["x"], "X must be a dict or a frame of the columns 'name'"),
     ]:
         with pytest.raises((TypeError, ValueError), match=message):
             d2ke.d2ke_predict(None, X, model)
+    with pytest.warns(UserWarning, match="the columns 'size' are not used"):
+        more = d2ke.d2ke_predict(None, data | {"size": [1.0] * 300}, model)[2]
+    assert (more == d2ke.d2ke_predict(None, data, model)[2]).all()
     other = d2ke.d2ke_train([0, 1] * 6, DATA["a"], R=16)
     with pytest.raises(TypeError, match="one dict; a sequence of objects is needed"):
         d2ke.d2ke_predict(None, DATA, other)

@@ -24,7 +24,7 @@ from scipy import sparse
 
 from d2ke._base import labels
 from d2ke._base.checks import choice, integer
-from d2ke._base.errors import ArgumentError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 from d2ke._base.threads import thread_count
@@ -40,6 +40,7 @@ from d2ke.learners.solvers import calls as solver_calls
 from d2ke.learners.solvers import nodes as solver_nodes
 from d2ke.learners.solvers import option_strings
 from d2ke.learners.solvers.option_strings import Option
+from d2ke.objects.container import Objects
 
 _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
 _FREE_BIAS = (0, 2, 5, 6, 11)
@@ -242,7 +243,14 @@ def check_problem(
     if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
         raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
     labels.check_order(Z, "Z.index", y=y)
-    features = feature_rows("Z", Z)
+    try:
+        features = feature_rows("Z", Z)
+    except (ArgumentError, ArgumentTypeError) as error:
+        first = Z[0] if isinstance(Z, (list, tuple)) and Z else None
+        if not isinstance(Z, Objects) and not isinstance(first, (str, bytes, list, np.ndarray)):
+            raise
+        problem = f"{error.problem}; train is LIBLINEAR on a matrix Z, d2ke_train takes objects"
+        raise type(error)("Z", problem) from None
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
     if solver in REGRESSIONS:
