@@ -128,30 +128,30 @@ size_t ISA_(elastic_scratch)(const d2ke_problem *p)
                                                  + p->x.longest + longest + ELASTIC_COLS);
 }
 
-/* CALL(dim, ground) with what is constant of them after inlining. */
-#define ELASTIC_BY_GROUND(kind, options, CALL)                                                     \
+/* CALL(dim, ground, channel) with what is constant of them after inlining. */
+#define ELASTIC_BY_GROUND(CALL)                                                                    \
     do {                                                                                           \
-        const int given = elastic_column(kind, 0);                                                 \
-        const int ground =                                                                         \
-            given == ELASTIC_SQUARE || given == ELASTIC_WEIGHTS ? DTW_SQUARED : DTW_PLAIN;         \
-        if (elastic_column(kind, 2) == ELASTIC_CHANNELS) CALL(1, DTW_PLAIN);                       \
-        else if (given == ELASTIC_OWN) CALL(0, DTW_PLAIN);                                         \
-        else if ((options)->dim == 1) CALL(1, ground);                                             \
-        else if (ground == DTW_PLAIN && (options)->safe) CALL(0, DTW_SAFE);                        \
-        else CALL(0, ground);                                                                      \
+        if (elastic_column(kind, 2) == ELASTIC_CHANNELS) {                                         \
+            for (int64_t channel = 0; channel < options->dim; channel++)                           \
+                CALL(1, DTW_PLAIN, channel);                                                       \
+        } else if (given == ELASTIC_OWN) {                                                         \
+            CALL(0, DTW_PLAIN, 0);                                                                 \
+        } else if (options->dim == 1) {                                                            \
+            CALL(1, ground, 0);                                                                    \
+        } else if (ground == DTW_PLAIN && options->safe) {                                         \
+            CALL(0, DTW_SAFE, 0);                                                                  \
+        } else {                                                                                   \
+            CALL(0, ground, 0);                                                                    \
+        }                                                                                          \
     } while (0)
-
-/* How many tables a distance is the sum of. */
-D2KE_INLINE int64_t elastic_channels(const int kind, const elastic_options *options)
-{
-    return elastic_column(kind, 2) == ELASTIC_CHANNELS ? options->dim : 1;
-}
 
 D2KE_INLINE void elastic_kernel(const int kind, const int traced, const d2ke_problem *p,
                                 int64_t row, int64_t block, void *scratch, double *result,
                                 d2ke_ways *ways, const d2ke_poll *poll)
 {
     const elastic_options *options = p->options;
+    const int given = elastic_column(kind, 0);
+    const int ground = given == ELASTIC_SQUARE || given == ELASTIC_WEIGHTS ? DTW_SQUARED : DTW_PLAIN;
     lane_block_f64 *b = scratch;
     vec *y = (vec *)((char *)scratch + LANES_HEADER);
     vec *left = y + (p->y.longest + ELASTIC_COLS) * p->y.dim;
@@ -160,64 +160,54 @@ D2KE_INLINE void elastic_kernel(const int kind, const int traced, const d2ke_pro
     const real *x = (const real *)p->x.values + (p->x.offsets[row] + 1) * stride;
     if (b->cache.block != block) lane_pack_f64(p, block, ELASTIC_COLS, b, (real *)y);
     elastic_pair pair = {options, options->dim, stride, {0}, left + p->x.longest};
-    if (elastic_column(kind, 0) == ELASTIC_WEIGHTS)
-        elastic_weights(options->parameters, n, b, left + p->x.longest);
+    if (given == ELASTIC_WEIGHTS) elastic_weights(options->parameters, n, b, left + p->x.longest);
     y += stride;
-#define ELASTIC_CALL(dim, ground)                                                                 \
+#define ELASTIC_CALL(dim, ground, channel)                                                        \
     elastic_table(kind, dim, ground, traced, &pair, b, x, n, y, channel, left, count, result,      \
                   ways, poll)
-    for (int64_t channel = 0; channel < elastic_channels(kind, options); channel++)
-        ELASTIC_BY_GROUND(kind, options, ELASTIC_CALL);
+    ELASTIC_BY_GROUND(ELASTIC_CALL);
 #undef ELASTIC_CALL
 }
 
 /* ---- the rows of one pair, whose y is in all lanes */
 
-/* One cell, from the three before it: the only part of what follows that each distance has for
- * itself. */
-typedef vec elastic_cell_at(const elastic_pair *pair, const real *x, const vec *y, int64_t i,
-                            int64_t j, vec corner, vec above, vec before);
-
-#define X(name, cell, border, result)                                                             \
-    static vec elastic_##name##_at(const elastic_pair *pair, const real *x, const vec *y,         \
-                                   int64_t i, int64_t j, vec corner, vec above, vec before)       \
-    {                                                                                             \
-        const int kind = ELASTIC_##name;                                                          \
-        ELASTIC_BY_GROUND(kind, pair->options, ELASTIC_CALL);                                     \
-        return before;                                                                            \
-    }
-#define ELASTIC_CALL(dim, ground)                                                                 \
-    elastic_tile(kind, 1, 1, dim, ground, 0, 0, pair, x + i * pair->stride, y + j * pair->stride, \
-                 &before, &corner, &above, i - j, NULL)
-ELASTIC_DISTANCES(X)
-#undef ELASTIC_CALL
-#undef X
+/* One cell, from the three before it. */
+D2KE_INLINE vec elastic_cell_at(const int kind, const int fixed_dim, const int ground,
+                                const elastic_pair *pair, const real *x, const vec *y, int64_t i,
+                                int64_t j, vec corner, vec above, vec before)
+{
+    elastic_tile(kind, 1, 1, fixed_dim, ground, 0, 0, pair, x + i * pair->stride,
+                 y + j * pair->stride, &before, &corner, &above, i - j, NULL);
+    return before;
+}
 
 /* Where a cell's value is from, 0: the corner, 1: above, 2: before.  It is computed from all three
  * and from each one alone, the others being infinite.  Of equal ones the corner is taken, but by
  * lcss, where it then is no match. */
-static uint8_t elastic_way(int kind, elastic_cell_at *cell_at, const elastic_pair *pair,
-                           const real *x, const vec *y, int64_t i, int64_t j, vec corner,
-                           vec above, vec *before)
+D2KE_INLINE uint8_t elastic_way(const int kind, const int fixed_dim, const int ground,
+                                const elastic_pair *pair, const real *x, const vec *y, int64_t i,
+                                int64_t j, vec corner, vec above, vec *before)
 {
     const int at_once = LANES < 4 ? LANES : 4;
     double got[4];
     D2KE_UNROLL for (int role = 0; role < 4; role += at_once) {
         vec hide[3] = {{0}, {0}, {0}};
-        for (int lane = 0; lane < at_once; lane++)
-            for (int k = 0; k < 3; k++)
+        D2KE_UNROLL for (int lane = 0; lane < at_once; lane++)
+            D2KE_UNROLL for (int k = 0; k < 3; k++)
                 hide[k][lane] = role + lane == 0 || role + lane == k + 1 ? -INFINITY : INFINITY;
-        vec cell = cell_at(pair, x, y, i, j, max_f64(corner, hide[0]), max_f64(above, hide[1]),
-                           max_f64(*before, hide[2]));
-        for (int lane = 0; lane < at_once; lane++) got[role + lane] = cell[lane];
+        vec cell = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j,
+                                   max_f64(corner, hide[0]), max_f64(above, hide[1]),
+                                   max_f64(*before, hide[2]));
+        D2KE_UNROLL for (int lane = 0; lane < at_once; lane++) got[role + lane] = cell[lane];
     }
     *before = set_f64(got[0]);
     if (kind == ELASTIC_lcss) return got[2] == got[0] ? 1 : got[3] == got[0] ? 2 : 0;
     return got[1] == got[0] ? 0 : got[2] == got[0] ? 1 : 2;
 }
 
-static void elastic_some_rows(int kind, elastic_cell_at *cell_at, const elastic_pair *pair,
-                              const real *x, const vec *y, d2ke_rows *rows, const d2ke_poll *poll)
+D2KE_INLINE void elastic_some_rows(const int kind, const int fixed_dim, const int ground,
+                                   const elastic_pair *pair, const real *x, const vec *y,
+                                   d2ke_rows *rows, const d2ke_poll *poll)
 {
     const vec outside = elastic_outside(kind);
     const int64_t radius = rows->radius, stride = pair->stride;
@@ -251,10 +241,12 @@ static void elastic_some_rows(int kind, elastic_cell_at *cell_at, const elastic_
                 above = elastic_border(kind, top, j + 1);
             }
             if (ways) {
-                uint8_t way = elastic_way(kind, cell_at, pair, x, y, i, j, corner, above, &before);
+                uint8_t way = elastic_way(kind, fixed_dim, ground, pair, x, y, i, j, corner, above,
+                                          &before);
                 ways[(j - low) / 4] |= (uint8_t)(way << 2 * ((j - low) % 4));
             } else {
-                before = cell_at(pair, x, y, i, j, corner, above, before);
+                before = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j, corner, above,
+                                         before);
             }
             corner = above;
             row[j] = before[0];
@@ -269,8 +261,9 @@ static void elastic_some_rows(int kind, elastic_cell_at *cell_at, const elastic_
 
 /* What each step adds to the cell before it, which is 0 here; steps along a border that can be
  * reached are those of the border. */
-static void elastic_costs(int kind, elastic_cell_at *cell_at, const elastic_pair *pair,
-                          const real *x, const vec *y, d2ke_rows *rows, const d2ke_poll *poll)
+D2KE_INLINE void elastic_costs(const int kind, const int fixed_dim, const int ground,
+                               const elastic_pair *pair, const real *x, const vec *y,
+                               d2ke_rows *rows, const d2ke_poll *poll)
 {
     const int64_t last = pair->stride - 1;
     for (int64_t k = 0; k < rows->n_steps; k++) {
@@ -279,7 +272,8 @@ static void elastic_costs(int kind, elastic_cell_at *cell_at, const elastic_pair
         for (int step = 0; step < 3; step++)
             from[step] = set_f64(step == rows->steps[k] ? 0.0 : INFINITY);
         if (rows->steps[k] == 0 || elastic_column(kind, 1) == ELASTIC_NEVER)
-            cost = cell_at(pair, x, y, i, j, from[0], from[1], from[2]);
+            cost = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j, from[0], from[1],
+                                   from[2]);
         else if (rows->steps[k] == 1)
             cost = elastic_border(kind, set_f64(x[i * pair->stride + last]), 1);
         else
@@ -289,10 +283,12 @@ static void elastic_costs(int kind, elastic_cell_at *cell_at, const elastic_pair
     }
 }
 
-static void elastic_trace(int kind, elastic_cell_at *cell_at, const d2ke_problem *p, void *scratch,
-                          d2ke_rows *rows, const d2ke_poll *poll)
+D2KE_INLINE void elastic_trace(const int kind, const d2ke_problem *p, void *scratch,
+                               d2ke_rows *rows, const d2ke_poll *poll)
 {
     const elastic_options *options = p->options;
+    const int given = elastic_column(kind, 0);
+    const int ground = given == ELASTIC_SQUARE || given == ELASTIC_WEIGHTS ? DTW_SQUARED : DTW_PLAIN;
     lane_block_f64 *b = scratch;
     vec *y = (vec *)((char *)scratch + LANES_HEADER);
     vec *weights = y + (p->y.longest + ELASTIC_COLS) * p->y.dim + p->x.longest;
@@ -300,12 +296,17 @@ static void elastic_trace(int kind, elastic_cell_at *cell_at, const d2ke_problem
     const real *x = (const real *)p->x.values + stride;
     if (b->cache.block != 0) lane_pack_f64(p, 0, ELASTIC_COLS, b, (real *)y);
     elastic_pair pair = {options, options->dim, stride, {0}, weights};
-    if (elastic_column(kind, 0) == ELASTIC_WEIGHTS)
-        elastic_weights(options->parameters, n, b, weights);
+    if (given == ELASTIC_WEIGHTS) elastic_weights(options->parameters, n, b, weights);
     y += stride;
-    for (int64_t channel = 0; channel < elastic_channels(kind, options); channel++)
-        (rows->pairs ? elastic_costs : elastic_some_rows)(kind, cell_at, &pair, x + channel,
-                                                          y + channel, rows, poll);
+#define ELASTIC_CALL(dim, ground, channel)                                                        \
+    do {                                                                                          \
+        if (rows->pairs)                                                                          \
+            elastic_costs(kind, dim, ground, &pair, x + channel, y + channel, rows, poll);        \
+        else                                                                                      \
+            elastic_some_rows(kind, dim, ground, &pair, x + channel, y + channel, rows, poll);    \
+    } while (0)
+    ELASTIC_BY_GROUND(ELASTIC_CALL);
+#undef ELASTIC_CALL
     if (!rows->pairs && rows->columns == m)
         rows->value = elastic_result(kind, ((const double *)rows->state)[m - 1], n, m,
                                      options->parameters);
@@ -315,7 +316,7 @@ static void elastic_trace(int kind, elastic_cell_at *cell_at, const d2ke_problem
     static void elastic_##name##_rows(const d2ke_problem *p, void *scratch, d2ke_rows *rows,      \
                                       const d2ke_poll *poll)                                      \
     {                                                                                             \
-        elastic_trace(ELASTIC_##name, elastic_##name##_at, p, scratch, rows, poll);               \
+        elastic_trace(ELASTIC_##name, p, scratch, rows, poll);                                    \
     }                                                                                             \
     static void elastic_##name(const d2ke_problem *p, int64_t row, int64_t block, void *scratch,  \
                                double *result, const d2ke_poll *poll)                             \
