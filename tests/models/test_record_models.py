@@ -234,7 +234,7 @@ def test_refused_at_prediction(trained):
         with pytest.raises((TypeError, ValueError), match=message):
             d2ke.d2ke_predict(None, X, model)
     with pytest.warns(UserWarning, match="the columns 'size' are not used"):
-        more = d2ke.d2ke_predict(None, data | {"size": [1.0] * 300}, model)[2]
+        more = d2ke.d2ke_predict(None, data | {"size": [1.0] * N}, model)[2]
     assert (more == d2ke.d2ke_predict(None, data, model)[2]).all()
     other = d2ke.d2ke_train([0, 1] * 6, DATA["a"], R=16)
     with pytest.raises(TypeError, match="one dict; a sequence of objects is needed"):
