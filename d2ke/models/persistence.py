@@ -374,8 +374,9 @@ def _check(model: D2KEModel) -> None:
     arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
-    for held in (model, *model.inputs.values()):
-        if held.channel_names is not None:
-            check_channel_names(held.channel_names, held.channels)
+    every = [(x.channel_names, x.channels) for x in model.inputs.values()]
+    for names, channels in [(model.channel_names, model.channels), *every]:
+        if names is not None:
+            check_channel_names(names, channels)
     if (model.alphabet is None) != (model.kind != "strings"):
         raise ValueError("an alphabet goes with strings")
