@@ -358,7 +358,7 @@ def test_wrong_records():
     table = people_table(2)
     with pytest.raises(ValueError, match="X has no column 'age'"):
         lazy.d2ke_predict(None, table[["word", "walk", "town"]], RECORD_MODEL)
-    with pytest.raises(ValueError, match="X has a column 'more'"):
+    with pytest.warns(UserWarning, match="the columns 'more' are not used"):
         lazy.d2ke_predict(None, table.assign(more=1), RECORD_MODEL)
     with pytest.raises(TypeError, match="X is a Series; a DataFrame or a list of delayed parts"):
         lazy.d2ke_predict(None, table.word, RECORD_MODEL)

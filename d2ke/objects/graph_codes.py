@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -81,7 +80,8 @@ def graph_codes(
     """
     integer("rounds", rounds, 0)
     ids = index_ids(graphs)
-    if isinstance(graphs, Iterable) and not hasattr(graphs, "GetAtoms"):
+    listed = isinstance(graphs, (list, tuple)) or hasattr(graphs, "to_list")
+    if listed and any(hasattr(graph, "GetAtoms") for graph in graphs):
         graphs = [_of_molecule(graph) if hasattr(graph, "GetAtoms") else graph for graph in graphs]
     offsets, sources, targets, labels, edge_labels = join_graphs(graphs, node_label, edge_label)
     total = int(offsets[-1])

@@ -123,7 +123,7 @@ CASES = [
     (ValueError, ("items[1]", "(1, 1, 1)"), d2ke.pack, [[1.0], np.ones((1, 1, 1))]),
     (ValueError, ("items[0]", "2**53"), d2ke.pack, [[2**60]]),
     (ValueError, ("items[0]", "2**53"), d2ke.pack, [[-(2**53) - 1]]),
-    (TypeError, ("items[1]", "object"), d2ke.pack, [[1.0], [None]]),
+    (ValueError, ("items[1]", "nan", "(0, 0)"), d2ke.pack, [[1.0], [None]]),
     (TypeError, ("items[0]", "datetime64"), d2ke.pack, [np.array(["2020"], "M8[Y]")]),
     (ValueError, ("items[1]", "channels_first=True"), d2ke.pack,
      [np.zeros((3, 5)), np.zeros((3, 7))]),

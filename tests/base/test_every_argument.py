@@ -184,6 +184,7 @@ ONLY = {  # what the rules below do not tell
 WITHOUT_PLACES = {
     ("categories", "values"), ("dedupe", "X"), ("link", "left"), ("link", "right"),
     ("graph_codes", "graphs"), ("graph_structure", "graphs"),
+    ("lpdsk", "y"),  # an object without a label gets one
     ("nearest_windows", "query"), ("mesh", "faces"), ("lipschitz_constant", "w"),
 }  # fmt: skip
 BY_NAME = {

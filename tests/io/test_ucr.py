@@ -129,7 +129,7 @@ def test_bad_files(put, text, message):
     ("line", "message"),
     [
         ("1;2;3 4", "line 2: 1 fields, but the header has 3"),
-        ("label,t0,t1", "for series, ids must"),
+        ("label,t0,t1", "for series, ids"),
     ],
 )
 def test_other_text(put, line, message):
