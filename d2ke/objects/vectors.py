@@ -11,8 +11,8 @@ from numpy.lib.recfunctions import structured_to_unstructured
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.compatibility import channel_order
 from d2ke.objects.columns import type_column
+from d2ke.objects.compatibility import channel_order
 from d2ke.objects.layouts import Layout, is_xarray
 from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.values import (
