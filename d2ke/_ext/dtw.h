@@ -24,15 +24,20 @@ D2KE_INLINE void REAL_(dtw_strip)(const int cols, const int fixed_dim, const int
 #define DTW_TILE(rows, banded)                                                                    \
     REAL_(dtw_tile)(rows, cols, fixed_dim, ground, banded, arow, dim, x + i * dim, y, left + i,   \
                     &diagonal, mine, i - column, radius, i > 0 ? dim : 0, column > 0 ? dim : 0)
-    while (i + DTW_ROWS <= end) {
+    /* What is rare, or slow in any case, takes the band's edges row by row. */
+    const int tall = DTW_ROWS > 1 && cols == DTW_COLS && ground != DTW_SAFE && !arow;
+    while (i < end) {
         /* A loop of its own, in which the columns stay in registers. */
-        for (; i >= inner && i + DTW_ROWS <= outer; i += DTW_ROWS) DTW_TILE(DTW_ROWS, 0);
-        if (i + DTW_ROWS > end) break;
-        DTW_TILE(DTW_ROWS, 1);
-        i += DTW_ROWS;
+        if (ground != DTW_SAFE)
+            for (; i >= inner && i + DTW_ROWS <= outer; i += DTW_ROWS) DTW_TILE(DTW_ROWS, 0);
+        if (tall && i + DTW_ROWS <= end) {
+            DTW_TILE(DTW_ROWS, 1);
+            i += DTW_ROWS;
+        } else if (i < end) {
+            DTW_TILE(1, 1);
+            i++;
+        }
     }
-    for (; i >= inner && i < outer; i++) DTW_TILE(1, 0);
-    for (; i < end; i++) DTW_TILE(1, 1);
 #undef DTW_TILE
     D2KE_UNROLL for (int c = 0; c < cols; c++) top[c] = mine[c];
 }
@@ -92,9 +97,11 @@ D2KE_INLINE void REAL_(dtw_lanes)(const int fixed_dim, const int ground, const i
                              begin, inner, outer, end, j, radius);                               \
             break;
         DTW_CASE(1)
+#if DTW_COLS > 1
         DTW_CASE(2)
         DTW_CASE(3)
-#if D2KE_BYTES == 64
+#endif
+#if DTW_COLS > 3
         DTW_CASE(4)
 #endif
 #undef DTW_CASE

@@ -40,17 +40,18 @@ D2KE_INLINE int64_t cut_strip(const int fixed_dim, const int ground, int64_t dim
     int64_t i = begin;
     v_f32 mine[DTW_COLS];
     D2KE_UNROLL for (int c = 0; c < DTW_COLS; c++) mine[c] = set_f32(INFINITY);
-#define CUT_TILES(rows, banded, condition)                                                         \
-    while (i + rows <= end && (condition)) {                                                       \
+#define CUT_TILES(keyword, rows, banded, condition)                                                \
+    keyword (i + rows <= end && (condition)) {                                                     \
         dtw_tile_f32(rows, DTW_COLS, fixed_dim, ground, banded, 0, dim, x + i * dim, y, left + i,  \
                      &diagonal, mine, i - column, radius, 0, 0);                                   \
         i += rows;                                                                                 \
         if (i > reached && !cut_alive(mine, room)) goto stop;                                      \
     }
-    CUT_TILES(DTW_ROWS, 1, i < inner)
-    CUT_TILES(DTW_ROWS, 0, i + DTW_ROWS <= outer)
-    CUT_TILES(DTW_ROWS, 1, 1)
-    CUT_TILES(1, 1, 1)
+    while (i < end) {
+        CUT_TILES(while, DTW_ROWS, 0, i >= inner && i + DTW_ROWS <= outer)
+        CUT_TILES(if, DTW_ROWS, 1, DTW_ROWS > 1)
+        else CUT_TILES(if, 1, 1, 1)
+    }
 #undef CUT_TILES
 stop:
     D2KE_UNROLL for (int c = 0; c < DTW_COLS; c++) top[c] = mine[c];

@@ -7,8 +7,8 @@
 #include "lanes.h"
 
 #ifndef DTW_ROWS
-#define DTW_ROWS (D2KE_BYTES == 64 ? 4 : 3)
-#define DTW_COLS (D2KE_BYTES == 64 ? 4 : 3)
+#define DTW_ROWS LANES_TILE
+#define DTW_COLS LANES_TILE
 #define DTW_MASK_f64 v_i64
 #define DTW_MASK_f32 v_i32
 #endif

@@ -37,7 +37,7 @@ D2KE_INLINE void elastic_strip(const int kind, const int fixed_dim, const int gr
     elastic_tile(kind, rows, ELASTIC_COLS, fixed_dim, ground, banded, traced, pair,               \
                  x + i * pair->stride, y, left + i, &diagonal, mine, i - column,                  \
                  ways + i * ways_stride)
-    if (ground != DTW_SAFE && !traced) /* which are slow in any case */
+    if (ELASTIC_ROWS > 1 && ground != DTW_SAFE && !traced) /* which are slow in any case */
         for (; i + ELASTIC_ROWS <= end; i += ELASTIC_ROWS) {
             if (i >= inner && i + ELASTIC_ROWS <= outer) ELASTIC_TILE(ELASTIC_ROWS, 0);
             else ELASTIC_TILE(ELASTIC_ROWS, 1);
@@ -192,13 +192,13 @@ D2KE_INLINE uint8_t elastic_way(const int kind, const int fixed_dim, const int g
     double got[4];
     D2KE_UNROLL for (int role = 0; role < 4; role += at_once) {
         vec hide[3] = {{0}, {0}, {0}};
-        for (int lane = 0; lane < at_once; lane++)
-            for (int k = 0; k < 3; k++)
+        D2KE_UNROLL for (int lane = 0; lane < at_once; lane++)
+            D2KE_UNROLL for (int k = 0; k < 3; k++)
                 hide[k][lane] = role + lane == 0 || role + lane == k + 1 ? -INFINITY : INFINITY;
         vec cell = elastic_cell_at(kind, fixed_dim, ground, pair, x, y, i, j,
                                    max_f64(corner, hide[0]), max_f64(above, hide[1]),
                                    max_f64(*before, hide[2]));
-        for (int lane = 0; lane < at_once; lane++) got[role + lane] = cell[lane];
+        D2KE_UNROLL for (int lane = 0; lane < at_once; lane++) got[role + lane] = cell[lane];
     }
     *before = set_f64(got[0]);
     if (kind == ELASTIC_lcss) return got[2] == got[0] ? 1 : got[3] == got[0] ? 2 : 0;

@@ -52,8 +52,8 @@ D2KE_INLINE int64_t elastic_cut_strip(const int kind, const int fixed_dim, const
             && !elastic_alive(kind, pair, x[i * stride - 1], y, mine, ELASTIC_COLS, limit))        \
             goto stop;                                                                             \
     }
-    CUT_TILES(ELASTIC_ROWS, 1, i < inner)
-    CUT_TILES(ELASTIC_ROWS, 0, i + ELASTIC_ROWS <= outer)
+    CUT_TILES(ELASTIC_ROWS, 1, ELASTIC_ROWS > 1 && i < inner)
+    CUT_TILES(ELASTIC_ROWS, 0, ELASTIC_ROWS > 1 && i + ELASTIC_ROWS <= outer)
     CUT_TILES(1, 1, 1)
 #undef CUT_TILES
 stop:

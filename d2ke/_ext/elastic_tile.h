@@ -6,8 +6,8 @@
 #define LANES D2KE_PASTE(LANES_, REAL)
 #include "elastic_cells.h"
 
-#define ELASTIC_ROWS (D2KE_BYTES == 64 ? 4 : 3)
-#define ELASTIC_COLS (D2KE_BYTES == 64 ? 4 : 3)
+#define ELASTIC_ROWS LANES_TILE
+#define ELASTIC_COLS LANES_TILE
 
 /* What the cells of one series against a block have in common. */
 typedef struct {

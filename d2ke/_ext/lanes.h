@@ -3,6 +3,15 @@
  * and elastic.h share.  They define vec, real and LANES, and include this for each element type.
  */
 #ifndef LANES_COLS
+/* Rows and columns of a tile: what fits into the registers.  On x86-64 the vectors of 16 bytes are
+ * for processors before 2013 only: they get what compiles fastest. */
+#if D2KE_BYTES == 64
+#define LANES_TILE 4
+#elif D2KE_BYTES == 16 && defined(__x86_64__)
+#define LANES_TILE 1
+#else
+#define LANES_TILE 3
+#endif
 #define LANES_COLS 5 /* of a tile's array of ground distances, at most */
 #define LANES_INFINITY ((real)INFINITY)
 #define LANES_HEADER ((size_t)d2ke_round_up(sizeof(REAL_(lane_block)), 64))
