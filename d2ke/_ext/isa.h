@@ -3,8 +3,9 @@
  * isa_*_dtw_f64.c and isa_*_dtw_f32.c define D2KE_DTW, the element type, isa_*_elastic.c
  * D2KE_ELASTIC, isa_*_warping.c D2KE_WARPING, the bounds of dynamic time warping; isa_*.c
  * holds the other families and the table of all. */
-#if defined(__clang__)
-#elif D2KE_BYTES == 16 && defined(__x86_64__)
+#if !defined(__x86_64__) || defined(__clang__)
+/* As setup.py has it. */
+#elif D2KE_BYTES == 16
 /* For processors before 2013: what compiles fastest. */
 #pragma GCC optimize("O1")
 #elif defined(D2KE_DTW) || defined(D2KE_ELASTIC) || defined(D2KE_WARPING)
