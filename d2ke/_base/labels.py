@@ -273,8 +273,10 @@ def _row_names(items: Any) -> list[Any] | None:
     """Return the labels of the index of pandas, or ids, if they name the rows."""
     of_pandas = type(items).__module__.partition(".")[0] == "pandas"
     labels = getattr(items, "index" if of_pandas else "ids", None)
-    names = None if labels is None or not hasattr(labels, "tolist") else labels.tolist()
-    return None if names == list(range(len(names or ()))) else names
+    if labels is None or not (of_pandas or isinstance(labels, np.ndarray)):
+        return None
+    names: list[Any] = labels.tolist()
+    return None if names == list(range(len(names))) else names
 
 
 def targets(name: str, y: Any) -> np.ndarray:

@@ -391,7 +391,14 @@ def test_labels_in_another_order_are_refused(door):
     import d2ke.estimators  # noqa: F401
 
     run = SUPERVISED[door]
-    for y in (ALIGNED, ALIGNED.to_numpy(), ALIGNED.reset_index(drop=True), ALIGNED.add_prefix("x")):
+    array = ALIGNED.to_numpy()
+    for y in (
+        ALIGNED,
+        ALIGNED.array,
+        array,
+        ALIGNED.reset_index(drop=True),
+        ALIGNED.add_prefix("x"),
+    ):
         run(y)
     with pytest.raises(ValueError, match=r"in another order: \w+\.loc\[\w+\.(index|ids|columns)\]"):
         run(ALIGNED.iloc[SHUFFLED])
