@@ -93,24 +93,24 @@ def test_numbers_of_classes_are_no_amounts(y):
 @pytest.mark.parametrize("first", ["0,1,2", "1,2,3", "1980,1990,2000"])
 def test_a_header_of_numbers_in_a_matrix_is_a_question(tmp_path, first):
     path = tmp_path / "m.csv"
-    path.write_text(f"{first}\n0.5,1,4\n2.5,7,1\n")
+    path.write_text(f"{first}\n0.5,1,4\n2.5,7,1\n", "utf-8")
     with pytest.raises(InputError, match="may be a header or a row"):
         read_matrix(path, None)
-    path.write_text(f"a,b,c\n{first}\n0.5,1,4\n2.5,7,1\n")
+    path.write_text(f"a,b,c\n{first}\n0.5,1,4\n2.5,7,1\n", "utf-8")
     assert read_matrix(path, None)[0].shape == (3, 3)
 
 
 def test_many_columns_are_checked_once(tmp_path):
     path = tmp_path / "wide.csv"
     names = [f"v{i}" for i in range(100_000)]
-    path.write_text(",".join([*names, "v7"]) + "\n" + ",".join(["x"] * 100_001) + "\n")
+    path.write_text(",".join([*names, "v7"]) + "\n" + ",".join(["x"] * 100_001) + "\n", "utf-8")
     with pytest.raises(ValueError, match="names the column 'v7' twice"):
         d2ke.io.read_objects(path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pipe of POSIX")
 def test_files_are_written_though_the_reader_of_the_output_has_left(tmp_path, monkeypatch):
-    (tmp_path / "x.csv").write_text("sequence,label\n" + "aab,a\nbba,b\n" * 10)
+    (tmp_path / "x.csv").write_text("sequence,label\n" + "aab,a\nbba,b\n" * 10, "utf-8")
     command = [sys.executable, "-m", "d2ke", "train", "x.csv", "--out", "m.h5"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as process:
         process.stdout.close()
@@ -120,7 +120,7 @@ def test_files_are_written_though_the_reader_of_the_output_has_left(tmp_path, mo
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full")
 def test_a_full_disk_has_its_status(tmp_path):
-    (tmp_path / "x.csv").write_text("sequence,label\n" + "aab,a\nbba,b\n" * 10)
+    (tmp_path / "x.csv").write_text("sequence,label\n" + "aab,a\nbba,b\n" * 10, "utf-8")
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "d2ke", "inspect", "x.csv"], cwd=tmp_path, stdout=full,

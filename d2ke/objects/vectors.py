@@ -21,6 +21,7 @@ from d2ke.objects.values import (
     channel_labels,
     channel_names,
     check_values,
+    column_names,
     is_exact,
     list_of,
 )
@@ -147,7 +148,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
 
 def _of_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
     """Return columns of several types of numbers, or with missing entries, as those of a table."""
-    names = column_names(item)
+    names = list(column_names(item))
     if not names:
         names = list(range(array.shape[1])) if array.ndim == 2 else [None]
         item = dict(zip(names, array.reshape(len(array), -1).T, strict=True))

@@ -21,7 +21,7 @@ DISTANCE = {
 def people(n, seed):
     rng = np.random.default_rng(seed)
     return {
-        "name": ["".join(rng.choice(list("abc"), rng.integers(0, 6))) for _ in range(n)],
+        "name": ["".join(rng.choice(list("abc"), rng.integers(1, 6))) for _ in range(n)],
         "track": [rng.normal(size=rng.integers(1, 9)).tolist() for _ in range(n)],
         "age": rng.integers(0, 5, n) / 7,
         "city": d2ke.categories(rng.choice(["Rome", "Oslo", "Bonn"], n)),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scikit-learn's own checks; they see 2-D arrays, whose rows are series of one channel."""
+"""scikit-learn's own checks; they see 2-D arrays, whose rows are series of one channel.
+
+Of estimators of precomputed distances they give products of vectors, which these refuse.
+"""
 
 import pytest
 
@@ -23,8 +26,6 @@ ESTIMATORS = [
     est.CDSK(n_clusters=3, n_threads=1),
     est.LPDSK(n_threads=1),
     est.SimilarityMachineClassifier(n_threads=1),
-    est.DistanceKNeighborsClassifier(distance="precomputed"),
-    est.PseudoEuclidean(R=8, distance="precomputed"),
     est.LPDSK(affinity="precomputed"),
     est.SimilarityMachineClassifier(affinity="precomputed"),
 ]
@@ -49,9 +50,6 @@ def expected_failures(estimator):
     if isinstance(estimator, est.LPDSK):
         reason = "the check has a class -1, which marks unknown labels, as in LabelPropagation"
         return {"check_classifiers_classes": reason}
-    if isinstance(estimator, est.DistanceKNeighborsClassifier) and estimator.distance is not None:
-        reason = "the check gives products of vectors where distances are needed"
-        return {"check_classifiers_train": reason}
     return {}
 
 

@@ -70,7 +70,7 @@ def test_objects_come_back(file, omega):
 
 @pytest.mark.parametrize(
     "labels",
-    [[3, 1], [0.5, 2.0], ["é", "b"], np.array(["a", ""], "U6")]
+    [[3, 1], [0.5, 2.0], ["é", "b"], np.array(["a", "bb"], "U6")]
     + [np.array([1, 2], dtype) for dtype in ("i1", "u2", ">i4", "u8", "f4")],
 )
 def test_labels_come_back(file, labels):

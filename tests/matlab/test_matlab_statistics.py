@@ -110,7 +110,7 @@ def test_functions_of_items():
 
 
 def test_searches_hold_no_matrix(rng):
-    X, Y = rng.standard_normal((2, 2000, 2))
+    X, Y = rng.standard_normal((2, 3000, 2))
     tracemalloc.start()
     Idx, D = m.knnsearch(X, Y, K=2)
     near, _ = m.rangesearch(X, Y, 0.02)

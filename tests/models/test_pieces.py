@@ -107,12 +107,11 @@ def test_strings_without_pieces_have_no_features(X):
     assert {block.family for block in model.blocks} == {"parts"}
 
 
-def test_a_column_without_letters_leaves_the_others():
-    y = [0, 1] * 30
-    model = d2ke.d2ke_train(y, {"name": ["Ann", "Bob"] * 30, "note": [""] * 60})
-    assert "note: pieces" not in {block.family for block in model.blocks}
-    labels, _, _ = d2ke.d2ke_predict(None, {"name": ["Bob", "Ann"], "note": ["", ""]}, model)
-    assert labels.tolist() == [1, 0]
+def test_a_column_without_letters_is_named():
+    """The empty text is a missing entry of a column of records."""
+    table = {"name": ["Ann", "Bob"] * 30, "note": [""] * 60}
+    with pytest.raises(ValueError, match=r"X\['note'\] has no entry in any row"):
+        d2ke.d2ke_train([0, 1] * 30, table)
 
 
 def test_equal_strings_are_one_landmark():

@@ -61,7 +61,7 @@ TWO = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "1\n
 
 def folder(path, **changed):
     for name, text in {**TWO, **changed}.items():
-        (path / f"T_{name}.txt").write_text(text)
+        (path / f"T_{name}.txt").write_text(text, "utf-8")
     return path
 
 
@@ -92,7 +92,7 @@ def test_all_columns_of_labels_and_targets_are_read(tmp_path):
     folder(tmp_path, graph_labels="1, 0\n0, 1\n")
     assert d2ke.io.read_graphs(tmp_path)[1].tolist() == [[1, 0], [0, 1]]
     (tmp_path / "T_graph_labels.txt").unlink()
-    (tmp_path / "T_graph_attributes.txt").write_text("1.5, 2\n3, 4\n")
+    (tmp_path / "T_graph_attributes.txt").write_text("1.5, 2\n3, 4\n", "utf-8")
     assert d2ke.io.read_graphs(tmp_path)[1].tolist() == [[1.5, 2], [3, 4]]
 
 
