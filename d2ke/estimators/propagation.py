@@ -98,8 +98,11 @@ class LPDSK(Classifier, SimilarityEstimator):
         """Propagate the known labels among the objects."""
         check_order(X, y=y)
         similarities = self._fit_similarities(X)
+        X = next(iter(similarities.values()))
+        if y is None or getattr(y, "ndim", 1) == 2:  # as scikit-learn refuses or reads them
+            y = read_classes(X, y)
         y, gaps, mark = known_labels("y", y, self.unknown)
-        y = read_classes(next(iter(similarities.values())), y, unlabelled=True)
+        y = read_classes(X, y, unlabelled=True)
         labelled = ~gaps & np.array([label != mark for label in y.tolist()])
         if not labelled.any():
             raise ArgumentError(

@@ -20,6 +20,8 @@ from papers.scaling import Scale, main, scaling, stretched
 from papers.scaling_curves import crossing, predicted, slopes, summary
 from papers.settings import SETTINGS
 
+pytestmark = pytest.mark.slow  # test_tables runs two methods from end to end
+
 SIZES = [100, 200, 400, 800]
 
 

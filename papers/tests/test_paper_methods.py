@@ -16,6 +16,8 @@ from papers import methods
 from papers.methods import METHODS, Division, evaluate
 from papers.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
 
+pytestmark = pytest.mark.slow  # test_tables runs two methods from end to end
+
 
 @pytest.fixture(scope="module")
 def digits():
