@@ -77,7 +77,7 @@ CONTAINERS = {
     "pandas": lambda names, _: [pd.DataFrame(columns(a, names)) for a in ARRAYS],
     "polars": lambda names, _: [pl.DataFrame(columns(a, names)) for a in ARRAYS],
     "pyarrow": lambda names, _: [pa.table(columns(a, names)) for a in ARRAYS],
-    "batches": lambda names, _: [pa.record_batch(columns(a, names)) for a in ARRAYS],
+    "batches": lambda names, _: [pa.RecordBatch.from_pydict(columns(a, names)) for a in ARRAYS],
     "structured": lambda names, _: [
         pd.DataFrame(columns(a, names)).to_records(index=False).view(np.ndarray) for a in ARRAYS
     ],
