@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The earth mover's distance beside POT's network simplex, for documents of word vectors.
 
-``python -m benchmarks.emd [--rounds 5] [--threads 1 4] [--quick]`` (``pip install POT``)
+    python -m benchmarks.emd [--rounds 5] [--threads 1] [--quick]
 
 Words are vectors of 300 dimensions, drawn from a vocabulary by Zipf's law; weights are their
 frequencies in the document. POT is timed with its ground distances (`ot.dist`, one BLAS product)
-and without them, the matrices being there already; d2ke always computes them. On several threads
-POT's pairs are shared out among Python threads. The least time of the rounds counts.
+and without them; d2ke always computes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
-import ot
 
 import d2ke
-from benchmarks import measure, peers
-from d2ke._ext import isa
+from benchmarks import measure
+from benchmarks.measure import Peer
 
 DIM = 300
 VOCABULARY = 3000
-
-
-@dataclass
-class Task:
-    """Two collections of documents, or one and all of its pairs."""
-
-    x: d2ke.Objects
-    y: d2ke.Objects | None
-
-    def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs that have to be computed."""
-        n = len(self.x)
-        if self.y is None:
-            return [(i, j) for i in range(n) for j in range(i + 1, n)]
-        return [(i, j) for i in range(n) for j in range(len(self.y))]
 
 
 def documents(rng: np.random.Generator, n: int, length: tuple[int, int]) -> d2ke.Objects:
@@ -54,28 +37,19 @@ def documents(rng: np.random.Generator, n: int, length: tuple[int, int]) -> d2ke
     return d2ke.pack(items, weights=weights)
 
 
-def tasks(quick: bool) -> dict[str, Task]:
-    """Return the documents of each case."""
+def tasks(quick: bool) -> dict[str, tuple[d2ke.Objects, d2ke.Objects | None]]:
+    """Return two collections of each case, or one and all of its pairs."""
     rng = np.random.default_rng(71)
     part = 4 if quick else 1
     x = documents(rng, 64 // part, (20, 150))
-    low, high = x.values.min(), x.values.max()
-    omega = d2ke.samplers.random_sets(
-        64, DIM, size=(1, 21), region="box", low=low, high=high, seed=0
-    )
+    box = {"region": "box", "low": x.values.min(), "high": x.values.max()}
+    omega = d2ke.samplers.random_sets(64, DIM, size=(1, 21), seed=0, **box)
     alike = documents(rng, 24 // part, (100, 100))
-    long = [documents(rng, n, (500, 500)) for n in (4 // part, 2)]
     return {
-        "20-150 words x 1-21 random ones": Task(x, omega),
-        "100 x 100 words, all pairs": Task(alike, None),
-        "500 x 500 words": Task(*long),
+        "20-150 words x 1-21 random ones": (x, omega),
+        "100 x 100 words, all pairs": (alike, None),
+        "500 x 500 words": (documents(rng, 4 // part, (500, 500)), documents(rng, 2, (500, 500))),
     }
-
-
-def d2ke_call(task: Task, n_threads: int) -> list[float]:
-    """Compute the distances of the pairs with d2ke."""
-    D = d2ke.distance_matrix(task.x, task.y, "emd", n_threads=n_threads)
-    return [D[pair] for pair in task.pairs()]
 
 
 def weights_of(objects: d2ke.Objects) -> list[np.ndarray]:
@@ -85,55 +59,51 @@ def weights_of(objects: d2ke.Objects) -> list[np.ndarray]:
     return np.split(objects.weights, objects.offsets[1:-1])
 
 
-def pot_calls(task: Task, n_threads: int) -> dict[str, Callable[[], list[float]]]:
+def pot(
+    x: d2ke.Objects, y: d2ke.Objects, pairs: list[tuple[int, int]], n_threads: int
+) -> dict[str, Peer]:
     """Return POT's calls, with and without the ground distances."""
-    y = task.x if task.y is None else task.y
-    x_items, y_items = list(task.x), list(y)
-    x_weights, y_weights = weights_of(task.x), weights_of(y)
-    pairs = task.pairs()
+    names = "POT", "POT, distances given"
+    if not (ot := measure.installed("ot")):
+        return dict.fromkeys(names, Peer(None))
+    x_items, y_items, x_weights, y_weights = list(x), list(y), weights_of(x), weights_of(y)
 
-    def ground(k: int) -> np.ndarray:
-        i, j = pairs[k]
+    def ground(i: int, j: int) -> np.ndarray:
         return ot.dist(x_items[i], y_items[j], metric="euclidean")
 
-    matrices = list(map(ground, range(len(pairs))))
+    matrices = {pair: ground(*pair) for pair in pairs}
 
-    def solve(k: int, ground: Callable[[int], np.ndarray]) -> float:
-        i, j = pairs[k]
-        return ot.emd2(x_weights[i], y_weights[j], ground(k))
+    def every(ground: Callable[[int, int], np.ndarray]) -> list[float]:
+        def solve(pair: tuple[int, int]) -> Any:
+            return ot.emd2(x_weights[pair[0]], y_weights[pair[1]], ground(*pair))
 
-    def all_of(function: Callable[[int], float]) -> list[float]:
         if n_threads == 1:
-            return list(map(function, range(len(pairs))))
+            return list(map(solve, pairs))
         with ThreadPoolExecutor(n_threads) as pool:
-            return list(pool.map(function, range(len(pairs)), chunksize=1))
+            return list(pool.map(solve, pairs, chunksize=1))
 
-    return {
-        "POT": partial(all_of, partial(solve, ground=ground)),
-        "POT, distances given": partial(all_of, partial(solve, ground=matrices.__getitem__)),
-    }
+    def same(D: np.ndarray, found: list[float]) -> None:
+        # ot.dist expands the square, which costs digits.
+        np.testing.assert_allclose([D[pair] for pair in pairs], found, rtol=1e-7)
+
+    calls = ground, lambda i, j: matrices[i, j]
+    return {name: Peer(partial(every, call), same) for name, call in zip(names, calls, strict=True)}
 
 
 def main() -> None:
-    parser = measure.parser(__doc__, rounds=5, quick="a quarter of the documents")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 4])
-    settings = parser.parse_args()
-    peers.limit_threads(1)
-    print(f"{measure.processor()}, {isa.selected()}; POT {ot.__version__}, best of rounds\n")
-    peer = "POT", "ratio", "POT, distances given", "ratio"
-    measure.header("documents", "threads", "d2ke, us a pair", *peer)
-    for name, task in tasks(settings.quick).items():
-        for n_threads in settings.threads:
-            measure.progress(f"{name}, {n_threads} threads")
-            calls = {"d2ke": partial(d2ke_call, task, n_threads), **pot_calls(task, n_threads)}
-            results = [np.array(call()) for call in calls.values()]
-            for other in results[1:]:
-                # ot.dist expands the square, which costs digits.
-                np.testing.assert_allclose(results[0], other, rtol=1e-7)
-            times = measure.interleaved(list(calls.values()), settings.rounds)
-            ours, *others = (min(one) / len(task.pairs()) * 1e6 for one in times)
-            cells = (cell for one in others for cell in (f"{one:.0f}", f"{one / ours:.1f}"))
-            measure.row(name, n_threads, f"{ours:.0f}", *cells)
+    parser = measure.parser(__doc__, rounds=5, threads=1)
+    parser.add_argument("--quick", action="store_true", help="a quarter of the documents")
+    options = parser.parse_args()
+    measure.limit_threads(1)
+    measure.peers_header(f"microseconds a pair, {options.threads} threads")
+    for name, (x, y) in tasks(options.quick).items():
+        if y is None:
+            pairs = [(i, j) for i in range(len(x)) for j in range(i + 1, len(x))]
+        else:
+            pairs = [(i, j) for i in range(len(x)) for j in range(len(y))]
+        ours = partial(d2ke.distance_matrix, x, y, "emd", n_threads=options.threads)
+        peers = pot(x, x if y is None else y, pairs, options.threads)
+        measure.side_by_side(name, ours, peers, options.rounds, 1e-6 * len(pairs))
 
 
 if __name__ == "__main__":

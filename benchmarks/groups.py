@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees, clusters and medoids beside the matrix of distances and the packages that take it.
+"""Trees, clusters, medoids and averages beside scipy, hdbscan, kmedoids and aeon.
 
-``python -m benchmarks.groups [CASE ...] [--threads 2]``
+    python -m benchmarks.groups [CASE ...] [--threads 2] [--n N] [--words FILE]
 
-Words are those of Debian's wamerican-huge or of ``--words``, or drawn names. Times are wall-clock,
-those of medoids and of averages on one thread the processor's; memory is the process's largest.
-Packages get the matrix of `distance_matrix`, whose time counts.
+Words are those of Debian's wamerican-huge or of FILE, or drawn names. Seconds are wall-clock, those
+of medoids and of averages on one thread the processor's. scipy and hdbscan get the matrix of
+`distance_matrix`, whose time counts. Averages: the fewest iterations (a power of 2) that reach the
+sum of distances after aeon's 30.
 """
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 from functools import partial
@@ -23,129 +23,107 @@ from scipy.spatial.distance import squareform
 
 import d2ke
 from benchmarks import measure
+from benchmarks.measure import Peer
 from benchmarks.neighbors import gestures, recorded, words
-from d2ke.groups.faster_pam import faster_pam
 
 GUN_POINT = {"distance": "dtw", "window": 10}
 STRINGS = {"distance": "levenshtein"}
 
 
-timed = partial(measure.least, clock=time.perf_counter)
-
-
-def show(name: str, n: int, ours: float, peer: str, theirs: float | None, same: str) -> None:
-    """Print a line of the table."""
-    memory = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f}"
-    peers = ("", "") if theirs is None else (f"{theirs:.3g}", f"{theirs / ours:.1f}")
-    measure.row(name, n, f"{ours:.3g}", memory, peer, *peers, same)
-
-
 def tree(name: str, X: d2ke.Objects, n_threads: int, part: int = 10_000, **given: Any) -> None:
     """Measure single linkage; scipy's is that of a part, and extrapolated by the pairs."""
-    ours, _ = timed(lambda: d2ke.single_linkage(X, n_threads=n_threads, **given))
     some = X[:part]
-    part = len(some)
 
     def scipy() -> Any:
         D = d2ke.distance_matrix(some, n_threads=n_threads, **given)
         return linkage(squareform(D, checks=False), "single")
 
-    theirs, Z = timed(scipy)
-    same = np.array_equal(Z[:, 2], d2ke.single_linkage(some, **given)[:, 2])
-    theirs *= (len(X) / part) ** 2
-    show(name, len(X), ours, f"matrix and scipy, of {part}", theirs, f"heights equal: {same}")
+    def same(ours: Any, theirs: Any) -> None:
+        if len(X) == len(some):
+            np.testing.assert_array_equal(ours[:, 2], theirs[:, 2])
+
+    ours = partial(d2ke.single_linkage, X, n_threads=n_threads, **given)
+    peer = Peer(scipy, same, (len(X) / len(some)) ** 2)
+    measure.side_by_side(f"{name}, {len(X)}", ours, {"matrix and scipy": peer}, 1)
 
 
 def dense(name: str, X: d2ke.Objects, n_threads: int, **given: Any) -> None:
     """Measure HDBSCAN beside the package."""
-    ours, found = timed(lambda: d2ke.hdbscan(X, min_samples=5, n_threads=n_threads, **given))
-    try:
-        from hdbscan import HDBSCAN
-    except ImportError:
-        return show(name, len(X), ours, "hdbscan is not installed", None, "")
 
     def package() -> Any:
         D = d2ke.distance_matrix(X, n_threads=n_threads, **given).astype(np.float64)
-        return HDBSCAN(metric="precomputed", algorithm="generic").fit_predict(D)
+        return hdbscan.HDBSCAN(metric="precomputed", algorithm="generic").fit_predict(D)
 
-    theirs, labels = timed(package)
-    same = d2ke.discriminative.clustering_accuracy(labels, found.labels)
-    show(name, len(X), ours, "matrix and hdbscan", theirs, f"labels equal: {same:.1%}")
+    def same(found: Any, labels: Any) -> None:
+        share = d2ke.discriminative.clustering_accuracy(labels, found.labels)
+        measure.progress(f"{name}: {share:.1%} of labels equal")
+
+    hdbscan = measure.installed("hdbscan")
+    peer = {"matrix and hdbscan": Peer(hdbscan and package, same)}
+    ours = partial(d2ke.hdbscan, X, min_samples=5, n_threads=n_threads, **given)
+    measure.side_by_side(f"{name}, {len(X)}", ours, peer, 1)
 
 
 def medoids(name: str, X: d2ke.Objects, n_threads: int, k: int, **given: Any) -> None:
-    """Measure FasterPAM of the matrix beside the package, from equal first medoids."""
-    D = d2ke.distance_matrix(X, n_threads=n_threads, **given).astype(np.float64)
-    timed = partial(measure.least, rounds=3)
-    ours, found = timed(lambda: faster_pam(D, np.arange(k)))
-    try:
-        from kmedoids import fasterpam
-    except ImportError:
-        return show(name, len(X), ours, "kmedoids is not installed", None, "")
-    theirs, wanted = timed(lambda: fasterpam(D, np.arange(k, dtype=np.uint64), n_cpu=1))
-    loss = D[found].min(axis=0).sum() / wanted.loss
-    show(name, len(X), ours, "kmedoids", theirs, f"loss over theirs: {loss:.6f}")
+    """Measure FasterPAM, the matrix included, beside the package."""
+
+    def package() -> Any:
+        D = d2ke.distance_matrix(X, n_threads=n_threads, **given).astype(np.float64)
+        return kmedoids.fasterpam(D, k, random_state=0, n_cpu=1)
+
+    kmedoids = measure.installed("kmedoids")
+    peer = {"matrix and kmedoids": Peer(kmedoids and package)}
+    ours = partial(d2ke.kmedoids, X, k, sample_size=len(X), n_threads=n_threads, **given)
+    measure.side_by_side(f"{name}, {len(X)}", ours, peer, 1)
 
 
 def average(name: str, X: d2ke.Objects, n_threads: int, **given: Any) -> None:
-    """Measure the fewest iterations (a power of 2) that reach the sum of aeon's 30.
-
-    With one thread numba needs NUMBA_NUM_THREADS=1 too, or its others' time counts.
-    """
-    clock = time.process_time if n_threads == 1 else time.perf_counter
-    timed = partial(measure.least, rounds=3, clock=clock)
-    try:
-        from aeon.clustering.averaging import elastic_barycenter_average
-    except ImportError:
-        return show(name, len(X), np.nan, "aeon is not installed", None, "")
+    """Measure averages; with one thread numba needs NUMBA_NUM_THREADS=1 too."""
     start, series = X[0], np.stack([x.T for x in X])
+    shown = partial(d2ke.barycenter, X, initial=start, n_threads=n_threads, **given)
+    ours, peer = partial(shown, max_iter=30), Peer(None)
+    if aeon := measure.installed("aeon.clustering.averaging"):
+        package = partial(
+            aeon.elastic_barycenter_average, series, distance=given["distance"],
+            init_barycenter=start.T, n_jobs=n_threads,
+        )  # fmt: skip
+        peer, center = Peer(package), package()
+        inertia = d2ke.distance_matrix(X, [center.T], n_threads=n_threads, **given).sum()
+        for max_iter in (1, 2, 4, 8, 16, 32):
+            ours = partial(shown, max_iter=max_iter)
+            if ours().inertia <= inertia:
+                break
+        measure.progress(f"{name}: {max_iter} iterations, {ours().inertia / inertia:.4f} of theirs")
+    clock = time.process_time if n_threads == 1 else time.perf_counter
+    measure.side_by_side(f"{name}, {len(X)}", ours, {"aeon": peer}, 3, clock=clock)
 
-    def package(series: np.ndarray) -> Any:
-        return elastic_barycenter_average(
-            series, distance=given["distance"], init_barycenter=start.T, n_jobs=n_threads
-        )
 
-    package(series[:3])  # compiles
-    theirs, center = timed(lambda: package(series))
-    inertia = d2ke.distance_matrix(X, [center.T], n_threads=n_threads, **given).sum()
-    for max_iter in (1, 2, 4, 8, 16, 32):
-        ours = partial(
-            d2ke.barycenter, X, initial=start, max_iter=max_iter, n_threads=n_threads, **given
-        )
-        if max_iter == 32 or ours().inertia <= inertia:
-            break
-    seconds, found = timed(ours)
-    result = f"{found.n_iter} iterations: sum over theirs: {found.inertia / inertia:.4f}"
-    show(name, len(X), seconds, "aeon", theirs, result)
+Case = tuple[Callable[..., None], Callable[[int], Any], int, dict[str, Any]]
 
 
 def main() -> None:
     """Measure the cases that are named, or all."""
-    parser = measure.parser(__doc__, threads=True)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="all, where none is named")
+    parser = measure.parser(__doc__, threads=0)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="by default all")
     parser.add_argument("--words", type=Path, help="a file of words, one a line")
+    parser.add_argument("--n", type=int, help="objects, for a quick look")
     options = parser.parse_args()
     drawn = partial(words, path=options.words)
-    cases: dict[str, tuple[Callable[..., None], Callable[[int], Any], int, dict[str, Any]]] = {
+    cases: dict[str, Case] = {
         "words-tree": (tree, drawn, 100_000, {"part": 3000, **STRINGS}),
         "series-tree": (tree, gestures, 10_000, GUN_POINT),
         "auslan-tree": (tree, recorded("auslan"), 2565, {"distance": "dtw"}),
         "words-hdbscan": (dense, drawn, 10_000, STRINGS),
         "series-hdbscan": (dense, gestures, 5000, GUN_POINT),
         "medoids": (medoids, gestures, 5000, {"k": 20, **GUN_POINT}),
-        "dtw-average": (
-            average,
-            gestures,
-            200,
-            {"distance": "dtw", "ground": "sqeuclidean"},
-        ),
+        "dtw-average": (average, gestures, 200, {"distance": "dtw", "ground": "sqeuclidean"}),
         "msm-average": (average, gestures, 200, {"distance": "msm"}),
         "twe-average": (average, gestures, 200, {"distance": "twe"}),
     }
-    measure.header("case", "n", "s", "GB", "beside", "s", "times", "result")
+    measure.peers_header(f"seconds, {options.threads} threads")
     for name in options.cases or cases:
         function, draw, n, given = cases[name]
-        function(name, draw(n), n_threads=options.threads, **given)
+        function(name, draw(options.n or n), n_threads=options.threads, **given)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time the kernel distance: every method over n, crossovers, numpy, peers, the choice of "auto".
+"""The kernel distance: every method over n, the choice of "auto", and its peers.
 
-``python -m benchmarks.kernel_distance [part ...] [--rounds 3] [--threads N] [--limit SECONDS]
-[--plot FILE.png] [--quick]``; parts: sizes, numpy, auto, peers; all by default.
+    python -m benchmarks.kernel_distance [PART ...] [--rounds 3] [--threads N] [--limit SECONDS]
+        [--plot FILE.png] [--quick]
+
+Parts: sizes, auto, peers; all by default. The peers are scipy's cdist with numpy by blocks of rows,
+KeOps, and for random features scikit-learn's RBFSampler.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from benchmarks import measure
-from d2ke._ext import isa
+from benchmarks.measure import Peer
 
 NORM_METHODS = ("exact", "dualtree", "wspd", "fourier", "ifgt", "rff")
 # Scales of the kernel for points of the unit cube: from a few neighbours to all points.
@@ -39,16 +42,7 @@ def two_sets(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 def seconds(call: Callable[[], Any], rounds: int) -> float:
     """Return the median time of a call."""
-    return measure.median(measure.interleaved([call], rounds)[0])
-
-
-def in_turns(calls: dict[str, Callable[[], float]], rounds: int) -> None:
-    """Print the median time and the distance of each."""
-    results = {name: call() for name, call in calls.items()}
-    times = measure.interleaved(list(calls.values()), rounds)
-    measure.header("", "seconds", "D")
-    for (name, value), one in zip(results.items(), times, strict=True):
-        measure.row(name, f"{measure.median(one):.4f}", f"{value:.7g}")
+    return measure.median([measure.least(call, 1, time.perf_counter)[0] for _ in range(rounds)])
 
 
 def distance(n: int, d: int, settings: argparse.Namespace, **options: Any) -> Callable:
@@ -65,7 +59,6 @@ def over_sizes(settings: argparse.Namespace) -> list[dict[str, Any]]:
     for d, sigma, eps in product((2, 3), SIGMAS, (1e-1, 1e-3)):
         curves: dict[str, dict[int, float]] = {}
         for method in NORM_METHODS:
-            measure.progress(f"d={d} sigma={sigma} eps={eps} {method}")
             accuracy = {} if method == "exact" else {"eps": eps}
             given = {"sigma": sigma, "method": method, **accuracy}
             times = curves[method] = over_n(sizes, d, settings, given)
@@ -139,32 +132,6 @@ def crossing(exact: dict[int, float], other: dict[int, float]) -> float | None:
     return sizes[0]
 
 
-def against_numpy(settings: argparse.Namespace) -> None:
-    """All pairs of two sets of 20000 points: d2ke, and cdist with exp by blocks of rows."""
-    n, d, sigma = (2_000 if settings.quick else 20_000), 3, 0.1
-    P, Q = two_sets(n, d)
-
-    def by_blocks() -> float:
-        total = 0.0
-        for A, B, factor in ((P, P, 1), (Q, Q, 1), (P, Q, -2)):
-            for low in range(0, len(A), 500):
-                K = cdist(A[low : low + 500], B, "sqeuclidean")
-                K /= -2 * sigma**2
-                total += factor * float(np.exp(K, out=K).sum())
-        return math.sqrt(max(total, 0))
-
-    exact = partial(d2ke.kernel_distance, P, Q, sigma=sigma, method="exact")
-    print(f"n={n}")
-    in_turns(
-        {
-            "d2ke, 1 thread": partial(exact, n_threads=1),
-            "d2ke": partial(exact, n_threads=settings.threads),
-            "numpy": by_blocks,
-        },
-        settings.rounds,
-    )
-
-
 def choice_of_auto(settings: argparse.Namespace) -> None:
     """Time "auto" and every method on 30 cases; none may take longer than the limit."""
     ratios = []
@@ -176,7 +143,6 @@ def choice_of_auto(settings: argparse.Namespace) -> None:
         for method in NORM_METHODS:
             if beyond(method, n, d, eps, settings.limit):
                 continue
-            measure.progress(f"n={n} d={d} sigma={sigma} eps={eps} {method}")
             with suppress(ValueError):  # too many features
                 times[method] = seconds(given(method=method), settings.rounds)
         auto = seconds(given(), settings.rounds)
@@ -200,10 +166,34 @@ def beyond(method: str, n: int, d: int, eps: float, limit: float) -> bool:
 
 
 def against_peers(settings: argparse.Namespace) -> None:
-    """Random features of one number as scikit-learn makes them; exact sums by KeOps."""
-    n, d, sigma, count = (2_000 if settings.quick else 50_000), 3, 0.3, 512
+    """All pairs of two sets beside numpy and KeOps, and random features of one number."""
+    n, d, sigma, count = (2_000 if settings.quick else 20_000), 3, 0.3, 512
     P, Q = two_sets(n, d)
-    calls: dict[str, Callable[[], float]] = {}
+
+    def by_blocks() -> float:
+        total = 0.0
+        for A, B, factor in ((P, P, 1), (Q, Q, 1), (P, Q, -2)):
+            for low in range(0, len(A), 500):
+                K = cdist(A[low : low + 500], B, "sqeuclidean")
+                K /= -2 * sigma**2
+                total += factor * float(np.exp(K, out=K).sum())
+        return math.sqrt(max(total, 0))
+
+    peers = {"numpy, 1 thread": Peer(by_blocks, measure.close(1e-6)), "KeOps": Peer(None)}
+    if pykeops := measure.installed("pykeops.numpy"):
+        variables = [f"x = Vi({d})", f"y = Vj({d})", "b = Vj(1)", "g = Pm(1)"]
+        sums = pykeops.Genred("Exp(-g * SqDist(x, y)) * b", variables, reduction_op="Sum", axis=1)
+        signs = np.concatenate([np.ones(n), -np.ones(n)])[:, None]
+        both = np.concatenate([P, Q])
+
+        def keops() -> float:  # all pairs of the difference: its formulas know of no symmetry
+            potentials = sums(both, both, signs, np.array([0.5 / sigma**2]), backend="CPU")
+            return math.sqrt(float((signs * potentials).sum()))
+
+        peers["KeOps"] = Peer(keops, measure.close(1e-6))
+    measure.peers_header(f"{n} points, {settings.threads} threads; seconds")
+    exact = distance(n, d, settings, sigma=sigma, method="exact")
+    measure.side_by_side("all pairs", exact, peers, settings.rounds)
 
     def own() -> float:
         Z = d2ke.measures.kernel_features(
@@ -211,67 +201,40 @@ def against_peers(settings: argparse.Namespace) -> None:
         )
         return float(np.linalg.norm(Z[0] - Z[1]))
 
-    calls["d2ke rff"] = own
-    if find_spec("sklearn"):
+    def sampler() -> float:
+        # Random phases: as many cosines as there are sines and cosines above.
         from sklearn.kernel_approximation import RBFSampler
 
-        def sampler() -> float:
-            # Random phases: as many cosines as there are sines and cosines above.
-            phi = RBFSampler(gamma=0.5 / sigma**2, n_components=2 * count, random_state=0).fit(P)
-            gap = np.zeros(2 * count)
-            for low in range(0, n, 5000):
-                gap += phi.transform(P[low : low + 5000]).sum(axis=0)
-                gap -= phi.transform(Q[low : low + 5000]).sum(axis=0)
-            return float(np.linalg.norm(gap))
+        phi = RBFSampler(gamma=0.5 / sigma**2, n_components=2 * count, random_state=0).fit(P)
+        gap = np.zeros(2 * count)
+        for low in range(0, n, 5000):
+            gap += phi.transform(P[low : low + 5000]).sum(axis=0)
+            gap -= phi.transform(Q[low : low + 5000]).sum(axis=0)
+        return float(np.linalg.norm(gap))
 
-        calls["sklearn RBFSampler"] = sampler
-    if find_spec("pykeops"):
-        from pykeops.numpy import Genred
-
-        formula = "Exp(-g * SqDist(x, y)) * b"
-        variables = [f"x = Vi({d})", f"y = Vj({d})", "b = Vj(1)", "g = Pm(1)"]
-        sums = Genred(formula, variables, reduction_op="Sum", axis=1)
-        signs = np.concatenate([np.ones(n), -np.ones(n)])[:, None]
-        both = np.concatenate([P, Q])
-
-        def keops() -> float:
-            # All pairs of the difference of the two: its formulas know of no symmetry.
-            potentials = sums(both, both, signs, np.array([0.5 / sigma**2]), backend="CPU")
-            return math.sqrt(float((signs * potentials).sum()))
-
-        calls["KeOps exact"] = keops
-    calls["d2ke exact"] = partial(
-        d2ke.kernel_distance, P, Q, sigma=sigma, method="exact", n_threads=settings.threads
-    )
-    print(f"n={n}")
-    in_turns(calls, settings.rounds)
+    peer = {"RBFSampler": Peer(sampler if measure.installed("sklearn") else None)}
+    measure.side_by_side("1024 random features", own, peer, settings.rounds)
 
 
-PARTS = {
-    "sizes": over_sizes,
-    "numpy": against_numpy,
-    "auto": choice_of_auto,
-    "peers": against_peers,
-}
+PARTS = {"sizes": over_sizes, "auto": choice_of_auto, "peers": against_peers}
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = measure.parser(__doc__, rounds=3, threads=True, quick="small sizes")
-    parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
+def main() -> None:
+    """Measure the parts that are named, or all."""
+    parser = measure.parser(__doc__, rounds=3, threads=0)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call")
     parser.add_argument("--plot", type=Path, help="picture of the part sizes")
-    settings = parser.parse_args(arguments)
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    settings = parser.parse_args()
     if settings.quick:
         settings.rounds, settings.limit = 1, min(settings.limit, 1.0)
     if set(settings.parts) - set(PARTS):
         parser.error(f"parts are {', '.join(PARTS)}")
-    print(f"{measure.processor()}, {isa.selected()}, {settings.threads} threads")
-    results = {}
     for part in settings.parts or PARTS:
-        print(f"-- {part}")
-        results[part] = PARTS[part](settings)
-    if settings.plot and "sizes" in results:
-        plot(results["sizes"], settings.plot)
+        rows = PARTS[part](settings)
+        if settings.plot and part == "sizes":
+            plot(rows, settings.plot)
 
 
 if __name__ == "__main__":

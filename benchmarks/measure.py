@@ -1,87 +1,122 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How time, the processor's peak, memory and instructions are measured."""
+"""What all benchmarks share: d2ke and its peers in turns in one process, and tables."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import ctypes
-import json
-import os
-import platform
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.threads import available_threads
+from d2ke._ext import isa
 
-ROOT = Path(__file__).resolve().parents[1]
 
-PEAK_SOURCE = """
-typedef double f64 __attribute__((vector_size(BYTES)));
-typedef float f32 __attribute__((vector_size(BYTES)));
-/* Twelve independent chains hide the latency of two multiply-adds a cycle. */
-#define SPIN(name, vector, scalar)                                  \\
-    scalar name(long n, scalar factor, scalar term)                 \\
-    {                                                               \\
-        vector a0 = {0}, a1 = a0 + 1, a2 = a0 + 2, a3 = a0 + 3;     \\
-        vector a4 = a0 + 4, a5 = a0 + 5, a6 = a0 + 6, a7 = a0 + 7;  \\
-        vector a8 = a0 + 8, a9 = a0 + 9, aa = a0 + 10, ab = a0 + 11;\\
-        vector f = a0 + factor, t = a0 + term;                      \\
-        for (long i = 0; i < n; i++) {                              \\
-            a0 = a0 * f + t; a1 = a1 * f + t; a2 = a2 * f + t;      \\
-            a3 = a3 * f + t; a4 = a4 * f + t; a5 = a5 * f + t;      \\
-            a6 = a6 * f + t; a7 = a7 * f + t; a8 = a8 * f + t;      \\
-            a9 = a9 * f + t; aa = aa * f + t; ab = ab * f + t;      \\
-        }                                                           \\
-        a0 += a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + aa + ab; \\
-        scalar sum = 0;                                             \\
-        for (unsigned i = 0; i < BYTES / sizeof(scalar); i++)       \\
-            sum += a0[i];                                           \\
-        return sum;                                                 \\
-    }
-SPIN(spin64, f64, double)
-SPIN(spin32, f32, float)
-"""
-PEAK_FLAGS = {
-    "baseline": ([], 16),
-    "avx2": (["-mavx2", "-mfma"], 32),
-    "avx512": (["-mavx512f"], 64),
-}
-CHAINS = 12
+@dataclass(frozen=True)
+class Peer:
+    """What another package does of the same work; without a call it is not installed.
+
+    `same` raises an error if the first result, d2ke's, isn't the second, the peer's. `times` is how
+    many times as much work d2ke does in its call: the peer's time is multiplied by it.
+    """
+
+    call: Callable[[], Any] | None
+    same: Callable[[Any, Any], Any] | None = None
+    times: float = 1.0
+
+
+def side_by_side(
+    case: str,
+    ours: Callable[[], Any],
+    peers: Mapping[str, Peer],
+    rounds: int,
+    per: float = 1.0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Any:
+    """Print d2ke's median time, and each peer's, divided by `per`; return d2ke's result.
+
+    Every call runs once first, which compiles it, and the results are compared. Then the calls take
+    turns, so that all see the same noise.
+    """
+    calls = {"d2ke": ours} | {name: peer.call for name, peer in peers.items() if peer.call}
+    results = {name: call() for name, call in calls.items()}
+    for name, peer in peers.items():
+        if name in results and peer.same is not None:
+            peer.same(results["d2ke"], results[name])
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = clock()
+            call()
+            seconds[name].append(clock() - start)
+    own = median(seconds["d2ke"])
+    for name, peer in peers.items():
+        if peer.call is None:
+            row(case, f"{own / per:.4g}", name, "not installed", "")
+        else:
+            theirs = median(seconds[name]) * peer.times
+            row(case, f"{own / per:.4g}", name, f"{theirs / per:.4g}", f"{theirs / own:.1f}")
+    if not peers:
+        row(case, f"{own / per:.4g}", "", "", "")
+    return results["d2ke"]
+
+
+def peers_header(unit: str) -> None:
+    """Print the first lines of the table of `side_by_side`."""
+    print(f"{isa.selected()}; {unit}, median; ratio: the peer's time over d2ke's\n")
+    header("case", "d2ke", "peer", "its time", "ratio")
+
+
+def close(rtol: float, atol: float = 0.0) -> Callable[[Any, Any], None]:
+    """Return a comparison for `Peer.same`."""
+    return lambda ours, theirs: np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)
+
+
+def installed(name: str) -> Any:
+    """Return a module, or None if it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def limit_threads(n_threads: int) -> None:
+    """Let OpenMP peers use n_threads, and BLAS one thread per calling thread."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=n_threads, user_api="openmp")
+    threadpool_limits(limits=1, user_api="blas")
+
+
+def versions(*packages: str) -> str:
+    """Name the versions of packages."""
+    found = []
+    for name in packages:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            found.append(f"{name} not installed")
+    return ", ".join(found)
 
 
 def parser(
-    description: str, *, rounds: int = 0, threads: bool = False, quick: str = ""
+    description: str | None, *, rounds: int = 0, threads: int | None = None
 ) -> argparse.ArgumentParser:
-    """Return the reader of a benchmark's arguments, with those options that it has."""
-    result = argparse.ArgumentParser(description=description.splitlines()[0])
+    """Return the reader of a benchmark's arguments; 0 threads are all that there are."""
+    result = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     if rounds:
-        result.add_argument("--rounds", type=_positive, default=rounds, help="times of each call")
-    if threads:
-        result.add_argument("--threads", type=_positive, default=available_threads())
-    if quick:
-        result.add_argument("--quick", action="store_true", help=f"{quick}, to see that all works")
+        result.add_argument("--rounds", type=int, default=rounds, help="times of each call")
+    if threads is not None:
+        result.add_argument("--threads", type=int, default=threads or available_threads())
     return result
-
-
-def _positive(text: str) -> int:
-    if int(text) < 1:
-        raise ValueError(text)
-    return int(text)
-
-
-def progress(text: str) -> None:
-    """Say on standard error what is being done."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def header(*columns: str) -> None:
@@ -95,23 +130,9 @@ def row(*cells: Any) -> None:
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
-def interleaved(
-    calls: Sequence[Callable[[], Any]],
-    rounds: int,
-    shown: str | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-) -> list[list[float]]:
-    """Seconds of each call in each round; the calls take turns, so that all see the same noise."""
-    seconds: list[list[float]] = [[] for _ in calls]
-    for r in range(rounds):
-        for call, times in zip(calls, seconds, strict=True):
-            start = clock()
-            result = call()
-            times.append(clock() - start)
-            del result
-        if shown is not None:
-            progress(f"{shown}round {r + 1} of {rounds}")
-    return seconds
+def progress(text: str) -> None:
+    """Say on standard error what is being done."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def least(
@@ -126,108 +147,13 @@ def least(
     return min(times), result
 
 
-def mean_and_sd(values: np.ndarray, sign: str = "") -> str:
-    """Show the mean and the standard deviation."""
-    return f"{np.mean(values):{sign}.2f} ± {np.std(values, ddof=1) if len(values) > 1 else 0:.2f}"
+def peak_megabytes() -> int:
+    """Return the largest resident set that this process has had."""
+    import resource  # Windows has none, and tests import this module there
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
 
 
-def median(values: Sequence[float]) -> float:
+def median(values: list[float]) -> float:
     """Return the median."""
     return float(np.median(values))
-
-
-def relative_difference(value: np.ndarray, reference: np.ndarray) -> float:
-    """Largest |value - reference| / |reference|; infinite where only the reference is 0."""
-    value, reference = (np.asarray(a, dtype=np.float64) for a in (value, reference))
-    difference = np.abs(value - reference)
-    wrong = (difference > 0) & (reference == 0)
-    if wrong.any() or not np.isfinite(difference).all():
-        return float("inf")
-    scale = np.where(reference == 0, 1, np.abs(reference))
-    return float((difference / scale).max())
-
-
-def peak_flops(isa: str, n_threads: int) -> dict[str, Any]:
-    """Multiply-adds of registers only, in floating-point operations per second, by dtype.
-
-    Not known without a C compiler.
-    """
-    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-    if compiler is None:
-        return {"source": "no C compiler", "float64": np.nan, "float32": np.nan}
-    flags, n_bytes = PEAK_FLAGS[isa]
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "peak.c"), Path(folder, "peak.so")
-        source.write_text(PEAK_SOURCE, "utf-8")
-        options = ["-O2", "-ffp-contract=fast", "-shared", "-fPIC", f"-DBYTES={n_bytes}", *flags]
-        subprocess.run([compiler, *options, "-o", str(library), str(source)], check=True)
-        spins = ctypes.CDLL(str(library))
-    return {"source": f"C loop of multiply-adds, {n_bytes}-byte vectors"} | {
-        name: _peak_loop(getattr(spins, f"spin{8 * size}"), real, n_bytes // size, n_threads)
-        for name, real, size in (("float64", ctypes.c_double, 8), ("float32", ctypes.c_float, 4))
-    }
-
-
-def _peak_loop(spin, real, lanes: int, n_threads: int) -> float:
-    spin.argtypes, spin.restype = (ctypes.c_long, real, real), real
-    turns, best = 20_000_000, float("inf")
-    with ThreadPoolExecutor(n_threads) as pool:
-        for _ in range(5):
-            start = time.perf_counter()
-            for future in [pool.submit(spin, turns, 0.5, 0.25) for _ in range(n_threads)]:
-                future.result()
-            best = min(best, time.perf_counter() - start)
-    return 2.0 * CHAINS * lanes * turns * n_threads / best
-
-
-def in_child(function: str, *arguments: Any, prefix: Sequence[str] = (), isa: str) -> Any:
-    """Return function(*arguments) from a new process; "module:function", values as in JSON."""
-    module, name = function.split(":")
-    code = (
-        f"import json, {module} as m; "
-        f"print(json.dumps(m.{name}(*json.loads({json.dumps(json.dumps(arguments))}))))"
-    )
-    done = subprocess.run(
-        [*prefix, sys.executable, "-c", code],
-        cwd=ROOT,
-        env=os.environ | {"D2KE_ISA": isa},
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    return json.loads(done.stdout)
-
-
-def resident_peak(call: Callable[[], np.ndarray]) -> dict[str, float]:
-    """How many MB the resident set grows by during the call, and how many its result takes."""
-    # Pages that were freed but kept would be reused unseen.
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
-    # Forgets earlier peaks; where that is impossible, only growth above them is seen.
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", "utf-8")
-    before = peak_kilobytes()
-    result = call()
-    return {"peak": (peak_kilobytes() - before) / 1024, "output": result.nbytes / 2**20}
-
-
-def peak_kilobytes() -> float:
-    """Return the largest resident set that this process has had."""
-    try:
-        lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-        return float(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
-    except (OSError, StopIteration):
-        import resource  # Windows has none, and tests import this module there
-
-        unit = 1024 if platform.system() == "Darwin" else 1
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-def processor() -> str:
-    """Name of the processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-        model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        model = platform.processor() or platform.machine()
-    return f"{model}, {os.cpu_count()} processors"

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours beside all distances in full and beside rapidfuzz or aeon, in the same run.
+"""Neighbours beside all distances, and beside rapidfuzz or aeon.
 
-``python -m benchmarks.neighbors [CASE ...] [--n 20000] [--threads 1]``
+    python -m benchmarks.neighbors [CASE ...] [--n 20000] [--rounds 1] [--threads 1]
 
-All distances, d2ke's and the peers', are computed for a part of the objects, and their time is
-extrapolated by the number of pairs (rapidfuzz computes each pair twice, which is counted once).
-aeon has no neighbours with bounds: its scikit-learn classifiers compute all distances, too. Times
-are of the process, all threads together.
+All distances, those of d2ke and of the peers, are computed for a part of the objects, and their
+time is extrapolated by the number of pairs (rapidfuzz computes each pair twice, which counts once).
+aeon's classifiers compute all distances, too. Processor seconds, all threads together. A pattern
+such as "SwedishLeaf-*" names several cases.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from fnmatch import filter as matching
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ import numpy as np
 
 import d2ke
 from benchmarks import measure
-from d2ke.neighbors import nearest_info, within_info
+from benchmarks.measure import Peer
 from papers.datasets import load
 
 PART = 2000  # objects whose distances are computed in full
@@ -88,18 +90,6 @@ def walks(n: int) -> d2ke.Objects:
     return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
 
 
-def documents(n: int) -> d2ke.Objects:
-    """Draw documents of 5 to 19 word vectors, each about one of 50 subjects."""
-    rng = np.random.default_rng(0)
-    subjects = 3 * rng.standard_normal((50, 10))[rng.integers(0, 50, n)]
-    lengths = rng.integers(5, 20, n).tolist()
-    items = [
-        subject + rng.standard_normal((length, 10))
-        for subject, length in zip(subjects, lengths, strict=True)
-    ]
-    return d2ke.pack(items, channels_first=False)
-
-
 def gestures(n: int) -> d2ke.Objects:
     """Draw curves like Gun_Point's: mixtures of two of one class, warped, with a little noise."""
     rng = np.random.default_rng(0)
@@ -142,87 +132,64 @@ ARCHIVED = ("SwedishLeaf", "CricketZ", "WordSynonyms")
 STRINGS = {"distance": "levenshtein"}
 SERIES = {"distance": "dtw", "window": 7}
 CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]] = {
-    "names-within-2": (names, within_info, {"radius": 2, **STRINGS}),
-    "names-nearest-5": (names, nearest_info, {"k": 5, **STRINGS}),
-    "words-nearest-5": (words, nearest_info, {"k": 5, **STRINGS}),
-    "smiles-nearest-5": (smiles, nearest_info, {"k": 5, **STRINGS}),
-    "reads-within-10": (reads, within_info, {"radius": 10, **STRINGS}),
-    "reads-nearest-1": (reads, nearest_info, {"k": 1, **STRINGS}),
-    "walks-nearest-10": (walks, nearest_info, {"k": 10, **SERIES}),
-    "noise-nearest-10": (noise, nearest_info, {"k": 10, **SERIES}),
-    "documents-nearest-10": (documents, nearest_info, {"k": 10, "distance": "emd"}),
-    "gun-point-nearest-10": (gestures, nearest_info, {"k": 10, **SERIES, "window": 10}),
-    "pentip-nearest-10": (recorded("pentip"), nearest_info, {"k": 10, **SERIES, "window": 10}),
-    "auslan-nearest-10": (recorded("auslan"), nearest_info, {"k": 10, **SERIES, "window": 6}),
+    "names-within-2": (names, d2ke.within, {"radius": 2, **STRINGS}),
+    "names-nearest-5": (names, d2ke.nearest, {"k": 5, **STRINGS}),
+    "words-nearest-5": (words, d2ke.nearest, {"k": 5, **STRINGS}),
+    "smiles-nearest-5": (smiles, d2ke.nearest, {"k": 5, **STRINGS}),
+    "reads-within-10": (reads, d2ke.within, {"radius": 10, **STRINGS}),
+    "walks-nearest-10": (walks, d2ke.nearest, {"k": 10, **SERIES}),
+    "noise-nearest-10": (noise, d2ke.nearest, {"k": 10, **SERIES}),
+    "gun-point-nearest-10": (gestures, d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
+    "pentip-nearest-10": (recorded("pentip"), d2ke.nearest, {"k": 10, **SERIES, "window": 10}),
+    "auslan-nearest-10": (recorded("auslan"), d2ke.nearest, {"k": 10, **SERIES, "window": 6}),
     **{
-        f"{name}-{distance}": (archived(name), nearest_info, {"k": 10, "distance": distance})
+        f"{name}-{distance}": (archived(name), d2ke.nearest, {"k": 10, "distance": distance})
         for name in ARCHIVED
         for distance in ("msm", "twe", "erp", "adtw", "wdtw", "edr", "lcss")
     },
 }
 
 
-def full(X: Any, n_threads: int, distance: str, window: int | None = None) -> float:
-    """Return the time of all distances."""
-    part = X[:PART]
-    given = {"n_threads": n_threads, "out": np.zeros((len(part), len(part)))}
-    given |= {} if window is None else {"window": window}
-    taken, _ = measure.least(partial(d2ke.distance_matrix, part, distance=distance, **given))
-    return taken * (len(X) / len(part)) ** 2
+def peers(X: d2ke.Objects, n_threads: int, given: dict[str, Any]) -> dict[str, Peer]:
+    """Return all distances by d2ke, and by the package that has them."""
+    part, way = X[:PART], {key: given[key] for key in ("distance", "window") if key in given}
+    out, pairs = np.zeros((len(part), len(part))), (len(X) / len(part)) ** 2
+    every = partial(d2ke.distance_matrix, part, n_threads=n_threads, out=out, **way)
+    result = {"all distances": Peer(every, None, pairs)}
+    if given["distance"] == "levenshtein":
+        call = None
+        if process := measure.installed("rapidfuzz.process"):
+            from rapidfuzz.distance import Levenshtein
 
-
-def rapidfuzz(X: Any, n_threads: int, radius: int | None = None, **_: Any) -> float:
-    """Return the time of rapidfuzz with a cut."""
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    part = list(X[:PART])
-    given = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
-    taken, _ = measure.least(partial(cdist, part, part, score_cutoff=radius, **given))
-    return taken * (len(X) / len(part)) ** 2 / 2
-
-
-def aeon(X: Any, n_threads: int, window: int, **_: Any) -> float:
-    """Return the time of aeon's matrix."""
-    from aeon.distances import dtw_pairwise_distance
-
-    part = [np.ascontiguousarray(x.T, dtype=np.float64) for x in X[:PEER_PART]]
-    given = {"window": window / max(x.shape[1] for x in part), "n_jobs": n_threads}
-    dtw_pairwise_distance(part[:3], **given)  # which compiles it
-    taken, _ = measure.least(partial(dtw_pairwise_distance, part, **given))
-    return taken * (len(X) / len(part)) ** 2
-
-
-PEERS = {"levenshtein": rapidfuzz, "dtw": aeon}
+            options = {"scorer": Levenshtein.distance, "workers": n_threads, "dtype": np.int32}
+            options["score_cutoff"] = given.get("radius")
+            call = partial(process.cdist, list(part), list(part), **options)
+        result["rapidfuzz"] = Peer(call, None, pairs / 2)
+    if given["distance"] == "dtw":
+        call, few = None, [np.ascontiguousarray(x.T, dtype=np.float64) for x in X[:PEER_PART]]
+        if aeon := measure.installed("aeon.distances"):
+            window = given["window"] / max(x.shape[1] for x in few)
+            call = partial(aeon.dtw_pairwise_distance, few, window=window, n_jobs=n_threads)
+        result["aeon"] = Peer(call, None, (len(X) / len(few)) ** 2)
+    return result
 
 
 def main() -> None:
     """Measure the cases that are named, or all."""
-    parser = measure.parser(__doc__)
+    parser = measure.parser(__doc__, rounds=1, threads=1)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--n", type=int, default=20000, help="objects")
-    parser.add_argument("--threads", type=int, default=1, help="threads")
     options = parser.parse_args()
-    measure.header("case", "n", "full s", "peer s", "neighbours s", "times", "computed")
-    ratios = []
-    for name in options.cases or CASES:
+    measure.peers_header("processor seconds")
+    patterns = options.cases or ["*"]
+    for name in (name for pattern in patterns for name in matching(CASES, pattern)):
         draw, function, given = CASES[name]
         X = draw(options.n)
         X = d2ke.pack(X) if isinstance(X, list) else X
-        way = {key: value for key, value in given.items() if key in ("distance", "window")}
-        dense = full(X, options.threads, **way)
-        shown = ""
-        if peer := PEERS.get(given["distance"]):
-            try:
-                shown = f"{peer.__name__} {peer(X, options.threads, **given):.1f}"
-            except ImportError:
-                shown = f"{peer.__name__} is not installed"
-        search = partial(function, X, n_threads=options.threads, **given)
-        taken, (*_, info) = measure.least(search)
-        found = f"{taken:.2f}", f"{dense / taken:.1f}", f"{info.computed / info.pairs:.2%}"
-        measure.row(name, len(X), f"{dense:.1f}", shown, *found)
-        ratios.append(dense / taken)
-    measure.row("geometric mean", "", "", "", "", f"{np.exp(np.mean(np.log(ratios))):.1f}", "")
+        ours = partial(function, X, n_threads=options.threads, **given)
+        compared = peers(X, options.threads, given)
+        title = f"{name}, {len(X)}"
+        measure.side_by_side(title, ours, compared, options.rounds, clock=time.process_time)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import d2ke
-from benchmarks.words import read_words
+from benchmarks.strings_accuracy import read_words
 from papers.datasets import load
 
 _NEW = 1000  # test objects, at most
-_ROUNDS = 3  # of Weisfeiler and Lehman
 Options = Callable[[int], dict[str, Any]]
 
 
@@ -177,28 +176,9 @@ def fasta(name: str) -> Data:
 
 @cache
 def graphs(name: str) -> Data:
-    """Return the sorted Weisfeiler-Lehman codes of the nodes of graphs."""
-    with zipfile.ZipFile(folder() / f"graphs/{name}.zip") as archive:
-
-        def table(end: str) -> np.ndarray:
-            lines = archive.read(f"{name}/{name}_{end}.txt").decode().split("\n")
-            return np.array([line.split(",") for line in lines if line], np.int64)
-
-        graph, edges = table("graph_indicator")[:, 0], table("A") - 1
-        y, codes = table("graph_labels")[:, 0], table("node_labels")[:, 0].tolist()
-    neighbours: list[list[int]] = [[] for _ in codes]
-    for a, b in edges.tolist():
-        neighbours[a].append(b)
-    numbers: dict[Any, int] = {}
-    bags: list[list[int]] = [[] for _ in y]
-    for step in range(_ROUNDS + 1):
-        if step:
-            around = [tuple(sorted(codes[j] for j in places)) for places in neighbours]
-            codes = list(zip(codes, around, strict=True))
-        codes = [numbers.setdefault((step, code), len(numbers)) for code in codes]
-        for place, code in zip(graph.tolist(), codes, strict=True):
-            bags[place - 1].append(code)
-    return Data(y, [[str(code) for code in sorted(bag)] for bag in bags])
+    """Return the sorted Weisfeiler-Leman codes of the nodes of graphs."""
+    found, y, _ = d2ke.io.read_graphs(folder() / f"graphs/{name}.zip")
+    return Data(y, [[str(code) for code in sorted(bag)] for bag in d2ke.graph_codes(found)])
 
 
 @cache
@@ -271,19 +251,6 @@ def activities() -> Data:
                 y += [label] * len(kept)
                 persons += [person] * len(kept)
     return Data(np.array(y), X, 0, np.array(persons))
-
-
-def shapes(n: int) -> Data:
-    """Draw cylinders, bells and funnels (Saito 1994), series of 128 steps."""
-    rng = np.random.default_rng(n)
-    X, y, t = [], rng.integers(0, 3, n), np.arange(128)
-    for label in y:
-        begin = rng.integers(16, 33)
-        length = rng.integers(32, 97)
-        rise = (t - begin) / length
-        form = (np.ones(128), rise, 1 - rise)[label] * ((rise >= 0) & (rise <= 1))
-        X.append((6 + rng.normal()) * form + rng.normal(size=128))
-    return Data(y, X)
 
 
 def euclidean(a: np.ndarray, b: np.ndarray) -> float:
@@ -399,15 +366,4 @@ COPIES: Mapping[str, Case] = {
 GROUPS = {
     "activities": Case("persons", activities),
     "activities, groups=": Case("persons", activities, grouped=True),
-}
-_SIZES = (200, 500, 1000, 2000, 4096)
-TIMES = {
-    f"{name}, {n}": replace(case, kind=name, n=n)
-    for name, case in {
-        "strings": Case("", partial(installed, "mnist-str8")),
-        "sets": CASES["letters2"],
-        "series": Case("", partial(shapes, 6000)),
-    }.items()
-    for n in _SIZES
-    if name != "sets" or n < 4096
 }

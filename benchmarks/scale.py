@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Training and prediction on very many strings: seconds, peak memory, accuracy.
+"""Training and prediction on very many strings, in one process and by two workers of dask.
 
-    python -m benchmarks.scale                       three sizes, the default R
-    python -m benchmarks.scale --n 1000000 --R 1024 one size
-    python -m benchmarks.scale --n 6000 --classes 3000
+    python -m benchmarks.scale [--n 20000] [--R 1024] [--workers 2]
 
-Each size runs in a process of its own, whose peak memory (VmHWM) is printed before and after
-training. Strings have 20 to 40 letters; each class has a Markov chain, or with many classes a
-string of its own with random edits.
+Strings of 20 to 40 letters, by two Markov chains: seconds, accuracy, and the peak memory of this
+process. Workers, of one thread each, make and keep their strings, so this process never has any.
 """
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import sys
+import logging
 import time
-from pathlib import Path
 
 import numpy as np
 
 import d2ke
+from benchmarks import measure
 
-SIZES = (20_000, 50_000, 100_000)
-_LETTERS = np.frombuffer(b"ACGT", np.uint8)
+ROWS = 12_500  # of a partition
+LETTERS = np.frombuffer(b"ACGT", np.uint8)
 
 
 def chains(n: int, seed: int) -> tuple[list[str], np.ndarray]:
@@ -36,63 +31,59 @@ def chains(n: int, seed: int) -> tuple[list[str], np.ndarray]:
     for i in range(1, 40):
         step = rng.integers(1, 4, n)
         codes[:, i] = (codes[:, i - 1] + np.where(rng.random(n) < stay, 0, step)) % 4
-    text = _LETTERS[codes].tobytes().decode()
+    text = LETTERS[codes].tobytes().decode()
     lengths = rng.integers(20, 41, n)
     return [text[40 * i : 40 * i + length] for i, length in enumerate(lengths.tolist())], y
 
 
-def families(n: int, n_classes: int, seed: int) -> tuple[list[str], np.ndarray]:
-    """Return strings that are one string of their class with random letters changed."""
-    rng = np.random.default_rng(seed)
-    first = np.random.default_rng(7).integers(0, 4, (n_classes, 30), dtype=np.uint8)
-    y = rng.permutation(np.arange(n) % n_classes)
-    codes = first[y]
-    changed = rng.random(codes.shape) < 0.1
-    codes[changed] = rng.integers(0, 4, changed.sum(), dtype=np.uint8)
-    text = _LETTERS[codes].tobytes().decode()
-    return [text[30 * i : 30 * i + 30] for i in range(n)], y
+def in_memory(n: int, R: int | None, n_threads: int) -> tuple[float, float, float]:
+    """Return seconds of training and of prediction, and the accuracy of new strings."""
+    (X, y), (new, true) = chains(n, 0), chains(n, 1)
+    X, new = d2ke.pack(X), d2ke.pack(new)
+    started = time.perf_counter()
+    model = d2ke.d2ke_train(y, X, R=R, n_threads=n_threads)
+    trained = time.perf_counter()
+    accuracy = d2ke.d2ke_predict(true, new, model, n_threads=n_threads)[1]
+    return trained - started, time.perf_counter() - trained, accuracy
 
 
-def peak() -> int:
-    """Return the peak memory of this process in MB."""
-    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1000
+def by_workers(n: int, R: int | None, n_workers: int) -> tuple[float, float, float]:
+    """Do the same on the workers."""
+    from dask.delayed import delayed
+    from distributed import Client, LocalCluster, wait
 
+    import d2ke.dask
 
-def run(n: int, R: int | None, n_classes: int) -> None:
-    if n_classes == 2:
-        (X, y), (X_test, y_test) = chains(n, 0), chains(n, 1)
-    else:
-        (X, y), (X_test, y_test) = families(n, n_classes, 0), families(n, n_classes, 1)
-    X, X_test = d2ke.pack(X), d2ke.pack(X_test)
-    before, started = peak(), time.perf_counter()
-    model = d2ke.d2ke_train(y, X, R=R)
-    trained = time.perf_counter() - started
-    after, started = peak(), time.perf_counter()
-    accuracy = d2ke.d2ke_predict(y_test, X_test, model)[1]
-    predicted = time.perf_counter() - started
-    print(
-        f"{n:>9,} strings, {n_classes} classes, R = {model.R}: trained in {trained:.1f} s, peak "
-        f"{after} MB ({before} before); as many predicted in {predicted:.1f} s; "
-        f"{accuracy:.2f} % right, left out {model.accuracy:.2f} %, C = {model.C:g}",
-        flush=True,
-    )
-    print("         ", {stage: round(seconds, 1) for stage, seconds in model.seconds.items()})
+    cluster = LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+    )  # fmt: skip
+    with cluster, Client(cluster) as client:
+        sides = []
+        for first in (0, n):
+            made = [delayed(chains)(min(ROWS, n), first + k) for k in range(max(1, n // ROWS))]
+            sides += [[part[1] for part in made], [part[0] for part in made]]
+        y, X, true, new = map(client.persist, sides)
+        wait([y, X, true, new])
+        started = time.perf_counter()
+        model = d2ke.dask.d2ke_train(y, X, R=R)
+        trained = time.perf_counter()
+        accuracy = float(d2ke.dask.d2ke_predict(true, new, model)[1].compute())
+        return trained - started, time.perf_counter() - trained, accuracy
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--n", type=int)
-    parser.add_argument("--R", type=int)
-    parser.add_argument("--classes", type=int, default=2)
+    parser = measure.parser(__doc__, threads=2)
+    parser.add_argument("--n", type=int, default=20_000)
+    parser.add_argument("--R", type=int, help="random objects; by default those of the recipe")
+    parser.add_argument("--workers", type=int, help="workers of dask")
     options = parser.parse_args()
-    if options.n is not None:
-        run(options.n, options.R, options.classes)
-        return
-    for n in SIZES:
-        command = [sys.executable, "-m", "benchmarks.scale", "--n", str(n)]
-        command += [] if options.R is None else ["--R", str(options.R)]
-        subprocess.run(command, check=True)
+    if options.workers:
+        found = by_workers(options.n, options.R, options.workers)
+    else:
+        found = in_memory(options.n, options.R, options.threads)
+    measure.header("strings", "trained, s", "predicted, s", "right, %", "peak, MB")
+    measure.row(options.n, *(f"{value:.2f}" for value in found), measure.peak_megabytes())
 
 
 if __name__ == "__main__":

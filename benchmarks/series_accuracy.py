@@ -3,7 +3,7 @@
 
     python -m benchmarks.series_accuracy [--archive FOLDER] [--published PATH] [--limit-mb 4]
         [--data NAME ...] [--seeds 5] [--peers [NAME ...]]
-    python -m benchmarks.series_accuracy --curve [--picture curve.png]
+    python -m benchmarks.series_accuracy --curve
     python -m benchmarks.series_accuracy --without --peers
     python -m benchmarks.series_accuracy --random
 
@@ -13,12 +13,12 @@ division; `--help` says what it may hold and where published accuracies come fro
 is D2KE_DATA/ucr.
 
 The second table compares the first method with each other on the sets that both have: the mean
-difference with its deviation over seeds, and on how many sets the first one is better, equal to
-two decimals, and worse. `--curve` adds models of fewer features, and says how long a small model
-takes. `--without` has, in place of the default model, one with all blocks of its recipe, and one
-without each ingredient: windows of a kind, shapes (windows that are compared by their shape
-alone), values (the other windows), slopes (differences of series), the whole course. `--random`
-takes three other sets and a random division for each seed.
+difference with its deviation over seeds, and on how many sets the first one is better, equal to two
+decimals, and worse. `--curve` adds models of fewer features. `--without` has, in place of the
+default model, one with all blocks of its recipe, and one without each ingredient: windows of a
+kind, shapes (windows that are compared by their shape alone), values (the other windows), slopes
+(differences of series), the whole course. `--random` takes three other sets and a random division
+for each seed.
 
 The peers need aeon (QUANT: torch too) and take series of one length, so that those of several are
 resized by linear interpolation. `--peers` without names leaves them out.
@@ -40,7 +40,6 @@ import d2ke
 from benchmarks import archive, measure, series_methods
 from benchmarks.archive import Labelled
 from benchmarks.series_methods import Method
-from benchmarks.series_picture import Point, draw
 from papers.datasets import load
 
 RANDOM = ("gun-point", "japanese-vowels", "basic-motions")
@@ -85,16 +84,11 @@ def main() -> None:
         accuracies[f"{classifier}, published"] = {
             name: np.array([figure]) for name, figure in figures_by_set.items()
         }
-    points = summary(accuracies, seconds)
-    if arguments.curve:
-        print(f"\n60 series of 100 steps: trained in {_small_training():.2f} s")
-    if arguments.picture:
-        draw(points, arguments.picture)
+    summary(accuracies, seconds)
 
 
 def _arguments() -> argparse.Namespace:
     parser = measure.parser(__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = archive.HELP
     folder = Path(os.environ.get("D2KE_DATA", "."), "ucr")
     parser.add_argument(
@@ -111,7 +105,6 @@ def _arguments() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--curve", action="store_true", help="fewer features too")
     parser.add_argument("--without", action="store_true", help="models without an ingredient")
-    parser.add_argument("--picture", type=Path, help="accuracy against seconds, drawn")
     return parser.parse_args()
 
 
@@ -176,7 +169,7 @@ def results(
 
 def summary(
     accuracies: Mapping[str, Mapping[str, np.ndarray]], seconds: Mapping[str, float]
-) -> list[Point]:
+) -> None:
     """Print the mean of each method, and the first one beside it on the sets of both.
 
     Accuracies are those of each seed, by method and set; a published one is that of one seed.
@@ -185,7 +178,6 @@ def summary(
     measure.header(
         "method", "sets", "mean", f"{first} minus it", "wins", "draws", "losses", "seconds in all"
     )
-    points = []
     for method, theirs in accuracies.items():
         common = [name for name in ours if name in theirs]
         if not common:
@@ -198,26 +190,12 @@ def summary(
         taken = seconds.get(method)
         end = "" if taken is None else f"{taken:.1f}"
         measure.row(method, len(common), _spread(b.mean(axis=0)), *cells, end)
-        points.append(Point(method, float(b.mean()), taken, len(common) == len(ours)))
-    return points
 
 
 def _spread(values: np.ndarray, sign: str = "") -> str:
     """Return the mean over seeds, and of several the deviation."""
     deviation = f" ± {values.std(ddof=1):.2f}" if len(values) > 1 else ""
     return f"{values.mean():{sign}.2f}{deviation}"
-
-
-def _small_training() -> float:
-    """Return the least seconds of ten trainings on 60 series of 100 steps."""
-    rng = np.random.default_rng(0)
-    X = d2ke.pack(list(rng.normal(size=(60, 100)).cumsum(axis=1)))
-    y, seconds = np.arange(60) % 2, []
-    for _ in range(10):
-        begin = time.process_time()
-        d2ke.d2ke_train(y, X, n_threads=1)
-        seconds.append(time.process_time() - begin)
-    return min(seconds)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Windows of long series: the kernel beside a numba loop, and the search beside stumpy's match.
 
-    python -m benchmarks.windows [--threads 2] [--repeat 5]
+    python -m benchmarks.windows [--repeat 5]
     python -m benchmarks.windows search [--steps 10000000] [--repeat 2]
 
 The first: nanoseconds a place and window of `_ext.windows.window_distances` (minimum, near minimum
-and count; with the longest run, too), groups of 8 windows of 9 values. The numba loop has one
-thread: means and deviations once for the windows of a group, products of each, the same three
-numbers in the same pass. stumpy's `mass` gives the distances to all places; it gets each window of
-a sample, the series without the steps that a dilation leaves out, and its time includes the
-minimum.
+and count), groups of 8 windows of 9 values, one thread. The numba loop computes means and
+deviations once for the windows of a group, and the same three numbers in one pass.
 
-The second: the 10 nearest windows of a random walk to a noisy piece of it. stumpy's `match` and
-d2ke find the same places, or the run ends with an error. Times are of the process: all threads.
+The second: seconds for the 10 nearest windows of a random walk to a noisy piece of it. stumpy's
+`match` and d2ke find the same places, or the run ends with an error.
 """
 
 from __future__ import annotations
@@ -25,6 +22,7 @@ import numpy as np
 
 import d2ke
 from benchmarks import measure
+from benchmarks.measure import Peer
 from d2ke._ext.windows import window_distances
 
 LENGTH, GROUP, GROUPS, SERIES = 9, 8, 64, 64
@@ -57,10 +55,8 @@ def problem(steps: int, normalize: bool) -> tuple[Any, ...]:
 
 
 def numba_loop() -> Any:
-    """Return the same in plain loops, compiled by numba; None where it is not installed."""
-    try:
-        import numba
-    except ImportError:
+    """Return the same in plain loops, compiled by numba; None if it is not installed."""
+    if not (numba := measure.installed("numba")):
         return None
 
     @numba.njit(fastmath=True)
@@ -116,104 +112,56 @@ def numba_loop() -> Any:
     return loop
 
 
-def mass_loop(values: np.ndarray, steps: int, windows: np.ndarray, dilations: np.ndarray,
-              normalize: bool) -> Any:  # fmt: skip
-    """Return a call of stumpy's `mass` for the first series; None where it is not installed."""
-    try:
-        import stumpy
-    except ImportError:
-        return None
-    series = values[0, :steps].astype(np.float64)
-
-    def call() -> np.ndarray:
-        found = np.full(len(windows), np.inf)
-        for w, window in enumerate(windows.astype(np.float64)):
-            dilation = dilations[w // GROUP]
-            for phase in range(dilation):
-                away = stumpy.mass(window, series[phase::dilation], normalize=normalize)
-                found[w] = min(found[w], away.min() / np.sqrt(LENGTH))
-        return found
-
-    return call
-
-
-def kernel(threads: int, repeat: int) -> None:
+def kernel(repeat: int) -> None:
     """Print the table of the kernel."""
-    loop = numba_loop()
-    measure.header(
-        "steps", "windows", "mass ns", "numba ns", "d2ke ns", "times", f"{threads} threads ns",
-        "with runs ns",
-    )  # fmt: skip
+    measure.peers_header("nanoseconds a place and window, one thread")
+    loop, n = numba_loop(), GROUPS * GROUP
     for steps in (150, 500, 1000, 5000):
         for normalize in (True, False):
-            arguments = problem(steps, normalize)
-            reach = (LENGTH - 1) * arguments[6]
-            pairs = float(SERIES * GROUP * (steps - reach).sum())
-            own, found = measure.least(partial(window_distances, *arguments, 1), repeat)
-            many, _ = measure.least(
-                partial(window_distances, *arguments, threads), repeat, time.perf_counter
-            )
-            runs, _ = measure.least(partial(window_distances, *arguments, 1, True), repeat)
-            shown, times, mass = "", "", ""
-            some = 3 * GROUP  # windows of each dilation
-            windows = arguments[3].reshape(-1, LENGTH)[:some]
-            call = mass_loop(arguments[0], steps, windows, arguments[6], normalize)
-            if call is not None:
-                call()  # compiles
-                theirs, wanted = measure.least(call, repeat)
-                np.testing.assert_allclose(found[0, :some], wanted, rtol=1e-3, atol=1e-4)
-                mass = f"{1e9 * theirs / float(GROUP * (steps - reach[:3]).sum()):.1f}"
-            if loop is not None:
-                values, _, _, windows, _, _, dilations, *_ = arguments
-                given = (windows.reshape(-1, LENGTH), dilations, *arguments[9:])
-                call = partial(loop, values, steps, *given)
-                call()  # compiles
-                theirs, wanted = measure.least(call, repeat)
-                np.testing.assert_allclose(found[:, : GROUPS * GROUP], wanted[:, : GROUPS * GROUP],
-                                           rtol=1e-3, atol=1e-4)  # fmt: skip
-                shown, times = f"{1e9 * theirs / pairs:.2f}", f"{theirs / own:.1f}"
-            kind = "normalised" if normalize else "as they are"
-            ours, *others = (f"{1e9 * taken / pairs:.3f}" for taken in (own, many, runs))
-            measure.row(steps, kind, mass, shown, ours, times, *others)
+            given = problem(steps, normalize)
+            pairs = float(SERIES * GROUP * (steps - (LENGTH - 1) * given[6]).sum())
+            windows = given[3].reshape(-1, LENGTH)
+            call = loop and partial(loop, given[0], steps, windows, given[6], *given[9:])
+
+            def same(ours: np.ndarray, theirs: np.ndarray) -> None:
+                np.testing.assert_allclose(ours[:, :n], theirs[:, :n], rtol=1e-3, atol=1e-4)
+
+            title = f"{steps} steps, {'normalised' if normalize else 'as they are'}"
+            peer = {"numba": Peer(call, same)}
+            ours = partial(window_distances, *given, 1)
+            measure.side_by_side(title, ours, peer, repeat, 1e-9 * pairs, time.process_time)
 
 
 def search(steps: int, repeat: int, threads: int) -> None:
     """Print the table of the search."""
-    try:
-        import stumpy
-    except ImportError:
-        stumpy = None
+    measure.peers_header(f"{steps} steps, processor seconds")
+    stumpy = measure.installed("stumpy")
     rng = np.random.default_rng(0)
     x = rng.normal(size=steps).cumsum()
-    measure.header("steps", "query", "stumpy s", "d2ke s", "times")
+
+    def same(ours: Any, theirs: Any) -> None:
+        np.testing.assert_array_equal(ours[1], theirs[:, 1].astype(int))
+        np.testing.assert_allclose(ours[2], theirs[:, 0].astype(float), rtol=1e-6)
+
     for length in (100, 1000):
         query = x[12345 : 12345 + length] + 0.5 * rng.normal(size=length)
-        call = partial(d2ke.nearest_windows, [x], query, 10, exclusion=0.25, n_threads=threads)
-        own, (_, places, distances) = measure.least(call, repeat)
-        shown, times = "", ""
-        if stumpy is not None:
-            stumpy.match(query, x[:20000])  # compiles
-            call = partial(stumpy.match, query, x, max_distance=np.inf, max_matches=10)
-            theirs, matches = measure.least(call, repeat)
-            if matches[:, 1].tolist() != places.tolist():
-                raise SystemExit(f"query of {length}: other places than stumpy's")
-            np.testing.assert_allclose(matches[:, 0].astype(float), distances, rtol=1e-6)
-            shown, times = f"{theirs:.2f}", f"{theirs / own:.1f}"
-        measure.row(steps, length, shown, f"{own:.2f}", times)
+        ours = partial(d2ke.nearest_windows, [x], query, 10, exclusion=0.25, n_threads=threads)
+        call = stumpy and partial(stumpy.match, query, x, max_distance=np.inf, max_matches=10)
+        peer = {"stumpy": Peer(call, same)}
+        measure.side_by_side(f"query of {length}", ours, peer, repeat, clock=time.process_time)
 
 
 def main() -> None:
     """Measure the kernel, or the search."""
-    parser = measure.parser(__doc__)
+    parser = measure.parser(__doc__, threads=2)
     parser.add_argument("what", nargs="?", choices=["kernel", "search"], default="kernel")
     parser.add_argument("--steps", type=int, default=10**7)
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
     if options.what == "search":
         search(options.steps, options.repeat, options.threads)
     else:
-        kernel(options.threads, options.repeat)
+        kernel(options.repeat)
 
 
 if __name__ == "__main__":

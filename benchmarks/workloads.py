@@ -135,17 +135,3 @@ def cells(x, y=None):
     if y is None:
         return float((lengths.sum() ** 2 + (lengths**2).sum()) / 2)
     return float(lengths.sum()) * float(sum(map(len, y)))
-
-
-def cells_rws(x):
-    """Count the cells inside the Random Warping Series window over pairs i <= j of x."""
-    lengths, counts = np.unique([len(item) for item in x], return_counts=True)
-    total = 0
-    for a, (n, n_items) in enumerate(zip(lengths, counts, strict=True)):
-        rows = np.arange(n)
-        for m, m_items in zip(lengths[a:], counts[a:], strict=True):
-            width = max(min(40, -(-int(m) // 10)), int(m - n))
-            inside = np.minimum(m - 1, rows + width) - np.maximum(0, rows - width) + 1
-            pairs = n_items * m_items if n != m else n_items * (n_items + 1) // 2
-            total += int(inside.sum()) * int(pairs)
-    return float(total)

@@ -164,10 +164,10 @@ def cdsk(
     first round are not balanced; then there is smoothing, as for K. With at most 7 clusters k-means
     uses the rows of D^(-1/2) V, without scaling.
 
-    The defaults are one rule for all data, chosen by measurement (`benchmarks/README.md`), not by
-    theory. The gain over plain spectral clustering comes from the graph: the rounds after the
-    first, which use the weights, changed the mutual information by -0.02 to 0.04, and are more
-    often a loss than a gain.
+    The defaults are one rule for all data, chosen by measurement on twelve sets, not by theory. The
+    gain over plain spectral clustering comes from the graph: the rounds after the first, which use
+    the weights, changed the mutual information by -0.02 to 0.04, and are more often a loss than a
+    gain.
 
     - lam: of the order of 1, as published, all weight falls on a few objects. At n / 2 equal
       weights are optimal but for the cut, so that the first round is spectral clustering and the

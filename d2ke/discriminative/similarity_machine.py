@@ -88,8 +88,8 @@ def similarity_machine_fit(
     S+ / lam_plus + S- / lam_minus and the eigenvectors Q and eigenvalues of S, LIBSVM's
     coefficients a~ give a = Q diag(sign / lam) Q' a~, which is the solver of the Krein-space
     support vector machine. With equal weights it is LIBSVM on the flipped matrix, see
-    `SpectrumRepair`; with a large lam_minus it approaches clip, which was never much worse and on
-    strings clearly better in `benchmarks/similarity_machine.py`.
+    `SpectrumRepair`; with a large lam_minus it approaches clip, which was never much worse on five
+    data sets, and clearly better on strings.
 
     References
     ----------
