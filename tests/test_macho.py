@@ -45,9 +45,6 @@ def test_reads_what_the_compiler_was_told(tiny):
     assert binary.loads == [macho.SYSTEM]
     assert binary.rpaths == []
     assert binary.exports == {"_PyInit_tiny", "_visible"}
-    assert binary.imports["_PyLong_FromLong"] is None
-    assert binary.imports["_malloc"] == macho.SYSTEM
-    assert {"SEGMENT_64", "SYMTAB", "LOAD_DYLIB", "UUID"} <= set(binary.commands)
     # Only Macs with Apple's processors ask for a signature.
     assert binary.signature == ("valid" if processor == "arm64" else "not signed")
 

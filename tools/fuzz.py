@@ -8,7 +8,7 @@
 
 A batch has a seed and is the same whenever it is made. Batches run in child processes, which a
 crash or a hang ends; whatever is wrong is kept in the folder of findings, one JSON file for each
-seed. Files are for ``tools/fuzzers``.
+seed. Files are for ``tools/fuzzers.py``.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ from fuzz_kernels import (  # noqa: E402
     fuzz_coresets,
     fuzz_distances,
     fuzz_kernel_distance,
-    strings,
-    vectors,
 )
 
 import d2ke  # noqa: E402
@@ -50,78 +48,6 @@ import matlab_compat  # noqa: E402
 from d2ke._base.threads import team_size  # noqa: E402
 
 HANG_SECONDS = 120  # for one batch
-
-
-# ---- pack
-
-
-def fuzz_pack(seed):
-    """Objects of every kind and of none: packed without loss, or refused."""
-    rng = np.random.default_rng(seed)
-    tried = 0
-    for _ in range(20):
-        items = collection(rng)
-        options = {}
-        if rng.random() < 0.3:
-            options["kind"] = ["strings", "series", "sets", "other"][rng.integers(4)]
-        if rng.random() < 0.2:
-            options["lengths"] = [3, [1, 2], np.arange(5), "ab", [1.5]][rng.integers(5)]
-        if rng.random() < 0.2:
-            options["channels_first"] = True
-        if rng.random() < 0.2:
-            options["weights"] = collection(rng)
-        tried += len(items) if isinstance(items, list) else 1
-        try:
-            packed = d2ke.pack(items, **options)
-        except (TypeError, ValueError) as error:
-            expect(str(error), "an error without a message")
-            continue
-        expect(packed.offsets[-1] == len(packed.values), "offsets")
-        expect(d2ke.pack(list(packed), kind=packed.kind).values.shape == packed.values.shape, "two")
-        if packed.letters == "str" and not options and isinstance(items, list):
-            expect(list(packed) == items, "letters are lost")
-        d2ke.concatenate([packed, packed[::-1]])
-    return tried
-
-
-def collection(rng):
-    """Return anything that somebody may take for objects."""
-    n = int(rng.integers(0, 6))
-    choices = [
-        lambda: [item(rng) for _ in range(n)],
-        lambda: [item(np.random.default_rng(7)) for _ in range(n)],
-        lambda: vectors(rng, [2] * max(n, 1), 3, np.float64, "mixed"),
-        lambda: strings(rng, [3] * n),
-        lambda: rng.random(tuple(rng.integers(0, 4, rng.integers(0, 5)).tolist())),
-        lambda: np.array([*map(str, range(n)), None], dtype=object),
-        lambda: {"a": [1.0]},
-        lambda: iter([[1.0], [2.0]]),
-        lambda: [None, 5, "text", b"bytes", 1j][rng.integers(5)],
-        lambda: np.ma.masked_array(rng.random((2, 3)), rng.random((2, 3)) < 0.5),
-        lambda: sparse.random(3, 3, 0.5),
-    ]
-    return choices[rng.integers(len(choices))]()
-
-
-def item(rng):
-    """Return anything that somebody may take for one object."""
-    n = int(rng.integers(0, 5))
-    dtype = rng.choice(["f2", "f4", "f8", ">f8", "i1", "i8", "u8", "?", "c16", "U3", "O", "M8[s]"])
-    choices = [
-        lambda: rng.random(n),
-        lambda: (rng.random((n, 2)) * 100).astype(dtype),
-        lambda: np.full((n, 2), rng.choice([np.nan, np.inf, 1e308, 2.0**63])),
-        lambda: [[1.0], [1.0, 2.0]],
-        lambda: "a\0\ud800\U0010ffff"[:n],
-        lambda: bytes(n),
-        lambda: rng.integers(-(2**63), 2**63 - 1, n),
-        lambda: [2**70],
-        lambda: None,
-        lambda: [],
-        lambda: rng.random((1, 2, 3)),
-        lambda: {1, 2},
-    ]
-    return choices[rng.integers(len(choices))]()
 
 
 # ---- options
@@ -191,7 +117,6 @@ BATCHES = {
     "distances": (fuzz_distances, 8),
     "kernels": (fuzz_kernel_distance, 4),
     "coresets": (fuzz_coresets, 4),
-    "pack": (fuzz_pack, 2),
     "options": (fuzz_options, 2),
     "crash": (fuzz_crash, 0),
 }

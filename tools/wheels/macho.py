@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read a wheel for macOS as macOS would, and check what it says: ``python macho.py WHEEL``.
 
-For each binary: its processor, the oldest system, the signature, the libraries that it loads,
-and the load commands. Ends with status 1 if macOS would refuse one of them, or if a module
-exports more than Python's entry point.
+For each binary: its processor, the oldest system, the signature, and the libraries that it loads.
+Ends with status 1 if macOS would refuse one of them, or if a module exports more than Python's
+entry point. Symbols that no library has are found by the linker, and when a module is loaded.
 """
 
 from __future__ import annotations
@@ -18,19 +18,9 @@ from dataclasses import dataclass, field
 
 PROCESSORS = {0x0100000C: "arm64", 0x01000007: "x86_64"}
 COMMANDS = {
-    0x02: "SYMTAB",
-    0x0B: "DYSYMTAB",
     0x0C: "LOAD_DYLIB",
-    0x0D: "ID_DYLIB",
-    0x0E: "LOAD_DYLINKER",
-    0x19: "SEGMENT_64",
-    0x1B: "UUID",
     0x1D: "CODE_SIGNATURE",
     0x24: "VERSION_MIN_MACOSX",
-    0x26: "FUNCTION_STARTS",
-    0x29: "DATA_IN_CODE",
-    0x2A: "SOURCE_VERSION",
-    0x2C: "ENCRYPTION_INFO_64",
     0x32: "BUILD_VERSION",
     0x80000018: "LOAD_WEAK_DYLIB",
     0x8000001C: "RPATH",
@@ -38,8 +28,6 @@ COMMANDS = {
 }
 SYSTEM = "/usr/lib/libSystem.B.dylib"
 OF_THE_LINKER = {"___dso_handle", "__mh_dylib_header"}  # zig's exports them from all
-LOOKED_UP = 0xE  # instead of a library: the symbol is searched for in the whole process
-N_NUMBERS = {0x20: 1, 0x60: 1, 0x70: 1, 0x80: 1, 0xA0: 1, 0xC0: 2}  # after instructions that bind
 
 
 @dataclass
@@ -47,12 +35,10 @@ class Binary:
     """What a Mach-O file for one processor of 64 bits says."""
 
     processor: str
-    commands: list[str] = field(default_factory=list)
     oldest: tuple[int, int] = (0, 0)  # the first system that may load it
     loads: list[str] = field(default_factory=list)
     rpaths: list[str] = field(default_factory=list)
     exports: set[str] = field(default_factory=set)
-    imports: dict[str, str | None] = field(default_factory=dict)  # the library; None: looked up
     signature: str = "not signed"  # or "valid", or what is wrong
 
 
@@ -62,12 +48,10 @@ def read(data: bytes) -> Binary:
     if magic != 0xFEEDFACF:
         raise ValueError("not a Mach-O file of 64 bits")
     binary = Binary(PROCESSORS[processor])
-    programs: list[bytes] = []
     start = 32
     for _ in range(n_commands):
         command, size = struct.unpack_from("<2I", data, start)
-        name = COMMANDS.get(command, hex(command))
-        binary.commands.append(name)
+        name = COMMANDS.get(command, "")
         numbers = struct.unpack_from("<4I", data[start : start + size].ljust(24, b"\0"), 8)
         if name in ("BUILD_VERSION", "VERSION_MIN_MACOSX"):
             version = numbers[1 if name == "BUILD_VERSION" else 0]
@@ -77,15 +61,11 @@ def read(data: bytes) -> Binary:
         elif name == "RPATH":
             binary.rpaths.append(_text(data, start + numbers[0]))
         elif name == "DYLD_INFO_ONLY":
-            places = struct.iter_unpack("<2I", data[start + 8 : start + 48])
-            _, now, _, later, trie = (data[at : at + length] for at, length in places)
-            programs += [now, later]  # the weak ones are bound again, by name
-            binary.exports = _exports(trie)
+            at, length = struct.unpack_from("<2I", data, start + 40)
+            binary.exports = _exports(data[at : at + length])
         elif name == "CODE_SIGNATURE":
             binary.signature = _signature(data, numbers[0])
         start += size
-    for program in programs:  # all libraries have been named
-        binary.imports |= _imports(program, binary.loads)
     return binary
 
 
@@ -122,31 +102,6 @@ def _exports(trie: bytes) -> set[str]:
     return names - OF_THE_LINKER
 
 
-def _imports(program: bytes, loads: list[str]) -> dict[str, str | None]:
-    """Run the instructions by which macOS binds symbols, and note the libraries it looks into."""
-    imports: dict[str, str | None] = {}
-    library: str | None = None
-    symbol = ""
-    at = 0
-    while at < len(program):
-        operation, number = program[at] & 0xF0, program[at] & 0x0F
-        at += 1
-        if operation == 0x10:
-            library = loads[number - 1]
-        elif operation == 0x30:
-            library = None if number == LOOKED_UP else "this file"
-        elif operation == 0x40:
-            symbol = _text(program, at)
-            at += len(symbol) + 1
-        elif operation in (0x90, 0xA0, 0xB0, 0xC0):
-            imports[symbol] = library
-        for _ in range(N_NUMBERS.get(operation, 0)):
-            number, at = _number(program, at)
-        if operation == 0x20:
-            library = loads[number - 1]
-    return imports
-
-
 def _signature(data: bytes, start: int) -> str:
     """Compare the hashes of all pages in each code directory with the file."""
     _, _, n_blobs = struct.unpack_from(">3I", data, start)
@@ -173,27 +128,18 @@ def faults(path: str, binary: Binary, binaries: dict[str, Binary], tag: re.Match
     """Why macOS would not load the binary at `path` of a wheel with `tag`, or ought not to."""
     oldest, processor = (int(tag[1]), int(tag[2])), tag[3]
     found = []
-    if "DYLD_INFO_ONLY" not in binary.commands:
-        found.append("has symbols in a form that is not read here")
     if binary.processor != processor:
         found.append(f"is for {binary.processor}")
     if not (0, 0) < binary.oldest <= oldest:
         found.append(f"needs macOS {'.'.join(map(str, binary.oldest))}")
     if binary.signature != "valid" and (processor == "arm64" or binary.signature != "not signed"):
         found.append(f"the signature is {binary.signature}")
-    libraries = {}
     for library in set(binary.loads) - {SYSTEM}:
         places = [place + library.removeprefix("@rpath") for place in binary.rpaths]
         folder = posixpath.dirname(path)
         places = [posixpath.normpath(p.replace("@loader_path", folder)) for p in places]
-        libraries[library] = next((binaries[p] for p in places if p in binaries), None)
-        if libraries[library] is None:
+        if not any(place in binaries for place in places):
             found.append(f"loads {library}, which is not in the wheel")
-    for symbol, library in binary.imports.items():
-        if library is None and not symbol.startswith(("_Py", "__Py")):
-            found.append(f"nobody has {symbol}")
-        elif libraries.get(library) and symbol not in libraries[library].exports:
-            found.append(f"{library} has no {symbol}")
     module = posixpath.basename(path).partition(".")[0]
     if path.endswith(".so") and binary.exports != {f"_PyInit_{module}"}:
         found.append(f"exports {', '.join(sorted(binary.exports))}")
@@ -213,7 +159,6 @@ def main(wheel: str) -> int:
         system = ".".join(map(str, binary.oldest))
         print(f"{name}: {binary.processor}, macOS {system}, signature {binary.signature}")
         print(f"  loads {' '.join(binary.loads)}; searches {' '.join(binary.rpaths) or 'nowhere'}")
-        print(f"  {' '.join(binary.commands)}")
         for fault in faults(name, binary, binaries, tag):
             print(f"  FAULT: {fault}")
             n_faults += 1
