@@ -150,15 +150,6 @@ def test_distances_guide(capsys):
     assert names["gapped"][0].tolist() == [0, 0, pytest.approx(13 * 12 / 9)]
 
 
-def test_lines_of_a_new_distance():
-    page = text_of("docs/distances.md")
-    diff = re.search(r"```diff\n(.*?)```", page, re.S)[1]
-    lines = re.findall(r"^\+(?!\+\+ )(.+)$", diff, re.M)
-    assert len(lines) == int(re.search(r"in (\d+) lines", page)[1]) <= 120
-    cell = re.search(r"^\+{3} d2ke/_ext/elastic_cells.h\n(.*?)^\+{3}", diff, re.M | re.S)[1]
-    assert re.sub(r"^\+", "", cell, flags=re.M) in text_of("d2ke/_ext/elastic_cells.h")
-
-
 def test_string_distances_guide(capsys):
     names = {}
     for code in blocks("docs/string_distances.md"):
