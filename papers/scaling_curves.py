@@ -126,9 +126,7 @@ def summary(
     """
     curves: dict[str, dict[str, dict[float, float]]] = {}
     for method in dict.fromkeys(point["method"] for point in by_n):
-        points = [
-            {**point, **_without_search(point)} for point in by_n if point["method"] == method
-        ]
+        points = [point for point in by_n if point["method"] == method]
         at_lengths = [point for point in by_length if point["method"] == method]
         curves[method] = {
             "seconds": curve(points, "n", "processor_seconds"),
@@ -143,12 +141,6 @@ def summary(
         },
         "crossings": list(_crossings(curves)),
     }
-
-
-def _without_search(point: Mapping[str, Any]) -> dict[str, float]:
-    """D2KE of views chooses its parameters while it is trained; that counts."""
-    search = point["processor_by_stage"].get("search", 0.0)
-    return {"without_search": point["processor_seconds"] - search}
 
 
 def _crossings(curves: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -153,27 +153,6 @@ SETTINGS = {
     "digits-points": Setting(omega={"size": ((1, 3), (3, 15), (10, 30))}, R=1024, search_R=512),
 }
 
-# The values that a method's result depends on, besides those of all methods.
-_SHARED = ("scale_channels", "single")
-_SEARCHED = ("distance_parameters", "search_n")
-_FEATURES = ("R", "search_R", "gammas", "absolute", "scalings", "costs", "losses")
-_USED = {
-    "d2ke_views": ("R",),
-    "d2ke": ("omega", *_FEATURES),
-    "rsm": (*_FEATURES, "rsm_R"),
-    "knn": (),
-    "dsk_rbf": ("gram_n", "gram_gammas", "gram_costs"),
-    "dsk_nd": ("gram_n", "gram_costs"),
-    "gdk_led": ("gram_n", "costs", "losses", "transductive"),
-}
-
-
-def used(setting: Setting, method: str) -> dict[str, Any]:
-    """Return the values of a setting that a method's result depends on."""
-    searched = () if method == "d2ke_views" else _SEARCHED
-    return {name: getattr(setting, name) for name in (*_SHARED, *searched, *_USED[method])}
-
-
 # Methods without randomness: they have one result on a published division.
 DETERMINISTIC = frozenset({"knn", "dsk_rbf", "dsk_nd", "gdk_led"})
 

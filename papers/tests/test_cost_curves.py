@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cost against size: slopes, crossings, points that are kept, rows that stop."""
 
-import json
+import csv
 
 import numpy as np
 import pytest
@@ -9,18 +9,15 @@ from experiment_cases import SMALL, signs, subset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2ke.cli.session import Session
 from d2ke.objects.packing import pack
 from papers import scaling as module
-from papers import scaling_report
-from papers.methods import METHODS, Outcome
-from papers.paper import METHOD_NAMES
+from papers.methods import Outcome
 from papers.peak import peak_memory
-from papers.scaling import Scale, main, scaling, stretched
+from papers.scaling import main, scaling, stretched
 from papers.scaling_curves import crossing, predicted, slopes, summary
 from papers.settings import SETTINGS
 
-pytestmark = pytest.mark.slow  # test_tables runs two methods from end to end
+pytestmark = pytest.mark.slow
 
 SIZES = [100, 200, 400, 800]
 
@@ -81,12 +78,11 @@ def test_kinds_of_crossings():
     assert crossing({100: 2.0}, {100: 1.0})["kind"] == "never"
 
 
-def test_summary_is_of_the_processor_and_of_the_parts():
+def test_summary_has_both_with_and_without_the_search():
     def points(method, by_size, search):
         return [
             {"method": method, "n": n, "length": n / 10, "memory": 10 * n, "processor_seconds": s,
-             "processor_by_stage": {"search": search * s, "model": (1 - search) * s},
-             "seconds": 1e9}
+             "without_search": (1 - search) * s}
             for n, s in by_size.items()
         ]  # fmt: skip
 
@@ -131,178 +127,66 @@ def test_series_are_resampled(factor):
 # ---------------------------------------------------------------- runs
 
 
-class Killed(BaseException):
-    """What nothing in between can catch."""
-
-
-class Costs:
-    """Methods whose costs are known, in place of the true ones."""
-
-    def __init__(self):
-        self.seconds = {"d2ke": (1e-2, 1), "knn": (1e-4, 2), "dsk_rbf": (1e-3, 2)}
-        self.points, self.limit = [], None
-
-    def __call__(self, method, division):
-        if len(self.points) == self.limit:
-            raise Killed
-        n = len(division.train)
-        self.points.append((method, n, int(division.train.lengths.sum())))
-        factor, slope = self.seconds[method]
-        parts = {"search": 0.5 * factor * n**slope, "model": 0.5 * factor * n**slope}
-        return Outcome(accuracy=float(n), seconds=dict(parts), processor=dict(parts))
-
-
 @pytest.fixture
 def costs(monkeypatch):
-    data, fake = subset("digits-str8", 1000), Costs()
+    """Methods whose costs are known, in place of the true ones."""
+
+    def evaluate(method, division):
+        factor, slope = {"d2ke": (1e-2, 1), "knn": (1e-4, 2), "dsk_rbf": (1e-3, 2)}[method]
+        if division.train.lengths.mean() < 30 and method == "knn":
+            raise ValueError("too short")
+        cost = factor * len(division.train) ** slope
+        return Outcome(accuracy=90.0, processor={"search": cost / 2, "model": cost / 2})
+
+    data = subset("digits-str8", 600)
     monkeypatch.setattr(module, "load", lambda name, data_dir: data)
-    monkeypatch.setattr(module, "evaluate", fake)
-    monkeypatch.setattr(module, "draw", lambda results: b"a picture")
-    return fake
+    monkeypatch.setattr(module, "evaluate", evaluate)
 
 
-def start(out, lines=None, **options):
-    scale = Scale(**{"methods": ["d2ke", "knn", "dsk_rbf"], "smallest": 50, "R": 8} | options)
-    report = (lambda line: None) if lines is None else lines.append
-    session = Session(n_threads=1, report=report)
-    return scaling("digits-str8", scale, out=out, session=session)
+def start(out, **options):
+    methods = ["d2ke", "knn", "dsk_rbf"]
+    return scaling("digits-str8", methods, smallest=50, R=8, out=out, n_threads=1, **options)
 
 
-def test_a_row_stops_at_its_budget(costs, tmp_path):
-    lines = []
-    results = start(tmp_path, lines, seconds=100.0)
+def test_a_row_stops_at_its_budget(costs, tmp_path, capsys):
+    found = start(tmp_path, seconds=100.0)
+    by_n = [point for point in found["points"] if point["axis"] == "n"]
     sizes = {
-        method: [point["n"] for point in results["by_n"] if point["method"] == method]
-        for method in costs.seconds
+        method: [point["n"] for point in by_n if point["method"] == method]
+        for method in ("d2ke", "knn", "dsk_rbf")
     }
     # 0.001 * 400^2 is 160 s.
     everything = [50, 100, 200, 400]
     assert sizes == {"d2ke": everything, "knn": everything, "dsk_rbf": everything[:3]}
-    (stop,) = [row for row in results["stopped"] if row["axis"] == "n"]
-    assert (stop["method"], stop["size"]) == ("dsk_rbf", 400)
-    assert stop["reason"] == "would take about 3 min of processor time, more than 2 min"
-    assert f"DSK_RBF without N = 400, which {stop['reason']}" in lines
-    assert results["slopes"]["knn"]["seconds"]["fit"] == pytest.approx(2)
-    assert results["crossings"][0]["size"] == 100  # of 0.01 n and 0.0001 n^2
-    assert results["crossings"][1]["kind"] == "always" or results["crossings"][1]["size"] == 10
-    # With a larger budget the same folder resumes: only what is missing is computed.
-    costs.points.clear()
-    again = start(tmp_path, seconds=1000.0)
-    computed = [point for point in costs.points if point[1] == 400 and point[2] > 0]
-    assert ("dsk_rbf", 400) in {point[:2] for point in computed}
-    assert len(again["by_n"]) == 12
-    assert not [row for row in again["stopped"] if row["axis"] == "n"]
+    said = capsys.readouterr().out
+    assert "DSK_RBF stops before n 400, which would take too long" in said
+    assert "KNN refuses length 0.25: too short" in said
+    assert found["slopes"]["knn"]["seconds"]["fit"] == pytest.approx(2)
+    assert found["crossings"][0]["size"] == 100  # of 0.01 n and 0.0001 n^2
+    with (tmp_path / "scaling-digits-str8.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found["points"])
+    assert "| KNN | 2.00 (2.00) |" in (tmp_path / "scaling-digits-str8.md").read_text("utf-8")
 
 
-def test_a_run_that_was_stopped_resumes(costs, tmp_path):
-    whole = start(tmp_path / "whole")
-    everything = len(costs.points)
-    for limit in (4, 9):
-        costs.points.clear()
-        costs.limit = limit
-        with pytest.raises(Killed):
-            start(tmp_path / "killed")
-    costs.limit = None
-    costs.points.clear()
-    again = start(tmp_path / "killed")
-    assert 0 < len(costs.points) <= everything - 8
-    for axis in ("by_n", "by_length"):
-        keys = ("method", "n", "length", "accuracy", "processor_seconds")
-        assert [[point[key] for key in keys] for point in again[axis]] == [
-            [point[key] for key in keys] for point in whole[axis]
-        ]
-    costs.points.clear()
-    start(tmp_path / "killed")
-    assert costs.points == []
-    with pytest.raises(ValueError, match=r"scaling-digits-str8 was made .* R was 8 and is 9"):
-        start(tmp_path / "killed", R=9)
+def test_a_part_that_is_too_small_is_refused(costs, tmp_path):
+    with pytest.raises(ValueError, match=r"smallest must be at most 40, .* got 50"):
+        start(tmp_path, largest=40)
 
 
-def test_memory_stops_a_row_too(costs, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "memory_limit", lambda: 0)
-    monkeypatch.setattr(module, "curve", lambda points, key, value: {p[key]: 1.0 for p in points})
-    results = start(tmp_path, seconds=1e9)
-    assert {point["n"] for point in results["by_n"]} == {50}
-    assert all("of memory, more than there is" in row["reason"] for row in results["stopped"])
-
-
-def test_a_size_that_a_method_refuses_is_left_out(costs, tmp_path, monkeypatch):
-    def refusing(method, division):
-        if division.train.lengths.mean() < 30 and method == "knn":
-            raise ValueError("too short")
-        return costs(method, division)
-
-    monkeypatch.setattr(module, "evaluate", refusing)
-    results = start(tmp_path, methods=["knn", "d2ke"], seconds=1e6)
-    assert results["stopped"] == [
-        {"method": "knn", "axis": "length", "size": 0.25, "reason": "is refused: too short"}
-    ]
-    assert len([point for point in results["by_length"] if point["method"] == "knn"]) == 4
-
-
-@pytest.mark.parametrize(
-    "methods", [["d2ke", "knn"], pytest.param([*METHODS], marks=pytest.mark.slow)], ids=len
-)
-def test_true_methods(methods, monkeypatch, tmp_path):
+def test_true_methods(monkeypatch, tmp_path):
     data = subset("digits-str8", 300)
     monkeypatch.setattr(module, "load", lambda name, data_dir: data)
     monkeypatch.setitem(SETTINGS, "digits-str8", SMALL["digits-str8"])
     monkeypatch.setattr(module, "FACTORS", (0.5, 1.0))
     monkeypatch.setattr(module, "_MOST_AT_LENGTHS", 40)
-    out = tmp_path / "out"
     words = ["--R", "16", "--smallest", "40", "--largest", "80", "--threads", "1"]
-    assert main(["digits-str8", *words, "--methods", *methods, "--out", str(out)]) == 0
-    results = json.loads((out / "scaling-digits-str8.json").read_text("utf-8"))
-    assert {point["method"] for point in results["by_n"]} == set(methods)
-    assert len(results["by_n"]) == len(results["by_length"]) == 2 * len(methods)
-    for point in results["by_n"] + results["by_length"]:
-        stages = point["processor_by_stage"].values()
-        assert point["processor_seconds"] == pytest.approx(sum(stages))
-        assert point["seconds"] > 0
-        assert point["accuracy"] >= 0
-    assert {point["n"] for point in results["by_n"]} == {40, 80}
-    short, usual = sorted({point["length"] for point in results["by_length"]})
+    main(["digits-str8", *words, "--methods", "d2ke", "knn", "--out", str(tmp_path)])
+    with (tmp_path / "scaling-digits-str8.csv").open() as file:
+        points = list(csv.DictReader(file))
+    assert len(points) == 8
+    assert {point["n"] for point in points if point["axis"] == "n"} == {"40", "80"}
+    short, usual = sorted({float(p["length"]) for p in points if p["axis"] == "length"})
     assert short == pytest.approx(usual / 2, rel=0.05)
-    assert (out / "scaling-digits-str8.png").read_bytes().startswith(b"\x89PNG")
-    assert (out / "scaling-digits-str8.png").stat().st_size < 100_000
-    page = (out / "scaling-digits-str8.md").read_text("utf-8")
-    assert "cut or repeated" in page
-    assert all(f"| {METHOD_NAMES[method]} |" in page for method in methods)
-    # The report of the tables in the same folder has it as a section.
-    text = "\n".join(scaling_report.sections(out))
-    assert "Cost against size" in text
-    assert "scaling-digits-str8.png" in text
-    assert list(scaling_report.sections(tmp_path)) == []
-
-
-def test_ctrl_c_says_how_to_resume(costs, tmp_path, capsys, monkeypatch):
-    def stop(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(module, "evaluate", stop)
-    words = ["digits-str8", "--smallest", "50", "--out", str(tmp_path)]
-    assert main(words) == 130
-    assert (
-        f"finished points are in {tmp_path}; to resume: python -m papers.scaling"
-        in capsys.readouterr().err
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"methods": ["svm"]}, "methods must be one of d2ke_views, .*; got 'svm'"),
-        ({"R": 0}, "R must be .*0"),
-        ({"smallest": 5}, "smallest must be .*5"),
-        ({"smallest": 50, "largest": 49}, "largest must be .*49"),
-        ({"seconds": 0}, "seconds must be .*0"),
-        ({"smallest": 5000}, "smallest must be at most 700, the number of training objects"),
-    ],
-)
-def test_bad_options(costs, tmp_path, options, message):
-    with pytest.raises(ValueError, match=message):
-        start(tmp_path / "out", **options)
-    assert not (tmp_path / "out").exists()
 
 
 def test_peak_memory():

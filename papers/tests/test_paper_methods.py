@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Methods on divisions of data sets: nothing of the test part leaks."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from d2ke.objects.joining import concatenate
 from d2ke.objects.packing import pack
 from papers import methods
 from papers.methods import METHODS, Division, evaluate
-from papers.settings import DETERMINISTIC, SETTINGS, Setting, quick, sample, used
+from papers.settings import SETTINGS, quick, sample
 
 pytestmark = pytest.mark.slow  # test_tables runs two methods from end to end
 
@@ -270,44 +270,6 @@ def test_samplers_made_from_data_do_not_see_the_test_part(digits, name):
 
 
 # ---------------------------------------------------------------- what a result depends on
-
-
-def watched(setting):
-    """Return the setting and the set of its fields that are read from now on."""
-    names, read = {one.name for one in fields(Setting)}, set()
-
-    class Watched(Setting):
-        def __getattribute__(self, name):
-            if name in names:
-                read.add(name)
-            return super().__getattribute__(name)
-
-    values = {name: getattr(setting, name) for name in names}
-    watched_setting = Watched(**values)
-    read.clear()
-    return watched_setting, read
-
-
-def test_every_field_of_a_setting_is_used_by_a_method():
-    setting = SMALL["digits-str8"]
-    by_method = {method: used(setting, method) for method in METHODS}
-    assert set().union(*by_method.values()) == {one.name for one in fields(Setting)}
-    for values in by_method.values():
-        assert values == {name: getattr(setting, name) for name in values}
-    assert set(METHODS) > DETERMINISTIC
-    for method, values in by_method.items():
-        # Random objects, or representatives, are what makes a method random.
-        assert ("R" in values) == (method not in DETERMINISTIC)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_the_fields_that_a_method_uses_are_those_that_it_reads(digits, method):
-    for dataset in (digits["digits-str8"], signs(60)):
-        setting = SMALL["auslan"] if dataset.name == "signs" else SMALL[dataset.name]
-        setting, read = watched(setting)
-        division = Division.of(dataset, setting, 1, n_threads=1)
-        evaluate(method, division, sizes=(8,))
-        assert read == set(used(SMALL["digits-str8"], method))
 
 
 def limited(division, **limits):

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`papers.tables --paper`: the settings are the paper's, and its numbers stand beside ours."""
 
-import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from experiment_cases import SMALL, division_of, subset
+from experiment_cases import division_of, subset
 
 import d2ke
-from d2ke.cli.session import Session
-from papers import paper, report
-from papers import tables as module
+from papers import paper
 from papers.datasets import REGISTRY
 from papers.methods import evaluate
-from papers.plan import KINDS, Selection
 from papers.settings import SETTINGS, published
-from papers.tables import CELLS, main, tables
 
 IN_THE_PAPER = [name for name in paper.ORDER if (name, "knn") in paper.ACCURACIES]
 
@@ -44,19 +38,6 @@ def test_settings_are_the_papers(name):
         sigmas = setting.omega["sigma"]
         assert (min(sigmas), max(sigmas)) == pytest.approx((1e-3, 1e3))
         assert setting.distance_parameters == {"window": "rws"}
-
-
-def test_selection():
-    names, not_run = Selection(paper=True).checked_datasets()
-    assert set(names) | set(not_run) == set(IN_THE_PAPER)
-    assert set(not_run) == set(paper.UNPUBLISHED)
-    assert "d2ke_views" not in Selection(paper=True).checked_methods()
-    assert Selection(methods=["d2ke_views"], paper=True).checked_methods() == ["d2ke_views"]
-    assert {Selection(**{kind: True}).kind for kind in ("quick", "paper")} | {"full"} == set(KINDS)
-    with pytest.raises(ValueError, match="quick and paper exclude each other"):
-        _ = Selection(quick=True, paper=True).kind
-    with pytest.raises(SystemExit):
-        main(["--quick", "--paper"])
 
 
 # ---------------------------------------------------------------- methods
@@ -101,59 +82,3 @@ def test_transductive_embedding_by_hand(digits):
     some = with_setting(division, gram_n=50)
     other = evaluate("gdk_led", with_setting(some, transductive=False))
     assert evaluate("gdk_led", some).accuracy == other.accuracy
-
-
-# ---------------------------------------------------------------- the tables
-
-
-@pytest.fixture
-def small(monkeypatch, digits):
-    setting = replace(published("digits-str8"), R=16, search_R=8, rsm_R=8, gammas=(0.01,))
-    monkeypatch.setitem(KINDS, "paper", lambda name: setting)
-    monkeypatch.setitem(SETTINGS, "digits-str8", SMALL["digits-str8"])
-    monkeypatch.setattr(module, "load", lambda name, data_dir: digits)
-    monkeypatch.setattr(report, "figure", lambda *arguments: b"a picture")
-    printed = {("digits-str8", "knn"): 50.0, ("digits-str8", "rsm"): 70.0}
-    for key, value in printed.items():
-        monkeypatch.setitem(paper.ACCURACIES, key, value)
-
-
-def run(out, methods, **options):
-    selection = Selection(["digits-str8"], methods=methods, seeds=2, **options)
-    return tables(selection, out=out, session=Session(n_threads=1))
-
-
-def test_tables_of_both_settings(small, tmp_path):
-    ours = run(tmp_path, ["knn"])
-    assert ours["protocol"] == "ours"
-    assert ours["our_results"] == []
-    assert "Against the paper" not in (tmp_path / "report.md").read_text("utf-8")
-    results = run(tmp_path, ["knn", "rsm", "d2ke"], paper=True)
-    assert results["protocol"] == "paper"
-    assert json.loads((tmp_path / "results.json").read_text("utf-8"))["protocol"] == "paper"
-    names = {file.name for file in tmp_path.glob("cells*")}
-    assert names == {CELLS["full"], CELLS["paper"]}
-    assert results["kernel_errors"] == {}
-    header, lines = report.paper_table(results["results"], results["our_results"])
-    assert header[2:] == ["paper", "its protocol", "difference", "spread", "our settings"]
-    assert [line[1:3] for line in lines] == [["KNN", "50.00"], ["RSM", "70.00"]]
-    by_method = {record["method"]: record for record in results["results"]}
-    for line, method in zip(lines, ("knn", "rsm"), strict=True):
-        record = by_method[method]
-        difference = round(record["accuracy_mean"], 2) - float(line[2])
-        assert float(line[4].strip("*")) == pytest.approx(difference, abs=0.006)
-        assert float(line[5]) == pytest.approx(2 * np.std(record["accuracies"], ddof=1), abs=0.006)
-        assert line[4].startswith("**") == (abs(difference) > 2 * record["accuracy_sd"])
-    our_knn = ours["results"][0]
-    assert lines[0][6] == f"{our_knn['accuracy_mean']:.2f} ± {our_knn['accuracy_sd']:.2f}"
-    assert lines[1][6] == "-"
-    text = (tmp_path / "report.md").read_text("utf-8")
-    assert "the paper's protocol, not ours" in text.replace("**", "")
-    assert "embeds the test objects with the training objects" in text
-
-
-def test_a_run_resumes(small, tmp_path, monkeypatch):
-    first = run(tmp_path, ["knn"], paper=True)
-    monkeypatch.setattr(module, "evaluate", None)
-    again = run(tmp_path, ["knn"], paper=True)
-    assert again["results"] == first["results"]
