@@ -160,18 +160,25 @@ def report_lines(rows: Sequence[Row], kind: str) -> Iterator[str]:
                 text = f"**{text}**" if bold else text
                 title = METHOD_NAMES[method]
                 yield line([name, title, f"{printed:.2f}", accuracy_text(found), text])
-    yield "\n## Seconds\n\nOf one division, the choice of parameters included.\n"
+    yield "\n## Seconds\n\nOf one division, the choice of parameters included (in the paper).\n"
     yield from table(["data", *titles])
     for name in names:
-        times = [[row["seconds"] for row in cells.get((name, method), ())] for method in methods]
-        yield line([name, *(f"{statistics.fmean(one):.2f}" if one else "" for one in times)])
+        row = [name]
+        for method in methods:
+            times = [one["seconds"] for one in cells.get((name, method), ())]
+            text = f"{statistics.fmean(times):.2f}" if times else ""
+            printed = paper.SECONDS.get((name, method))
+            row.append(text if printed is None or not text else f"{text} ({printed:g})")
+        yield line(row)
     yield "\n## Notes\n"
     yield from (f"- {text}" for text in (*paper.GENERAL_NOTES, *paper.PROTOCOL_NOTES[
         "paper" if kind == "paper" else "ours"]))  # fmt: skip
     yield from (f"- {name}: {paper.NOTES[name]}" for name in names if name in paper.NOTES)
     for (name, method), found in cells.items():
-        for note in dict.fromkeys(row["note"] for row in found if row["note"]):
-            yield f"- {name}, {METHOD_NAMES[method]}: {note}."
+        notes = dict.fromkeys(row["note"] for row in found if row["note"])
+        if (first := paper.FIRST_VERSION.get((name, method))) is not None:
+            notes[f"the paper's first version has {first:.2f}, its revised one is shown"] = None
+        yield from (f"- {name}, {METHOD_NAMES[method]}: {note}." for note in notes)
 
 
 def mean_and_sd(found: Sequence[Row]) -> tuple[float, float]:
