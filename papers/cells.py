@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d2ke._base.checkpoint import Checkpoint, changed
+from d2ke._base.resuming import changed
 from d2ke._version import __version__
+from papers.checkpoint import Checkpoint
 from papers.datasets import Source
 from papers.methods import Outcome
 

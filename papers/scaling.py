@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.checkpoint import Checkpoint, as_json
 from d2ke._base.checks import choice, integer, positive_number
 from d2ke._base.files import check_writable
 from d2ke._base.memory import memory_limit, readable
+from d2ke._base.resuming import as_json
 from d2ke._version import __version__
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import add_options, number, positive
 from d2ke.cli.session import SILENT, Session, session_of
 from d2ke.objects.container import Objects, from_owned, offsets_of
 from papers.cells import digest
+from papers.checkpoint import Checkpoint
 from papers.datasets import Dataset, load
 from papers.estimate import duration
 from papers.methods import METHODS, Division, evaluate

@@ -15,7 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from d2ke._base.checkpoint import as_json
+from d2ke._base.resuming import as_json
+
 from d2ke._base.files import check_writable
 from d2ke.cli.main import console, run_command
 from d2ke.cli.options import add_options, positive

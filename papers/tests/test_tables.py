@@ -15,7 +15,6 @@ from dataclasses import fields, replace
 import pytest
 from interrupts import end, needs_proc
 
-from d2ke._base.checkpoint import Checkpoint
 from d2ke.cli.session import Session
 from d2ke.datasets import Dataset
 from papers import (
@@ -29,6 +28,7 @@ from papers import (
 )
 from papers import tables as module
 from papers.cells import RECORD, Cell
+from papers.checkpoint import Checkpoint
 from papers.datasets import REGISTRY, load
 from papers.estimate import Estimate, duration
 from papers.markdown import items, table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Locks and records of runs that can be resumed, and folders of their finished parts.
+"""Folders of the finished parts of a run.
 
 A folder is locked while a run has it. ``record.json`` lists the inputs of the run; a run with
 another record is refused. Each part is a file that is written whole or not at all, and ends with
@@ -12,8 +12,8 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,88 +21,14 @@ import numpy as np
 
 from d2ke._base.errors import warn
 from d2ke._base.files import write_file
-from d2ke._ext import isa
-from d2ke._version import __version__
+from d2ke._base.resuming import as_json, locked, refuse_differences, refuse_unknown
 
-# The last bits of results may depend on these besides the inputs.
-MADE_WITH = ("d2ke", "instructions")
-# The beginning of the value of an input without content to compare; the reason follows.
-UNKNOWN = "not known: "
 _RECORD, _LOCK = "record.json", "lock"
 _REMAINS = re.compile(r"\.[0-9a-f]{32}\.part$")  # of a part that a killed run was writing
 _FORMAT = 1
 _CRC_BYTES = 8  # as hexadecimal digits
 
 Key = tuple[str | int | float, ...]
-
-
-def made_with() -> dict[str, str]:
-    """Return the values of `MADE_WITH` in this process."""
-    return dict(zip(MADE_WITH, (__version__, isa.selected()), strict=True))
-
-
-def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
-    """Round-trip a value through JSON."""
-    return json.loads(json.dumps(value, default=default))
-
-
-def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return the names whose values differ between two records."""
-    was, now = ({name: repr(value) for name, value in run.items()} for run in (before, after))
-    return [name for name in now | was if now.get(name) != was.get(name)]
-
-
-def refuse_unknown(path: Path, record: Mapping[str, Any]) -> None:
-    """Refuse a record with an input that a later call could not compare."""
-    for name, value in record.items():
-        if isinstance(value, str) and value.startswith(UNKNOWN):
-            raise ValueError(
-                f"{path} cannot be resumed, since the {name} is {value}. Give the function an "
-                "attribute `version`, a str or an int that you change whenever its results change "
-                '(f.version = "1"), before the file is begun'
-            )
-
-
-def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Refuse to resume a run with another record; the error names the differences.
-
-    Differences in `MADE_WITH` are ignored where `after` lacks the name.
-    """
-    refuse_unknown(path, after)
-    differences = []
-    for name in changed(before, after):
-        if name not in MADE_WITH or name in after:
-            was, now = (repr(run[name]) if name in run else "not given" for run in (before, after))
-            differences.append(f"{name} was {was} and is {now}")
-    if differences:
-        raise ValueError(
-            f"{path} was made from something else: {'; '.join(differences)}; resume it with what "
-            "it was begun with, or remove it"
-        )
-
-
-@contextmanager
-def locked(path: Path, target: Path) -> Iterator[None]:
-    """Lock a file that exists for this alone; it is removed on Windows only.
-
-    Raises
-    ------
-    BlockingIOError
-        If another call writes `target` now.
-    """
-    from filelock import FileLock, Timeout  # here, as the import takes a while
-
-    lock = FileLock(path, timeout=0, thread_local=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise BlockingIOError(
-            f"{target} is being written by another call; only one at a time can do that"
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class Checkpoint(MutableMapping[Key, Any]):

@@ -11,7 +11,8 @@ import kills
 import numpy as np
 import pytest
 
-from d2ke._base.checkpoint import UNKNOWN, Checkpoint
+from d2ke._base.resuming import UNKNOWN
+from papers.checkpoint import Checkpoint
 
 RECORD = {"data": "digits", "seed": 3, "sizes": (1, 2), "rate": 0.1}
 
@@ -152,7 +153,7 @@ def test_two_at_once(tmp_path):
         with pytest.raises(BlockingIOError, match="being written by another call"):
             Checkpoint(tmp_path, RECORD)
         script = (
-            "import sys; from pathlib import Path; from d2ke._base.checkpoint import Checkpoint\n"
+            "import sys; from pathlib import Path; from papers.checkpoint import Checkpoint\n"
             "try: Checkpoint(Path(sys.argv[1]), {})\n"
             "except BlockingIOError: sys.exit(7)\n"
         )
