@@ -4,6 +4,7 @@
 import ctypes
 import decimal
 import itertools
+import logging
 import math
 import sys
 from collections import Counter
@@ -832,3 +833,20 @@ def window_distances(x, w, dilation, normalize, limits, place, radius, threshold
     near = profile[away <= max(radius * x.shape[1], away.min())]
     run = 1 - math.sqrt(longest_run(profile <= threshold) / len(profile))
     return math.sqrt(profile.min()), math.sqrt(near.min()), np.mean(profile > threshold), run
+
+
+class _Counts(logging.Handler):
+    def emit(self, record):
+        self.info = record.args[1]
+
+
+def counted(search, *args, **options):
+    """What `nearest` or `within` returns, and the counts that it logs."""
+    logger, counts = logging.getLogger("d2ke"), _Counts()
+    logger.addHandler(counts)
+    logger.setLevel(logging.DEBUG)
+    try:
+        return search(*args, **options), counts.info
+    finally:
+        logger.removeHandler(counts)
+        logger.setLevel(logging.NOTSET)

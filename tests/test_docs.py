@@ -265,7 +265,8 @@ def test_ten_minutes(small, capsys, tmp_path, monkeypatch):
     if not small:
         found = printed["train"].splitlines()
         assert_near(next(line for line in found if line.startswith("trained")), trained[:-1])
-        assert predicted in printed["predict"]
+        found = printed["predict"].splitlines(keepends=True)
+        assert_near(next(line for line in found if line.startswith("accuracy")), predicted)
 
 
 @pytest.mark.slow

@@ -85,22 +85,10 @@ RESULTS = {
         "item, id, neighbor, neighbor_id, distance",
         None,
     ),
-    "nearest and counts": (
-        d2ke.neighbors.nearest_info(X, k=2, **LEVENSHTEIN),
-        {},
-        "item, id, neighbor, distance",
-        2 * N,
-    ),
     "within": (
         d2ke.within(X, radius=2, **LEVENSHTEIN),
         {"other_ids": X},
         "item, id, neighbor, neighbor_id, distance",
-        None,
-    ),
-    "within and counts": (
-        d2ke.neighbors.within_info(X, radius=2, **LEVENSHTEIN),
-        {},
-        "item, id, neighbor, distance",
         None,
     ),
     "windows": (

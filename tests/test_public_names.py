@@ -70,7 +70,7 @@ def test_no_function_has_the_name_of_a_package():
 DEFAULTS = {
     "progress": {None, False}, "n_threads": {None, 1}, "seed": {0, None}, "random_state": {None},
     "metric": {False}, "include_self": {False}, "unseen_letters": {"allow"}, "keep_sums": {False},
-    "probability": {False}, "link": {"exp"}, "dtype": {None}, "Y": {None}, "checkpoint": {None},
+    "probability": {False}, "link": {"exp"}, "dtype": {None}, "Y": {None},
     "n_permutations": {999}, "margin": {1.0}, "oriented": {True}, "balance": {True},
     "missing": {False, None}, "squeeze": {False}, "C": {1.0}, "independent": {True},
     "supervised": {True},

@@ -68,9 +68,7 @@ def neighbors(X: d2ke.Objects) -> None:
     indices, near = d2ke.nearest(X, k=2, distance="levenshtein")
     assert_type(indices, NDArray[np.int64])
     assert_type(near, Reals)
-    _, _, info = d2ke.neighbors.nearest_info(X, k=2, distance="levenshtein")
-    assert_type(info, d2ke.neighbors.NeighborsInfo)
-    graph = d2ke.within(X, radius=1.5, distance="levenshtein", checkpoint="near")
+    graph = d2ke.within(X, radius=1.5, distance="levenshtein")
     assert_type(graph, sparse.csr_array)
 
 

@@ -56,7 +56,6 @@ SYNONYMS = {
         "names": "labels feature_names",
         "max_leaves": "max_leaf_nodes p",
         "limit": "n_top top max_features",
-        "checkpoint": "cache cache_dir memory",
         "y": "labels target targets y_true",
         "labels": "y target targets y_pred",
         "normalize": "normalise normalized",

@@ -278,8 +278,7 @@ exactly: a sparse matrix of their distances, as scipy.sparse.load_npz reads it. 
 nearest first, and with --radius fewer than K where fewer are near. Distances of 0 are stored
 entries; what is not stored is no neighbour. A .csv file has a row for each neighbour: item,
 neighbor, distance, with items counted from 0, and id and neighbor_id if the objects have ids; these
-are the array ids of a .npz file. With --checkpoint the same command resumes a run
-that was killed.
+are the array ids of a .npz file.
 
 {FILES}""",
         """\
@@ -287,7 +286,6 @@ that was killed.
   d2ke neighbors genes.fasta --k 15 --out graph.csv
   d2ke neighbors words.csv --k 5 --radius 3 --out graph.csv
   d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
-  d2ke neighbors reads.fasta --radius 10 --out graph.npz --checkpoint reads-10
   d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
 """,
         [
@@ -305,8 +303,6 @@ that was killed.
                 "action": "store_true",
                 "help": "each object is its own neighbour, beside the K others",
             }),
-            ("--checkpoint", {"metavar": "FOLDER",
-                              "help": "where finished blocks of rows are kept"}),
             *OBJECTS,
         ],
         (".npz", ".csv"),

@@ -39,7 +39,6 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         include_self=options.include_self,
         n_threads=session.n_threads,
         progress=session.progress,
-        checkpoint=options.checkpoint,
     )
     with reported_warnings(session):
         names = ArgumentNames("nearest" if options.k else "within")

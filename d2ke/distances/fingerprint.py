@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from d2ke._base.checkpoint import UNKNOWN
 from d2ke._base.checks import plain
 from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.resuming import UNKNOWN
 from d2ke.distances.precomputed import Precomputed
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance

@@ -18,7 +18,11 @@ from typing import Any, BinaryIO
 import h5py
 import numpy as np
 
-from d2ke._base.checkpoint import (
+from d2ke._base.damage import Damaged
+from d2ke._base.errors import warn
+from d2ke._base.files import check_place, open_file, reserve, sync_folder, write_all
+from d2ke._base.progress import progress_bar
+from d2ke._base.resuming import (
     MADE_WITH,
     as_json,
     locked,
@@ -26,10 +30,6 @@ from d2ke._base.checkpoint import (
     refuse_differences,
     refuse_unknown,
 )
-from d2ke._base.damage import Damaged
-from d2ke._base.errors import warn
-from d2ke._base.files import check_place, open_file, reserve, sync_folder, write_all
-from d2ke._base.progress import progress_bar
 from d2ke._base.seal import SIZE, Seal, check_seal, is_sealed
 from d2ke._base.signals import deferred_interrupts
 from d2ke.io.feature_file import FeatureFile

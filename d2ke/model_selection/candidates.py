@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,6 @@ def search_features(
     candidates: Iterable[tuple[Mapping[str, Any], np.ndarray]],
     problem: SearchProblem,
     values: Mapping[str, Sequence[Any]],
-    *,
-    kept: MutableMapping[tuple[Any, ...], Any] | None = None,
 ) -> Search:
     """Choose p(omega), R, scaling, gamma, C and the loss for features of distances.
 
@@ -63,8 +61,6 @@ def search_features(
     values : mapping of str to sequence
         The values to try of ``R``, ``scaling``, ``gamma`` (or ``gamma_scale``), ``C`` and ``loss``,
         as `search` describes them.
-    kept : mutable mapping, optional
-        Results of an interrupted search, which are reused; new results are added.
 
     Returns
     -------
@@ -83,24 +79,19 @@ def search_features(
     >>> search_features([({}, D)], problem, values | {"loss": ["squared"]}).accuracy
     100.0
     """
-    kept = {} if kept is None else kept
 
     def scored() -> Iterator[Scored]:
-        positions = count()  # enumerate() would hold a candidate while the next one is made
         for parameters, D in candidates:
-            position, settings = next(positions), _settings(D, values)
-            missing = [i for i in range(len(settings)) if (position, i) not in kept]
+            settings = _settings(D, values)
             with worker_pool(problem.n_threads, limit_blas_of_thread) as pool:
                 score = partial(_by_cost, D, problem, values["C"])
-                results = pool.map(score, [settings[i] for i in missing])
-                for i, by_cost in zip(missing, results, strict=True):
-                    kept[position, i] = by_cost
-            for i, setting in enumerate(settings):
+                by_costs = list(pool.map(score, settings))
+            for setting, by_cost in zip(settings, by_costs, strict=True):
                 features = partial(_scaled, D, setting)
-                yield {**parameters, **setting}, kept[position, i], features, setting["R"]
+                yield {**parameters, **setting}, by_cost, features, setting["R"]
             del D, features, score  # before the next candidate's distances are computed
 
-    return _best_by_both_losses(scored(), problem, values, kept)
+    return _best_by_both_losses(scored(), problem, values)
 
 
 def _settings(D: np.ndarray, values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -132,7 +123,6 @@ def _best_by_both_losses(
     scored: Iterable[Scored],
     problem: SearchProblem,
     values: Mapping[str, Sequence[Any]],
-    kept: MutableMapping[tuple[Any, ...], Any],
 ) -> Search:
     """Choose by the squared loss, and try the best setting with the squared hinge loss."""
     scores: list[tuple[dict[str, Any], float]] = []
@@ -148,11 +138,10 @@ def _best_by_both_losses(
             order = sorted(costs)
             place = order.index(costs[int(np.argmax(by_cost))])
             nearby = order[max(0, place - 1) : place + 2]
-            if (key := ("squared hinge",)) not in kept:
-                kept[key] = cross_validate_hinge(
-                    features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
-                )
-            scores += with_costs(setting, nearby, kept[key], loss="squared_hinge")
+            by_cost = cross_validate_hinge(
+                features(), problem.codes, nearby, problem.folds, n_threads=problem.n_threads
+            )
+            scores += with_costs(setting, nearby, by_cost, loss="squared_hinge")
     # The model has a loss of the grid; all settings that were tried are reported.
     best = Search.best_of([setting for setting in scores if setting[0]["loss"] in losses])
     return replace(best, tried=tuple(scores))
@@ -196,7 +185,7 @@ def search_vectors(
             by_cost = cross_validate(F, problem.codes, values["C"], problem.folds)
             yield dict(parameters), by_cost, partial(np.asarray, F), F.shape[1]
 
-    return _best_by_both_losses(scored(), problem, values, {})
+    return _best_by_both_losses(scored(), problem, values)
 
 
 def with_costs(

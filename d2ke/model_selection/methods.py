@@ -161,8 +161,7 @@ class SearchMethod(NamedTuple):
     run : callable
         ``run(call)`` returns the search.
     random_objects : bool
-        Whether the training objects are compared with random objects; these distances can be kept
-        in a checkpoint.
+        Whether the training objects are compared with random objects.
     adapt : mapping of str to callable
         ``adapt[name](values, problem)`` makes the default values of a parameter suit a small
         problem.

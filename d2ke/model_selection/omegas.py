@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Search over p(omega): random objects are drawn, and their distances computed or kept."""
+"""Search over p(omega): random objects are drawn, and their distances computed."""
 
 from __future__ import annotations
 
@@ -9,29 +9,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2ke._base import arrays
-from d2ke._base.checkpoint import Checkpoint, made_with
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import stages
-from d2ke._base.text import show
 from d2ke._base.threads import team_size
-from d2ke.distances.fingerprint import description, digest, sequence_digest
 from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import BY_NAME
 from d2ke.io.feature_file import FeatureFile, open_features
 from d2ke.model_selection.candidates import search_features
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import FEATURE_VALUES
-from d2ke.model_selection.result import Search, printable
+from d2ke.model_selection.result import Search
 from d2ke.objects.compatibility import matched, warn_of_letters
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
@@ -50,7 +45,6 @@ class SearchCall:
     params: Mapping[str, Any]
     sampler: Callable[..., Any] | None = None
     within: Any = None
-    checkpoint: Path | None = None
     progress: bool | None = False
 
     def distances(self, Y: Any = None, *, progress: bool | None = False) -> np.ndarray:
@@ -175,32 +169,17 @@ def search_omegas(omegas_of: Callable[[SearchCall], list[Omega]], call: SearchCa
             f"the search for {R} features of {n} objects",
             "give a smaller R, or fewer objects",
         )
-    if call.checkpoint is None:
-        return search_features(_candidates(call, omegas, None), call.problem, call.grid)
-    with Checkpoint(call.checkpoint, _record(call, omegas)) as kept:
-        candidates = _candidates(call, omegas, kept)
-        return search_features(candidates, call.problem, call.grid, kept=kept)
+    return search_features(_candidates(call, omegas), call.problem, call.grid)
 
 
 def _candidates(
-    call: SearchCall, omegas: Sequence[Omega], kept: Checkpoint | None
+    call: SearchCall, omegas: Sequence[Omega]
 ) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     """Yield the parameters of each p(omega), and the distances to its objects."""
-    for position, omega in enumerate(stages(omegas, "search", call.progress)):
-        yield omega.parameters, _distances(call, omega, ("distances", position), kept)
-
-
-def _distances(
-    call: SearchCall, omega: Omega, key: tuple[str, int], kept: Checkpoint | None
-) -> np.ndarray:
-    if call.within is not None:
-        return call.within
-    if kept is not None and (arrays := kept.arrays(key)) is not None:
-        return arrays["D"]
-    D = call.distances(_drawn(call, omega))
-    if kept is not None:
-        kept.put_arrays(key, D=D)
-    return D
+    for omega in stages(omegas, "search", call.progress):
+        D = call.distances(_drawn(call, omega)) if call.within is None else call.within
+        yield omega.parameters, D
+        del D  # before the next ones are computed
 
 
 def _drawn(call: SearchCall, omega: Omega) -> Any:
@@ -220,27 +199,3 @@ def _drawn(call: SearchCall, omega: Omega) -> Any:
     if len(objects) != R:
         raise ArgumentError("sampler", f"drew {len(objects)} objects where R is {R}")
     return objects
-
-
-def _record(call: SearchCall, omegas: Sequence[Omega]) -> Mapping[str, Any]:
-    """Return what must stay the same for a search to be resumed."""
-    record: dict[str, Any] = {
-        "method": call.method,
-        "y": sequence_digest("y", [call.problem.codes]),
-        "n_folds": call.problem.n_folds,
-        "seed": call.problem.seed,
-        **{f"grid[{name!r}]": printable(values) for name, values in call.grid.items()},
-        **made_with(),
-    }
-    if call.within is not None:
-        return record | {"within": sequence_digest("within", [call.within])}
-    for omega in omegas:
-        names = ArgumentNames("search", "X", "omega")
-        pairs = check_pairs(call.X, _drawn(call, omega), call.distance, call.params, names)
-        if "X" not in record:
-            described, inputs = description(pairs)
-            inputs.pop("omega", None)
-            record |= {"distance": described, **inputs}
-        title = f"omega of {show(omega.parameters)}" if omega.parameters else "omega"
-        record[title] = digest("omega", pairs.y)
-    return record

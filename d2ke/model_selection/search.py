@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from scipy import LowLevelCallable
 
 from d2ke._base import labels
 from d2ke._base.blas import one_blas_thread
-from d2ke._base.checks import choice, file_path, integer
+from d2ke._base.checks import choice, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.text import shown
@@ -39,7 +37,6 @@ def search(
     sampler: Callable[..., Any] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     within: Any = None,
-    checkpoint: str | os.PathLike[str] | None = None,
     n_folds: int = 10,
     seed: int = 0,
     n_threads: int | None = None,
@@ -100,10 +97,6 @@ def search(
         Precomputed distances: among the training objects, shape (n, n); for ``"d2ke"`` and
         ``"rsm"`` to random objects, shape (n, R). ``grid["R"]`` selects the first columns. X, the
         distance and the sampler are then not needed. All of a file is read into memory.
-    checkpoint : path, optional
-        For ``"d2ke"`` and ``"rsm"``: a folder for finished distances and results. After a kill, the
-        same call resumes; a call with other arguments is refused. A Python distance needs an
-        attribute ``version``. Each of several distances has its own subfolder.
     n_folds : int
         Number of folds, 2 to n.
     seed : int
@@ -130,18 +123,11 @@ def search(
         common parameters.
     ValueError
         If a name in `grid` is unknown for the method (and to the sampler) or has no values, there
-        is one class only, lengths differ, or a value is out of range; a `checkpoint` of a search
-        with other arguments, which the error names.
+        is one class only, lengths differ, or a value is out of range.
     MemoryError
         If the call would take more memory than is available; see docs/memory.md.
-    OSError
-        If parts of `checkpoint` cannot be written, or another search uses it.
     KeyboardInterrupt
         On Ctrl-C, within a second.
-
-    Notes
-    -----
-    The same call with and without `checkpoint` gives the same result.
 
     References
     ----------
@@ -159,8 +145,6 @@ def search(
     >>> list(result.parameters)
     ['length', 'R', 'scaling', 'gamma', 'C', 'loss']
     """
-    if checkpoint is not None:
-        checkpoint = file_path("checkpoint", checkpoint)
     if isinstance(distance, (list, tuple)):
         if within is not None:
             raise ArgumentError("within", "holds one distance, but distance is a list of several")
@@ -173,15 +157,11 @@ def search(
             search, y, X, method, sampler=sampler, grid=grid, n_folds=n_folds, seed=seed,
             n_threads=n_threads, progress=progress,
         )  # fmt: skip
-        return _search_each(_named(distance), checkpoint, search_one)
+        return _search_each(_named(distance), search_one)
     row = METHODS[choice("method", method, METHODS)]
     labels.refuse_swapped(y, X)
     labels.check_order(X, y=y)
     codes = labels.encode_classes("y", y)[1]
-    if checkpoint is not None and not row.random_objects:
-        raise ArgumentError(
-            "checkpoint", f"has no meaning for method {method!r}, but within may be a file"
-        )
     if distance is None and within is None:
         X = as_objects("X", X)
         distance = usual_distance(X.kind)
@@ -205,9 +185,7 @@ def search(
     for name, adapt in row.adapt.items():
         if name not in chosen:
             values[name] = adapt(values[name], problem)
-    call = SearchCall(
-        method, X, problem, values, distance, params, sampler, within, checkpoint, progress
-    )
+    call = SearchCall(method, X, problem, values, distance, params, sampler, within, progress)
     started = time.perf_counter()
     with one_blas_thread():
         result = row.run(call)
@@ -217,7 +195,6 @@ def search(
         "distance_parameters": {name: printable(value) for name, value in params.items()},
         "grid": values,
         "n": len(codes),
-        **({} if checkpoint is None else {"checkpoint": str(checkpoint)}),
         "n_folds": n_folds,
         "seed": seed,
         "seconds": time.perf_counter() - started,
@@ -251,15 +228,12 @@ def _named(distances: Sequence[Any]) -> dict[str, tuple[Any, Mapping[str, Any]]]
 
 def _search_each(
     named: Mapping[str, tuple[Any, Mapping[str, Any]]],
-    checkpoint: Path | None,
     search_one: Callable[..., Search],
 ) -> Search:
     """Search with each distance, and choose the best setting of all; among equals the earliest."""
     results = {
-        name: search_one(
-            distance=distance, checkpoint=checkpoint and checkpoint / str(i), **options
-        )
-        for i, (name, (distance, options)) in enumerate(named.items())
+        name: search_one(distance=distance, **options)
+        for name, (distance, options) in named.items()
     }
     best = Search.best_of(
         [
@@ -272,6 +246,4 @@ def _search_each(
         "distances": tuple(named),
         "seconds": sum(result.info["seconds"] for result in results.values()),
     }
-    if checkpoint is not None:
-        info["checkpoint"] = str(checkpoint)
     return replace(best, info=info)

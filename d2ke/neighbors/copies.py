@@ -21,7 +21,7 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.itself import self_distances
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.strategies import Strategy, choose_strategy
+from d2ke.neighbors.strategies import choose_strategy
 from d2ke.objects.container import take
 from d2ke.objects.copies import Copies, find_copies, no_copies
 from d2ke.objects.packed import offsets_of
@@ -37,17 +37,14 @@ class DistinctSearch(NamedTuple):
     y: Copies
 
 
-def distinct_search(search: NeighborSearch, y: Copies | None = None) -> DistinctSearch | None:
-    """Return the search of the distinct objects, or None if the full search is to be used.
-
-    `y` are the copies in Y, if they are known.
-    """
+def distinct_search(search: NeighborSearch) -> DistinctSearch | None:
+    """Return the search of the distinct objects, or None if the full search is to be used."""
     pairs = search.pairs
     if not _is_of_content(search):
         return None
-    prepared, y = y is not None, find_copies(pairs.y) if y is None else y
+    y = find_copies(pairs.y)
     x = y if pairs.y is pairs.x else find_copies(pairs.x)
-    if not (x or y or prepared):
+    if not (x or y):
         return None
     columns = take(pairs.y, y.firsts)
     rows = columns if pairs.y is pairs.x else take(pairs.x, x.firsts)
@@ -79,28 +76,19 @@ def copy_distances(pairs: PairwiseProblem, copies: Copies) -> np.ndarray:
 
 
 def search_neighbors(
-    search: NeighborSearch,
-    lists: NearestLists | WithinLists,
-    info: NeighborsInfo,
-    strategy: Strategy | None = None,
-    y: Copies | None = None,
+    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
-    """Fill the lists by a search of the distinct objects, and count the computed distances.
-
-    `strategy` and `y` were prepared for blocks of rows, if given.
-    """
-    distinct = distinct_search(search, y)
+    """Fill the lists by a search of the distinct objects, and count the computed distances."""
+    distinct = distinct_search(search)
     if distinct is not None:
         try:
-            _search_distinct(distinct, search, lists, info, strategy)
+            _search_distinct(distinct, search, lists, info)
         except ValueError:  # an invalid distance; all are searched, for the objects' numbers
             if isinstance(search.pairs.distance, (str, RecordDistance)):
                 raise
-            distinct = strategy = None
-            search = replace(search, prepared=None)
+            distinct = None
     if distinct is None:
-        strategy = strategy or choose_strategy(search)
-        strategy.search(search, lists, info)
+        choose_strategy(search).search(search, lists, info)
 
 
 def _is_of_content(search: NeighborSearch) -> bool:
@@ -118,11 +106,10 @@ def _search_distinct(
     search: NeighborSearch,
     lists: NearestLists | WithinLists,
     info: NeighborsInfo,
-    strategy: Strategy | None,
 ) -> None:
     reduced, x, y = distinct
     counted = NeighborsInfo(reduced.n_pairs)
-    strategy = strategy or choose_strategy(reduced)
+    strategy = choose_strategy(reduced)
     near: Any
     if isinstance(lists, NearestLists):
         near = NearestLists(len(x.firsts), reduced.k, search.radius)

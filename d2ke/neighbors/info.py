@@ -8,26 +8,17 @@ from dataclasses import dataclass, field
 
 @dataclass
 class NeighborsInfo:
-    """Counts of the distances that `nearest_info` or `within_info` computed or ruled out.
+    """Counts of the distances that a search of neighbours computed or ruled out.
 
     Attributes
     ----------
     pairs : int
-        Candidate pairs of an object of X and an object of Y. With `checkpoint`, those of the rows
-        that this call searched, pairs of an object with itself included.
+        Candidate pairs of an object of X and an object of Y.
     computed : int
         Distances computed in full. Those of a table of pivots are not counted.
     ruled_out : dict of str to int
         Pairs that each bound ruled out, by the bound's name; ``"symmetry"`` counts pairs whose
         distance equals that of the reversed pair. With `computed` they add up to `pairs`.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> X = [[0.0], [1.0], [5.0]]
-    >>> graph, info = d2ke.neighbors.within_info(X, radius=2, distance="dtw")
-    >>> info.pairs, info.computed, info.ruled_out
-    (6, 3, {'symmetry': 3})
     """
 
     pairs: int

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -33,7 +32,6 @@ def outlier_scores(
     metric: bool = False,
     n_threads: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> NDArray[np.float64]:
     """Score how far each object is from the others: the largest scores are the outliers.
@@ -52,7 +50,7 @@ def outlier_scores(
         ``"knn"`` is the mean distance to the k nearest others. ``"lof"``, the local outlier factor,
         compares that with the same of these others: about 1 inside a group of any density. See
         Notes.
-    metric, n_threads, progress, checkpoint, **params
+    metric, n_threads, progress, **params
         As for `nearest`.
 
     Returns
@@ -101,7 +99,7 @@ def outlier_scores(
     [1.0, 1.0, 1.0, 1.0, 7.0]
     """
     choice("method", method, ("knn", "lof"))
-    options = SearchOptions(False, metric, n_threads, progress, checkpoint)
+    options = SearchOptions(False, metric, n_threads, progress)
     names = ArgumentNames("outlier_scores")
     pairs = check_search(check_any_pairs, X, None, distance, params, names)
     if method == "knn":

@@ -32,13 +32,6 @@ _USERS_ERROR = 1e-6
 _ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
-class ChosenPivots(NamedTuple):
-    """The pivots, objects of Y, and their distances to Y, shape (pivots, m)."""
-
-    pivots: np.ndarray
-    y: np.ndarray
-
-
 class PivotTable(NamedTuple):
     """The pivots, objects of Y, and their distances to X (pivots, n) and to Y (pivots, m)."""
 
@@ -90,24 +83,17 @@ def table_bytes(search: NeighborSearch) -> int:
     return 24 * _count(search.pairs) * sum(search.pairs.shape)
 
 
-def prepare_pivots(search: NeighborSearch) -> ChosenPivots:
-    """Choose the pivots, and compute the distances of Y to them."""
-    return _choose(search.pairs, search.n_threads)
-
-
 def search_pivots(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by distances to pivots where that is faster, else by all distances."""
-    bounds = pivot_bounds(search.pairs, search.n_threads, search.prepared)
+    bounds = pivot_bounds(search.pairs, search.n_threads)
     search_bounded(search, bounds, lists, info)
 
 
-def pivot_bounds(
-    pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots | None = None
-) -> Bounded | None:
+def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
     """Return the bounds of all pairs, or None for distances too large for float32."""
-    table = _table(pairs, n_threads, chosen or _choose(pairs, n_threads))
+    table = _table(pairs, n_threads)
     largest = float(max(table.x.max(), table.y.max()))
     computed = 1.0
     if isinstance(pairs.distance, (str, RecordDistance)):
@@ -167,9 +153,9 @@ def _count(pairs: PairwiseProblem) -> int:
     return min(m, max(_MIN_PIVOTS, min(_MAX_PIVOTS, n * m // (_TABLE_PART * (n + m)))))
 
 
-def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> PivotTable:
-    """Compute the distances of X to the pivots."""
-    pivots, to_y = chosen
+def _table(pairs: PairwiseProblem, n_threads: int) -> PivotTable:
+    """Choose pivots, and compute the distances of Y and X to them."""
+    pivots, to_y = _choose(pairs, n_threads)
     if pairs.y is pairs.x:
         return PivotTable(pivots, to_y, to_y)
     to_x = np.empty((len(pivots), pairs.shape[0]))
@@ -179,8 +165,8 @@ def _table(pairs: PairwiseProblem, n_threads: int, chosen: ChosenPivots) -> Pivo
     return PivotTable(pivots, to_x, to_y)
 
 
-def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
-    """Choose pivots in a sample of Y, each far from the others."""
+def _choose(pairs: PairwiseProblem, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """Choose pivots in a sample of Y, each far from the others; return their distances to Y."""
     m = pairs.shape[1]
     count, sample = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
     pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
@@ -195,8 +181,8 @@ def _choose(pairs: PairwiseProblem, n_threads: int) -> ChosenPivots:
         nearest[pivots[: i + 1]] = -1
         pivot = int(sample[nearest[sample].argmax()])
         if nearest[pivot] < 0:
-            return ChosenPivots(pivots[: i + 1], to_y[: i + 1])
-    return ChosenPivots(pivots, to_y)
+            return pivots[: i + 1], to_y[: i + 1]
+    return pivots, to_y
 
 
 def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from d2ke._base.memory import memory_limit
 from d2ke.distances.problem import PairwiseProblem
@@ -36,8 +35,6 @@ class NeighborSearch:
         The largest distance of a neighbour, a number of the dtype of the distances.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
-    prepared : object
-        What the strategy prepared for all blocks of rows, or None.
     """
 
     pairs: PairwiseProblem
@@ -48,7 +45,6 @@ class NeighborSearch:
     k: int = 0
     radius: float = math.inf
     report: Callable[[int, int], None] | None = None
-    prepared: Any = None
 
     @property
     def n_pairs(self) -> int:
@@ -61,18 +57,6 @@ class NeighborSearch:
         """Bytes of a tile of distances."""
         n, m = self.pairs.shape
         return min(_TILE_BYTES, n * m * self.pairs.dtype.itemsize)
-
-    def block(self, rows: slice, **changes: Any) -> NeighborSearch:
-        """Return the search of some rows, as if they were objects other than Y.
-
-        An object is then its own neighbour, and must be left out afterwards. `changes` replace
-        attributes.
-        """
-        pairs = self.pairs
-        names = pairs.names._replace(y=pairs.names.x) if self.same else pairs.names
-        reduced = replace(pairs, x=pairs.part(rows), same=False, names=names, first=rows.start)
-        k = self.k and self.k + self.skip
-        return replace(self, pairs=reduced, same=False, skip=False, k=k, **changes)
 
     def reporter(
         self, before: int, total: int, weight: int = 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbour searches of packed objects: all rows at once, or blocks that a checkpoint keeps."""
+"""Neighbour searches of packed objects: the k nearest, and those within a radius."""
 
 from __future__ import annotations
 
-import os
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from d2ke._base.checkpoint import Checkpoint
-from d2ke._base.checks import file_path, flag, integer, not_negative
+from d2ke._base.checks import flag, integer, not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
@@ -24,7 +23,8 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.row_search import search_by_rows, search_record
+
+LOGGER = logging.getLogger("d2ke")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,6 @@ class SearchOptions:
     metric: bool = False
     n_threads: int | None = None
     progress: bool | None = False
-    checkpoint: str | os.PathLike[str] | None = None
 
     def search(self, pairs: PairwiseProblem, same: bool) -> NeighborSearch:
         """Return a search without k and radius; `same`: whether Y is X."""
@@ -56,7 +55,7 @@ class SearchOptions:
 def find_nearest(
     pairs: PairwiseProblem, same: bool, k: Any, radius: Any, options: SearchOptions
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]], NeighborsInfo]:
-    """Return what `nearest_info` returns; `same`: whether Y is X."""
+    """Return what `nearest` returns, and what was computed; `same`: whether Y is X."""
     n, m = pairs.shape
     k = others_count(k, n) if same else integer("k", k, 1)
     if k > m:
@@ -67,16 +66,11 @@ def find_nearest(
     search = replace(search, k=k + with_itself, radius=limit)
     needed = 48 * n * search.k
     check_fits(needed, f"the {search.k} nearest of {n} objects", "search a part of X at a time")
-    if options.checkpoint is None:
-        lists = NearestLists(n, search.k, limit)
-        info = _search(search, lists, options.progress)
-        indices, distances = lists.result(pairs.dtype)
-        if with_itself:
-            indices, distances = itself_first(pairs, indices, distances)
-    else:
-        graph, info = _resume(search, options.checkpoint, options.progress)
-        indices = graph.indices.astype(np.int64, copy=False).reshape(n, search.k)
-        distances = graph.data.reshape(n, search.k)
+    lists = NearestLists(n, search.k, limit)
+    info = _search(search, lists, options.progress)
+    indices, distances = lists.result(pairs.dtype)
+    if with_itself:
+        indices, distances = itself_first(pairs, indices, distances)
     if radius is None:
         warn_of_first_neighbors(pairs, indices, distances)
     return indices, distances, info
@@ -85,11 +79,9 @@ def find_nearest(
 def find_within(
     pairs: PairwiseProblem, same: bool, radius: Any, options: SearchOptions
 ) -> tuple[sparse.csr_array, NeighborsInfo]:
-    """Return what `within_info` returns; `same`: whether Y is X."""
+    """Return what `within` returns, and what was computed; `same`: whether Y is X."""
     search = options.search(pairs, same)
     search = replace(search, radius=pairs.rounded(not_negative("radius", radius)))
-    if options.checkpoint is not None:
-        return _resume(search, options.checkpoint, options.progress)
     lists = WithinLists(pairs.shape, search.radius)
     info = _search(search, lists, options.progress)
     return lists.result(pairs.dtype), info
@@ -111,16 +103,5 @@ def _search(
     info = NeighborsInfo(search.n_pairs)
     with progress_bar(progress, "neighbours") as report:
         search_neighbors(replace(search, report=report), lists, info)
+    LOGGER.debug("%s: %s", search.pairs.names.function, info)
     return info
-
-
-def _resume(
-    search: NeighborSearch, checkpoint: str | os.PathLike[str], progress: bool | None
-) -> tuple[sparse.csr_array, NeighborsInfo]:
-    """Begin or resume a search whose blocks of rows are kept."""
-    folder = file_path("checkpoint", checkpoint)
-    with (
-        Checkpoint(folder, search_record(search)) as kept,
-        progress_bar(progress, "neighbours") as report,
-    ):
-        return search_by_rows(replace(search, report=report), kept)

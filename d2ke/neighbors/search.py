@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +14,6 @@ from d2ke._base.keywords import hinted
 from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
-from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 
 
@@ -31,7 +29,6 @@ def nearest(
     metric: bool = False,
     n_threads: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]:
     """Find the k nearest objects of Y to each object of X, exactly.
@@ -66,10 +63,6 @@ def nearest(
     progress : bool, optional
         Whether to show progress; by default on a terminal or in a notebook, where work takes more
         than two seconds.
-    checkpoint : path, optional
-        A folder in which blocks of rows are kept as they are ready, with the same bits. The same
-        call resumes a killed one; a call with other arguments is refused. A Python function needs
-        an attribute ``version`` for that.
     **params
         Parameters of the distance, as for `distance_matrix`.
 
@@ -85,10 +78,7 @@ def nearest(
     ------
     TypeError, ValueError
         As `distance_matrix`; a matrix of other than distances; a k out of range, a radius that is
-        negative or not finite; metric=True, but sampled objects violate the triangle inequality; a
-        checkpoint of another call, which the error names.
-    OSError
-        A checkpoint that another call uses, or that cannot be written.
+        negative or not finite; metric=True, but sampled objects violate the triangle inequality.
     KeyboardInterrupt
         On Ctrl-C, within a second.
     MemoryError
@@ -100,10 +90,6 @@ def nearest(
         If all neighbours are equally far, and are the first objects: a named distance that
         does not separate any objects. If X looks like a matrix of distances that is taken for
         objects.
-
-    See Also
-    --------
-    d2ke.neighbors.nearest_info : The same, with counts of the distances computed.
 
     Examples
     --------
@@ -119,63 +105,9 @@ def nearest(
     """
     names = ArgumentNames("nearest")
     pairs = check_search(check_any_pairs, X, Y, distance, params, names)
-    options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
+    options = SearchOptions(include_self, metric, n_threads, progress)
     indices, distances, _ = find_nearest(pairs, Y is None, k, radius, options)
     return indices, distances
-
-
-@hinted
-def nearest_info(
-    X: Any,
-    Y: Any = None,
-    *,
-    k: int,
-    radius: float | None = None,
-    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = None,
-    include_self: bool = False,
-    metric: bool = False,
-    n_threads: int | None = None,
-    progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    **params: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]], NeighborsInfo]:
-    """Find the k nearest objects as `nearest` does, and count the distances computed for that.
-
-    Parameters
-    ----------
-    X, Y, k, radius, distance, include_self, metric, n_threads, progress, checkpoint, **params
-        As for `nearest`.
-
-    Returns
-    -------
-    indices : ndarray of int64, shape (n, k)
-        As of `nearest`.
-    distances : ndarray, shape (n, k)
-        As of `nearest`.
-    info : NeighborsInfo
-        Counts of the distances that were computed, and of those that each bound ruled out.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError, MemoryError, KeyboardInterrupt
-        As `nearest`.
-
-    Warns
-    -----
-    UserWarning
-        As `nearest`.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> *_, info = d2ke.neighbors.nearest_info([[0.0], [1.0], [5.0]], k=1, distance="dtw")
-    >>> info.pairs, info.computed
-    (6, 3)
-    """
-    names = ArgumentNames("nearest")
-    pairs = check_search(check_any_pairs, X, Y, distance, params, names)
-    options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
-    return find_nearest(pairs, Y is None, k, radius, options)
 
 
 @hinted
@@ -189,7 +121,6 @@ def within(
     metric: bool = False,
     n_threads: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
     **params: Any,
 ) -> sparse.csr_array:
     """Find all pairs of objects whose distance is at most a radius, exactly.
@@ -210,7 +141,7 @@ def within(
         only the number counts.
     include_self : bool
         Where Y is None: keep each object's distance to itself too.
-    metric, n_threads, progress, checkpoint
+    metric, n_threads, progress
         As for `nearest`.
     **params
         Parameters of the distance, as for `distance_matrix`.
@@ -225,18 +156,11 @@ def within(
     ------
     TypeError, ValueError
         As `distance_matrix`; a radius that is negative or not finite; metric=True, but sampled
-        objects violate the triangle inequality; a checkpoint of another call, which the error
-        names.
-    OSError
-        A checkpoint that another call uses, or that cannot be written.
+        objects violate the triangle inequality.
     MemoryError
         As soon as more pairs are within the radius than fit into memory.
     KeyboardInterrupt
         On Ctrl-C, within a second.
-
-    See Also
-    --------
-    d2ke.neighbors.within_info : The same, with counts of the distances computed.
 
     Examples
     --------
@@ -249,52 +173,6 @@ def within(
     """
     names = ArgumentNames("within")
     pairs = check_search(check_any_pairs, X, Y, distance, params, names)
-    options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
+    options = SearchOptions(include_self, metric, n_threads, progress)
     graph, _ = find_within(pairs, Y is None, radius, options)
     return graph
-
-
-@hinted
-def within_info(
-    X: Any,
-    Y: Any = None,
-    *,
-    radius: float,
-    distance: str | Callable[..., float] | LowLevelCallable | Mapping[str, Any] | None = None,
-    include_self: bool = False,
-    metric: bool = False,
-    n_threads: int | None = None,
-    progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    **params: Any,
-) -> tuple[sparse.csr_array, NeighborsInfo]:
-    """Find all pairs within a radius as `within` does, and count the distances computed for that.
-
-    Parameters
-    ----------
-    X, Y, radius, distance, include_self, metric, n_threads, progress, checkpoint, **params
-        As for `within`.
-
-    Returns
-    -------
-    graph : scipy.sparse.csr_array, shape (n, m)
-        As of `within`.
-    info : NeighborsInfo
-        Counts of the distances that were computed, and of those that each bound ruled out.
-
-    Raises
-    ------
-    TypeError, ValueError, OSError, MemoryError, KeyboardInterrupt
-        As `within`.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> _, info = d2ke.neighbors.within_info([[0.0], [1.0], [5.0]], radius=2, distance="dtw")
-    >>> info.pairs, info.computed, info.ruled_out
-    (6, 3, {'symmetry': 3})
-    """
-    names = ArgumentNames("within")
-    pairs = check_search(check_any_pairs, X, Y, distance, params, names)
-    options = SearchOptions(include_self, metric, n_threads, progress, checkpoint)
-    return find_within(pairs, Y is None, radius, options)

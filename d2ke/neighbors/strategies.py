@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scipy import sparse
 
@@ -20,18 +20,16 @@ class Strategy(NamedTuple):
     """A way to find neighbours.
 
     `applies` returns whether it can be used. `search` fills the lists and counts the computed
-    distances. `prepare` computes what all blocks of rows share. `bounds` returns the lower bounds
-    that the search uses, or None.
+    distances. `bounds` returns the lower bounds that the search uses, or None.
     """
 
     applies: Callable[[NeighborSearch], bool]
     search: Callable[[NeighborSearch, NearestLists | WithinLists, NeighborsInfo], None]
-    prepare: Callable[[NeighborSearch], Any] = lambda _: None
     bounds: Callable[[NeighborSearch], Bounded | None] = lambda _: None
 
 
 _STRATEGIES = (
-    Strategy(strings.applies, strings.search_strings, strings.prepare_strings),
+    Strategy(strings.applies, strings.search_strings),
     Strategy(
         series.applies,
         series.search_series,
@@ -40,7 +38,6 @@ _STRATEGIES = (
     Strategy(
         pivots.applies,
         pivots.search_pivots,
-        pivots.prepare_pivots,
         lambda search: pivots.pivot_bounds(search.pairs, search.n_threads),
     ),
     Strategy(lambda _: True, search_tiles),

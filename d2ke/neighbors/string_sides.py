@@ -23,8 +23,8 @@ class Side(NamedTuple):
     names: np.ndarray
 
 
-def sorted_sides(pairs: PairwiseProblem) -> tuple[Side, Side, np.ndarray]:
-    """Return X and Y sorted, the same side twice where Y is X, and the letters' ranks."""
+def sorted_sides(pairs: PairwiseProblem) -> tuple[Side, Side]:
+    """Return X and Y sorted; the same side twice where Y is X."""
     sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
     x_codes, _, y_codes, _, n_letters = common_letters(sides[0], sides[-1])
     letters = (x_codes, y_codes)
@@ -35,13 +35,7 @@ def sorted_sides(pairs: PairwiseProblem) -> tuple[Side, Side, np.ndarray]:
         _side(ranks[codes], side, n_letters, longest)
         for codes, side in zip(letters, sides, strict=False)
     ]
-    return made[0], made[-1], ranks
-
-
-def sorted_rows(pairs: PairwiseProblem, y: near_strings.Strings, ranks: np.ndarray) -> Side:
-    """Return X, a block of rows, sorted; all of Y and the letters' ranks are known."""
-    codes, *_ = common_letters(pairs.x, pairs.y)
-    return _side(ranks[codes], pairs.x, y.n_letters, y.longest)
+    return made[0], made[-1]
 
 
 def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> Side:

@@ -16,7 +16,7 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.string_costs import EDITS, cost_in_full, cut_pays, normalized
-from d2ke.neighbors.string_sides import Side, sorted_rows, sorted_sides
+from d2ke.neighbors.string_sides import sorted_sides
 from d2ke.neighbors.tiles import search_tiles
 
 # Pairs for each string; of fewer, the index and the samples take too much of the time. Fewer pairs
@@ -33,23 +33,6 @@ _HOPELESS = 8
 # A radius is searched if that costs at most this part of what would be searched otherwise, or this
 # part of what the objects with others within the radius would cost, which groups leave.
 _TRY, _MERGED = 0.1, 0.6
-
-
-class PreparedStrings(NamedTuple):
-    """Data that all blocks of rows share.
-
-    `strings` are those of Y, `ranks` the letters' places in the order of their frequency,
-    `n_rows` is the number of rows of all blocks, `reach` are sorted distances of the k-th
-    neighbour of some objects, if there are many, and `indexes` (by radius) take at most
-    `index_bytes`.
-    """
-
-    strings: Side
-    ranks: np.ndarray
-    n_rows: int
-    reach: np.ndarray | None
-    index_bytes: int
-    indexes: dict[int, near_strings.Index]
 
 
 class SearchCounts(NamedTuple):
@@ -84,11 +67,6 @@ def index_bytes(search: NeighborSearch) -> int:
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
-def prepare_strings(search: NeighborSearch) -> PreparedStrings:
-    """Sort Y, and search the k-th nearest of some objects."""
-    return StringFinder(search).prepared
-
-
 def search_strings(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
@@ -110,17 +88,9 @@ class StringFinder:
         self.search, pairs = search, search.pairs
         self.edits = EDITS[pairs.distance]
         self.share = self.edits.share if normalized(pairs) else near_strings.WHOLE
-        prepared = search.prepared
-        if prepared is None:
-            self.x, self.y, ranks = sorted_sides(pairs)
-            reach = self._reach() if search.k and _are_many(*pairs.shape) else None
-            limit = index_bytes(search)
-            prepared = PreparedStrings(self.y, ranks, pairs.shape[0], reach, limit, {})
-        else:
-            self.y = prepared.strings
-            self.x = sorted_rows(pairs, prepared.strings.strings, prepared.ranks)
-        self.prepared = prepared
-        self._few = not _are_many(prepared.n_rows, pairs.shape[1])
+        self.x, self.y = sorted_sides(pairs)
+        self._few = not _are_many(*pairs.shape)
+        self._indexes: dict[int, near_strings.Index] = {}  # by their number of pieces
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
         """Find all pairs within the radius."""
@@ -239,7 +209,7 @@ class StringFinder:
 
     def _radii(self) -> Iterator[tuple[int, float]]:
         """Yield growing radii, and the share of the remaining objects that each suffices for."""
-        reach = self.prepared.reach
+        reach = self._reach()
         radius = int(reach[len(reach) // 4])
         while radius < self.longest:
             done = int(np.searchsorted(reach, radius, side="right"))
@@ -268,9 +238,8 @@ class StringFinder:
             return None, np.inf
         cost, each = self._sampled(rows, radius, None, half), radius * self.edits.pieces + 1
         pieces = strings.n * each
-        indexes, limit = self.prepared.indexes, self.prepared.index_bytes
-        # The cost of building the index is shared by all blocks of rows.
-        building = string_costs.TIMES.piece * pieces * self.x.strings.n / self.prepared.n_rows
+        indexes, limit = self._indexes, index_bytes(self.search)
+        building = string_costs.TIMES.piece * pieces
         if building > cost / 2 or pieces > _MAX_PIECES or pieces * _INDEX_BYTES > limit:
             return None, cost
         index = indexes.get(each)

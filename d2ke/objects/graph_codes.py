@@ -57,6 +57,8 @@ def graph_codes(
     TypeError, ValueError
         Graphs that are directed or have several edges between two nodes, an edge to a node that is
         not there, no nodes, labels of some nodes or graphs only, labels that are floats.
+    MemoryError
+        If there are more nodes than fit into memory.
 
     See Also
     --------

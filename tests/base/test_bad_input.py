@@ -339,8 +339,6 @@ CASES = [
     (ValueError, ("query", "nan"), d2ke.nearest_windows, SERIES, [NAN]),
     (ValueError, ("distance", "'msm'", "dtw"), d2ke.nearest_windows, SERIES, [1.0],
      given(distance="msm")),
-    (TypeError, ("checkpoint", "5"), d2ke.nearest, WORDS,
-     given(k=1, distance="levenshtein", checkpoint=5)),
     # Groups.
     (ValueError, ("distance", "directed_mhd", "symmetric"), d2ke.spanning_tree, SERIES,
      given(distance="directed_mhd")),
@@ -649,9 +647,6 @@ CASES = [
     (ValueError, ("within[2, 1]", "-1"), search, given(within=BAD_D)),
     (FileNotFoundError, ("within.h5",), search, given(within="within.h5")),
     (ValueError, ("within", "(3, 4)"), d2ke.search, Y, None, "rsm", given(n_folds=2, within=D[:3])),
-    (ValueError, ("checkpoint", "'knn'"), search, given(checkpoint="kept")),
-    (TypeError, ("checkpoint", "5"), d2ke.search, Y, WORDS, "rsm",
-     given(distance="levenshtein", n_folds=2, checkpoint=5)),
     (ValueError, ("seed", "-1"), search, given(seed=-1)),
     (TypeError, ("path", "5"), d2ke.load_search, 5),
     (FileNotFoundError, ("nowhere.json",), d2ke.load_search, "nowhere.json"),

@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 import re
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -69,9 +70,11 @@ def tour_distances(folder):
             COLUMNS, None, {"word": "levenshtein", "size": "absolute"}, out=out
         )
     yield d2ke.align(SERIES[0], SERIES[1], "window").distance
-    # A search goes on with what it has kept, so that the prints of the objects are the same.
-    yield d2ke.nearest(WORDS, k=3, distance="levenshtein", checkpoint=folder / "words")
-    yield d2ke.nearest(SERIES, k=3, distance="dtw", checkpoint=folder / "series")
+    yield d2ke.nearest(WORDS, k=3, distance="levenshtein")
+    yield d2ke.nearest(SERIES, k=3, distance="dtw")
+    # A file that is there is compared with these objects.
+    d2ke.write_distances(folder / "words.h5", WORDS, distance="levenshtein")
+    d2ke.write_distances(folder / "series.h5", SERIES, distance="dtw")
 
 
 def tour_embedding(folder):
@@ -191,19 +194,19 @@ def test_small_blocks_change_nothing(name, monkeypatch, tmp_path):
 
 
 def test_every_letter_and_number_is_part_of_the_print(monkeypatch, tmp_path):
-    """A checkpoint of other objects is refused, wherever they differ."""
+    """A file of other objects is refused, wherever they differ."""
     for module, key, value in sizes():
         monkeypatch.setattr(module, key, min(value, 64 if key.endswith("BYTES") else 7))
     words, series = ["ACGTACGT", "GATTACA", "CCC"], [[0.0, 1.0, 2.0], [3.0, 4.0]]
-    options = {"k": 1, "distance": "levenshtein", "checkpoint": tmp_path / "words"}
-    d2ke.nearest(words, **options)
+    write = partial(d2ke.write_distances, tmp_path / "words.h5", distance="levenshtein")
+    write(words)
     for i, word in enumerate(words):
         for j in range(len(word)):
             other = [*words[:i], word[:j] + "U" + word[j + 1 :], *words[i + 1 :]]
             with pytest.raises(ValueError, match="X"):
-                d2ke.nearest(other, **options)
-    options = {"k": 1, "distance": "dtw", "checkpoint": tmp_path / "series"}
-    d2ke.nearest(series, **options)
+                write(other)
+    write = partial(d2ke.write_distances, tmp_path / "series.h5", distance="dtw")
+    write(series)
     for other in ([[0.5, 1.0, 2.0], [3.0, 4.0]], [[0.0, 1.0, 2.0], [3.0, 4.5]]):
         with pytest.raises(ValueError, match="X"):
-            d2ke.nearest(other, **options)
+            write(other)

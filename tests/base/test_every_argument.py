@@ -60,8 +60,6 @@ VALID = {
     "column_weights": {"X": {"a": WORDS, "b": [1, 2, 3, 4]}, "distance": {"a": "levenshtein"}},
     "nearest": WORD | {"k": 1},
     "within": WORD | {"radius": 2},
-    "nearest_info": WORD | {"k": 1},
-    "within_info": WORD | {"radius": 2},
     "nearest_windows": {"X": SERIES, "query": [1.0, 2.0]},
     "outlier_scores": WORD | {"k": 1},
     "spanning_tree": WORD,

@@ -160,13 +160,13 @@ CASES = {
         "X = np.random.default_rng(0).random((300_000, 5))",
         'd2ke.kernel_coreset(X, 30_000, sigma=1.0, method="thinning")',
     ),
-    "search with a checkpoint, products": (
+    "search, products": (
         SEARCH,
-        "d2ke.search(y, X, 'rsm', checkpoint=f'{folder}/products', **how, grid=grid)",
+        "d2ke.search(y, X, 'rsm', **how, grid=grid)",
     ),
-    "search with a checkpoint, squared hinge": (
+    "search, squared hinge": (
         SEARCH + "one = {'R': [200], 'gamma': [1e-3], 'C': [1e6], 'loss': ['squared_hinge']}\n",
-        "d2ke.search(y, X, 'rsm', checkpoint=f'{folder}/hinge', **how, grid=one)",
+        "d2ke.search(y, X, 'rsm', **how, grid=one)",
     ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
     "slow Python callable": (
@@ -242,7 +242,7 @@ TIMES = {"training": 3, "one long pair among short ones": 4}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
-    *("search with a checkpoint, products", "Python callable", "LIBLINEAR, random"),
+    *("search, products", "Python callable", "LIBLINEAR, random"),
     *("norm, 'exact'", "alignment", "training", "predicting"),
 )
 

@@ -119,6 +119,7 @@ CASES = {
     "align": (
         lambda _: d2ke.align(np.zeros((9000, 1)), np.zeros((9000, 1)), "emd"), "fewer vectors",
     ),
+    "graph_codes": (lambda _: d2ke.graph_codes([([(0, 1)], 10**8)]), "some of the graphs"),
     "load_features": (load, "open_features"),
     "search_within": (
         lambda folder: d2ke.search(Y[:1000], None, "rsm", within=square(folder), n_folds=2),

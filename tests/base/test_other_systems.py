@@ -40,17 +40,14 @@ FOLDERS = "benchmarks", "d2ke", "docs", "examples", "matlab_compat", "papers", "
 # Files in place of others, files of which parts are read, and work that is resumed.
 QUICK = """
     tests/base/test_atomic_files.py tests/base/test_memory.py::test_limit_of_this_machine
-    tests/base/test_checkpoint.py::test_parts_come_back
-    tests/base/test_checkpoint.py::test_two_at_once
     tests/io/test_features.py::test_every_bit_comes_back
     tests/io/test_features.py::test_an_open_file
     tests/test_write_files.py::test_interrupted_and_resumed
     tests/test_write_files.py::test_two_writers
 """
 ALL = """
-    tests/test_write_files.py tests/base/test_atomic_files.py tests/base/test_checkpoint.py
+    tests/test_write_files.py tests/base/test_atomic_files.py
     tests/base/test_memory.py::test_limit_of_this_machine tests/io tests/cli
-    tests/model_selection/test_search_checkpoints.py
 """
 
 of_linux = pytest.mark.skipif(

@@ -190,14 +190,6 @@ def test_neighbours(params):
     reference.same(near, d2ke.nearest(whole, k=3, distance="dtw", **params)[1])
 
 
-def test_neighbours_in_a_checkpoint(tmp_path):
-    X = some_series(40)
-    X, Y = X[:20], d2ke.concatenate([X[20:], d2ke.pack(np.nan_to_num(X[3])[None])])
-    D = d2ke.distance_matrix(X, Y, **AROW)
-    _, near = d2ke.nearest(X, Y, k=2, **AROW, checkpoint=tmp_path / "near")
-    np.testing.assert_array_equal(near, np.sort(D)[:, :2])
-
-
 def test_collections():
     X = some_series()
     assert X.missing

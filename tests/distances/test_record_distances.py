@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import examples
+from reference import counted, examples
 
 import d2ke
 from d2ke.neighbors import bounded
@@ -94,12 +94,12 @@ def test_pivots_find_the_neighbors_of_metric_columns(alone, threads, monkeypatch
     if alone:
         np.fill_diagonal(D, np.inf)
     options = {"distance": distance, "n_threads": threads}
-    indices, distances, info = d2ke.neighbors.nearest_info(X, Y, k=3, **options)
+    (indices, distances), info = counted(d2ke.nearest, X, Y, k=3, **options)
     assert info.ruled_out["pivots"] > info.pairs / 2
     expected = nearest_of(D, 3)
     np.testing.assert_array_equal(indices, expected[0])
     np.testing.assert_array_equal(distances, expected[1])
-    graph, info = d2ke.neighbors.within_info(X, Y, radius=0.5, **options)
+    graph, info = counted(d2ke.within, X, Y, radius=0.5, **options)
     assert info.ruled_out["pivots"] > info.pairs / 4
     np.testing.assert_array_equal(graph.toarray(), np.where(D <= 0.5, D, 0))
 
@@ -109,7 +109,7 @@ def test_no_pivots_where_a_column_has_no_metric(name):
     rng = np.random.default_rng(0)
     X = {"name": rng.choice(["ab", "ba", "c"], 350), "age": rng.normal(size=350)}
     distance = {"age": "absolute", "name": name}
-    _, info = d2ke.neighbors.within_info(X, radius=0.5, distance=distance)
+    _, info = counted(d2ke.within, X, radius=0.5, distance=distance)
     assert "pivots" not in info.ruled_out
     with pytest.raises(TypeError, match="metric goes with a Python distance"):
         d2ke.within(X, radius=0.5, distance=distance, metric=True)
@@ -139,7 +139,7 @@ def test_usual_weights_can_be_given_again():
     assert d2ke.distances.column_weights({"a": [1, 1]}, distance={"a": "absolute"}) == {"a": 1}
 
 
-def test_a_file_and_a_checkpoint_hold_the_same_and_know_their_weights(tmp_path):
+def test_a_file_knows_its_weights(tmp_path):
     X = people(40, 0)
     D = d2ke.distance_matrix(X, distance=DISTANCE)
     path = tmp_path / "distances.h5"
@@ -149,12 +149,6 @@ def test_a_file_and_a_checkpoint_hold_the_same_and_know_their_weights(tmp_path):
     weights = dict.fromkeys(DISTANCE, 1.0)
     with pytest.raises(ValueError, match="weights"):
         d2ke.write_distances(path, X, distance=DISTANCE, weights=weights)
-    options = {"distance": DISTANCE, "k": 2, "checkpoint": tmp_path / "kept"}
-    for _ in range(2):
-        found = d2ke.nearest(X, **options)
-        np.testing.assert_array_equal(found[1], d2ke.nearest(X, distance=DISTANCE, k=2)[1])
-    with pytest.raises(ValueError, match="weights"):
-        d2ke.nearest(X, **options, weights=weights)
 
 
 PAIR = {"name": ["a", "b"], "age": [1.0, 2.0], "city": d2ke.categories([True, False])}

@@ -67,9 +67,10 @@ def naive_average(X, center, params):
 
 @pytest.mark.parametrize(("distance", "params"), SERIES)
 @settings(max_examples=examples(40), deadline=None)
-@given(seed=seeds, n=st.integers(1, 30), dim=st.integers(1, 2), m=st.integers(1, 20))
+@given(seed=seeds, n=st.integers(1, 30), dim=st.integers(2, 3), m=st.integers(1, 20))
 def test_a_step_leads_to_the_means_of_what_is_aligned(distance, params, seed, n, dim, m):
     rng = np.random.default_rng(seed)
+    # In one channel some alignments cost the same, up to rounding.
     dim = 1 if distance == "msm" and not params else dim
     *X, center = (
         rng.standard_normal((length, dim)).cumsum(axis=0) for length in [*rng.integers(1, 20, n), m]

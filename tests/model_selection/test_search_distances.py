@@ -43,7 +43,7 @@ def test_each_is_searched_as_if_alone():
     assert best in (0, 2)  # those that shifts do not matter to
 
 
-def test_saved_and_resumed(tmp_path):
+def test_saved(tmp_path):
     words = ["aabab", "abaab", "aaba", "babaa", "bcbcc", "ccbcb", "cbbcc", "bccb"]
     how = {
         "sampler": partial(d2ke.samplers.random_strings, alphabet="abc"),
@@ -52,10 +52,7 @@ def test_saved_and_resumed(tmp_path):
         "n_folds": 4,
     }
     y = ["ab"] * 4 + ["bc"] * 4
-    result = d2ke.search(y, words, **how, checkpoint=tmp_path / "all")
-    assert result == d2ke.search(y, words, **how)
-    assert result == d2ke.search(y, words, **how, checkpoint=tmp_path / "all")
-    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["0", "1", "2"]
+    result = d2ke.search(y, words, **how)
     result.save(tmp_path / "result.json")
     assert load_search(tmp_path / "result.json") == result
     pytest.importorskip("matplotlib")

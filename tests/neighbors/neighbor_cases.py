@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from reference import same
+from reference import counted, same
 
 import d2ke
 from d2ke.neighbors import bounded
@@ -13,9 +13,6 @@ from d2ke.neighbors import bounded
 def means(x, y):
     """The distance of the means: 0 for many different objects too."""
     return float(np.abs(np.mean(x, axis=0) - np.mean(y, axis=0)).max())
-
-
-means.version = "1"
 
 
 @st.composite
@@ -42,13 +39,13 @@ def by_sorting(D, k, same, skip):
 
 
 def check_nearest(D, X, Y=None, *, k, **options):
-    """Compare `nearest_info` with the whole matrix, bit for bit."""
+    """Compare `nearest` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
     wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
     if "radius" in options:
         far = wanted[1] > D.dtype.type(options["radius"])
         wanted[0][far], wanted[1][far] = -1, np.inf
-    indices, distances, info = d2ke.neighbors.nearest_info(X, Y, k=k, **options)
+    (indices, distances), info = counted(d2ke.nearest, X, Y, k=k, **options)
     same(indices, wanted[0])
     same(distances, wanted[1])
     check_info(info, D, skip)
@@ -56,12 +53,12 @@ def check_nearest(D, X, Y=None, *, k, **options):
 
 
 def check_within(D, X, Y=None, *, radius, **options):
-    """Compare `within_info` with the whole matrix, bit for bit."""
+    """Compare `within` with the whole matrix, bit for bit."""
     skip = Y is None and not options.get("include_self", False)
     near = D.dtype.type(radius) >= D
     if skip:
         np.fill_diagonal(near, False)
-    graph, info = d2ke.neighbors.within_info(X, Y, radius=radius, **options)
+    graph, info = counted(d2ke.within, X, Y, radius=radius, **options)
     assert graph.shape == D.shape
     assert graph.has_sorted_indices
     rows, columns = np.nonzero(near)
@@ -99,21 +96,6 @@ def check_bounded(data, X, chosen):
         D = d2ke.distance_matrix(X, Y, **chosen)
         check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
         check_within(D, X, Y, radius=radius, **chosen)
-
-
-def check_checkpoint(D, folder, X, Y=None, *, k, radius, **options):
-    """Compare `nearest` and `within` that keep blocks of rows with the whole matrix."""
-    check = {"checkpoint": folder / "nearest", **options}
-    skip = Y is None and not options.get("include_self", False)
-    wanted = by_sorting(D, k + (Y is None and not skip), Y is None, skip)
-    for _ in range(2):  # computed, and read
-        found = d2ke.nearest(X, Y, k=k, **check)
-        for got, expected in zip(found, wanted, strict=True):
-            same(got, expected)
-    check["checkpoint"] = folder / "within"
-    for _ in range(2):
-        graph = d2ke.within(X, Y, radius=radius, **check)
-        same_graph(graph, d2ke.within(X, Y, radius=radius, **options))
 
 
 def same_graph(graph, wanted):

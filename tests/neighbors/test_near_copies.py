@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_bounded, check_checkpoint, check_nearest, check_within
-from reference import examples
+from neighbor_cases import check_bounded, check_nearest, check_within
+from reference import counted, examples
 
 import d2ke
-from d2ke.neighbors import row_search
 
 
 def difference(x, y):
@@ -73,7 +72,7 @@ def multiples(draw, items, least=2):
 @pytest.mark.parametrize("name", KINDS)
 @settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
-def test_all_objects_have_the_neighbours_of_the_matrix(name, data, tmp_path_factory):
+def test_all_objects_have_the_neighbours_of_the_matrix(name, data):
     items, distance, params = KINDS[name]
     X, Y = data.draw(multiples(items)), data.draw(st.none() | multiples(items, 1))
     D = d2ke.distance_matrix(
@@ -85,12 +84,6 @@ def test_all_objects_have_the_neighbours_of_the_matrix(name, data, tmp_path_fact
     within = {"radius": radius} if data.draw(st.booleans()) else {}
     check_nearest(D, X, Y, k=k, **within, **options)
     check_within(D, X, Y, radius=radius, **options)
-    if distance is not directed:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(row_search, "_FIRST_ROWS", 3)
-            patch.setattr(row_search, "_MAX_ROWS", 5)
-            folder = tmp_path_factory.mktemp("near")
-            check_checkpoint(D, folder, X, Y, k=k, radius=radius, **options)
 
 
 @settings(max_examples=examples(20), deadline=None)
@@ -103,9 +96,9 @@ def test_searches_by_bounds(data):
 
 def test_distances_of_copies_are_not_computed_again():
     names = ["kitten", "mitten", "sitting", "fitting"]
-    *_, info = d2ke.neighbors.nearest_info(names * 100, k=5, distance="levenshtein")
+    _, info = counted(d2ke.nearest, names * 100, k=5, distance="levenshtein")
     assert info.computed <= len(names) ** 2
-    _, info = d2ke.neighbors.within_info(names * 100, names[:2] * 50, radius=1, distance="osa")
+    _, info = counted(d2ke.within, names * 100, names[:2] * 50, radius=1, distance="osa")
     assert info.computed <= 2 * len(names)
 
 

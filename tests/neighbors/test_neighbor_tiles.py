@@ -205,7 +205,7 @@ def test_results_that_do_not_fit(monkeypatch):
 @pytest.mark.parametrize(
     "distance", ["dtw", "msm", "edr", "emd", "mhd", "levenshtein", "osa", means]
 )
-def test_nearest_within_a_radius(distance, dtype, tmp_path, monkeypatch):
+def test_nearest_within_a_radius(distance, dtype, monkeypatch):
     monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
     rng = np.random.default_rng(0)
     if distance in ("levenshtein", "osa"):
@@ -220,9 +220,3 @@ def test_nearest_within_a_radius(distance, dtype, tmp_path, monkeypatch):
     for radius in (0, float(np.sort(D, axis=1)[len(D) // 2, 2]), float(D.max()) / 2):
         check_nearest(D, X, k=4, radius=radius, n_threads=2, **options)
     check_nearest(D[:25], X[:25], X, k=4, radius=radius, include_self=False, **options)
-    options |= {"k": 4, "radius": float(np.median(np.sort(D, axis=1)[:, 2]))}
-    kept = d2ke.nearest(X, checkpoint=tmp_path / "kept", **options)
-    for got, wanted in zip(kept, d2ke.nearest(X, **options), strict=True):
-        same(got, wanted)
-    with pytest.raises(ValueError, match="radius"):
-        d2ke.nearest(X, checkpoint=tmp_path / "kept", **options | {"radius": 1e3})

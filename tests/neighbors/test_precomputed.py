@@ -65,15 +65,6 @@ def test_rounding_is_no_similarity():
     np.testing.assert_allclose(found[:, 2], d2ke.single_linkage(D, distance="precomputed")[:, 2])
 
 
-def test_a_checkpoint_is_that_of_one_matrix(tmp_path):
-    expected = d2ke.nearest(D, k=3, distance="precomputed")
-    for _ in range(2):
-        found = d2ke.nearest(D, k=3, distance="precomputed", checkpoint=tmp_path / "kept")
-        np.testing.assert_array_equal(found, expected)
-    with pytest.raises(ValueError, match="X"):
-        d2ke.nearest(2 * D, k=3, distance="precomputed", checkpoint=tmp_path / "kept")
-
-
 @EVERY
 @pytest.mark.parametrize(
     ("wrong", "message"),
