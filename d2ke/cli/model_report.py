@@ -24,7 +24,7 @@ from d2ke.cli.window_report import (
     telling_picture,
     windows_picture,
 )
-from d2ke.explain.discriminative import discriminative_objects
+from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
 from d2ke.explain.pictures import (
@@ -102,7 +102,8 @@ def write_report(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
         )
         sections.append(_importance(found, by, measure))
-    sections.append(_telling(model, data[1], names))
+    if telling := discriminative_objects(model, limit=_NAMED):
+        sections.append(_telling(telling, data[1], names))
     if windows := discriminative_windows(model):
         sections.append(
             Section(
@@ -193,9 +194,10 @@ def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
     )
 
 
-def _telling(model: D2KEModel, labels: np.ndarray, names: np.ndarray) -> Section:
+def _telling(
+    entries: Sequence[DiscriminativeObject], labels: np.ndarray, names: np.ndarray
+) -> Section:
     """Name the random objects that speak most for some classes."""
-    entries = discriminative_objects(model, limit=_NAMED)
     supported = list(dict.fromkeys(entry.label for entry in entries))
     places = np.unique(np.linspace(0, len(supported) - 1, _MAX_EXPLAINED).astype(int))
     shown = [supported[i] for i in places.tolist()]

@@ -137,7 +137,9 @@ def dedupe(
         equality; they stay in one group.
     linkage : {"average", "complete", "single"}
         The threshold holds for the mean over all pairs of a group, for each of its pairs, or only
-        for each link between rows: chains of links may then join distant records.
+        for each link between rows: chains of links may then join distant records. Groups with the
+        same mean, or the same least pair, are joined in the order of rows, which may decide on what
+        follows. Pairs that were not compared count as no match; "complete" never joins them.
     seed : int
         Seed of the random pairs from which the usual distances are learned.
     n_threads : int, optional
@@ -229,6 +231,11 @@ def link(
     Returns
     -------
     Links
+
+    Warns
+    -----
+    UserWarning
+        If rows have no link by `one_to_one`, because a row that is equally near has it.
 
     Raises
     ------

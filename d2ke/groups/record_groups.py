@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from d2ke._base.errors import warn
 from d2ke.groups.pair_weights import Multiplicities
 from d2ke.neighbors.lists import check_graph
 from d2ke.objects.copies import Copies
@@ -27,13 +28,14 @@ def grouped(
     """
     apart = i != j
     i, j, odds, n = i[apart], j[apart], odds[apart], len(counts)
+    far = min(-_CERTAIN, cut - 1)  # of pairs that were not compared: below any threshold
     if linkage == "single":
         i, j = i[odds >= cut], j[odds >= cut]
     else:
-        strong = np.clip(odds, -_CERTAIN, max(_CERTAIN, cut))
-        kept = strong > -_CERTAIN
+        strong = np.clip(odds, far, max(_CERTAIN, cut))
+        kept = strong > far
         sizes = counts if linkage == "average" else np.ones_like(counts)
-        i, j = _steps(i[kept], j[kept], strong[kept], cut, linkage == "average", sizes).T
+        i, j = _steps(i[kept], j[kept], strong[kept], cut, far, linkage == "average", sizes).T
     links = sparse.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.int64)
 
@@ -43,30 +45,32 @@ def _steps(
     j: np.ndarray,
     odds: np.ndarray,
     cut: float,
+    far: float,
     average: bool,
     counts: np.ndarray,
 ) -> np.ndarray:
     """Return the pairs of rows at which average or complete linkage merges two groups.
 
     The groups with the largest mean, or least, log-odds merge first, as long as these are at least
-    `cut`. A pair that is not given counts as `-_CERTAIN`. `counts` are the sizes of the groups at
-    the start, whose pairs have one value; complete linkage leaves sizes at 1.
+    `cut`; ties follow the order of rows. A pair that is not given counts as `far`. `counts` are the
+    sizes of the groups at the start, whose pairs have one value; complete linkage leaves sizes at
+    1.
     """
-    # Values of two groups, if above -_CERTAIN: the sum over their pairs, or the least.
+    # Values of two groups above `far`: the sum over their pairs, or the least.
     values: dict[int, dict[int, float]] = {}
     queue = []
     sizes = counts.tolist()
-    for a, b, value in zip(i.tolist(), j.tolist(), (odds + _CERTAIN).tolist(), strict=True):
+    for a, b, value in zip(i.tolist(), j.tolist(), (odds - far).tolist(), strict=True):
         total = value * (sizes[a] * sizes[b])
         values.setdefault(a, {})[b] = values.setdefault(b, {})[a] = total
-        mean = total / (sizes[a] * sizes[b]) - _CERTAIN
+        mean = total / (sizes[a] * sizes[b]) + far
         if mean >= cut:
             queue.append((-mean, a, b))
     heapify(queue)
     steps = []
     while queue:
         value, p, q = heappop(queue)
-        if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) - _CERTAIN):
+        if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) + far):
             continue  # one of both has merged with another since
         steps.append((p, q))
         if len(values[p]) < len(values[q]):
@@ -83,7 +87,7 @@ def _steps(
         for r, total in merged.items():
             kept[r] = values[r][p] = total
         for r, total in kept.items():
-            mean = total / (sizes[p] * sizes[r]) - _CERTAIN
+            mean = total / (sizes[p] * sizes[r]) + far
             if mean >= cut:
                 heappush(queue, (-mean, p, r))
     return np.array(steps, np.int64).reshape(-1, 2)
@@ -150,4 +154,18 @@ def linked_one_to_one(
             if left[a] < starts[a + 1]:
                 heappush(queue, (int(members[left[a]]), a))
     links = np.array(sorted(chosen), np.int64).reshape(-1, 3)
+    # Rows without a link, though a row that is as near to one of theirs has it.
+    levels, lost = np.unique(odds, return_inverse=True)[1], []
+    for name, column, rows, first, end in (
+        ("left", 0, members, left, starts), ("right", 1, others, free, firsts)
+    ):  # fmt: skip
+        mates = pairs[:, 1 - column] * len(pairs) + levels
+        near = np.unique(pairs[np.isin(mates, mates[links[:, 2]]), column])
+        unlinked = sorted(i for a in near for i in rows[first[a] : end[a + 1]])
+        lost += [f"{name}[{i}]" for i in unlinked]
+    if lost:
+        warn(
+            f"one_to_one=True leaves {lost[0]} without a link, as an equally near row has its "
+            f"partner; such rows: {len(lost)}. one_to_one=False links them"
+        )
     return links[:, 2], links[:, :2]

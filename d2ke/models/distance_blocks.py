@@ -151,7 +151,8 @@ class Block:
             columns = np.flatnonzero(block.sources >= 0)
             places, sources = block.sources[columns], np.full(block.R, -1)
             values = np.zeros((2, block.R), np.float32)
-            values[:, columns] = own_values(features, places, columns)
+            few = 0 if sample.labels is None else sample.labels.task.few
+            values[:, columns] = own_values(features, places, columns, few)
             sources[columns] = sample.rows[places]
             block = replace(block, sources=sources, hidden=values[0], own=values[1])
         return block, features

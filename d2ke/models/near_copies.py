@@ -57,12 +57,12 @@ class NearCopies:
         """Return how many near-copies a model found, and both accuracies if they differ."""
         sizes, n = np.bincount(self.groups), len(self.groups)
         several = sizes[sizes > 1]
-        rules, meanings = ["together", "one by one"], [
-            "objects unlike those in training",
-            "further copies",
-        ]  # fmt: skip
-        if not self.decide:
-            rules, meanings = rules[::-1], ["objects that repeat as these do", meanings[0]]
+        rules, meanings = ["together", "one by one"], ["objects unlike those in training"]
+        if self.decide:
+            meanings.append("further copies")
+        else:
+            rules.reverse()
+            meanings.insert(0, "objects that repeat as these do")
         text = (
             f"{several.sum():,} of {'a sample of ' * (n < model.n_train)}{n:,} objects are "
             f"{'near-copies of' if self.decide else 'equal to or near-copies of'} another "

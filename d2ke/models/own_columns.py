@@ -6,7 +6,9 @@ With the feature of the nearest other object instead, it is *hidden*, and the mo
 of the random object, which new objects near it need. So training raises it to R / (2 sqrt(n))
 deviations above the mean of the column, where R is the number of such columns in the block. If all
 n objects are random objects, the raised features add at most a quarter to the kernel of an object
-with itself, which is 1 on average. If few objects are, the features stay hidden.
+with itself, which is 1 on average. If few objects are, the features stay hidden. A regression of at
+most 30 objects keeps them as they are: the nearest others of so few are far away, and features of
+new objects, many deviations above those of training, led its predictions far out of the targets.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from d2ke.models.blocks import FittedFeatures
 
 
 def own_values(
-    features: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    features: np.ndarray, rows: np.ndarray, columns: np.ndarray, few: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Put the values of training into the features of objects at the random objects they are.
 
@@ -35,6 +37,8 @@ def own_values(
         The features of a block. The values at `rows` and `columns` are replaced.
     rows, columns : ndarray of int64, shape (m,)
         The objects, and the columns of the random objects that each of them is.
+    few : int
+        Of at most so many objects, the features are raised to those at the objects themselves.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def own_values(
     mean = (others.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
     others[rows, np.arange(len(rows))] = mean  # this adds nothing to the squares
     deviation = moments(others)[1] * np.sqrt(n / (n - 1))
-    raised = mean + deviation * len(rows) / (2 * np.sqrt(n))
+    raised = mean + deviation * len(rows) / (2 * np.sqrt(n)) if n > few else np.inf
     largest = 1 / np.sqrt(features.shape[1])
     features[rows, columns] = values[single] = np.maximum(nearest, np.minimum(raised, largest))
     return hidden, values

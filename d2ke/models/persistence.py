@@ -108,8 +108,8 @@ def save_model(
                 f"block {block.name!r} is a class of your own, and files hold no code; pickle the "
                 "model"
             )
-    if isinstance(model, D2KEModel):
-        model = replace(model, blocks=_without_functions(model.blocks))
+    own = {function: f"{_OWN}{i}" for i, function in enumerate(_own_distances(model))}
+    model = _exchanged(model, own)
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
@@ -170,29 +170,30 @@ def load_model(
         return _with_functions(_read(str(path), stream), distance)
 
 
-def _without_functions(blocks: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the blocks with the names of own functions in the place of these."""
-    functions = [b.distance for b in blocks if isinstance(b, FittedBlock) and callable(b.distance)]
-    distinct = list(dict.fromkeys(functions))
-    return tuple(
-        replace(block, distance=f"{_OWN}{distinct.index(block.distance)}")
-        if isinstance(block, FittedBlock) and callable(block.distance)
+def _own_distances(model: Any) -> list[Any]:
+    """Return the distances that are own functions, or what stands for these in a file."""
+    blocks = model.blocks if isinstance(model, D2KEModel) else ()
+    distances = (block.distance for block in blocks if isinstance(block, FittedBlock))
+    return list(dict.fromkeys(d for d in distances if callable(d) or str(d).startswith(_OWN)))
+
+
+def _exchanged(model: Any, distances: Mapping[Any, Any]) -> Any:
+    """Return a model with other distances in the place of some."""
+    if not distances:
+        return model
+    blocks = (
+        replace(block, distance=distances[block.distance])
+        if isinstance(block, FittedBlock) and block.distance in distances
         else block
-        for block in blocks
+        for block in model.blocks
     )
-
-
-def _is_own(block: Any) -> bool:
-    """Return whether the distance of a block of a file is an own function."""
-    return isinstance(block, FittedBlock) and str(block.distance).startswith(_OWN)
+    return replace(model, blocks=tuple(blocks))
 
 
 def _with_functions(model: Any, distance: Any) -> Any:
     """Return a model with the own functions, which its file has not."""
-    blocks: Sequence[Any] = model.blocks if isinstance(model, D2KEModel) else ()
-    names = sorted({block.distance for block in blocks if _is_own(block)})
-    functions = [] if distance is None else distance
-    functions = [functions] if callable(functions) else list(functions)
+    names = _own_distances(model)
+    functions = [distance] if callable(distance) else list(distance or ())
     if len(functions) != len(names) or not all(map(callable, functions)):
         needed = f"{len(names)} of your own functions as distances" if names else "no own function"
         raise ArgumentError(
@@ -200,11 +201,7 @@ def _with_functions(model: Any, distance: Any) -> Any:
             f"must be what the model was trained with, {needed}"
             f"{': load_model(file, distance=f)' * bool(names)}; got {distance!r}",
         )
-    if not names:
-        return model
-    by_name = dict(zip(names, functions, strict=True))
-    put = (replace(b, distance=by_name[b.distance]) if _is_own(b) else b for b in blocks)
-    return replace(model, blocks=tuple(put))
+    return _exchanged(model, dict(zip(names, functions, strict=True)))
 
 
 def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
@@ -358,7 +355,7 @@ def _check(model: D2KEModel) -> None:
             if isinstance(block.omega, Windows):
                 block.omega.check(channels)
                 continue
-            if _is_own(block):
+            if str(block.distance).startswith(_OWN):
                 continue
             row = find_distance(block.distance)
             check_parameters(row, block.parameters)

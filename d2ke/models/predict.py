@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.checks import choice, flag, integer
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentTypeError, warn
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke._base.memory import check_fits
@@ -78,8 +78,8 @@ def d2ke_predict(
     Warns
     -----
     UserWarning
-        If strings have letters that occur in no training string. If objects are far from all random
-        objects: these all get nearly the same prediction.
+        If strings are empty, or have letters that occur in no training string. If objects are far
+        from all random objects: these all get nearly the same prediction.
 
     Notes
     -----
@@ -123,6 +123,12 @@ def predict_objects(
         functions.append(partial(model.p_values, n_threads=n_threads))
     decisions, *p = model.of_features(objects, functions, n_threads, progress)
     predicted = model.task.predict(decisions)
+    empty = np.flatnonzero(objects.lengths == 0) if model.kind == "strings" else np.empty(0)
+    if len(empty):
+        warn(
+            f"X[{empty[0]}] is an empty string, one of {len(empty)}; all of them get "
+            f"{predicted[empty[0]].tolist()!r}"
+        )
     accuracy = float("nan") if true is None else model.task.score(true, predicted)
     return predicted, accuracy, decisions, p[0] if p else None
 

@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from html import escape
 from typing import Any
 
+import numpy as np
+
+from d2ke.models.labels import like_amounts
+from d2ke.models.tasks import Classes
 from d2ke.objects.column_names import Columns
+from d2ke.objects.container import from_owned
+from d2ke.objects.packed import code_dtype
 
 _ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
 _SHOWN = 8  # families on one screen
@@ -64,6 +71,17 @@ def objects(model: Any) -> list[str]:
 def notes(model: Any) -> list[str]:
     """Return lines about the training: objects, accuracy, what was read, calibration, time."""
     lines = [model.task.report(model)]
+    if isinstance(model.task, Classes) and like_amounts(model.classes):
+        lines.append(
+            f"each of the whole numbers from {model.classes[0]} to {model.classes[-1]} is a class: "
+            "if they are amounts, say task='regression'"
+        )
+    if model.kind == "strings":
+        places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
+        empty = from_owned("strings", *places, model.alphabet, model.letters)
+        with suppress(ValueError):  # Hamming distances refuse it
+            (decisions,) = model.of_features(empty, [model.linear.decide], 1)
+            lines.append(f"an empty string gets {model.task.predict(decisions).tolist()[0]!r}")
     if model.near_copies is not None:
         lines.append(model.near_copies.report(model))
     if model.columns:

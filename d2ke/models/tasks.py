@@ -41,11 +41,14 @@ class Task(ABC):
         Name of the score, for reports: ``"accuracy"`` or ``"100 R^2"``.
     kept_type : dtype
         Type of the left-out predictions that calibration keeps.
+    few : int
+        As for `d2ke.models.own_columns.own_values`.
     """
 
     classes: Any = None
     measure: ClassVar[str] = "accuracy"
     kept_type: ClassVar[Any] = np.float32
+    few: ClassVar[int] = 0
 
     @property
     @abstractmethod
@@ -379,6 +382,7 @@ class Values(Task):
 
     measure: ClassVar[str] = "100 R^2"
     kept_type: ClassVar[Any] = np.float64
+    few: ClassVar[int] = 30
 
     @property
     def k(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from d2ke._base import memory
 from d2ke._base.checks import choice as check_choice
 from d2ke._base.checks import integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.labels import refuse_swapped
 from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.registry import check_kind, find_distance, usual_distance
@@ -118,6 +118,12 @@ def packed(X: Any, choice: Choice, y: Any) -> tuple[Any, Choice]:
     records = pack_records(X, name="X")
     if not len(records):
         raise ArgumentError("X", "is empty; at least two labelled records are needed")
+    empty = [name for name, column in records.columns.items() if column.kind == "missing"]
+    if empty:
+        named = ", ".join(map(repr, empty))
+        warn(f"X: the columns {named} have no entry in any row; the model has no blocks of them")
+        held = {name: records[name] for name in records if name not in empty}
+        records = Records(held, records.ids)
     check_columns(records)
     return records, choice_of_columns(records, choice)
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 from html import unescape
 
+import numpy as np
 import pytest
 from model_file_cases import put, splice, strings_csv
 
@@ -166,3 +167,17 @@ def test_a_report_needs_labels(predictions, tmp_path, capsys):
     assert main(["predict", *files, *out, str(tmp_path / "r.pdf")]) == 2
     assert "report must end in .html" in capsys.readouterr().err
     assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.slow
+def test_a_page_of_a_model_of_pieces_alone(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(8)
+    n, y = int(rng.choice([12, 20, 40])), rng.choice(["a", "b"], 40)
+    lengths = (int(rng.integers(3, 12)) for _ in range(n))
+    X = ["".join(rng.choice(list("abcdef"), length)) for length in lengths]
+    strings_csv(tmp_path / "x.csv", X, y)
+    data, out, page = (str(tmp_path / f"x.{end}") for end in ("csv", "h5", "html"))
+    assert main(["train", data, "--out", out, "--report", page, "--seed", "8"]) == 0
+    assert "100 % pieces" in capsys.readouterr().out
+    assert "listens to" not in (tmp_path / "x.html").read_text("utf-8")

@@ -88,7 +88,7 @@ def test_other_kinds_have_none():
 def records():
     return d2ke.pack_records(
         {
-            "word": words("uvw", "xy"),
+            "a word": words("uvw", "xy"),
             "age": RNG.normal(size=30) + np.arange(30) % 2,
             "noise": RNG.normal(size=30),
         }
@@ -106,7 +106,7 @@ def test_times_in_a_picture():
 
 def test_columns_sum_to_the_decision():
     why, _ = explained(records(), 3)
-    assert list(why.columns) == ["word", "age", "noise"]
+    assert list(why.columns) == ["a word", "age", "noise"]
     assert abs(why.offset + sum(why.columns.values()) - why.decision) < 1e-9
 
 
@@ -154,6 +154,8 @@ class TestPictures:
         assert why.plot(ax=axes) is axes
         assert len(axes.patches) == 4
         assert axes.get_yticklabels()[0].get_text() == "always"
+        widths = [abs(patch.get_width()) for patch in axes.patches[1:]]
+        assert widths == sorted(widths) == sorted(map(abs, why.columns.values()))
         with pytest.raises(ValueError, match="x has no series"):
             why.plot(channel=0)
 

@@ -198,6 +198,7 @@ def test_dedupe_has_the_weights_and_the_odds_of_all_rows(drawn, data):
         assert np.array_equal(found.examples, plain.examples)
 
 
+@pytest.mark.filterwarnings("ignore:one_to_one=True leaves")
 @settings(max_examples=examples(25), deadline=None)
 @given(one=tables(), two=tables(), one_to_one=st.booleans(), threshold=st.floats(0.2, 0.95))
 def test_link_is_that_of_all_rows(one, two, one_to_one, threshold):
@@ -222,7 +223,9 @@ def test_one_to_one_links_the_likeliest_free_rows(data):
     pairs = np.array([[a, b] for a in range(n) for b in range(m) if data.draw(st.booleans())])
     pairs = pairs.reshape(-1, 2).astype(np.int64)
     odds = np.array([data.draw(st.sampled_from([1.0, 2.0, 3.0])) for _ in pairs])
-    places, found = linked_one_to_one(pairs, odds, x, y)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        places, found = linked_one_to_one(pairs, odds, x, y)
     every, rows = linked_pairs(pairs, odds, x, y)
     wanted, used = [], (set(), set())
     for place in np.argsort(-odds[every], kind="stable"):
@@ -232,6 +235,17 @@ def test_one_to_one_links_the_likeliest_free_rows(data):
             used[1].add(j)
             wanted.append([i, j])
     assert found.tolist() == sorted(wanted)
+    # the warning: rows without a partner for which a row of the same odds has theirs
+    odds_of = {(i, j): odds[place] for place, (i, j) in zip(every, rows.tolist(), strict=True)}
+    near = {(y.numbers[j], odds_of[i, j]) for i, j in wanted}
+    lost = {i for (i, j), o in odds_of.items() if (y.numbers[j], o) in near} - used[0]
+    near = {(x.numbers[i], odds_of[i, j]) for i, j in wanted}
+    others = {j for (i, j), o in odds_of.items() if (x.numbers[i], o) in near} - used[1]
+    told = [str(warning.message) for warning in caught]
+    first = f"left[{min(lost)}]" if lost else f"right[{min(others, default=0)}]"
+    assert len(told) == bool(lost | others)
+    assert all(f"such rows: {len(lost) + len(others)}." in text for text in told)
+    assert all(f"leaves {first} without" in text for text in told)
     assert np.array_equal(x.numbers[found[:, 0]], pairs[places, 0])
     assert np.array_equal(y.numbers[found[:, 1]], pairs[places, 1])
 
@@ -241,7 +255,8 @@ def test_many_equal_rows_are_one_pair_with_themselves():
     assert found.labels.tolist() == [0] * 3000 + [1]
     assert found.pairs.shape == (0, 2)
     left, right = ["ab"] * 2000, ["ab"] * 1500
-    linked = d2ke.link(left, right, radius=1)
+    with pytest.warns(UserWarning, match=r"left\[1500\] without a link.*: 500\."):
+        linked = d2ke.link(left, right, radius=1)
     assert linked.pairs.tolist() == [[i, i] for i in range(1500)]
 
 

@@ -247,6 +247,12 @@ def test_a_strict_threshold_keeps_what_is_certain():
         assert labels.tolist() == [0, 0, 1]
 
 
+def test_complete_linkage_never_joins_rows_that_were_not_compared():
+    pairs = np.array([0, 1]), np.array([1, 2]), np.array([1.0, -6.0])
+    labels = grouped(np.ones(3, int), *pairs, -6.9, "complete")  # a threshold of 0.999
+    assert labels.tolist() == [0, 0, 1]
+
+
 def test_chains_are_cut():
     chain = ["nosen m lerdael", "nosen m lordael", "nosen m lormael", "nosen m lormkael"]
     single = d2ke.dedupe(chain, radius=1, linkage="single")
@@ -341,7 +347,8 @@ def test_an_empty_list_is_named():
 def test_link_of_two_tables():
     left = {"name": ["anna lee", "jon smith", "bo ek", "anna lee"]}
     right = {"name": ["john smith", "ana lee", "zoe park"], "age": [1, 2, 3]}
-    found = d2ke.link(left, right, radius={"name": 1})
+    with pytest.warns(UserWarning, match=r"leaves left\[3\] without a link.*: 1\."):
+        found = d2ke.link(left, right, radius={"name": 1})
     assert found.pairs.tolist() == [[0, 1], [1, 0]]
     assert found.distances[0] == found.distances[1] < 0.5
     every = d2ke.link(left, right, radius={"name": 1}, one_to_one=False)

@@ -2,6 +2,7 @@
 """Training objects that are random objects: their features there, and predictions without them."""
 
 import io
+import math
 from functools import partial
 
 import numpy as np
@@ -225,3 +226,14 @@ def test_an_explanation_of_a_training_object_adds_up():
     fitted = model.blocks[0]
     wanted = -np.log(fitted.own[j] * np.sqrt(fitted.R)) / fitted.gamma[j]
     assert distances == [pytest.approx(wanted)]
+
+
+def test_predictions_of_a_regression_of_few_objects_stay_near_the_targets():
+    rng = np.random.default_rng([3, 7])
+    X, new = rng.normal(size=(3, 2)), rng.normal(size=(50, 2))
+    y = X.sum(axis=1)
+    with pytest.warns(UserWarning, match="little or nothing"):
+        model = d2ke.d2ke_train(y, list(X), task="regression", distance=math.dist)
+    predicted = d2ke.d2ke_predict(None, list(new), model)[0]
+    assert np.abs(predicted - y.mean()).max() < np.ptp(y)
+    assert (model.blocks[0].own == np.float32(1 / np.sqrt(3))).all()

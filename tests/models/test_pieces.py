@@ -110,8 +110,12 @@ def test_strings_without_pieces_have_no_features(X):
 def test_a_column_without_letters_is_named():
     """The empty text is a missing entry of a column of records."""
     table = {"name": ["Ann", "Bob"] * 30, "note": [""] * 60}
-    with pytest.raises(ValueError, match=r"X\['note'\] has no entry in any row"):
-        d2ke.d2ke_train([0, 1] * 30, table)
+    with pytest.warns(UserWarning, match="the columns 'note' have no entry in any row"):
+        model = d2ke.d2ke_train([0, 1] * 30, table, R=8)
+    assert {block.column for block in model.blocks} == {"name"}
+    with pytest.warns(UserWarning, match="the columns 'note' are not used"):
+        predicted = d2ke.d2ke_predict(None, {"name": ["Bob"], "note": ["new"]}, model)[0]
+    assert predicted.tolist() == [1]
 
 
 def test_equal_strings_are_one_landmark():

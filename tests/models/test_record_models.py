@@ -203,7 +203,6 @@ DATA = {"a": ["ab", "ba"] * 6, "x": np.arange(12.0)}
     ("data", "options", "message"),
     [
         ({"x": np.arange(12.0)}, {}, "X has no column of objects among its 1"),
-        ({**DATA, "z": [None] * 12}, {}, r"X\['z'\] has no entry in any row"),
         ({**DATA, "z": [1]}, {}, r"X\['z'\] has 1 rows, but X\['a'\] has 12"),
         (DATA, {"distance": {"b": "dtw"}}, "distance names the column 'b'"),
         (DATA, {"distance": "dtw"}, r"X\['a'\] holds strings"),

@@ -90,3 +90,13 @@ def test_estimators_have_the_page_of_scikit_learn():
     assert "sk-" in classifier._repr_html_()
     assert "sk-" in classifier.fit(["aab", "bba"] * 9, [0, 1] * 9)._repr_html_()
     assert repr(classifier) == "D2KEClassifier(R=8)"
+
+
+@pytest.mark.filterwarnings("ignore:y holds 34 different", "ignore:little or nothing")
+def test_amounts_and_what_an_empty_string_gets_are_said():
+    ages = np.tile(np.arange(20, 54), 2)
+    model = d2ke.d2ke_train(ages, [f"{age:b}" for age in ages], R=8)
+    assert "each of the whole numbers from 20 to 53 is a class: if they are amounts," in str(model)
+    with pytest.warns(UserWarning, match=r"X\[1\] is an empty string"):
+        predicted = d2ke.d2ke_predict(None, ["0", ""], model)[0]
+    assert f"an empty string gets {predicted[1]}\n" in str(model)

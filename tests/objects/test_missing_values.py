@@ -73,7 +73,7 @@ def test_unreached_labels_keep_a_mark_of_their_type():
 def test_missing_names_are_not_equal(empty):
     names = [empty, empty, "ann", "bob", "ann"]
     assert d2ke.dedupe(names, radius=1).labels.tolist() == [0, 1, 2, 3, 2]
-    assert d2ke.link(names[:3], names[1:], radius=1).pairs.tolist() == [[2, 1]]
+    assert d2ke.link(names[:3], names[1:4], radius=1).pairs.tolist() == [[2, 1]]
     table = pd.DataFrame({"name": pd.Series(names, dtype=object), "town": ["x"] * 5})
     assert d2ke.dedupe(table, radius={"name": 1}).labels.tolist() == [0, 1, 2, 3, 2]
 
