@@ -15,7 +15,7 @@ import numpy as np
 
 from d2ke._base.seal import SIZE, is_sealed
 from d2ke._base.text import object_text
-from d2ke.cli.object_files import is_data_set, kinds_of, named_columns, read
+from d2ke.cli.object_files import how_of, is_data_set, kinds_of, named_columns, read
 from d2ke.cli.options import joined
 from d2ke.cli.session import Session
 from d2ke.io.columns import LabelledObjects
@@ -67,11 +67,11 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
     table = None
     if not is_data_set(options.file) and held.columns.objects is not None:
-        absent_fields = options.na_values or ()
-        table = open_columns(options.file, named, NOTHING, absent_fields, bool(options.series))
-    if sum(held.filled):
-        values, n = held.filled
-        session.report(f"missing values: {values} in {n} series; d2ke train --missing interpolate")
+        table = open_columns(options.file, named, how=how_of(options))
+    if held.filled.get("values"):
+        n_values, n_series = held.filled["values"], held.filled["series"]
+        how = "d2ke train --missing interpolate"
+        session.report(f"missing values: {n_values} in {n_series} series; {how}")
     if table is not None:
         _report_columns(table, held.columns, session)
     else:
@@ -92,7 +92,7 @@ def _question(options: argparse.Namespace, error: ValueError, session: Session) 
     if not doubt and getattr(error, "argument", "") != "objects":
         return []
     try:
-        table = open_columns(options.file, named, header=True)
+        table = open_columns(options.file, named, how={"series": True})
     except ValueError:
         table = None
     if table is not None and not (doubt and looks_numeric([x for x in table.names if x])):
@@ -242,7 +242,7 @@ def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
     labels = set() if held.labels is None else set(held.labels.tolist())
     unknown = _n_unknown(held.labels)
     if len(labels) > 1 and "" not in labels and not unknown:
-        filled = " --missing interpolate" * bool(sum(held.filled))
+        filled = " --missing interpolate" * bool(held.filled.get("values"))
         return [f"{_command(options, 'train')}{filled} --out model.h5 --report report.html"]
     if held.note.startswith(GRAPHS) and held.objects.kind == "records":
         return [f"{_command(options, 'neighbors')} --objects codes --k 5 --out graph.csv"]

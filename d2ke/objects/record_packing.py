@@ -6,6 +6,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke.objects.columns import type_column
 from d2ke.objects.container import Objects
+from d2ke.objects.gaps import fill_gaps
 from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
@@ -146,6 +148,25 @@ def pack_table(columns: Any, name: str, kinds: Mapping[str, str], missing: bool 
             packed[column_name] = column_of(typed, missing)
     check_lengths({column_name: len(column) for column_name, column in packed.items()}, name)
     return Records(packed)
+
+
+def fill_missing(
+    X: Any, name: str, kinds: Mapping[str, str] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Pack objects or records, and fill in the missing values of series, see `fill_gaps`."""
+    if not is_table(X):
+        objects = as_objects(name, X, missing=True)
+        if objects.kind != "series":
+            raise ArgumentTypeError("missing", f"is for series, but {name} holds {objects.kind}")
+        return fill_gaps(objects, name)
+    records = pack_table(X, name, kinds or {}, missing=True)
+    columns, total = dict(records.columns), {"rule": "interpolate", "values": 0, "series": 0}
+    for column_name, column in columns.items():
+        if isinstance(column.values, Objects) and column.values.missing:
+            filled, counts = fill_gaps(column.values, f"{name}[{column_name!r}]")
+            columns[column_name] = replace(column, values=filled)
+            total |= {what: total[what] + counts[what] for what in ("values", "series")}
+    return Records(columns, records.ids), total
 
 
 def as_categories(column: Column, name: str) -> Column:
