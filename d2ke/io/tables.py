@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.text import listed
 from d2ke.io.columns import IDS, STRINGS, TIMES, LabelledObjects
 from d2ke.objects.column_names import LABELS, NOTHING, Columns, find_usual
 from d2ke.objects.fields import looks_numeric
@@ -105,7 +106,7 @@ def find_roles(
     )
     others = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
     if others:
-        warn(f"{table.path}: not used, as no distance compares such columns: {', '.join(others)}")
+        warn(f"{table.path}: not used, as no distance compares such columns: {listed(others, str)}")
     return TableRoles(form, roles, form == "series" and not columns.objects)
 
 
@@ -241,7 +242,7 @@ def _objects_column(table: Table, columns: Columns, taken: Collection[str | None
         likely = only[0] if len(only) == 1 else likely or (left[0] if len(left) == 1 else None)
     if likely is not None and (likely in held or table.head(likely).use == "missing"):
         return likely
-    names = ", ".join(map(repr, left)) or "no column"
+    names = listed(left) or "no column"
     others = "" if likely is None else f" ({likely!r} has {table.head(likely).use}, not strings)"
     raise ArgumentError(
         "objects",
@@ -278,10 +279,10 @@ def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
         raise ArgumentError(
             "objects",
             f"of {table.path} must name the columns that make up the series: there are no "
-            f"numbers in {', '.join(map(repr, texts))}; labels names a column of labels",
+            f"numbers in {listed(texts)}; labels names a column of labels",
         )
     if not names and not texts:
-        raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
+        raise ValueError(f"{table.path} has no column of values beside {listed(table.names, str)}")
     return names or texts
 
 

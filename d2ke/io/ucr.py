@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from d2ke._base.text import listed
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
 from d2ke.objects.column_names import Columns
@@ -113,7 +114,7 @@ def _classes(path: Path, places: list[str], classes: list[str]) -> np.ndarray:
     if labels.dtype.kind == "U":
         raise ValueError(
             f"{path}: the classes (first fields) must be whole numbers in one form, got "
-            f"{', '.join(map(repr, sorted(set(classes))[:8]))}"
+            f"{listed(sorted(set(classes)))}"
         )
     for where, value in zip(places, labels.tolist(), strict=True):
         if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**53):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.text import listed
 from d2ke.objects.column_names import LABELS
 from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.gaps import fill_gaps
@@ -90,8 +91,9 @@ def refuse_targets(series: Objects, argument: str, name: str) -> None:
     if asked and others:
         raise ArgumentError(
             argument,
-            f"must name the channels of {name}: {', '.join(map(repr, asked))} may hold labels or "
-            f"targets, {reason}. {argument}={others} leaves it out, {argument}={list(channels)} "
+            f"must name the channels of {name}: {listed(asked)} may hold labels or "
+            f"targets, {reason}. {argument}=[{listed(others)}] leaves it out, "
+            f"{argument}=[{listed(channels)}] "
             "makes a channel of it",
         )
 
@@ -110,7 +112,7 @@ def series_of_frame(
     for argument, column_name in named:
         if column_name is not None and column_name not in columns:
             raise ArgumentError(
-                argument, f"must name one of the columns {list(columns)}, got {column_name!r}"
+                argument, f"must name one of the columns [{listed(columns)}], got {column_name!r}"
             )
     table = Table(name, columns, argument=True, index=arrow_index(frame))
     typed = {column_name: table.typed(column_name) for column_name in table.names}
@@ -128,8 +130,8 @@ def series_of_frame(
     if not channels:
         raise ArgumentError(name, f"has no column of values beside {ids!r} and {time!r}")
     if unused:
-        listed = ", ".join(f"{column_name!r} ({typed[column_name].note})" for column_name in unused)
-        warn(f"{name}: {listed} not used; time names the column by which rows are ordered")
+        noted = listed(unused, lambda c: f"{c!r} ({typed[c].note})")
+        warn(f"{name}: {noted} not used; time names the column by which rows are ordered")
     series, _, _ = read_long(table, ids, time, channels, {}, missing)
     if chosen is None:
         refuse_targets(series, "channels", name)

@@ -14,6 +14,7 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.text import listed
 from d2ke.objects.columns import type_column
 from d2ke.objects.container import Objects
 from d2ke.objects.gaps import fill_gaps
@@ -88,7 +89,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
         return packed
     held = columns_of(columns, name) if is_table(columns) else {}
     if ids not in held:
-        raise ArgumentError("ids", f"must name one of the columns {list(held)}, got {ids!r}")
+        raise ArgumentError("ids", f"must name one of the columns [{listed(held)}], got {ids!r}")
     names = type_column(held.pop(ids), f"{name}[{ids!r}]").ids()
     records = pack_table(held, name, {})
     return Records(records.columns, names)
