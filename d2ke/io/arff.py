@@ -142,7 +142,7 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
         match = _ATTRIBUTE.fullmatch(line)
         if match is None:
             raise ValueError(f"{where}: {line[:40]!r} is not a line of a header")
-        name, kind = _unquoted(match[1]), match[2].strip()
+        name, kind = _unquoted(match[1]), re.sub(r"\s*\[[^\]]*\]$", "", match[2].strip())
         attribute = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
         if attribute.kind == "nominal":
             if not (kind.startswith("{") and kind.endswith("}")):

@@ -179,6 +179,14 @@ def as_categories(column: Column, name: str) -> Column:
     raise ArgumentTypeError(name, f"holds {column.kind}; labels of categories are needed")
 
 
+def as_text(column: Column, name: str) -> Column:
+    """Return plain numbers and categories as strings, anything else as it is."""
+    if column.kind != "categories" and not (column.kind == "numbers" and column.use == "numbers"):
+        return column
+    held = as_categories(column, name)
+    return Column(as_objects(name, held.values.tolist()), held.missing)
+
+
 @contextmanager
 def naming_rows(missing: np.ndarray) -> Iterator[None]:
     """Let errors about an entry of a column name its row."""
