@@ -104,7 +104,7 @@ def test_an_index_that_was_written_is_no_column_of_a_matrix(tmp_path):
     path, rows = tmp_path / "m.csv", "0,1.5,4\n1,7.5,1\n2,7,1\n3,0,2\n"
     for text in (f",a,b\n{rows}", f",0,1\n{rows}", rows):
         path.write_text(text, "utf-8")
-        with pytest.raises(InputError, match="the first column (has no name|counts the rows)"):
+        with pytest.raises(InputError, match=r"the first column (has no name|counts the rows)"):
             read_matrix(path, None)
     path.write_text(f"t,a,b\n{rows}", "utf-8")
     assert read_matrix(path, None)[0].shape == (4, 3)
