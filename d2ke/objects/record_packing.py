@@ -21,6 +21,7 @@ from d2ke.objects.gaps import fill_gaps
 from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
+from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import check_lengths, columns_of, is_table
 from d2ke.objects.typed import Typed
 
@@ -155,6 +156,8 @@ def fill_missing(
     X: Any, name: str, kinds: Mapping[str, str] | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """Pack objects or records, and fill in the missing values of series, see `fill_gaps`."""
+    if isinstance(X, StoredObjects):
+        raise ArgumentTypeError("missing", f"fills series in memory only, but {name} is a file")
     if not is_table(X):
         objects = as_objects(name, X, missing=True)
         if objects.kind != "series":
