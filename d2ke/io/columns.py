@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -68,12 +67,12 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         columns: Columns | None = None,
         written: Sequence[str] | None = None,
         note: str = "",
-        filled: Mapping[str, Any] = MappingProxyType({}),
+        filled: Mapping[str, Any] | None = None,
     ) -> LabelledObjects:
         """Make the pair."""
         self = super().__new__(cls, (objects, labels))
         self.columns, self.written = columns or NOTHING, written
-        self.note, self.filled = note, filled
+        self.note, self.filled = note, filled or {}
         return self
 
     def with_objects(self, objects: Any) -> LabelledObjects:
