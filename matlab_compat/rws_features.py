@@ -154,7 +154,8 @@ class Univariate:
     def read(self, division: str) -> tuple[Objects, np.ndarray]:
         """Return the series and labels of the division "train" or "test"."""
         name = f"{self.filename}_{division.upper()}"
-        return read_ucr(Path(self.file_dir, self.filename, name))[:2]
+        held = read_ucr(Path(self.file_dir, self.filename, name))
+        return held.objects, np.asarray(held.labels)
 
     def read_both(self) -> tuple[tuple[Objects, np.ndarray], tuple[Objects, np.ndarray]]:
         """Return the series and labels of both parts."""

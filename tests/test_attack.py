@@ -100,12 +100,29 @@ def test_a_header_of_numbers_in_a_matrix_is_a_question(tmp_path, first):
     assert read_matrix(path, None)[0].shape == (3, 3)
 
 
+def test_an_index_that_was_written_is_no_column_of_a_matrix(tmp_path):
+    path, rows = tmp_path / "m.csv", "0,1.5,4\n1,7.5,1\n2,7,1\n3,0,2\n"
+    for text in (f",a,b\n{rows}", f",0,1\n{rows}", rows):
+        path.write_text(text, "utf-8")
+        with pytest.raises(InputError, match=r"the first column (has no name|counts the rows)"):
+            read_matrix(path, None)
+    path.write_text(f"t,a,b\n{rows}", "utf-8")
+    assert read_matrix(path, None)[0].shape == (4, 3)
+    path.write_text("0 1 2\n1 0 1\n2 1 0\n".partition("\n")[2], "utf-8")
+    assert read_matrix(path, None)[0].shape == (2, 3)
+
+
 def test_many_columns_are_checked_once(tmp_path):
     path = tmp_path / "wide.csv"
     names = [f"v{i}" for i in range(100_000)]
     path.write_text(",".join([*names, "v7"]) + "\n" + ",".join(["x"] * 100_001) + "\n", "utf-8")
     with pytest.raises(ValueError, match="names the column 'v7' twice"):
         d2ke.io.read_objects(path)
+    path.write_text(",".join(names[:200]) + "\n" + ",".join(["x"] * 200) + "\n", "utf-8")
+    for options in ({}, {"objects": "w"}, {"ids": "w"}):
+        with pytest.raises(ValueError, match=r", \.\.\. and 190 more") as error:
+            d2ke.io.read_objects(path, **options)
+        assert len(str(error.value)) < 1000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pipe of POSIX")

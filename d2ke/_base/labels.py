@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.text import listed
 
 _LABELS = (bool, int, float, str, bytes, np.generic)
 _NUMBERS = bool, int, float, np.generic
@@ -324,9 +325,8 @@ def class_weights(
     codes = {label: position for position, label in enumerate(classes.tolist())}
     for label, weight in (option or class_weight or {}).items():
         if label not in codes:
-            names = ", ".join(map(repr, list(codes)[:20])) + ", ..." * (len(codes) > 20)
             raise ArgumentError(
-                "class_weight", f"names {label!r}, which is not in y; classes are {names}"
+                "class_weight", f"names {label!r}, which is not in y; classes are {listed(codes)}"
             )
         weights[codes[label]] = positive_number(f"class_weight[{label!r}]", weight)
     return weights

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 _SHOWN = 18  # letters of a string
+_LISTED = 10  # names
 
 
 def show(values: Mapping[str, Any]) -> str:
@@ -21,6 +22,13 @@ def shown(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return " to ".join(map(shown, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def listed(items: Iterable[Any], show: Callable[[Any], str] = repr) -> str:
+    """Return the first of some names, and how many more there are."""
+    names = list(items)
+    more = f", ... and {len(names) - _LISTED} more" * (len(names) > _LISTED)
+    return ", ".join(map(show, names[:_LISTED])) + more
 
 
 def is_value(label: Any) -> bool:

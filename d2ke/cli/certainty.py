@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import compress
 from typing import Any
 
@@ -32,7 +33,8 @@ def certainty(
         if true is not None:
             held = (sets[:, 0] <= true) & (true <= sets[:, 1])
     else:
-        names = [_escaped(str(name)) for name in model.task.classes.tolist()]
+        # In a set | joins classes, and one in a name becomes \|.
+        names = [re.sub(r"([\\|])", r"\\\1", str(name)) for name in model.task.classes.tolist()]
         texts = ["|".join(compress(names, row)) for row in sets.tolist()]
         probabilities = model.calibration.probabilities(decisions)
         columns = {"probability": probabilities.max(axis=1), "set": np.array(texts, dtype=str)}
@@ -44,11 +46,6 @@ def certainty(
     if held is not None and n:
         text += f"; {100 * held.mean():.1f} % hold the true {hold}"
     return columns, [text, strangers(model, p_values)[1]] if n else []
-
-
-def _escaped(name: str) -> str:
-    r"""Return a class as sets write it: ``|`` joins classes, and one in a name becomes ``\|``."""
-    return name.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def strangers(model: D2KEModel, p_values: np.ndarray) -> tuple[np.ndarray, str]:

@@ -7,29 +7,34 @@ import argparse
 import re
 import shlex
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.seal import SIZE, is_sealed
-from d2ke._base.text import object_text
-from d2ke.cli.object_files import is_data_set, kinds_of, named_columns, read
-from d2ke.cli.options import joined
+from d2ke._base.text import listed, object_text
+from d2ke.cli.commands import COMMANDS
+from d2ke.cli.object_files import how_of, is_data_set, kinds_of, named_columns, read
+from d2ke.cli.options import OBJECTS, joined
+from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import open_columns, read_file
+from d2ke.models.labels import like_amounts
 from d2ke.models.persistence import load_model
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
+from d2ke.objects.copies import find_copies
 from d2ke.objects.fields import is_gap, looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import CLOCKS, NUMERIC, Typed
 
 _COLUMNS = 30  # that are listed
-_CLASSES = 12
 _EXAMPLES = 3
 _COUNTED = re.compile(r"[^0-9]*([0-9]{1,6})")  # names of the steps of a series: t0, t1, ...
 
@@ -58,26 +63,25 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
     _report_lengths(held.objects, session)
     if held.labels is not None:
         session.report(f"labels: {_of_labels(held.labels)}")
-        absent = Counter(str(label) for label in held.labels.tolist() if is_gap(str(label)))
-        absent.pop("", None)
-        for text, count in absent.items() if held.labels.dtype.kind == "U" else ():
+        texts = held.labels.tolist() if held.labels.dtype.kind == "U" else []
+        for text, count in Counter(text for text in texts if text and is_gap(text)).items():
             how = f"--na-values {shlex.quote(text)}"
             session.report(f"{count} labels are {text!r}, a class; if they are missing: {how}")
     elif held.columns.unused:
         session.report("labels: none; --labels NAME, if one of the columns holds them")
+    if held.filled.get("values"):
+        n_values, n_series = held.filled["values"], held.filled["series"]
+        how = "d2ke train --missing interpolate"
+        session.report(f"missing values: {n_values} in {n_series} series; {how}")
     table = None
     if not is_data_set(options.file) and held.columns.objects is not None:
-        absent_fields = options.na_values or ()
-        table = open_columns(options.file, named, NOTHING, absent_fields, bool(options.series))
-    if sum(held.filled):
-        values, n = held.filled
-        session.report(f"missing values: {values} in {n} series; d2ke train --missing interpolate")
+        table = open_columns(options.file, named, how=how_of(options))
     if table is not None:
         _report_columns(table, held.columns, session)
     else:
         _report_first(held, session)
     for line in _next(options, held):
-        session.report(f"next: {line}")
+        session.report(f"next: d2ke {line}")
 
 
 def _question(options: argparse.Namespace, error: ValueError, session: Session) -> list[str]:
@@ -85,35 +89,31 @@ def _question(options: argparse.Namespace, error: ValueError, session: Session) 
 
     The columns of the file are reported.
     """
-    named = named_columns(options)
-    if named.explicit or options.series or not Path(options.file).is_file():
+    named, doubt = named_columns(options), re.search("the first line may be|twice", str(error))
+    asks = doubt or getattr(error, "argument", "") == "objects"
+    if named.explicit or options.series or not asks or not Path(options.file).is_file():
         return []
-    doubt = "the first line may be" in str(error) or "twice" in str(error)
-    if not doubt and getattr(error, "argument", "") != "objects":
-        return []
-    try:
-        table = open_columns(options.file, named, header=True)
-    except ValueError:
-        table = None
+    table = None
+    with suppress(ValueError):
+        table = open_columns(options.file, named, how={"series": True})
     if table is not None and not (doubt and looks_numeric([x for x in table.names if x])):
         _report_columns(table, NOTHING, session)
-    wide = _is_wide(table)
-    command = "--series" if wide else "" if table is None else _guess(table)
+    if "may hold labels" in str(error):
+        return [in_options(error)]
+    guess = "" if table is None else "--series" if _is_wide(table) else _guess(table)
     with suppress(ValueError):
-        if not command:
+        if not guess:
             read_file(options.file, named, {"series": True}, missing="interpolate")
-            command = "--series"
-    if not command:
-        return []
+            guess = "--series"
     ask = "which columns hold the objects, and which the labels? This may be right:"
-    if command == "--series":
+    if guess == "--series":
         ask = "is each row a series? If so:"
-    return [ask, f"next: d2ke inspect {shlex.quote(options.file)} {command}"]
+    return [ask, f"next: d2ke inspect {shlex.quote(options.file)} {guess}"] if guess else []
 
 
-def _is_wide(table: Table | None) -> bool:
+def _is_wide(table: Table) -> bool:
     """Return whether a row may be a series: most columns are numbers whose names count."""
-    names = [] if table is None else [n for n in table.names if table.typed(n).use in NUMERIC]
+    names = [name for name in table.names if table.typed(name).use in NUMERIC]
     counts = [int(match[1]) for name in names if (match := _COUNTED.fullmatch(name))]
     return len(counts) > _EXAMPLES and counts == list(range(counts[0], counts[0] + len(counts)))
 
@@ -141,24 +141,24 @@ def _of_labels(labels: np.ndarray) -> str:
     if labels.dtype.kind == "f":
         low, median, high = np.quantile(labels, [0, 0.5, 1])
         return f"numbers from {low:.4g} to {high:.4g}, median {median:.4g}: a regression"
+    counts, others = _known(labels)
+    sizes = listed(counts.most_common(), lambda pair: f"{pair[0]} ({pair[1]})")
+    if like_amounts(np.unique(labels)):
+        others += "; if they are amounts: --task regression"
+    return f"{len(counts)} classes: {sizes}{others}"
+
+
+def _known(labels: np.ndarray) -> tuple[Counter[Any], str]:
+    """Return how often each label occurs, without marks of no label, and what is said of these.
+
+    They are empty text, and -1 unless all are -1 or 1.
+    """
     counts = Counter(labels.tolist())
-    n_missing = counts.pop("", 0)
-    n_unknown = _n_unknown(labels)
-    if n_unknown:
-        del counts[-1]
-    largest = counts.most_common(_CLASSES)
-    sizes = ", ".join(f"{name} ({count})" for name, count in largest)
-    more = f", and {len(counts) - _CLASSES} more" * (len(counts) > _CLASSES)
-    missing = f"; {n_missing} objects without" * bool(n_missing)
-    missing += f"; {n_unknown} objects of -1, which marks no label" * bool(n_unknown)
-    return f"{len(counts)} classes: {sizes}{more}{missing}"
-
-
-def _n_unknown(labels: np.ndarray | None) -> int:
-    """Return how many labels are -1, the mark of no label unless all are -1 or 1."""
-    if labels is None or labels.dtype.kind != "i" or (np.abs(labels) == 1).all():
-        return 0
-    return int((labels == -1).sum())
+    n_missing, n_unknown = counts.pop("", 0), 0
+    if labels.dtype.kind == "i" and (np.abs(labels) != 1).any():
+        n_unknown = counts.pop(-1, 0)
+    others = f"; {n_missing} objects without" * bool(n_missing)
+    return counts, others + f"; {n_unknown} objects of -1, which marks no label" * bool(n_unknown)
 
 
 def _report_columns(table: Table, columns: Columns, session: Session) -> None:
@@ -239,33 +239,45 @@ def _entries(typed: Typed) -> tuple[str, str]:
 
 def _next(options: argparse.Namespace, held: LabelledObjects) -> list[str]:
     """Return the commands to type next, with the columns that were named for this one."""
-    labels = set() if held.labels is None else set(held.labels.tolist())
-    unknown = _n_unknown(held.labels)
-    if len(labels) > 1 and "" not in labels and not unknown:
-        filled = " --missing interpolate" * bool(sum(held.filled))
-        return [f"{_command(options, 'train')}{filled} --out model.h5 --report report.html"]
-    if held.note.startswith(GRAPHS) and held.objects.kind == "records":
-        return [f"{_command(options, 'neighbors')} --objects codes --k 5 --out graph.csv"]
-    if held.objects.kind == "records":
-        return [f"{_command(options, 'dedupe')} --radius 1 --out groups.csv"]
-    if labels - {""}:
+    objects, n, labels = held.objects, len(held.objects), held.labels
+    known, others = _known(np.empty(0, int) if labels is None else labels)
+    amounts = labels is not None and like_amounts(np.unique(labels))
+    real = amounts or (labels is not None and labels.dtype.kind == "f")
+    gaps = bool(held.filled.get("values"))
+    if len(known) > 1 and not others and (real or len(known) < n):
+        more = " --task regression" * amounts + " --missing interpolate" * gaps
+        return [f"{_command(options, 'train')}{more} --out model.h5 --report report.html"]
+    if objects.kind == "records":
+        kinds = {column.kind for column in objects.columns.values()}
+        names = {"objects": list(objects.columns)}
+        if held.note.startswith(GRAPHS):
+            near = _command(options, "neighbors", {"objects": "codes"})
+            return [f"{near} --k {min(5, n - 1)} --out graph.csv"] if n > 1 else []
+        text = kinds <= {"strings", "numbers", "categories", "missing"}
+        return [f"{_command(options, 'dedupe', names)} --radius 1 --out groups.csv"] * text
+    if gaps or len(find_copies(objects).firsts) < 2 or not objects.lengths.all():
+        return []
+    if 1 < len(known) < n:
         return [f"{_command(options, 'propagate')} --as objects --out labels.csv"]
-    return [
-        f"{_command(options, 'neighbors')} --k 5 --out graph.csv",
-        f"{_command(options, 'cluster')} --as objects --n-clusters 5 --out clusters.csv",
-    ]
+    near = f"{_command(options, 'neighbors')} --k {min(5, n - 1)} --out graph.csv"
+    clusters = f"--as objects --n-clusters {min(5, n)} --out clusters.csv"
+    return [near, *[f"{_command(options, 'cluster')} {clusters}"] * bool(objects.lengths.max() > 1)]
 
 
-def _command(options: argparse.Namespace, name: str) -> str:
-    words = ["d2ke", name, options.file]
-    for option in ("objects", "categories", "labels", "ids", "time", "kind"):
-        value = getattr(options, option)
-        if value is not None:
-            words += [f"--{option}", value if isinstance(value, str) else joined(value)]
-    if options.series:
-        words.append("--series")
-    if options.na_values:
-        words += ["--na-values", joined(options.na_values)]
-    if options.channels_first is not None:
-        words.append("--channels-first" if options.channels_first else "--no-channels-first")
+def _command(
+    options: argparse.Namespace, name: str, others: Mapping[str, Any] = MappingProxyType({})
+) -> str:
+    """Return a command that reads the file of this one alike, as far as it has the options."""
+    command = next(command for command in COMMANDS if command.name == name)
+    taken = {option if isinstance(option, str) else option[0] for option in command.options}
+    words = [name, options.file]
+    for option in (*OBJECTS, "--categories"):
+        key = option[2:].replace("-", "_")
+        value = others.get(key, getattr(options, key))
+        if value is None or option not in taken:
+            continue
+        if isinstance(value, bool):
+            words.append(option if value else f"--no-{key.replace('_', '-')}")
+        else:
+            words += [option, value if isinstance(value, str) else joined(value)]
     return shlex.join(words)

@@ -104,18 +104,30 @@ def _table(file: Path) -> np.ndarray:
             f"{file}: the first line, {', '.join(fields[:4])}, may be a header or a row; leave it "
             "out, or put a line of names before it"
         )
+    if len(fields) > 1 and not fields[0]:
+        raise InputError(
+            f"{file}: the first column has no name, as an index that pandas wrote; leave it out: "
+            "to_csv(index=False)"
+        )
     if len(lines) <= header:
         raise InputError(f"{file} has no rows of numbers")
     # A generator of lines, so that Ctrl-C does not wait for the end of the file.
     rows = (line for line in lines[header:])
     try:
-        return np.loadtxt(rows, delimiter=separator, ndmin=2, comments=None)
+        table = np.loadtxt(rows, delimiter=separator, ndmin=2, comments=None)
     except ValueError as error:
         reason = re.sub(r"; use `usecols`.*", "", str(error))
         counted = ", counted from 0" + (" after the header" if header else "")
         raise InputError(
             f"{file} is not a table of numbers: {reason} (rows{counted}){_OBJECTS}"
         ) from None
+    n, m = table.shape
+    if not header and 2 < n != m > 1 and (table[:, 0] == np.arange(n)).all():
+        raise InputError(
+            f"{file}: the first column counts the rows, as an index does; leave it out, or put a "
+            "line of names before it"
+        )
+    return table
 
 
 def _counts(fields: list[str]) -> bool:

@@ -208,7 +208,7 @@ def _telling(
         item, source = entry.object, entry.training_object
         text = str(item) if isinstance(item, Window) else object_text(item)
         rows.append([
-            "" if entry.label is None else label_text(entry.label),
+            *([] if entry.label is None else [label_text(entry.label)]),
             f"{entry.block}.{entry.index}: {text}",
             "" if source is None else f"{names[source]} ({label_text(labels[source])})",
             f"{entry.adds:+.4f}",
@@ -217,7 +217,12 @@ def _telling(
         "What the model listens to",
         "The random objects that speak most for a class, and what an object adds to the decision "
         "value if it is nearer to them than usual, by one standard deviation.",
-        columns=["class", "random object", "taken from (label)", "adds"],
+        columns=[
+            *["class"] * (model.classes is not None),
+            "random object",
+            "taken from (label)",
+            "adds",
+        ],
         rows=rows,
     )
 

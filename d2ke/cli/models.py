@@ -34,7 +34,6 @@ from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.ids import named
 
-_FILLED = "values", "series"
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
 
@@ -61,10 +60,7 @@ def train(options: argparse.Namespace, session: Session) -> None:
             seed=options.seed, keep_sums=options.keep_sums, missing=missing,
             **{"strands": options.strands, **parameters}, **session.computing,
         )  # fmt: skip
-    if missing is not None:  # some may have been filled in by times
-        counts = (model.missing[name] + n for name, n in zip(_FILLED, held.filled, strict=True))
-        model = replace(model, missing={**model.missing, **dict(zip(_FILLED, counts, strict=True))})
-    model = replace(model, columns=held.columns.to_dict())
+    model = replace(model, columns=held.columns.to_dict(), missing=dict(held.filled))
     save_model(out, model)
     session.report(str(model))
     session.report(f"model: {out}")

@@ -32,7 +32,7 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         raise InputError("k or radius is needed: how many neighbours, or how far they may be")
     if options.distance is not None:
         find_distance(options.distance)
-    held = read(options, session)
+    held = read(options, session, unlabelled=True)
     objects = held.objects
     distance, parameters = chosen_distance(options, objects)
     search = SearchOptions(

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from d2ke._base.text import listed
 from d2ke.cli.result_files import InputError, in_options
 from d2ke.cli.session import Session
 from d2ke.datasets import REGISTRY, load
@@ -94,7 +95,7 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
         except ValueError as error:
             raise InputError(_lost(options, columns) or in_options(error)) from error
         if held.objects.kind == "records":
-            names = ", ".join(map(repr, held.objects.columns))
+            names = listed(held.objects.columns)
             raise InputError(
                 f"{options.file} holds records of several columns, {names}, but the model is of "
                 f"{model.kind}; name one column (--objects)"
@@ -149,9 +150,8 @@ def read_records(
 def chosen_distance(options: argparse.Namespace, X: Any) -> tuple[str, dict[str, Any]]:
     """Return the distance, or the usual one of a kind of objects, and its checked parameters."""
     if X.kind == "records":
-        names = map(repr, X.columns)
         raise InputError(
-            f"{options.file} holds records of several columns, {', '.join(names)}; name one of "
+            f"{options.file} holds records of several columns, {listed(X.columns)}; name one of "
             "strings, series or sets (--objects)"
         )
     row = find_distance(options.distance or usual_distance(X.kind))

@@ -60,10 +60,7 @@ class PartitionLabels:
         first = summary[1]
         if isinstance(first, Records):
             check_columns(first)
-        columns = first.columns.values() if isinstance(first, Records) else ()
-        held = [first, *(column.values for column in columns)]
-        if any(getattr(values, "channel_names", None) for values in held):
-            x = x._replace(parts=x.map(_in_order, shared(first), empty=[]))
+        x = x._replace(parts=x.map(_in_order, shared(first), empty=[]))
         self.x, self.task = x, _task_of(summary, task)
         self.rows: list[Any] | None = None
         self.places = [i for i, size in enumerate(sizes) if size]
@@ -184,14 +181,12 @@ def _in_order(x: Any, first: Any) -> Any:
     """Return a partition with its channels in the order of the first one that names them."""
     if isinstance(x, Objects):
         return in_order(x, first.channel_names, "X", "another partition")
-    if isinstance(x, Records):
-        columns = dict(x.columns)
-        for name, column in x.columns.items():
-            if isinstance(column.values, Objects):
-                values = _in_order(column.values, first[name].values)
-                columns[name] = replace(column, values=values)
-        return Records(columns, x.ids)
-    return x
+    if not isinstance(x, Records):
+        return x
+    columns = {}
+    for name, column in x.columns.items():
+        columns[name] = replace(column, values=_in_order(column.values, first[name].values))
+    return Records(columns, x.ids)
 
 
 def _size(summary: Any) -> int:

@@ -107,6 +107,9 @@ def d2ke_train(
     if task is not None:
         choice("task", task, ("classification", "regression"))
     check_keep_sums(keep_sums, class_weight, sample_weight)
+    if params.get("missing") == "interpolate":
+        raise ArgumentError("missing", "is 'interpolate', which fills series in memory only; fill "
+                            "them in before, or train with d2ke.d2ke_train")  # fmt: skip
     check_order(X, y=y, sample_weight=sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
     chosen = Choice.of(blocks, distance, R, params, strands)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from d2ke._base.checks import positive_number
+from d2ke._base.checks import not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar
 from d2ke.distances.pairs import check_pairs
@@ -28,13 +28,14 @@ from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import Objects, take
 from d2ke.objects.copies import Copies, find_copies
-from d2ke.objects.record_packing import pack_records
+from d2ke.objects.record_packing import as_text, pack_records
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
 
 _SAMPLE = 50_000  # random pairs
 _CROWD = 50  # near pairs a row of a column that is searched
 _BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
+_EXACT = 1e-30  # in the place of a radius of 0: distances are divided by it
 _ONE = "item"  # the column of a list of objects
 
 
@@ -207,12 +208,12 @@ def compare_tables(
                 held = ", ".join(map(repr, table))
                 problem = f"names the column {name!r}, but {argument} has {held}"
                 raise ArgumentError("radius", problem)
-        value = positive_number("radius" if value is radius else f"radius[{name!r}]", value)
+        value = not_negative("radius" if value is radius else f"radius[{name!r}]", value)
         called = names
         if has_columns:
             called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         chosen = by_column.get(name) if isinstance(distance, Mapping) else distance
-        columns[name] = _compare(x[name], y[name], chosen, value, called, steps)
+        columns[name] = _compare(x[name], y[name], chosen, value or _EXACT, called, steps)
     rows = _distinct([column.x for column in columns.values()])
     others = rows if Y is None else _distinct([column.y for column in columns.values()])
     columns = {name: column.of_rows(rows.firsts, others.firsts) for name, column in columns.items()}
@@ -240,7 +241,10 @@ def _table(X: Any, name: str) -> Records:
 def _compare(
     x: Column, y: Column, distance: Any, radius: float, names: ArgumentNames, steps: frozenset[str]
 ) -> ComparedColumn:
-    same, uncleaned = y is x, (x, y)
+    same = y is x
+    x = as_text(x, names.x)
+    y = x if same else as_text(y, names.y)
+    uncleaned = x, y
     x = clean_column(x, steps)
     y = x if same else clean_column(y, steps)
     for column, before, called in zip((x, y), uncleaned, (names.x, names.y), strict=True):

@@ -116,10 +116,11 @@ def dedupe(
     Parameters
     ----------
     X : Records or what `pack_records` takes; or objects of one kind
-        n rows. An entry may be missing.
+        n rows. An entry may be missing. Numbers and categories are compared as text.
     radius : float or dict of str to float
-        For each compared column, the largest distance, above 0, that a match may have. A pair is
-        compared if at least one column is within its radius. A number applies to all columns.
+        For each compared column, the largest distance that a match may have; 0 asks for equal
+        entries. A pair is compared if at least one column is within its radius. A number applies to
+        all columns.
     distance : str, callable, tuple or dict of str, optional
         A symmetric distance for all columns, or a dict with one for each, with parameters as in
         ``("dtw", {"window": 10})``. By default ``"levenshtein"`` for strings,

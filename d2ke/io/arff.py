@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.text import listed
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.text import lines_of
 from d2ke.objects.column_names import LABELS, Columns, find_usual
@@ -63,9 +64,10 @@ def read_arff(
     objects = [column for column in columns if column not in (label, named)]
     kinds = {column.kind for column in objects}
     if kinds != {"numeric"} and not (len(objects) == 1 and kinds <= {"string", "relational"}):
+        held = listed(objects, lambda column: f"{column.name} ({column.kind})") or "none"
         raise ValueError(
             f"{path}: beside the labels and ids there must be one relational attribute, one "
-            f"string, or numbers only; it has {_listed([f'{c.name} ({c.kind})' for c in objects])}"
+            f"string, or numbers only; it has {held}"
         )
     relational = kinds == {"relational"}
     if relational != (channels_first is not None):
@@ -140,7 +142,7 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
         match = _ATTRIBUTE.fullmatch(line)
         if match is None:
             raise ValueError(f"{where}: {line[:40]!r} is not a line of a header")
-        name, kind = _unquoted(match[1]), match[2].strip()
+        name, kind = _unquoted(match[1]), re.sub(r"\s*\[[^\]]*\]$", "", match[2].strip())
         attribute = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
         if attribute.kind == "nominal":
             if not (kind.startswith("{") and kind.endswith("}")):
@@ -182,15 +184,9 @@ def _label(path: Path, columns: list[_Attribute], labels: str | None) -> _Attrib
         if (column.name == labels if labels is not None else column in nominal or i == usual)
     ]
     if len(candidates) > 1:
-        raise ArgumentError(
-            "labels",
-            f"must name one of the attributes {_listed([c.name for c in candidates])} of {path}",
-        )
+        names = listed([column.name for column in candidates], str)
+        raise ArgumentError("labels", f"must name one of the attributes {names} of {path}")
     return candidates[0] if candidates else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return (", ".join(names[:8]) or "none") + (", ..." if len(names) > 8 else "")
 
 
 def _fields(where: str, line: str) -> list[tuple[str, bool]]:
@@ -267,6 +263,6 @@ def _values(where: str, line: str, columns: list[_Attribute]) -> list[str]:
                 f"{where}: {column.name!r} is missing ('?'); every value must be there"
             )
         if column.kind == "nominal" and text not in column.values:
-            values = _listed(column.values)
+            values = listed(column.values, str)
             raise ValueError(f"{where}: {column.name!r} is {text[:40]!r}, not one of {values}")
     return [text for text, _ in fields]

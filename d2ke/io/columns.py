@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,12 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         The labels as a text file has them, where they became numbers.
     note : str
         How a file without names of columns was read.
+    filled : dict
+        With ``missing="interpolate"``, how many ``values`` of how many ``series`` were filled in.
 
     Attributes
     ----------
-    objects, labels, columns, written, note
+    objects, labels, columns, written, note, filled
         As the parameters.
     ids : ndarray of int64 or str, shape (n,), or None
         The names of the objects in the file, ``objects.ids``: of a column or a variable, or the
@@ -65,17 +67,22 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         columns: Columns | None = None,
         written: Sequence[str] | None = None,
         note: str = "",
+        filled: Mapping[str, Any] | None = None,
     ) -> LabelledObjects:
         """Make the pair."""
         self = super().__new__(cls, (objects, labels))
         self.columns, self.written = columns or NOTHING, written
-        self.note = note
+        self.note, self.filled = note, filled or {}
         return self
+
+    def with_objects(self, objects: Any) -> LabelledObjects:
+        """Return others in the place of the objects."""
+        return LabelledObjects(objects, self[1], **vars(self))
 
     columns: Columns
     written: Sequence[str] | None
     note: str
-    filled: tuple[int, int] = (0, 0)  # missing values that were filled in by times, and series
+    filled: Mapping[str, Any]
 
     @property
     def objects(self) -> Any:

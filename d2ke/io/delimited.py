@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from d2ke._base.text import listed
 from d2ke.io.columns import IDS, STRINGS, TIMES
 from d2ke.io.text import opened
 from d2ke.objects.column_names import INDEX, LABELS, Columns, find_usual
@@ -54,35 +55,31 @@ def open_table(
     names, rows, places = _split(path, text)
     if not rows:
         raise ValueError(f"{path} has no rows after its header")
-    unnamed = [i for i, name in enumerate(names) if not name and i]
-    empty = {i for i in unnamed if all(row[i] is None for row in rows)}
-    if empty:
-        kept = [i for i in range(len(names)) if i not in empty]
-        names, rows = [names[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    named = [i for i, name in enumerate(names) if name or not i or any(row[i] for row in rows)]
+    if len(named) < len(names):
+        names, rows = [names[i] for i in named], [[row[i] for i in named] for row in rows]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
-        what = f"names the column {twice!r} twice"
-        if not twice:
-            numbers = ", ".join(str(i + 1) for i, name in enumerate(names) if not name)
-            what = f"has no names of the columns {numbers}, which have entries"
-        elif looks_numeric([twice]):
-            what = f"has {twice!r} twice; if it is data, {_HEADER}, or {_WIDE}"
-        raise ValueError(f"{path}: the header {what}")
+        unnamed = listed([i + 1 for i, name in enumerate(names) if not name])
+        what = (
+            f"names the column {twice!r} twice"
+            if twice
+            else (f"has no names of the columns {unnamed}, which have entries")
+        )
+        more = f"; if it is data, {_HEADER}, or {_WIDE}" * looks_numeric([twice])
+        raise ValueError(f"{path}: the header {what}{more}")
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
     alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
-    for i, name in enumerate([] if columns.explicit else names):
-        if header:
-            break
+    for i, name in enumerate([] if columns.explicit or header else names):
         if alone or looks_numeric([name]) or (name and any(row[i] == name for row in rows)):
             raise ValueError(
                 f"{path}: the first line may be a header or the first object, as it has "
                 f"{name!r}; {_HEADER}, or, if it has the names, name a column (objects, labels or "
                 f"ids){f'; {_WIDE}' * looks_numeric([name])}"
             )
-    absent = frozenset(na_values)
-    if absent:
-        rows = [[None if field in absent else field for field in row] for row in rows]
+    if na_values:
+        rows = [[None if field in na_values else field for field in row] for row in rows]
     fields = dict(zip(names, map(Fields, zip(*rows, strict=True)), strict=True))
     first, index = names[0], None
     if INDEX.fullmatch(first) and fields[first] != list(map(str, range(len(rows)))):

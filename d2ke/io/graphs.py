@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import io
-import lzma
 import os
 import struct
 import warnings
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import file_path, flag
+from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.keywords import hinted
 from d2ke.io.columns import LabelledObjects
 from d2ke.objects.column_names import NOTHING, Columns
@@ -26,11 +25,6 @@ from d2ke.objects.record_packing import pack_records
 
 GRAPHS = "graphs, as"
 _EDGES = "_A.txt"
-# What zipfile raises of bytes that were changed.
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError,
-    struct.error,
-)  # fmt: skip
 
 
 @hinted
@@ -154,13 +148,13 @@ class _Tables:
         if path.is_dir():
             self._texts = {file.name: file.read_bytes() for file in path.glob("*.txt")}
         else:
-            try:
-                with zipfile.ZipFile(path) as archive:
-                    names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
-                    self._texts = {name: archive.read(name) for name in names}
-                    _check_entries(path, archive)
-            except _DAMAGE as error:
-                raise ValueError(f"{path} is damaged, or not a zip file: {error}") from None
+            with damage_of(path), zipfile.ZipFile(path) as archive, path.open("rb") as stream:
+                names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+                self._texts = {name: archive.read(name) for name in names}
+                stream.seek(-12 - len(archive.comment), os.SEEK_END)
+                (n,) = struct.unpack("<H", stream.read(2))  # of the files, at the end of the zip
+                if n not in (len(archive.namelist()), 0xFFFF):
+                    raise Damaged(f"it lists {len(archive.namelist())} of {n} files")
         roots = [name for name in self._texts if name.endswith(_EDGES)]
         if len(roots) != 1:
             raise ValueError(f"{path} must have one file NAME{_EDGES}, got {len(roots)}")
@@ -198,15 +192,6 @@ class _Tables:
         if lines.size:
             line = self.need(name)[lines[0]].tolist()
             raise ValueError(f"{self.name(name)}, line {lines[0] + 1}: {line} {problem}")
-
-
-def _check_entries(path: Path, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive whose list of files is shorter or longer than it says at its end."""
-    with path.open("rb") as stream:
-        stream.seek(-12 - len(archive.comment), os.SEEK_END)
-        (n,) = struct.unpack("<H", stream.read(2))
-    if n not in (len(archive.infolist()), 0xFFFF):
-        raise zipfile.BadZipFile(f"it lists {len(archive.infolist())} of {n} files")
 
 
 def _single(table: np.ndarray) -> np.ndarray:

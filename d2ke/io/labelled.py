@@ -8,8 +8,6 @@ from dataclasses import replace
 from types import MappingProxyType, NoneType
 from typing import Any
 
-import numpy as np
-
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
@@ -19,32 +17,25 @@ from d2ke.io.delimited import open_table
 from d2ke.io.fasta import read_fasta
 from d2ke.io.graphs import is_folder_of_graphs, read_codes
 from d2ke.io.parquet import ParquetObjects, open_arrow
-from d2ke.io.tables import find_roles, read_roles, read_wide
+from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
-from d2ke.io.ucr import (
-    counts,
-    has_columns,
-    is_of_archive,
-    read_lines,
-    read_ucr,
-    read_ucr_table,
-    ucr_fields,
-)
+from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, Columns
-from d2ke.objects.container import OBJECT_KINDS, Objects, of_kind
+from d2ke.objects.container import OBJECT_KINDS, of_kind
 from d2ke.objects.gaps import check_missing
 from d2ke.objects.ids import arrow_index, index_level
-from d2ke.objects.interpolation import fill_missing
+from d2ke.objects.record_packing import fill_missing
 from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
 
-_VARIABLES = {".mat": read_mat, **dict.fromkeys((".npz", ".npy", ".h5", ".hdf5"), read_arrays)}
+_ARRAYS = (".npz", ".npy", ".h5", ".hdf5")
 _SEQUENCES = (".fasta", ".fa", ".fna", ".faa", ".fas")
 _READERS: dict[str, Callable[..., LabelledObjects]] = {
-    **_VARIABLES,
+    ".mat": read_mat,
+    **dict.fromkeys(_ARRAYS, read_arrays),
     ".arff": read_arff,
-    ".ts": lambda path, _, how, __: LabelledObjects(
-        *read_ts(path, missing=bool(how.get("missing")))[:2]
+    ".ts": lambda path, names, how, _: LabelledObjects(
+        *read_ts(path, missing=bool(how["missing"]))[:2]
     ),
     ".txt": lambda path, *_: read_lines(path),
     **dict.fromkeys(
@@ -62,11 +53,13 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_TEXT_TABLES, (*_OF_TABLES, "na_values")),
     **dict.fromkeys(_SEQUENCES, ("labels",)),
     ".arff": ("labels", "ids", "channels_first"),
-    **dict.fromkeys(_VARIABLES, ("objects", "labels", "ids", "channels_first")),
+    **dict.fromkeys((".mat", *_ARRAYS), ("objects", "labels", "ids", "channels_first")),
     ".zip": ("objects",),
 }
-_FIRST = {".mat": True, **dict.fromkeys((".npz", ".npy", ".h5", ".hdf5"), False)}
-_PACKED = (".ts", ".txt", ".arff", *_TEXT_TABLES, *_SEQUENCES)  # may be followed by .gz
+# Files of one form are read alike; the others have their ending as form.
+_FORMS = {**dict.fromkeys(("", *_TABLES), "table"), **dict.fromkeys(_ARRAYS, "arrays")}
+_CHANNELS_FIRST = {".mat": True, "arrays": False}  # unless that is told
+_PACKED = (".ts", ".txt", ".arff", *_TEXT_TABLES, *_SEQUENCES)  # .gz or .zip may follow
 
 
 @hinted
@@ -220,7 +213,8 @@ def read_objects(
     columns = Columns(names, labels, ids, time)
     kinds = dict.fromkeys(of_categories, "categories") or None
     check_missing(missing)
-    how = {"channels_first": channels_first, "series": series, "na_values": na_values}
+    absent = [na_values] if isinstance(na_values, str) else na_values
+    how = {"channels_first": channels_first, "series": series, "na_values": absent}
     return read_file(file, columns, how, kind=kind, kinds=kinds, missing=missing)
 
 
@@ -256,43 +250,31 @@ def read_file(
         choice("kind", kind, OBJECT_KINDS)
     suffix = _format_of(file)
     _check(columns, how, suffix)
-    form = "table" if suffix in ("", ".txt", *_TABLES) else suffix
-    form = "arrays" if _FIRST.get(suffix) is False else form
-    how = _with_earlier(how, earlier.how, form)
-    options = {**how, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
+    form = _FORMS.get(suffix, suffix)
+    kept = {name: value for name, value in how.items() if value is not None}
+    if "na_values" in kept:
+        kept["na_values"] = sorted(set(kept["na_values"]))
+    for name, value in earlier.how.items() if earlier.how.get("format") == form else ():
+        if name in how and kept.setdefault(name, value) != value:
+            raise ArgumentError(
+                name, f"is {kept[name]!r}, but the model's file was read with {name}={value!r}"
+            )
+    options = {**kept, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
     held = _read_file(file, suffix, columns, earlier, kind, kinds, options)
-    kept = dict(how)  # what decides what bytes mean
-    if suffix in _FIRST and held.objects.kind != "strings":
-        kept.setdefault("channels_first", _FIRST[suffix])
+    if form in _CHANNELS_FIRST and held.objects.kind != "strings":
+        kept.setdefault("channels_first", _CHANNELS_FIRST[form])
     if kept or held.columns.how:
         held.columns = replace(held.columns, how={"format": form, **kept, **held.columns.how})
-    if missing is not None and held.objects.kind in ("series", "records"):
+    if missing is not None and not held.filled and held.objects.kind in ("series", "records"):
         objects, counts = fill_missing(held.objects, str(file) if suffix else "the table")
-        filled = held.filled[0] + counts["values"], held.filled[1] + counts["series"]
-        held = LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
-        held.filled = filled
+        held = held.with_objects(objects)
+        held.filled = counts
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
-    of_that = LabelledObjects(objects, held.labels, held.columns, held.written, held.note)
-    of_that.filled = held.filled
-    return of_that
-
-
-def _with_earlier(how: Mapping[str, Any], earlier: Mapping[str, Any], form: str) -> dict[str, Any]:
-    """Return how a file is read: as it is told, and as the earlier file of its format was."""
-    told = {name: value for name, value in how.items() if value is not None}
-    if "na_values" in told:
-        marks = told["na_values"]
-        told["na_values"] = sorted({marks} if isinstance(marks, str) else set(marks))
-    for name, value in earlier.items() if earlier.get("format") == form else ():
-        if name in how and told.setdefault(name, value) != value:
-            raise ArgumentError(
-                name, f"is {told[name]!r}, but the model's file was read with {name}={value!r}"
-            )
-    return told
+    return held.with_objects(objects)
 
 
 def _read_file(
@@ -302,48 +284,44 @@ def _read_file(
     earlier: Columns,
     kind: str | None,
     kinds: Mapping[str, str] | None,
-    options: Mapping[str, Any],
+    how: Mapping[str, Any],
 ) -> LabelledObjects:
-    wide = bool(options.get("series"))
+    in_rows = bool(how.get("series"))
     if suffix:
         path = file_path("file", file)
         if suffix == ".zip" and "categories" not in (kinds or {}).values():
             return read_codes(path, columns, earlier, kinds is not None)
-        if suffix == ".txt" and kinds is None and has_columns(path):
-            suffix = ".csv"
         if suffix not in _TABLES:
             if kinds is not None:
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
-            return _READERS[suffix](path, columns, options, earlier)
-        first = ucr_fields(path) if suffix in _TEXT_TABLES and not columns.explicit else []
-        if first and not columns.or_earlier(first, earlier).explicit:
-            if wide and not counts(first):
-                return _ucr(*read_ucr(path))
-            if suffix == ".tsv" or is_of_archive(path):
-                return _ucr(*read_ucr_table(path, first))
-    table = open_columns(file, columns, earlier, options.get("na_values") or (), wide)
+            return _READERS[suffix](path, columns, how, earlier)
+        if suffix in _TEXT_TABLES and not columns.explicit:
+            headless = read_headless(path, suffix, earlier, in_rows)
+            if headless is not None:
+                return headless
+    table = open_columns(file, columns, earlier, how)
     assert table is not None
-    if wide:
-        return read_wide(table, columns, earlier, options)
-    roles = find_roles(table, columns, earlier, records=kinds is not None)
-    if options["streamed"] and suffix == ".parquet" and roles.form == "objects":
+    roles = find_roles(table, columns, earlier, kinds is not None, in_rows)
+    if how["streamed"] and suffix == ".parquet" and roles.form == "objects":
         (column,) = roles.columns.objects or ()
         opened = ParquetObjects(
             path, objects=column, labels=roles.columns.labels, ids=roles.columns.rows, kind=kind
         )
         return LabelledObjects(opened, opened.labels, columns=opened.columns)
     uses = {**(kinds or {}), **earlier.uses}
-    return read_roles(table, roles, uses, kind, options["missing"], options["unlabelled"])
+    return read_roles(table, roles, uses, kind, how["missing"], how["unlabelled"])
 
 
 def open_columns(
     file: Any,
     columns: Columns,
     earlier: Columns = NOTHING,
-    na_values: Sequence[str] = (),
-    header: bool = False,
+    how: Mapping[str, Any] = MappingProxyType({}),
 ) -> Table | None:
-    """Return the columns of a file or of a table in memory; None for a format without columns."""
+    """Return the columns of a file or of a table in memory; None for a format without columns.
+
+    `how` may have ``na_values``, and ``series``: numbers in the first line are names then.
+    """
     suffix = _format_of(file)
     if not suffix:
         name = "the dict" if isinstance(file, Mapping) else "the data frame"
@@ -358,9 +336,9 @@ def open_columns(
     path = file_path("file", file)
     if suffix in (".parquet", ".feather"):
         return open_arrow(path, suffix)
-    if suffix in _TEXT_TABLES or (suffix == ".txt" and has_columns(path)):
-        return open_table(path, columns, earlier, na_values, header)
-    return None
+    if suffix not in _TEXT_TABLES:
+        return None
+    return open_table(path, columns, earlier, how.get("na_values") or (), bool(how.get("series")))
 
 
 def _format_of(file: Any) -> str:
@@ -371,21 +349,14 @@ def _format_of(file: Any) -> str:
     if is_folder_of_graphs(path):
         return ".zip"
     name = path.name.lower()
-    inner = name.removesuffix(".gz")
-    if name.endswith(tuple(f"{end}.zip" for end in _TEXT_TABLES)):
-        inner = name.removesuffix(".zip")
-    suffix = next((end for end in _ARGUMENTS if end and inner.endswith(end)), "")
-    if inner != name and suffix not in _PACKED:
-        suffix = ""
+    packed = [end + more for end in _PACKED for more in (".gz", ".zip")]
+    suffix = next((end for end in (*packed, *_ARGUMENTS) if end and name.endswith(end)), "")
+    suffix = suffix.removesuffix(".gz").removesuffix(".zip") or suffix
     if not suffix:
         raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    return suffix
-
-
-def _ucr(objects: Objects, labels: np.ndarray, note: str) -> LabelledObjects:
-    return LabelledObjects(objects, labels, note=note)
+    return ".csv" if suffix == ".txt" and has_columns(path) else suffix
 
 
 def _check(columns: Columns, how: Mapping[str, Any], suffix: str) -> None:

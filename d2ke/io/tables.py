@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.text import listed
 from d2ke.io.columns import IDS, STRINGS, TIMES, LabelledObjects
 from d2ke.objects.column_names import LABELS, NOTHING, Columns, find_usual
-from d2ke.objects.container import with_channel_names
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.ids import named
 from d2ke.objects.long_tables import read_long, refuse_targets
@@ -32,7 +32,7 @@ class TableRoles:
     Attributes
     ----------
     form : {"objects", "records", "series"}
-        What the rows are: an object, a record, or a vector of a series.
+        What the rows are: "objects", "records", vectors of "series", or series ("rows").
     columns : Columns
         The names that are read, and the others.
     guessed : bool
@@ -45,7 +45,11 @@ class TableRoles:
 
 
 def find_roles(
-    table: Table, named_columns: Columns, earlier: Columns = NOTHING, records: bool = False
+    table: Table,
+    named_columns: Columns,
+    earlier: Columns = NOTHING,
+    records: bool = False,
+    in_rows: bool = False,
 ) -> TableRoles:
     """Find which columns are the objects, labels, ids and the time; `earlier` ones are a model's.
 
@@ -66,7 +70,13 @@ def find_roles(
         long = True  # as in training
     else:
         long = not records and ids is not None and _is_long(table, columns, ids, label, named)
-    if records or (len(names) > 1 and not long and time is None):
+    if in_rows:
+        form = "rows"
+        left = _left(table, {label, ids, index})
+        names = names or [n for n in left if table.head(n).use in (*NUMERIC, "missing")]
+        if not names:
+            raise ArgumentError("series", f"is True, but {table.path} has no column of numbers")
+    elif records or (len(names) > 1 and not long and time is None):
         form = "records"
     elif long:
         form = "series"
@@ -96,7 +106,7 @@ def find_roles(
     )
     others = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
     if others:
-        warn(f"{table.path}: not used, as no distance compares such columns: {', '.join(others)}")
+        warn(f"{table.path}: not used, as no distance compares such columns: {listed(others, str)}")
     return TableRoles(form, roles, form == "series" and not columns.objects)
 
 
@@ -161,6 +171,8 @@ def read_roles(
         }
         notes = {name: column.use for name, column in packed.items() if column.use in NOTES}
         objects, columns = Records(packed), replace(columns, uses={**columns.uses, **notes})
+    elif roles.form == "rows":
+        objects = _rows(table, columns.objects or (), bool(missing))
     else:
         (name,) = columns.objects or ()
         objects = _pack(table, name, kind, bool(missing))
@@ -230,7 +242,7 @@ def _objects_column(table: Table, columns: Columns, taken: Collection[str | None
         likely = only[0] if len(only) == 1 else likely or (left[0] if len(left) == 1 else None)
     if likely is not None and (likely in held or table.head(likely).use == "missing"):
         return likely
-    names = ", ".join(map(repr, left)) or "no column"
+    names = listed(left) or "no column"
     others = "" if likely is None else f" ({likely!r} has {table.head(likely).use}, not strings)"
     raise ArgumentError(
         "objects",
@@ -267,11 +279,27 @@ def _channels(table: Table, taken: Collection[str | None]) -> list[str]:
         raise ArgumentError(
             "objects",
             f"of {table.path} must name the columns that make up the series: there are no "
-            f"numbers in {', '.join(map(repr, texts))}; labels names a column of labels",
+            f"numbers in {listed(texts)}; labels names a column of labels",
         )
     if not names and not texts:
-        raise ValueError(f"{table.path} has no column of values beside {', '.join(table.names)}")
+        raise ValueError(f"{table.path} has no column of values beside {listed(table.names, str)}")
     return names or texts
+
+
+def _rows(table: Table, names: Sequence[str], missing: bool) -> Any:
+    """Return a series for each row, whose steps are columns; it ends with its last entry."""
+    values = np.column_stack([table.typed(name).channel(missing=True) for name in names])
+    gaps = np.isnan(values)
+    lengths = gaps.shape[1] - (~gaps[:, ::-1]).argmax(axis=1)
+    inside = np.argwhere(gaps & (np.arange(gaps.shape[1]) < lengths[:, None]))
+    if len(inside) and not missing:
+        row, step = inside[0].tolist()
+        raise ValueError(
+            f"{table.where(row, names[step])}: the value is missing; missing='interpolate' fills "
+            "it in"
+        )
+    series = [row[:n] for row, n in zip(values, lengths.tolist(), strict=True)]
+    return pack(series, missing=True, name=str(table.path))
 
 
 def _series(
@@ -283,13 +311,12 @@ def _series(
     guessed: bool,
 ) -> LabelledObjects:
     """Return the series of a long table, in the order in which they first appear."""
-    label = columns.labels
-    names = columns.objects or ()
-    long = read_long(table, columns.ids or "", columns.time, names, uses, missing or False)
+    label, names = columns.labels, columns.objects or ()
+    objects, rows_of_all, filled = read_long(
+        table, columns.ids or "", columns.time, names, uses, missing or False
+    )
     if guessed:
-        refuse_targets(long, "objects", str(table.path))
-    objects = pack(long.series, channels_first=False, ids=long.ids)
-    objects = with_channel_names(objects, long.channels)
+        refuse_targets(objects, "objects", str(table.path))
     labels = written = None
     if label is not None:
         if not unlabelled:
@@ -297,7 +324,7 @@ def _series(
             typed.need_all("every row of a series has its label", "label")
         labels, written = _labels(table, label, unlabelled)
         classes = written or labels.tolist()
-        for name, rows in zip(long.ids.tolist(), long.rows, strict=True):
+        for name, rows in zip(np.asarray(objects.ids).tolist(), rows_of_all, strict=True):
             label_of_first = classes[min(rows)]
             for row in rows:
                 if classes[row] != label_of_first:
@@ -306,45 +333,7 @@ def _series(
                         f"{label_of_first!r} "
                         f"before in the series {name!r}"
                     )
-        first = [min(rows) for rows in long.rows]
+        first = list(map(min, rows_of_all))
         labels = labels[first]
         written = written and [written[row] for row in first]
-    held = LabelledObjects(objects, labels, columns, written)
-    held.filled = long.filled
-    return held
-
-
-def read_wide(
-    table: Table, columns: Columns, earlier: Columns, options: Mapping[str, Any]
-) -> LabelledObjects:
-    """Read a series from each row: its steps are columns of numbers."""
-    columns = columns.or_earlier(table.names, earlier)
-    columns.check(table.path, table.names, "column")
-    label = columns.labels or _usual(table, columns, LABELS)
-    ids = columns.ids or columns.rows or _usual(table, columns, IDS)
-    ids = ids if ids is not None else _index(table, columns, label)
-    steps = list(columns.objects or ())
-    if not steps:
-        left = [(name, table.head(name).use) for name in _left(table, {ids, label})]
-        steps = [name for name, use in left if use in NUMERIC or use == "missing"]
-    if not steps:
-        raise ArgumentError("series", f"is True, but {table.path} has no column of numbers")
-    values = np.column_stack([table.typed(name).channel(missing=True) for name in steps])
-    n_steps = values.shape[1] - (~np.isnan(values[:, ::-1])).argmax(axis=1)
-    for row, (series, n) in enumerate(zip(values, n_steps.tolist(), strict=True)):
-        gaps = np.flatnonzero(np.isnan(series[:n]))
-        if gaps.size and not (options["missing"] and not np.isnan(series).all()):
-            step = steps[int(gaps[0])]
-            raise ValueError(
-                f"{table.where(row, step)}: the value is missing; missing='interpolate' fills it in"
-            )
-    rows = [series[:n] for series, n in zip(values, n_steps.tolist(), strict=True)]
-    names = None if ids is None else table.typed(ids, "strings").ids()
-    objects = pack(rows, ids=names, missing=True, name=str(table.path))
-    unused = tuple(name for name in table.names if name and name not in (*steps, label, ids))
-    columns = Columns(tuple(steps), label, unused=unused, rows=ids)
-    columns = without_empty_labels(table, columns)
-    labels = written = None
-    if columns.labels is not None:
-        labels, written = _labels(table, columns.labels, options["unlabelled"])
-    return LabelledObjects(objects, labels, columns, written)
+    return LabelledObjects(objects, labels, columns, written, filled=filled)

@@ -18,25 +18,19 @@ from d2ke._base.files import open_file
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open a file of text, of .gz what is compressed, and of .zip its only file."""
-    suffix = path.suffix.lower()
+    form = {".zip": "zip", ".gz": "gzip"}.get(path.suffix.lower())
     with open_file(path) as stream:
         try:
-            if suffix == ".zip":
-                with zipfile.ZipFile(stream) as archive:
-                    names = [name for name in archive.namelist() if not name.endswith("/")]
-                    if len(names) != 1:
-                        raise ValueError(f"{path} has {len(names)} files, {names[:5]}; not one")
-                    with archive.open(names[0]) as inner:
-                        yield inner
-            elif suffix == ".gz":
-                with gzip.open(stream) as inner:
-                    yield inner
+            if form == "zip":
+                archive = zipfile.ZipFile(stream)
+                names = [name for name in archive.namelist() if not name.startswith("__MACOSX")]
+                if len(names) != 1:
+                    raise ValueError(f"{path} has {len(names)} files, {names[:5]}; not one")
+                yield archive.open(names[0])
             else:
-                yield BufferedReader(stream)
+                yield BufferedReader(stream) if form is None else gzip.GzipFile(fileobj=stream)
         except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise ValueError(
-                f"{path} is not a {suffix[1:].replace('gz', 'gzip')} file: {error}"
-            ) from None
+            raise ValueError(f"{path} is not a {form} file: {error}") from None
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str]]:

@@ -10,12 +10,13 @@ import numpy as np
 
 from d2ke._base.checks import file_path
 from d2ke._base.keywords import hinted
+from d2ke._base.text import listed
 from d2ke.io.text import lines_of
 from d2ke.objects.container import Objects
 from d2ke.objects.fields import finite_numbers, is_gap
 from d2ke.objects.packing import pack
 
-_NOT_READ = {"timestamps": "series with time stamps"}
+_FLAGS = ("missing", "univariate", "equallength", "classlabel", "targetlabel", "timestamps")
 
 
 @hinted
@@ -95,7 +96,7 @@ def read_ts(
     path = file_path("path", path)
     lines = ((where, line) for where, line in lines_of(path) if line and line[0] not in "#%")
     header = _header(path, lines)
-    classes = header["classlabel"]
+    classes = header.get("classlabel")
     n_dimensions = 1 if header.get("univariate") else header.get("dimensions")
     length = header.get("serieslength") if header.get("equallength") else None
     series: list[np.ndarray] = []
@@ -109,7 +110,7 @@ def read_ts(
             if labels[-1] not in classes:
                 raise ValueError(
                     f"{where}: the class is {labels[-1][:40]!r}, not one of those that "
-                    f"@classLabel names: {', '.join(classes)}"
+                    f"@classLabel names: {listed(classes, str)}"
                 )
         n_dimensions = n_dimensions or len(dimensions)
         if len(dimensions) != n_dimensions:
@@ -142,9 +143,7 @@ def _header(path: Path, lines: Any) -> dict[str, Any]:
         name = {"dimension": "dimensions"}.get(tag.lower(), tag.lower())
         if name == "data" and words:
             raise ValueError(f"{where}: {line[:40]!r} has more than @data, which ends a header")
-        if name == "data" and header.get("targetlabel"):
-            header.setdefault("classlabel", ())
-        if name == "data" and "classlabel" not in header:
+        if name == "data" and not header.get("targetlabel") and "classlabel" not in header:
             raise ValueError(
                 f"{where}: the header has no @classLabel; it must say true and name the classes, "
                 "or false"
@@ -164,18 +163,11 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
         if not text.isdecimal() or not int(text):
             raise ValueError(f"{where}: @{tag} must have a positive integer, got {text!r}")
         return int(text)
-    if name not in (
-        "missing",
-        "univariate",
-        "equallength",
-        "classlabel",
-        "targetlabel",
-        *_NOT_READ,
-    ):
+    if name not in _FLAGS:
         return text
     first, rest = (words or [""])[0].lower(), tuple(words[1:])
-    if first == "true" and name in _NOT_READ:
-        raise ValueError(f"{where}: {_NOT_READ[name]} (@{tag} true) are not read")
+    if first == "true" and name == "timestamps":
+        raise ValueError(f"{where}: series with time stamps (@{tag} true) are not read")
     classes = name == "classlabel"
     if first not in ("true", "false") or bool(rest) != (classes and first == "true"):
         expected = "true and name the classes," if classes else "true"
@@ -189,7 +181,7 @@ def _series(where: str, dimensions: list[str], missing: bool) -> np.ndarray:
     for number, values in enumerate(dimensions):
         place = f"{where}, dimension {number}"
         fields = values.split(",")
-        gaps = np.array([missing and is_gap(field.strip()) for field in fields])
+        gaps = [missing and is_gap(field.strip()) for field in fields]
         there = ["0" if gap else field for field, gap in zip(fields, gaps, strict=True)]
         columns.append(np.where(gaps, np.nan, finite_numbers(place, there)))
         if len(columns[-1]) != len(columns[0]):

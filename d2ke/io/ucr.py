@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from d2ke._base.text import listed
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
-from d2ke.objects.container import Objects
+from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import finite_numbers, is_gap, labels_of_text, looks_numeric
 from d2ke.objects.packing import pack
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
 
 
-def read_ucr(path: Path) -> tuple[Objects, np.ndarray, str]:
+def read_ucr(path: Path) -> LabelledObjects:
     r"""Read one file of the UCR archive: on each line a class, then the values of one series.
 
     There is no header. Commas, tabs or blanks separate the values, as in the archive's several
@@ -32,12 +32,10 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray, str]:
 
     Returns
     -------
-    objects : Objects
-        The series in the order of the file, float64, each of shape (length, 1).
-    labels : ndarray of int64, shape (n,)
-        The classes.
-    note : str
-        How the file was read: labels from the first field, and how many series end with nan.
+    LabelledObjects
+        The series in the order of the file, float64, each of shape (length, 1), and the classes,
+        int64. Its note says how the file was read: labels from the first field, and how many series
+        end with nan.
 
     Raises
     ------
@@ -55,10 +53,10 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray, str]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "Steps_TRAIN.tsv"
     ...     _ = path.write_text("1\t0.5\t1.5\tNaN\n-1\t2.0\t2.5\t3.0\n", "utf-8")
-    ...     objects, labels, note = read_ucr(path)
-    >>> objects
+    ...     held = read_ucr(path)
+    >>> held.objects
     <2 series of 1-dimensional vectors, float64, lengths 2 to 3>
-    >>> labels, note
+    >>> held.labels, held.note
     (array([ 1, -1]), 'labels from the first field, NaN at the end of 1 series cut')
     """
     places: list[str] = []
@@ -103,7 +101,7 @@ def read_ucr(path: Path) -> tuple[Objects, np.ndarray, str]:
     if not series:
         raise ValueError(f"{path} holds no series")
     note = "labels from the first field" + f", NaN at the end of {cut} series cut" * bool(cut)
-    return pack(series), _classes(path, places, classes), note
+    return LabelledObjects(pack(series), _classes(path, places, classes), note=note)
 
 
 def _place(where: str, i: int) -> str:
@@ -116,7 +114,7 @@ def _classes(path: Path, places: list[str], classes: list[str]) -> np.ndarray:
     if labels.dtype.kind == "U":
         raise ValueError(
             f"{path}: the classes (first fields) must be whole numbers in one form, got "
-            f"{', '.join(map(repr, sorted(set(classes))[:8]))}"
+            f"{listed(sorted(set(classes)))}"
         )
     for where, value in zip(places, labels.tolist(), strict=True):
         if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**53):
@@ -138,28 +136,9 @@ def read_lines(path: Path) -> LabelledObjects:
     """Read a file of the UCR archive, or a string from each line if the first is no numbers."""
     first = _SEPARATOR.split(_first_line(path))
     if all(_is_number(x) or is_gap(x) for x in first):
-        objects, classes, note = read_ucr(path)
-        return LabelledObjects(objects, classes, note=note)
+        return read_ucr(path)
     lines = [line for _, line in lines_of(path) if line]
     return LabelledObjects(pack(lines, name=str(path)), None, note="each line is a string")
-
-
-def counts(first: Sequence[str]) -> bool:
-    """Return whether numbers count, as a header of pandas does."""
-    return list(first) == [str(i + int(first[0] == "1")) for i in range(len(first))]
-
-
-def is_of_archive(path: Path) -> bool:
-    """Return whether a file has a name as those of the UCR archive."""
-    return path.name.partition(".")[0].lower().endswith(("_train", "_test"))
-
-
-def ucr_fields(path: Path) -> list[str]:
-    """Return the fields of the first line if these are several numbers, else an empty list."""
-    line = _first_line(path)
-    first = line.split("\t") if "\t" in line else line.split(",")
-    numbers = all(_is_number(x) or is_gap(x) for x in map(str.strip, first))
-    return first if len(first) > 1 and numbers else []
 
 
 def _is_number(field: str) -> bool:
@@ -167,21 +146,34 @@ def _is_number(field: str) -> bool:
     return field.removeprefix("-").isdigit() or looks_numeric([field])
 
 
-def read_ucr_table(path: Path, first: list[str]) -> tuple[Objects, np.ndarray, str]:
-    """Read a file whose `first` line has numbers only, as `read_ucr` does.
+def read_headless(
+    path: Path, suffix: str, earlier: Columns, in_rows: bool
+) -> LabelledObjects | None:
+    """Read a table of numbers only as a file of the UCR archive; return None for other tables.
 
-    If its name does not end with _TRAIN or _TEST, as those of the archive do, a file that may be
-    another table is refused: its first line counts, or its first fields may be ids or times.
+    They are those of a model whose columns are named, and with rows that are series (`in_rows`)
+    those whose first line counts. If its name does not end with _TRAIN or _TEST, as those of the
+    archive do, a file that may be another table is refused: its first line counts, or its first
+    fields may be ids or times.
     """
-    if is_of_archive(path):
+    line = _first_line(path)
+    first = line.split("\t" if "\t" in line else ",")
+    numbers = all(_is_number(x) or is_gap(x) for x in map(str.strip, first))
+    if len(first) < 2 or not numbers or Columns().or_earlier(first, earlier).explicit:
+        return None
+    of_archive = path.name.partition(".")[0].lower().endswith(("_train", "_test"))
+    counts = first == [str(int(first[0] == "1") + i) for i in range(len(first))]
+    if of_archive or (in_rows and not counts):
         return read_ucr(path)
+    if in_rows or suffix != ".tsv":
+        return None
     try:
-        objects, labels, note = read_ucr(path)
+        held = read_ucr(path)
     except ValueError as error:
         doubt = str(error).removeprefix(str(path)).lstrip(":, ")
     else:
-        starts = objects.values[objects.offsets[:-1], 0]
-        steps = np.diff(labels), np.diff(starts)
+        objects, labels = held.objects, np.asarray(held.labels)
+        steps = np.diff(labels), np.diff(objects.values[objects.offsets[:-1], 0])
         if first == [str(int(labels[0]) + i) for i in range(len(first))]:
             doubt = "the first line counts, as a header may"
         elif len(np.unique(labels)) == len(labels):
@@ -189,7 +181,7 @@ def read_ucr_table(path: Path, first: list[str]) -> tuple[Objects, np.ndarray, s
         elif ((steps[0] > 0) | ((steps[0] == 0) & (steps[1] > 0))).all():
             doubt = "the first two fields ascend, as ids and times do"
         else:
-            return objects, labels, note
+            return held
     raise ValueError(
         f"{path}: the first line may be a header or the first object, as it has numbers only. "
         "Files of the UCR archive (on each line a class and then the values of a series, no "

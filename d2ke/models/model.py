@@ -22,8 +22,8 @@ from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.summary import as_html, as_text
 from d2ke.models.tasks import Task
-from d2ke.objects.interpolation import fill_missing
 from d2ke.objects.packing import as_objects
+from d2ke.objects.record_packing import fill_missing
 from d2ke.objects.values import list_of
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from d2ke._base.errors import ArgumentError
+from d2ke._base.text import listed
 from d2ke.objects.typed import NOTES
 
 _ARGUMENTS = "channels_first", "series", "na_values"  # of read_objects, which are kept
-_LISTED = 20  # names of columns that are not used
 LABELS = ("label", "labels", "class", "y", "target")
 INDEX = re.compile(r"|unnamed: 0(\.\d+)?|__index_level_\d+__", re.I)  # of pandas, as a column
 
@@ -50,9 +50,8 @@ class Columns:
         read: dict[str, list[str]] = {}
         for what, name in (*self.explicit, *others):
             read.setdefault(what, []).append(self._noted(name))
-        used = [f"{what} from {', '.join(names)}" for what, names in read.items()]
-        unused = ", ".join(map(self._noted, self.unused[:_LISTED]))
-        unused += ", ..." * (len(self.unused) > _LISTED)
+        used = [f"{what} from {listed(names, str)}" for what, names in read.items()]
+        unused = listed(self.unused, self._noted)
         how = [f"{name} = {value!r}" for name, value in self.how.items() if name in _ARGUMENTS]
         if "header" in self.how:
             how.append(f"labels from the headers, by {self.how['header']!r}")
@@ -72,7 +71,7 @@ class Columns:
                 raise ArgumentError(
                     argument,
                     f"must name one of the {what}s: {path} has no {what} {name!r}; it has "
-                    f"{', '.join(map(repr, names)) or 'none'}",
+                    f"{listed(names) or 'none'}",
                 )
         for i, (argument, name) in enumerate(self.explicit):
             for other, before in self.explicit[:i]:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.text import listed
 from d2ke.objects.container import Objects, fields_of, objects_of
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.values import refuse_value
-
-_LISTED = 20  # names of channels that an error lists
 
 
 def matched(x: Objects, y: Objects, x_name: str, y_name: str) -> Objects:
@@ -56,22 +55,16 @@ def channel_order(
     if held is needed or list(held) == list(needed):
         return None
     places = {channel: place for place, channel in enumerate(held)}
-    if len(held) != len(needed) or set(needed) != set(places):
+    apart = sorted(set(needed) ^ set(places), key=str)
+    if apart or len(held) != len(needed):
         raise ArgumentError(
             name,
-            f"has the channels {_listed(held, needed)}, but {other_name} has "
-            f"{_listed(needed, held)}; channels with names are compared by name: rename them, or "
+            f"has the channels {listed(held)}, but {other_name} has {listed(needed)}; only one of "
+            f"them has {listed(apart)}. Channels with names are compared by name: rename them, or "
             "give arrays, whose channels are compared by position",
             index,
         )
     return [places[channel] for channel in needed]
-
-
-def _listed(names: Sequence[Any], others: Sequence[Any]) -> str:
-    """Return names as text: of very many those that the others lack."""
-    if len(names) > _LISTED:
-        names = [name for name in names if name not in set(others)] or names
-    return ", ".join(map(repr, names[:_LISTED])) + ", ..." * (len(names) > _LISTED)
 
 
 def refuse_weights(objects: Objects, name: str, user: str) -> None:

@@ -423,11 +423,8 @@ def check_ids(ids: Any, n: int) -> None:
 
 def check_channel_names(names: tuple[str, ...], dim: int) -> None:
     """Refuse what does not name `dim` channels of vectors."""
-    if len(names) != dim or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"channel_names must be {dim} strings, one for each channel; got {names}")
-    if len(set(names)) < dim:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"channel_names must differ, got {twice!r} twice")
+    if len(set(names)) != dim or len(names) != dim or {*map(type, names)} - {str}:
+        raise ValueError(f"channel_names must be {dim} different strings, got {names}")
 
 
 def fields_of(objects: Objects) -> Packed:

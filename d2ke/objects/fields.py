@@ -24,17 +24,15 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
 _DIGITS = re.compile(r"([+-]?[0-9]{16,})(?:\.0*)?")
 _BOOLEANS = ({"True": True, "False": False}, {"true": True, "false": False},
              {"TRUE": True, "FALSE": False})  # fmt: skip
-_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
-_MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")
-_MINUTE = re.compile(r"([0-9]{1,2}):([0-5][0-9])")
+_DAY = re.compile(r"[0-9]{4}-([0-9]{2}|[0-9]{1,2}-[0-9]{1,2})")
 _CLOCK = r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?"
 _TIME = re.compile(
     rf"([0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}})"
     rf"(?:[T ]{_CLOCK} ?(Z|UTC|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)?)?"
 )
 _SPAN = re.compile(
-    r"(?=.*[:y])(?:([+-]?[0-9]+) days?)?(?:(?:^|,? )([+-]?)([0-9]+):([0-9]{2}):([0-9]{2})"
-    r"(?:\.([0-9]{1,9}))?)?"
+    r"(?=.*[:y])(?:([+-]?[0-9]+) days?)?(?:(?:^|,? )([+-]?)([0-9]+):([0-5][0-9])(?::([0-9]{2})"
+    r"(?:\.([0-9]{1,9}))?)?)?"
 )
 _ISO_SPAN = re.compile(
     r"(-?)P(?=.)(?:([0-9]+)W)?(?:([0-9]+)D)?(?:T(?=.)(?:([0-9]+)H)?(?:([0-9]+)M)?"
@@ -76,16 +74,20 @@ def _problem(field: str) -> str | None:
         # Python's float accepts "1_000" and digits of all scripts: no numbers in such files.
         value = float(field.replace("_", " ").encode("ascii"))
     except ValueError:
-        comma = "; a decimal comma must be a point" if _COMMA.fullmatch(field) else ""
-        if _THOUSANDS.fullmatch(field):
-            comma = "; write a point if the comma is a decimal one, and none between thousands"
-        return f"{field!r}, not a number{comma}"
+        return f"{field!r}, not a number{_about_comma([field])}"
     if not math.isfinite(value):
         return f"{field!r}; every value must be finite"
     digits = _DIGITS.fullmatch(field)
     if digits and int(digits[1]) != value:
         return f"{field!r}, {INEXACT}"
     return None
+
+
+def _about_comma(fields: Sequence[str]) -> str:
+    """Return what to do about fields that all have a comma, which may be a decimal one."""
+    if all(map(_THOUSANDS.fullmatch, fields)):
+        return "; write a point if the comma is a decimal one, and none between thousands"
+    return "; a decimal comma must be a point" if all(map(_COMMA.fullmatch, fields)) else ""
 
 
 def is_gap(field: str) -> bool:
@@ -104,10 +106,7 @@ def looks_numeric(fields: Sequence[str]) -> bool:
     except ValueError:
         pass
     return bool(present) and all(
-        _COMMA.fullmatch(field)
-        or _THOUSANDS.fullmatch(field)
-        or _DIGITS.fullmatch(field)
-        or not _problem(field)
+        any(form.fullmatch(field) for form in (_COMMA, _THOUSANDS, _DIGITS)) or not _problem(field)
         for field in present
     )
 
@@ -116,26 +115,22 @@ def use_of_fields(fields: Sequence[str]) -> str:
     """Return what fields hold: numbers, booleans, dates, times, durations, or strings.
 
     All must be of one kind, or stand for a missing entry. Dates are YYYY-MM-DD, or all YYYY-MM (its
-    first day); times are dates, a
-    T or a blank, HH:MM[:SS[.S]] and perhaps a zone (Z, UTC, +HH:MM); durations are "1 days
-    02:00:00", "26:00:00" or "P1DT2H", or all HH:MM.
+    first day); times are dates, a T or a blank, HH:MM[:SS[.S]] and perhaps a zone (Z, UTC, +HH:MM);
+    durations are "1 days 02:00:00", "26:00:00", "10:05" or "P1DT2H".
     """
     if looks_numeric(fields):
         return "numbers"
     present = [field for field in fields if not is_gap(field)]
-    for use, reads in _READS.items():
-        for read in reads if present else ():
-            if all(read(field) is not None for field in present):
-                return use
+    for use, read in _READS.items():
+        agree = use != "dates" or len({field.count("-") for field in present}) == 1
+        if present and agree and all(read(field) is not None for field in present):
+            return use
     return "strings"
 
 
 def counts_of_fields(fields: Sequence[str], use: str) -> tuple[list[Any], int | None]:
     """Return booleans, days, or nanoseconds of fields, and the place of the first that has none."""
-    for read in _READS[use]:  # all fields have one form
-        counts = [read(field) for field in fields]
-        if counts[:1] != [None]:
-            break
+    counts = list(map(_READS[use], fields))
     return counts, counts.index(None) if None in counts else None
 
 
@@ -151,25 +146,10 @@ def _boolean(field: str) -> bool | None:
 
 def _day(field: str) -> int | None:
     """Return the number of days since 1970-01-01."""
-    match = _DAY.fullmatch(field)
-    return None if match is None else _day_of(*map(int, match.groups()))
-
-
-def _first_of_month(field: str) -> int | None:
-    """Return the number of days from 1970-01-01 to the first day of a month."""
-    match = _MONTH.fullmatch(field)
-    return None if match is None else _day_of(int(match[1]), int(match[2]), 1)
-
-
-def _minute(field: str) -> int | None:
-    """Return the number of nanoseconds of hours and minutes."""
-    match = _MINUTE.fullmatch(field)
-    return None if match is None else (60 * int(match[1]) + int(match[2])) * 60 * NANO
-
-
-def _day_of(year: int, month: int, day: int) -> int | None:
+    if not _DAY.fullmatch(field):
+        return None
     try:
-        return date(year, month, day).toordinal() - _EPOCH
+        return date(*map(int, f"{field}-1".split("-")[:3])).toordinal() - _EPOCH
     except ValueError:  # 2023-02-30
         return None
 
@@ -229,9 +209,8 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
     comma = bool(others) and all(_COMMA.fullmatch(labels[i]) for i in others)
     absent = all(labels[i].lower().lstrip("+-") in _ABSENT for i in others)
     if comma or (absent and 0 < len(others) < len(labels)):
-        what = "has a decimal comma; write a point" if comma else "stands among numbers"
-        if comma and all(_THOUSANDS.fullmatch(labels[i]) for i in others):
-            what = "has a comma; write a point if it is a decimal one, and none between thousands"
+        what = f"has a comma{_about_comma([labels[i] for i in others])}"
+        what = what if comma else "stands among numbers"
         raise ValueError(f"{where(others[0])}: the label {labels[others[0]]!r} {what}")
     forms = [_FLOAT.fullmatch(label) for label in labels]
     decimals = {len(form[1] or "") for form in forms if form}
@@ -264,10 +243,7 @@ def seconds_of(counts: Any, unit: int) -> np.ndarray:
     return (counts // unit).astype(np.float64) + (counts % unit).astype(np.float64) / unit
 
 
-# How fields of each use are read; all fields of a column are of one form.
-_READS: dict[str, tuple[Callable[[str], Any], ...]] = {
-    "booleans": (_boolean,),
-    "dates": (_day, _first_of_month),
-    "times": (instant,),
-    "durations": (_span, _minute),
-}
+# How fields of each use are read.
+_READS: dict[str, Callable[[str], Any]] = {
+    "booleans": _boolean, "dates": _day, "times": instant, "durations": _span
+}  # fmt: skip

@@ -82,9 +82,6 @@ def graph_codes(
     """
     integer("rounds", rounds, 0)
     ids = index_ids(graphs)
-    listed = isinstance(graphs, (list, tuple)) or hasattr(graphs, "to_list")
-    if listed and any(hasattr(graph, "GetAtoms") for graph in graphs):
-        graphs = [_of_molecule(graph) if hasattr(graph, "GetAtoms") else graph for graph in graphs]
     offsets, sources, targets, labels, edge_labels = join_graphs(graphs, node_label, edge_label)
     total = int(offsets[-1])
     firsts = np.searchsorted(sources, np.arange(total + 1))
@@ -104,13 +101,6 @@ def graph_codes(
     alphabet, values = np.unique(letters, return_inverse=True)
     values = values.astype(code_dtype(len(alphabet)))
     return from_owned("strings", values, (rounds + 1) * offsets, alphabet, "int", ids=ids)
-
-
-def _of_molecule(molecule: Any) -> tuple[Any, list[int]]:
-    """Return the bonds of a molecule of RDKit, and the numbers of its atoms."""
-    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
-    atoms = [atom.GetAtomicNum() for atom in molecule.GetAtoms()]
-    return np.array(bonds, np.int64).reshape(-1, 2), atoms
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

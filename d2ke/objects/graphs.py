@@ -132,6 +132,9 @@ def _read(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
             raise ArgumentTypeError(
                 name, f"is for graphs of networkx, unlike graphs[{i}]; got {value!r}"
             )
+    if hasattr(graph, "GetAtoms"):  # a molecule of RDKit
+        bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in graph.GetBonds()]
+        return _Graph(bonds, [atom.GetAtomicNum() for atom in graph.GetAtoms()])
     if not isinstance(graph, tuple) or len(graph) not in (2, 3):
         raise ArgumentTypeError("graphs", f"must be {_FORMS}, got {type(graph).__name__}", i)
     if not _is_sparse(graph[0]):
@@ -227,50 +230,38 @@ def _is_number(labels: Any) -> bool:
     return not isinstance(labels, (list, tuple, str, bytes)) and np.ndim(labels) == 0
 
 
-def _letters(labels: Any, i: int, what: str) -> NDArray[Any]:
-    """Return labels as int64, or str in an array of objects; others, and a mixture, are refused.
-
-    Integers from 2**63 on become their hash.
-    """
+def _letters(labels: Any, i: int, what: str) -> list[Any]:
+    """Return labels that are all integers or all str; others, and a mixture, are refused."""
     items = labels.tolist() if hasattr(labels, "tolist") else list(labels)
     text = bool(items) and isinstance(items[0], str)
     kinds: Any = str if text else (int, np.integer, np.bool_)
-    wrong = [x for x in items if not isinstance(x, kinds) or not (text or -(2**63) <= x < 2**64)]
-    if wrong:
-        raise ArgumentTypeError(
-            "graphs",
-            f"must have labels of {what} that are all integers or all str, got {wrong[0]!r}"
-            + " of more than 64 bits" * isinstance(wrong[0], int),
-            i,
-        )
-    if text:
-        try:
-            "".join(items).encode()
-        except UnicodeEncodeError as error:
-            letter = error.object[error.start]
-            raise ArgumentError(
-                "graphs", f"has {letter!r} in a label of {what}, half of a surrogate pair", i
-            ) from None
-        array = np.empty(len(items), object)
-        array[:] = items
-        return array
-    large = {x: int(_hashes([str(x)])[0]) for x in items if x >= 2**63}
-    keys = [large.get(x, int(x) % 2**64) for x in items] if large else items
-    return np.array(keys, np.uint64 if large else np.int64)
+    for x in items:
+        if not isinstance(x, kinds) or not (text or -(2**63) <= x < 2**64):
+            raise ArgumentTypeError(
+                "graphs",
+                f"must have labels of {what} that are all integers or all str, got {x!r}"
+                + " of more than 64 bits" * isinstance(x, int),
+                i,
+            )
+    try:
+        "".join(items if text else ()).encode()
+    except UnicodeEncodeError as error:
+        letter = error.object[error.start]
+        problem = f"has {letter!r} in a label of {what}, half of a surrogate pair"
+        raise ArgumentError("graphs", problem, i) from None
+    return items
 
 
-def _keys(arrays: Sequence[NDArray[Any]], what: str) -> NDArray[np.uint64]:
+def _keys(lists: Sequence[list[Any]], what: str) -> NDArray[np.uint64]:
     """Return the numbers of which codes are made: integers, and hashes of text."""
-    kinds = [array.dtype.kind == "O" for array in arrays if array.size]
-    if any(kinds) and not all(kinds):
+    distinct = dict.fromkeys(chain.from_iterable(lists))
+    if len({isinstance(label, str) for label in distinct}) > 1:
         raise ArgumentTypeError("graphs", f"have both integers and str as labels of {what}")
-    if not any(kinds):
-        return np.concatenate([array.astype(np.uint64) for array in arrays])
-    texts = [text for array in arrays for text in array]
-    numbers = {text: k for k, text in enumerate(dict.fromkeys(texts))}
-    return _hashes(numbers)[[numbers[text] for text in texts]]
+    keys = {label: _key(label) for label in distinct}
+    return np.array([keys[label] for label in chain.from_iterable(lists)], np.uint64)
 
 
-def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
-    hashes = [blake2b(text.encode(), digest_size=8).digest() for text in texts]
-    return np.frombuffer(b"".join(hashes), "<u8").astype(np.uint64)
+def _key(label: Any) -> int:
+    if not isinstance(label, str) and label < 2**63:
+        return int(label) % 2**64
+    return int.from_bytes(blake2b(str(label).encode(), digest_size=8).digest(), "little")

@@ -4,43 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.text import listed
 from d2ke.objects.column_names import LABELS
-from d2ke.objects.gaps import interpolate
+from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.gaps import fill_gaps
 from d2ke.objects.ids import arrow_index
+from d2ke.objects.packed import offsets_of
 from d2ke.objects.tables import Table, check_lengths, columns_of
 from d2ke.objects.typed import CLOCKS, NUMERIC
-
-
-@dataclass(frozen=True)
-class LongTable:
-    """The series of a long table, in the order in which they first appear.
-
-    Attributes
-    ----------
-    series : list of ndarray, shape (length, channels)
-        The rows of each series, in their order.
-    channels : tuple of str
-        The names of their columns.
-    ids : ndarray of int64 or str
-        Their names.
-    rows : list of list of int
-        Where they are in the table.
-    filled : (int, int)
-        How many missing values were filled in, of how many series.
-    """
-
-    series: list[np.ndarray]
-    channels: tuple[str, ...]
-    ids: np.ndarray
-    rows: list[list[int]]
-    filled: tuple[int, int] = (0, 0)
 
 
 def read_long(
@@ -50,10 +27,11 @@ def read_long(
     channels: Sequence[str],
     uses: Mapping[str, str],
     missing: bool | str = False,
-) -> LongTable:
-    """Return the series whose names are in one column, ordered by another; `uses` are a model's.
+) -> tuple[Objects, list[list[int]], dict[str, Any]]:
+    """Return the series whose names are in one column, ordered by another, and their rows.
 
-    With ``missing="interpolate"``, missing values are filled in by the times.
+    `uses` are those of a model. With ``missing="interpolate"``, missing values are filled in by the
+    times, and the dict counts them, see `fill_gaps`.
     """
     named = table.typed(ids, "strings")
     named.need_all("it must name a series", "id")
@@ -78,50 +56,51 @@ def read_long(
                         f"{clock.place(last)}: the series {str(names[last])!r} has the time "
                         f"{shown} twice"
                     )
-    rows_of_all = list(members.values())
-    first = [min(rows) for rows in rows_of_all]
-    series = [values[rows] for rows in rows_of_all]
-    n_filled, n_series = 0, 0
-    if missing == "interpolate":
-        for i, rows in enumerate(rows_of_all):
-            n_gaps = int(np.isnan(series[i]).sum())
-            n_filled, n_series = n_filled + n_gaps, n_series + bool(n_gaps)
-            if n_gaps:
-                places = range(len(rows)) if clock is None else [times[row] for row in rows]
-                interpolate(series[i], places, str(table.path), i, f"({str(names[first[i]])!r})")
-    filled = (n_filled, n_series)
-    return LongTable(series, tuple(channels), names[first], rows_of_all, filled)
+    held = list(members.values())
+    objects = from_owned(
+        "series", values[np.concatenate(held)], offsets_of(list(map(len, held))),
+        missing=bool(missing), ids=names[list(map(min, held))], channel_names=tuple(channels),
+    )  # fmt: skip
+    if missing != "interpolate" or not objects.missing:
+        return objects, held, {}
+    # Times are exact integers, of which float64 may not hold the differences.
+    since = (
+        None
+        if clock is None
+        else [np.array([float(times[row] - times[rows[0]]) for row in rows]) for rows in held]
+    )
+    objects, filled = fill_gaps(objects, str(table.path), since)
+    return objects, held, filled
 
 
-def refuse_targets(long: LongTable, argument: str, name: str) -> None:
+def refuse_targets(series: Objects, argument: str, name: str) -> None:
     """Ask what a column is that may hold labels or targets, where nobody named the channels.
 
     Its name is a usual one of labels, or it has one value in each series.
     """
-    channels, lower = long.channels, [channel.lower() for channel in long.channels]
-    asked = [c for c in LABELS if c in lower and not (c == "y" and {"x", "z"} & set(lower))]
-    asked, reason = [channels[lower.index(c)] for c in asked], "by the name"
-    if not asked and max(map(len, long.series)) > 1:
-        first = np.array([values[0] for values in long.series])
-        same = (first != first[0]).any(axis=0)
-        for values in long.series:
-            if not same.any():
-                break
-            same &= (values == values[0]).all(axis=0)
+    channels = series.channel_names or ()
+    lower = list(map(str.lower, channels))
+    usual = [c for c in LABELS if c in lower and not (c == "y" and {"x", "z"} & set(lower))]
+    asked, reason = [channels[lower.index(c)] for c in usual], "by the name"
+    if not asked and series.lengths.max() > 1:
+        first = series.values[series.offsets[:-1]]
+        same = (series.values == np.repeat(first, series.lengths, axis=0)).all(axis=0)
+        same &= (first != first[0]).any(axis=0)
         asked, reason = [channels[i] for i in np.flatnonzero(same)], "as each series has one value"
     others = [channel for channel in channels if channel not in asked]
     if asked and others:
         raise ArgumentError(
             argument,
-            f"must name the channels of {name}: {', '.join(map(repr, asked))} may hold labels or "
-            f"targets, {reason}. {argument}={others} leaves it out, {argument}={list(channels)} "
+            f"must name the channels of {name}: {listed(asked)} may hold labels or "
+            f"targets, {reason}. {argument}=[{listed(others)}] leaves it out, "
+            f"{argument}=[{listed(channels)}] "
             "makes a channel of it",
         )
 
 
 def series_of_frame(
     frame: Any, ids: str, time: str | None, chosen: Any, name: str, missing: bool | str
-) -> LongTable:
+) -> Objects:
     """Return the series of a dict or a data frame: the channels are `chosen`, or all that may be.
 
     An index that was written with the frame is none.
@@ -133,17 +112,15 @@ def series_of_frame(
     for argument, column_name in named:
         if column_name is not None and column_name not in columns:
             raise ArgumentError(
-                argument, f"must name one of the columns {list(columns)}, got {column_name!r}"
+                argument, f"must name one of the columns [{listed(columns)}], got {column_name!r}"
             )
     table = Table(name, columns, argument=True, index=arrow_index(frame))
     typed = {column_name: table.typed(column_name) for column_name in table.names}
     check_lengths({column_name: len(column) for column_name, column in typed.items()}, name)
     channels, unused = [], []
-    for column_name, column in typed.items():
-        if column_name in (ids, time) or (chosen is None and table.is_index(column_name)):
-            continue
-        if chosen is not None and column_name not in chosen:
-            continue
+    others = [c for c in table.names if c not in (ids, time) and not table.is_index(c)]
+    for column_name in others if chosen is None else chosen:
+        column = typed[column_name]
         if column.use in NUMERIC or column.use == "missing":
             channels.append(column_name)
         elif column.use in (*CLOCKS, "other"):
@@ -153,9 +130,9 @@ def series_of_frame(
     if not channels:
         raise ArgumentError(name, f"has no column of values beside {ids!r} and {time!r}")
     if unused:
-        listed = ", ".join(f"{column_name!r} ({typed[column_name].note})" for column_name in unused)
-        warn(f"{name}: {listed} not used; time names the column by which rows are ordered")
-    long = read_long(table, ids, time, channels if chosen is None else chosen, {}, missing)
+        noted = listed(unused, lambda c: f"{c!r} ({typed[c].note})")
+        warn(f"{name}: {noted} not used; time names the column by which rows are ordered")
+    series, _, _ = read_long(table, ids, time, channels, {}, missing)
     if chosen is None:
-        refuse_targets(long, "channels", name)
-    return long
+        refuse_targets(series, "channels", name)
+    return series

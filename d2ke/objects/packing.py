@@ -21,7 +21,6 @@ from d2ke.objects.container import (
     fields_of,
     objects_of,
     of_kind,
-    with_channel_names,
 )
 from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
@@ -173,14 +172,11 @@ def pack(
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
         items, lengths, channels_first = from_layout(items, layout, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
-    names = columns = None
     if isinstance(ids, str):
         if missing != "interpolate":
             flag("missing", missing)
-        long = series_of_frame(items, ids, time, channels, name, missing)
-        items, names, columns = long.series, long.ids, long.channels
-        missing = missing is True  # what was missing is filled in
-        explicit, channels_first = True, False
+        items, ids = series_of_frame(items, ids, time, channels, name, missing), None
+        missing = items.missing
     else:
         for option, value in (("time", time), ("channels", channels)):
             if value is not None:
@@ -188,10 +184,7 @@ def pack(
     first = explicit and flag("channels_first", channels_first)
     reading = Layout(first, explicit, missing=flag("missing", missing), lengths=lengths)
     objects = pack_items(items, reading, name, kind, weights)
-    if columns is not None:
-        objects = with_channel_names(objects, columns)
-    if names is None:
-        names = index_ids(items) if ids is None else read_ids(ids, len(objects), of=name)
+    names = index_ids(items) if ids is None else read_ids(ids, len(objects), of=name)
     packed: Objects = named(objects, names)
     return packed
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,11 +14,14 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.text import listed
 from d2ke.objects.columns import type_column
 from d2ke.objects.container import Objects
+from d2ke.objects.gaps import fill_gaps
 from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
+from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import check_lengths, columns_of, is_table
 from d2ke.objects.typed import Typed
 
@@ -86,7 +90,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
         return packed
     held = columns_of(columns, name) if is_table(columns) else {}
     if ids not in held:
-        raise ArgumentError("ids", f"must name one of the columns {list(held)}, got {ids!r}")
+        raise ArgumentError("ids", f"must name one of the columns [{listed(held)}], got {ids!r}")
     names = type_column(held.pop(ids), f"{name}[{ids!r}]").ids()
     records = pack_table(held, name, {})
     return Records(records.columns, names)
@@ -148,6 +152,27 @@ def pack_table(columns: Any, name: str, kinds: Mapping[str, str], missing: bool 
     return Records(packed)
 
 
+def fill_missing(
+    X: Any, name: str, kinds: Mapping[str, str] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Pack objects or records, and fill in the missing values of series, see `fill_gaps`."""
+    if isinstance(X, StoredObjects):
+        raise ArgumentTypeError("missing", f"fills series in memory only, but {name} is a file")
+    if not is_table(X):
+        objects = as_objects(name, X, missing=True)
+        if objects.kind != "series":
+            raise ArgumentTypeError("missing", f"is for series, but {name} holds {objects.kind}")
+        return fill_gaps(objects, name)
+    records = pack_table(X, name, kinds or {}, missing=True)
+    columns, total = dict(records.columns), {"rule": "interpolate", "values": 0, "series": 0}
+    for column_name, column in columns.items():
+        if isinstance(column.values, Objects) and column.values.missing:
+            filled, counts = fill_gaps(column.values, f"{name}[{column_name!r}]")
+            columns[column_name] = replace(column, values=filled)
+            total |= {what: total[what] + counts[what] for what in ("values", "series")}
+    return Records(columns, records.ids), total
+
+
 def as_categories(column: Column, name: str) -> Column:
     """Return a column of text or numbers as one of categories, as a model needs it."""
     if column.kind in ("missing", "categories"):
@@ -155,6 +180,14 @@ def as_categories(column: Column, name: str) -> Column:
     if column.kind == "strings" or not isinstance(column.values, Objects):
         return _categories(list(column.values), column.missing, name)
     raise ArgumentTypeError(name, f"holds {column.kind}; labels of categories are needed")
+
+
+def as_text(column: Column, name: str) -> Column:
+    """Return plain numbers and categories as strings, anything else as it is."""
+    if column.kind != "categories" and not (column.kind == "numbers" and column.use == "numbers"):
+        return column
+    held = as_categories(column, name)
+    return Column(as_objects(name, held.values.tolist()), held.missing)
 
 
 @contextmanager

@@ -232,7 +232,11 @@ class Typed:
             )
             if integers and max(map(abs, plain), default=0) < 2**63:
                 return np.array(plain, np.int64)
-        return np.array(self.texts(), str)
+        texts = self.texts()
+        for row, text in zip(self.rows.tolist(), texts, strict=True):
+            if text.endswith("\0"):  # arrays of text leave it out
+                raise self.error(f"is {text!r}, which ends with a NUL; remove it", row, "id")
+        return np.array(texts, str)
 
     def categories(self) -> list[Any]:
         """Return the entries as labels of categories: text, numbers or booleans."""

@@ -14,7 +14,6 @@ import d2ke
         ("read_objects", "it is d2ke.io.read_objects"),
         ("dtw", r"d2ke.distance_matrix\(X, distance='dtw'\)"),
         ("load", "load_model reads models"),
-        ("distance_matrx", r"d2ke.distance_matrix\?"),
         ("_private", "'_private'$"),
     ],
 )

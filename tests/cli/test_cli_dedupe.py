@@ -75,7 +75,6 @@ def test_known_pairs_choose_the_weights(table, capsys):
     ("words", "message"),
     [
         (["--ids", "number"], "ids (--ids) must name one of the columns"),
-        (["--radius", "0"], "radius"),
         (["--clean", "case,umlauts"], "clean (--clean)"),
         (["--threshold", "2"], "threshold (--threshold) is 2"),
         (["--out", "groups.txt"], "out must end in"),

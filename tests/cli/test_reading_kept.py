@@ -165,3 +165,31 @@ def test_inspect_counts_labels_that_may_be_missing(tmp_path, capsys):
 def run_command(capsys, words):
     assert main([*words, "--R", "16"]) == 0
     return capsys.readouterr().out
+
+
+# ------------------------------------------------------------------ channels by name
+
+
+def long_rows(folder, name, columns, n=16):
+    """Write series in which u rises or falls by class, and v is noise of another scale."""
+    rng, rows = np.random.default_rng(1), [",".join([*columns, "label"])]
+    for i in range(n):
+        for t in range(6):
+            u, v = (2 * (i % 2) - 1) * t + 0.1 * rng.normal(), 5 * rng.normal()
+            held = {"id": f"s{i}", "time": t, "u": u, "v": v, "w": v}
+            rows.append(",".join(str(held[column]) for column in columns) + f",{'ab'[i % 2]}")
+    (folder / name).write_text("\n".join(rows) + "\n", "utf-8")
+    return folder / name
+
+
+def test_columns_in_another_order(tmp_path, capsys):
+    train(capsys, tmp_path, long_rows(tmp_path, "a.csv", ["id", "time", "u", "v"]))
+    answers = []
+    for columns in (["id", "time", "u", "v"], ["v", "time", "u", "id"]):
+        new = long_rows(tmp_path, "b.csv", columns)
+        assert accuracy(capsys, tmp_path, new) == 100
+        answers.append((tmp_path / "p.csv").read_text("utf-8"))
+    assert answers[0] == answers[1]
+    other = long_rows(tmp_path, "c.csv", ["id", "time", "u", "w"])
+    error = refused(capsys, "predict", tmp_path / "m.h5", other, "--out", tmp_path / "q.csv")
+    assert "has the channels 'u', 'w', but the training data has 'u', 'v'" in error

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import itertools
+from datetime import date
 
 import numpy as np
 import pytest
@@ -329,7 +330,7 @@ def test_wrong_known_pairs(known, message):
             r"X\['a'\] holds missing entries only after",
         ),
         (["ab"], {"distance": ("osa", 3)}, r"distance must be a distance or \(distance, dict\)"),
-        ([1.0, 2.0], {}, "X holds numbers"),
+        ({"a": [date(2024, 1, 5)]}, {}, r"X\['a'\] holds numbers"),
     ],
 )
 def test_wrong_types(X, options, message):
@@ -385,3 +386,10 @@ def test_seed_draws_the_pairs():
     assert np.array_equal(one.labels, two.labels)
     other = d2ke.dedupe(table, radius=DRAWN_RADIUS, seed=4)
     assert not np.array_equal(one.weights.evidence, other.weights.evidence)
+
+
+def test_numbers_are_compared_as_text_and_a_radius_of_0_asks_for_equal_entries():
+    table = {"name": ["ann", "ann", "bob", "bobb"], "zip": [12345, 12345, 54321, 54322]}
+    assert d2ke.dedupe(table, radius={"name": 1, "zip": 0}).labels.tolist() == [0, 0, 1, 2]
+    assert d2ke.dedupe(table, radius=1).labels.tolist() == [0, 0, 1, 1]
+    assert d2ke.dedupe({"zip": table["zip"]}, radius=0).labels.tolist() == [0, 0, 1, 2]

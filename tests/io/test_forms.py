@@ -138,7 +138,7 @@ def test_lines_and_arrays(put, tmp_path):
     [
         (
             "0.0,0.0,1.5\n0.0,2,3\n",
-            r"has '0.0' twice; if it is data, put a line of names before",
+            r"names the column '0.0' twice; if it is data, put a line of names before",
         ),
         ("a,,\nx,1,2\n", r"has no names of the columns 2, 3, which have entries"),
         ('id,v\na,"1,500"\na,2\n', r"write a point if the comma is a decimal one, and none betw"),
