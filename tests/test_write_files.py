@@ -19,12 +19,12 @@ import kills
 import numpy as np
 import pytest
 import reference
-from d2ke._base.resuming import locked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import same
 
 import d2ke
+from d2ke._base.resuming import locked
 from d2ke.io import feature_writer, load_features, open_features, save_features
 from d2ke.io import features as features_module
 

@@ -218,7 +218,7 @@ def _telling(
         "The random objects that speak most for a class, and what an object adds to the decision "
         "value if it is nearer to them than usual, by one standard deviation.",
         columns=[
-            *["class"] * (model.classes is not None),
+            *["class"] * (entries[0].label is not None),
             "random object",
             "taken from (label)",
             "adds",
