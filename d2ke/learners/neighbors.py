@@ -60,6 +60,8 @@ def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDA
     """
     if isinstance(y, np.ndarray) and y.ndim == 2 and np.ndim(D) == 1:
         raise ArgumentError("y", "is a matrix. Are y and D swapped? Labels come first")
+    if hasattr(D, "columns"):
+        labels.check_order(getattr(D.columns, "to_series", lambda: None)(), "D.columns", y=y)
     distances = arrays.matrix("D", D, infinite=True)
     arrays.check_rows_of_distances("D", distances)
     classes, codes = labels.encode_labels("y", y)

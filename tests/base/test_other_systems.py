@@ -38,14 +38,7 @@ with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "file"),
 """
 FOLDERS = "benchmarks", "d2ke", "docs", "examples", "matlab_compat", "papers", "tests", "tools"
 # Files in place of others, files of which parts are read, and work that is resumed.
-QUICK = """
-    tests/base/test_atomic_files.py tests/base/test_memory.py::test_limit_of_this_machine
-    tests/io/test_features.py::test_every_bit_comes_back
-    tests/io/test_features.py::test_an_open_file
-    tests/test_write_files.py::test_interrupted_and_resumed
-    tests/test_write_files.py::test_two_writers
-"""
-ALL = """
+TESTS = """
     tests/test_write_files.py tests/base/test_atomic_files.py
     tests/base/test_memory.py::test_limit_of_this_machine tests/io tests/cli
 """
@@ -66,9 +59,9 @@ def run(*words):
 
 
 @of_linux
-@pytest.mark.parametrize("tests", [QUICK, pytest.param(ALL, marks=pytest.mark.slow)])
-def test_without_the_calls_of_posix(tests):
-    options = f"-m pytest -p without_posix -p no:cacheprovider --maxfail=5 {tests}"
+@pytest.mark.slow
+def test_without_the_calls_of_posix():
+    options = f"-m pytest -p without_posix -p no:cacheprovider --maxfail=5 {TESTS}"
     done = run(*options.split())
     assert done.returncode == 0, done.stdout
 
@@ -94,6 +87,7 @@ def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
         open_file(tmp_path / "file")
 
 
+@pytest.mark.slow
 def test_text_files_are_read_and_written_in_utf8():
     """Ruff sees `open` only; the encoding of Path's functions is the system's if none is given."""
     for file in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):

@@ -176,12 +176,18 @@ def test_header_is_left_out(capsys, folder, gram):
     assert lines[0] == "K.csv: similarities of 30 objects"
 
 
-@pytest.mark.parametrize("line", ["NA,NA", "?,", '"",a'])
-def test_a_line_of_gaps_is_not_a_header(folder, capsys, line):
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        *((line, "not a table of numbers: could not convert string") for line in ("NA,NA", "?,")),
+        ('"",a', "the first column has no name"),
+    ],
+)
+def test_a_line_of_gaps_is_not_a_header(folder, capsys, line, message):
     (folder / "p.csv").write_text(f"{line}\n1,2\n3,4\n", "utf-8")
     words = ["cluster", "p.csv", "--as", "points", "--n-clusters", "2"]
     assert main(words) == 2
-    assert "p.csv is not a table of numbers: could not convert string" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_labels_in_several_forms_stay_apart(folder):

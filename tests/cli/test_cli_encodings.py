@@ -102,6 +102,7 @@ def test_every_command_writes_what_the_output_cannot_show(variables, shown, tmp_
     assert predicted(folder) == set(CLASSES)
 
 
+@pytest.mark.slow
 def test_errors_are_shown_too(tmp_path):
     done = run(tmp_path, CODE_PAGE, "train Δ猫.csv --out Ω.h5")
     assert done.returncode == 1

@@ -392,7 +392,7 @@ FRAMES = st.integers(1, 6).flatmap(
 
 
 @given(FRAMES)
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_random_tables(tmp_path_factory, table):
     folder = tmp_path_factory.getbasetemp()
     table["text"][0] = "no number"
