@@ -147,6 +147,8 @@ class Block:
         D = block.distances(viewed, sample.n_threads, sample.progress)
         block = block.with_gamma(D, self.gamma_scale)
         features = block.of_distances(D, sample.n_threads)
+        if sample.labels is not None and len(features) <= sample.labels.task.fewest:
+            block = replace(block, sd_power=0.0)
         if block.sources is not None:
             columns = np.flatnonzero(block.sources >= 0)
             places, sources = block.sources[columns], np.full(block.R, -1)

@@ -209,7 +209,8 @@ def solve_sample(
     ridge, P = ridge_of_rows(
         Z, labels.columns(), unit, sample.n_threads, labels.weights, decomposed
     )
-    return Solved(ridge, Scaling(ridge.mean, sd), COSTS, plan.own_columns, P)
+    n_costs = len(COSTS) if len(Z) > labels.task.fewest else np.searchsorted(COSTS, len(Z))
+    return Solved(ridge, Scaling(ridge.mean, sd), COSTS[:n_costs], plan.own_columns, P)
 
 
 def _costs_to_try(

@@ -43,12 +43,16 @@ class Task(ABC):
         Type of the left-out predictions that calibration keeps.
     few : int
         As for `d2ke.models.own_columns.own_values`.
+    fewest : int
+        So many objects, at most, are too few for deviations: features of distances are only
+        centred, and C is at most the number of objects.
     """
 
     classes: Any = None
     measure: ClassVar[str] = "accuracy"
     kept_type: ClassVar[Any] = np.float32
     few: ClassVar[int] = 0
+    fewest: ClassVar[int] = 0
 
     @property
     @abstractmethod
@@ -383,6 +387,7 @@ class Values(Task):
     measure: ClassVar[str] = "100 R^2"
     kept_type: ClassVar[Any] = np.float64
     few: ClassVar[int] = 30
+    fewest: ClassVar[int] = 4
 
     @property
     def k(self) -> int:

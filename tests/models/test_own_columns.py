@@ -237,3 +237,15 @@ def test_predictions_of_a_regression_of_few_objects_stay_near_the_targets():
     predicted = d2ke.d2ke_predict(None, list(new), model)[0]
     assert np.abs(predicted - y.mean()).max() < np.ptp(y)
     assert (model.blocks[0].own == np.float32(1 / np.sqrt(3))).all()
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_predictions_of_a_regression_of_three_series_stay_near_the_targets(seed):
+    rng = np.random.default_rng([3, seed])
+    series = [rng.normal(size=(rng.integers(5, 20), 1)).cumsum(axis=0) for _ in range(53)]
+    y = np.array([x.sum() for x in series[:3]])
+    with pytest.warns(UserWarning, match="little or nothing"):
+        model = d2ke.d2ke_train(y, series[:3], task="regression")
+    predicted = d2ke.d2ke_predict(None, series[3:], model)[0]
+    assert y.min() - np.ptp(y) <= predicted.min() <= predicted.max() <= y.max() + np.ptp(y)
+    assert model.C <= 3
