@@ -3,9 +3,6 @@
 
     python -m benchmarks.series_accuracy [--archive FOLDER] [--published PATH] [--limit-mb 4]
         [--data NAME ...] [--seeds 5] [--peers [NAME ...]]
-    python -m benchmarks.series_accuracy --curve
-    python -m benchmarks.series_accuracy --without --peers
-    python -m benchmarks.series_accuracy --random
 
 Test accuracy in percent, mean over seeds with their deviation, and processor seconds of training
 and prediction of one seed, of one thread. The sets are those of FOLDER, with the published
@@ -14,11 +11,7 @@ is D2KE_DATA/ucr.
 
 The second table compares the first method with each other on the sets that both have: the mean
 difference with its deviation over seeds, and on how many sets the first one is better, equal to two
-decimals, and worse. `--curve` adds models of fewer features. `--without` has, in place of the
-default model, one with all blocks of its recipe, and one without each ingredient: windows of a
-kind, shapes (windows that are compared by their shape alone), values (the other windows), slopes
-(differences of series), the whole course. `--random` takes three other sets and a random division
-for each seed.
+decimals, and worse.
 
 The peers need aeon (QUANT: torch too) and take series of one length, so that those of several are
 resized by linear interpolation. `--peers` without names leaves them out.
@@ -27,37 +20,35 @@ resized by linear interpolation. `--peers` without names leaves them out.
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import d2ke
-from benchmarks import archive, measure, series_methods
+from benchmarks import archive, measure
 from benchmarks.archive import Labelled
-from benchmarks.series_methods import Method
-from papers.datasets import load
 
-RANDOM = ("gun-point", "japanese-vowels", "basic-motions")
+Method = Callable[[Labelled, d2ke.Objects, int], np.ndarray]
+
+OURS = "`d2ke_train`"
+PEERS = ("MiniROCKET", "QUANT", "RDST")
 SHOWN = ("MiniROCKET", "RDST", "MR-Hydra", "HC2")  # published, beside each set
 
 
 def main() -> None:
     """Print a row for each data set, then one for each method."""
     arguments = _arguments()
-    methods = _methods(arguments)
+    methods: dict[str, Method] = {OURS: default, **peers(arguments.peers)}
     published: dict[str, dict[str, float]] = {}
-    if arguments.random:
-        data = ((name, _random(name)) for name in arguments.data or RANDOM)
-    else:
-        data = _published_divisions(arguments)
-        path = arguments.published or arguments.archive / "published.csv"
-        if arguments.published or path.exists():
-            published = archive.published(path)
+    path = arguments.published or arguments.archive / "published.csv"
+    if arguments.published or path.exists():
+        published = archive.published(path)
     warnings.simplefilter("ignore", UserWarning)  # little was learned
     _compile(methods)
     shown = [name for name in SHOWN if name in published]
@@ -66,18 +57,18 @@ def main() -> None:
     measure.header("data", "train", "test", "length", *columns, *references)
     accuracies: dict[str, dict[str, np.ndarray]] = {name: {} for name in methods}
     seconds = dict.fromkeys(methods, 0.0)
-    for name, divisions in data:
-        chosen = list(itertools.islice(divisions, arguments.seeds))
+    for name, train, test in _published_divisions(arguments):
         cells: list[object] = []
-        for method, (percent, taken) in zip(methods, results(methods, chosen), strict=True):
+        for method, (percent, taken) in zip(
+            methods, results(methods, train, test, arguments.seeds), strict=True
+        ):
             accuracies[method][name] = percent
             seconds[method] += taken.mean()
             cells += [_spread(percent), f"{taken.mean():.1f}"]
-        train, test = chosen[0]
         sizes = len(train.labels), len(test.labels), int(np.median(train.objects.lengths))
         figures = [f"{published[classifier].get(name, np.nan):.2f}" for classifier in shown]
         measure.row(name, *sizes, *cells, *figures)
-    if not accuracies[series_methods.OURS]:
+    if not accuracies[OURS]:
         raise SystemExit("no data set could be read")
     print()
     for classifier, figures_by_set in published.items():
@@ -98,29 +89,56 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--limit-mb", type=float, metavar="MB", help="leave out sets by file size")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="these sets only")
     parser.add_argument("--seeds", type=int, default=5, help="5 by default")
-    parser.add_argument("--random", action="store_true", help="other sets, divided at random")
     parser.add_argument(
-        "--peers", nargs="*", default=series_methods.PEERS, choices=series_methods.PEERS,
+        "--peers", nargs="*", default=PEERS, choices=PEERS,
         help="classifiers of aeon, by default all; none without a name",
     )  # fmt: skip
-    parser.add_argument("--curve", action="store_true", help="fewer features too")
-    parser.add_argument("--without", action="store_true", help="models without an ingredient")
     return parser.parse_args()
 
 
-def _methods(arguments: argparse.Namespace) -> dict[str, Method]:
-    """Return the methods; all others are compared with the first."""
-    methods: dict[str, Method] = {series_methods.OURS: series_methods.default}
-    if arguments.without:
-        methods = series_methods.without_ingredients()
-    if arguments.curve:
-        methods |= series_methods.of_sizes()
-    return methods | series_methods.peers(arguments.peers)
+def default(train: Labelled, new: d2ke.Objects, seed: int) -> np.ndarray:
+    """Train with the defaults, and predict."""
+    model = d2ke.d2ke_train(train.labels, train.objects, seed=seed, n_threads=1)
+    return d2ke.d2ke_predict(None, new, model, n_threads=1)[0]
+
+
+def peers(names: Sequence[str]) -> dict[str, Method]:
+    """Return classifiers of aeon, which is needed for them only."""
+    if not names:
+        return {}
+    from aeon.classification.convolution_based import MiniRocketClassifier
+    from aeon.classification.interval_based import QUANTClassifier
+    from aeon.classification.shapelet_based import RDSTClassifier
+
+    classifiers = {
+        "MiniROCKET": partial(MiniRocketClassifier, n_jobs=1),
+        "QUANT": QUANTClassifier,
+        "RDST": partial(RDSTClassifier, n_jobs=1),
+    }
+    return {name: partial(_peer, classifiers[name]) for name in names}
+
+
+def _peer(
+    classifier: Callable[..., Any], train: Labelled, new: d2ke.Objects, seed: int
+) -> np.ndarray:
+    length = max(9, int(train.objects.lengths.max()))  # MiniROCKET's kernels have 9 values
+    model = classifier(random_state=seed).fit(_resized(train.objects, length), train.labels)
+    return model.predict(_resized(new, length))
+
+
+def _resized(X: d2ke.Objects, length: int) -> np.ndarray:
+    """Return (n, channels, length), interpolated."""
+    cube = np.empty((len(X), X.values.shape[1], length))
+    for i, item in enumerate(X):
+        places = np.linspace(0, len(item) - 1, length)
+        for channel, values in enumerate(item.T):
+            cube[i, channel] = np.interp(places, np.arange(len(item)), values)
+    return cube
 
 
 def _published_divisions(
     arguments: argparse.Namespace,
-) -> Iterator[tuple[str, Iterator[tuple[Labelled, Labelled]]]]:
+) -> Iterator[tuple[str, Labelled, Labelled]]:
     """Yield the sets that can be read; say which cannot."""
     files = archive.training_files(arguments.archive, arguments.limit_mb)
     unknown = sorted(set(arguments.data or ()) - set(files))
@@ -130,19 +148,11 @@ def _published_divisions(
         raise SystemExit(f"{arguments.archive} has no {missing} (or .tsv){limit}")
     for name in arguments.data or files:
         try:
-            parts = archive.division(files[name])
+            train, test = archive.division(files[name])
         except (OSError, ValueError) as error:
             measure.progress(f"{name} is left out: {error}")
         else:
-            yield name, itertools.repeat(parts)
-
-
-def _random(name: str) -> Iterator[tuple[Labelled, Labelled]]:
-    """Yield random divisions."""
-    data = load(name)
-    for seed in itertools.count():
-        a, b = data.split(seed=seed)
-        yield Labelled(data.labels[a], data.objects[a]), Labelled(data.labels[b], data.objects[b])
+            yield name, train, test
 
 
 def _compile(methods: Mapping[str, Method]) -> None:
@@ -154,11 +164,11 @@ def _compile(methods: Mapping[str, Method]) -> None:
 
 
 def results(
-    methods: Mapping[str, Method], divisions: Iterable[tuple[Labelled, Labelled]]
+    methods: Mapping[str, Method], train: Labelled, test: Labelled, n_seeds: int
 ) -> np.ndarray:
     """Return accuracies in percent and seconds, of shape (methods, 2, seeds)."""
     rows = []
-    for seed, (train, test) in enumerate(divisions):
+    for seed in range(n_seeds):
         for method in methods.values():
             begin = time.process_time()
             labels = method(train, test.objects, seed)

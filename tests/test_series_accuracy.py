@@ -7,9 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-import d2ke
-from benchmarks import archive, series_accuracy, series_methods
-from d2ke.models.windows import KINDS
+from benchmarks import archive, series_accuracy
 
 
 def series(seed):
@@ -76,32 +74,6 @@ def test_published_results_by_resamples(folder, run):
     rows, _ = run("--archive", folder, "--published", folder / "results", "--data", "Steps")
     for name in ("HC2", "TDE"):
         assert rows[f"{name}, published"][:6] == ["1", "100.00", "+0.00", "0", "1", "0"]
-
-
-@pytest.mark.slow
-def test_curve_and_ingredients(folder, run):
-    options = ("--archive", folder, "--data", "Waves")
-    rows, _ = run(*options, "--curve")
-    assert {f"`d2ke_train`, R = {R}" for R in series_methods.SIZES} <= set(rows)
-    rows, _ = run(*options, "--without")
-    assert {f"without {name}" for name in series_methods.INGREDIENTS} <= set(rows)
-
-
-@pytest.mark.parametrize("name", series_methods.INGREDIENTS)
-def test_nothing_takes_the_place_of_an_ingredient(name):
-    X = d2ke.pack(list(series(0)[1]))
-    size = {}
-    for key, ingredient in (
-        ("all", lambda block, kind: False),
-        ("without", series_methods.INGREDIENTS[name]),
-        ("alone", lambda block, kind: not series_methods.INGREDIENTS[name](block, kind)),
-    ):
-        size[key] = sum(block.R for block in series_methods.blocks_without(ingredient, X))
-    assert size["all"] == sum(block.R for block in d2ke.models.recipe(X))
-    assert size["without"] > 0
-    assert size["alone"] > 0
-    rest = size["all"] - size["without"] - size["alone"]
-    assert 0 <= rest < len(KINDS) * 4  # each of four blocks has as many windows of every kind
 
 
 def test_larger_files_are_left_out(folder):
