@@ -8,6 +8,5 @@ from .convergence import lipschitz_constant as lipschitz_constant
 from .convergence import soft_min_distance as soft_min_distance
 from .error_estimates import KernelError as KernelError
 from .error_estimates import kernel_error as kernel_error
-from .error_estimates import kernel_standard_error as kernel_standard_error
 from .kernel_bootstrap import KernelBootstrap as KernelBootstrap
 from .kernel_bootstrap import bootstrap_kernel_error as bootstrap_kernel_error

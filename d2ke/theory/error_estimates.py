@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from d2ke._base import arrays
 from d2ke._base.blas import product_pool
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
-from d2ke._base.memory import check_fits
 
 _TILE_ROWS = 256
 _TILE_VALUES = 1 << 20
@@ -205,71 +203,6 @@ def _errors(
     return np.max(maxima, axis=0), np.sum(sums, axis=0), float(sum(norms))
 
 
-@hinted
-def kernel_standard_error(Z: np.ndarray, Y: np.ndarray | None = None) -> NDArray[np.float64]:
-    """Estimate the standard error of each entry of Z Y', from the features alone.
-
-    An entry is the mean of R independent products phi(x) phi(y); their deviation
-    over sqrt(R) is its standard error. No reference is needed.
-
-    Parameters
-    ----------
-    Z : ndarray, shape (n, R)
-        Features of n objects, from `d2ke_embed` or `d2ke_features`; R >= 2.
-    Y : ndarray, shape (m, R), optional
-        Features of m objects for the same random objects; None for Z.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, m)
-        Standard errors, >= 0; rounding hides those below some 1e-7 of the entry.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Not matrices of finite real numbers with equally many columns, at least two.
-    MemoryError
-        If the call would take more than there is; see docs/memory.md.
-
-    References
-    ----------
-    Wu, Yen, Xu, Ravikumar, Witbrock, "D2KE: From Distance to Kernel and
-    Embedding", 2018, eq. (4).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import d2ke
-    >>> Z = d2ke.d2ke_features(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]), gamma=1.0)
-    >>> d2ke.theory.kernel_standard_error(Z).round(3).tolist()
-    [[0.31, 0.0], [0.0, 0.31]]
-    """
-    Z = arrays.filled_matrix("Z", Z)
-    Y = Z if Y is None else arrays.filled_matrix("Y", Y)
-    R = Z.shape[1]
-    if Y.shape[1] != R:
-        raise ArgumentError("Y", f"has {Y.shape[1]} columns, but Z has {R}")
-    if R < 2:
-        raise ArgumentError("Z", "has one column; at least two are needed to estimate a variance")
-    check_fits(
-        24 * len(Z) * len(Y),
-        f"the errors of {len(Z)} x {len(Y)} values",
-        "compute them for some rows of Z at a time",
-    )
-    estimate = _product(Z, Y)
-    squares = np.zeros_like(estimate)
-    for columns in _chunks(R):
-        squares += (
-            np.square(Z[:, columns], dtype=np.float64)
-            @ np.square(Y[:, columns], dtype=np.float64).T
-        )
-    squares *= R
-    squares -= np.square(estimate, out=estimate)
-    variance = np.maximum(squares, 0.0, out=squares)
-    variance /= R - 1
-    return np.sqrt(variance, out=variance)
-
-
 def _reference(gram: Any, features: Any, n: int) -> Callable[[Any, Any], np.ndarray]:
     """Return the function that gives the reference kernel of some rows with some others."""
     if (gram is None) == (features is None):
@@ -311,10 +244,6 @@ def _sizes(sizes: Sequence[int] | None, R: int) -> np.ndarray:
     return np.unique(lengths).astype(np.int64)
 
 
-def _chunks(R: int) -> list[slice]:
-    return [slice(low, min(low + _CHUNK, R)) for low in range(0, R, _CHUNK)]
-
-
 def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return A B' in float64.
 
@@ -323,7 +252,8 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     if A.dtype == B.dtype == np.float64:
         return A @ B.T
     result = np.zeros((len(A), len(B)))
-    for columns in _chunks(A.shape[1]):
+    for low in range(0, A.shape[1], _CHUNK):
+        columns = slice(low, low + _CHUNK)
         result += A[:, columns].astype(np.float64) @ B[:, columns].astype(np.float64).T
     return result
 

@@ -95,9 +95,6 @@ CASES = {
     "kernel_two_sample_test": (
         lambda _: d2ke.kernel_two_sample_test(flat(3000, 1), flat(3000, 1), sigma=1.0), "n_groups",
     ),
-    "kernel_standard_error": (
-        lambda _: d2ke.theory.kernel_standard_error(np.zeros((9000, 2))), "some rows",
-    ),
     "soft_min_distance": (
         lambda _: d2ke.theory.soft_min_distance(np.zeros((9000, 2)), gamma=1.0), "some rows",
     ),
@@ -151,7 +148,7 @@ BYTES = {  # entries times the bytes of each
     "search_knn": 8 * 9000**2, "search_within": 4 * 1000**2, "dsk_gram": 8 * 4000**2,
     "gdk_led": 40 * 4000**2, "psd_split": 32 * 4000**2, "SpectrumRepair": 32 * 4000**2,
     "kernel_distance_matrix": 24 * 3000**2, "kernel_features": 16 * 2000 * 10**5,
-    "kernel_two_sample_test": 16 * 6000**2, "kernel_standard_error": 24 * 9000**2,
+    "kernel_two_sample_test": 16 * 6000**2,
     "soft_min_distance": 8 * 9000**2, "gaussian_gram": 8 * 9000**2, "cdsk": 48 * 9000**2,
     "lpdsk": 48 * 4000**2, "kernel_classifier_fit": 48 * 4000**2, "align": 8 * 9000**2,
     "load_features": 8 * 300 * 100, "nearest_windows": 5 * (1_100_000 - 1),

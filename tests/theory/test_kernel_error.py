@@ -102,19 +102,3 @@ def test_centred_error_of_a_kernel_that_hardly_varies():
     got = d2ke.theory.kernel_error(Z, features=many, sizes=[64], centred=True)
     assert got.centred_mean[0] == pytest.approx(wanted, rel=1e-4)
     assert got.relative_mean[0] < 1e-5 < 0.05 < wanted
-
-
-@given(n=st.integers(1, 5), m=st.integers(1, 5), R=st.integers(2, 50), seed=st.integers(0, 99))
-def test_standard_error_matches_the_deviation_of_products(n, m, R, seed):
-    rng = np.random.default_rng(seed)
-    A, B = rng.uniform(0, 1, (n, R)), rng.uniform(0, 1, (m, R))
-    products = np.einsum("ir,jr->ijr", A, B)
-    wanted = products.std(axis=2, ddof=1) / np.sqrt(R)
-    got = d2ke.theory.kernel_standard_error(A / np.sqrt(R), B / np.sqrt(R))
-    assert_allclose(got, wanted, rtol=1e-6)
-    single = d2ke.theory.kernel_standard_error((A / np.sqrt(R)).astype(np.float32))
-    assert_allclose(single, d2ke.theory.kernel_standard_error(A / np.sqrt(R)), rtol=1e-3)
-
-
-def test_equal_products_have_no_error():
-    assert d2ke.theory.kernel_standard_error(np.full((2, 1000), 0.1)).max() < 1e-6
