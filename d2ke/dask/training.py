@@ -69,7 +69,8 @@ def d2ke_train(
         As for `d2ke.d2ke_train`; a dask collection has the partitions of X.
     groups : "none", optional
         By default, near-copies are groups, as for `d2ke.d2ke_train`; ``"none"`` leaves every
-        object out alone. Groups of your own need all features in memory: use `d2ke.d2ke_train`.
+        object out alone. Groups of your own need all features in memory: use `d2ke.d2ke_train`. The
+        squared hinge loss, which needs them too, is not tried.
 
     Returns
     -------
@@ -174,7 +175,11 @@ class OnWorkers:
         results = [later(function, chunk, *arguments, where=where) for where, chunk in self._rows()]
         return finished(tree(results, _merge_results))[0]
 
-    def keep(self, plan: Any, Z: Any, numbers: np.ndarray, R: int) -> None:
+    def holds(self, R: int) -> bool:
+        """Return False: no process has all features."""
+        return False
+
+    def keep(self, plan: Any, Z: Any, numbers: np.ndarray, R: int, needed: bool) -> None:
         """Keep nothing: features are computed in every pass."""
 
 

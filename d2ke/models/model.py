@@ -62,8 +62,8 @@ class D2KEModel:
         Cost of errors of the linear model; a larger C regularises less.
     accuracy, accuracy_error : float
         Leave-one-out accuracy in percent, or 100 R^2, and its standard error. Groups, the user's
-        or of near-copies, are left out together. For multilabel models, percent of the objects with
-        all labels right.
+        or of near-copies, are left out together. Models with the squared hinge loss hold out every
+        fifth object instead. For multilabel models, percent of the objects with all labels right.
         Up to about 1,000 objects of several families, two thirds of the objects chose C and the
         shares for predictions of the rest; else the same predictions chose them, so the accuracy
         can be too high.

@@ -25,7 +25,7 @@ from d2ke.objects.container import span_of
 from d2ke.objects.stored import StoredObjects
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
-_WHOLE = 1 << 30  # bytes of features that groups, which need all at once, may take
+_WHOLE = 1 << 30  # bytes of features that groups and the hinge loss, which need all at once, take
 _CHOOSING = 2048  # rows that choose C for many classes
 
 
@@ -97,8 +97,13 @@ class Executor(Protocol):
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the merged results of ``function(rows, *arguments)`` of all `Rows`."""
 
-    def keep(self, plan: Any, Z: Any, numbers: np.ndarray, R: int) -> None:
-        """Keep all features for later passes, if they are few.
+    def holds(self, R: int) -> bool:
+        """Return whether all features of all objects fit into the memory of one process."""
+
+    def keep(
+        self, plan: Any, Z: Any, numbers: np.ndarray, R: int, needed: bool
+    ) -> np.ndarray | None:
+        """Return all features, if they are kept for later passes.
 
         Z are those of the sample, the objects of these numbers.
         """
@@ -125,24 +130,31 @@ class InMemory:
         """Call a function on all rows."""
         return function(self.rows, *arguments)
 
-    def keep(self, plan: Plan, Z: np.ndarray, numbers: np.ndarray, R: int) -> None:
-        """Compute all features if they are few, or groups need them at once."""
+    def holds(self, R: int) -> bool:
+        """Return whether all features fit into memory."""
+        return 4 * self.n * R <= _WHOLE
+
+    def keep(
+        self, plan: Plan, Z: np.ndarray, numbers: np.ndarray, R: int, needed: bool
+    ) -> np.ndarray | None:
+        """Compute all features if they are few, or needed at once."""
         groups = self.labels.groups is not None
         if len(Z) == self.n:
             self.rows.kept = Z
-        elif groups and 4 * self.n * R > _WHOLE:
+        elif groups and not self.holds(R):
             raise ArgumentError(
                 "groups",
                 f"needs all features in memory, at most {_WHOLE} bytes: {self.n} objects have "
                 f"R = {R} features, take fewer of either",
             )
-        elif 4 * self.n * R <= _KEPT or groups:
+        elif 4 * self.n * R <= _KEPT or groups or needed:
             kept = np.empty((self.n, R), np.float32)
             kept[numbers] = Z
             for rows in self.rows.others(numbers, R):
                 objects, n_threads = take(self.rows.objects, rows), self.rows.n_threads
                 kept[rows] = block_features(plan.blocks, objects, n_threads, rows)
             self.rows.kept = kept
+        return self.rows.kept
 
 
 def sum_products(rows: Rows, plan: Plan) -> RidgeSums:

@@ -16,8 +16,10 @@ from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import check_progress
+from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
+from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
 from d2ke.models.labels import read_labels, sample_weights, without_none
 from d2ke.models.left_out import LeftOutScores
@@ -70,7 +72,8 @@ def d2ke_train(
     be chosen. Each kind of objects has a default set of blocks: for series, windows (see
     docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
     and the shares of families of blocks are chosen by the squared error of leave-one-out
-    predictions.
+    predictions. If there are at least four times as many objects as features, the squared hinge
+    loss is tried too. It is used if it is clearly better on every fifth object.
 
     Parameters
     ----------
@@ -116,19 +119,21 @@ def d2ke_train(
         ``print(model)``, then assume equally frequent classes. Not for several labels an object.
     sample_weight : sequence of n numbers >= 0, optional
         Weights of the objects in the squared errors, scores and probabilities. The weights of the
-        classes multiply them, and only ratios matter. Objects of weight 0 are left out.
+        classes multiply them, and only ratios matter. Objects of weight 0 are left out. With
+        weights the hinge loss is not tried.
     groups : sequence of length n, or "none", optional
         The group of each object, such as the person of each recording. C, shares, accuracy and
         probabilities are then based on predictions by models without the group of the object, so
         they hold for objects of new groups. By default, training looks for near-copies (see
         docs/certainty.md); if it finds them, they are the groups, and ``model.groups`` has their
         codes. With more than 4096 objects it looks in the sample, which then chooses C and gives
-        accuracy and probabilities, too. ``"none"`` leaves every object out alone.
+        accuracy and probabilities, too. ``"none"`` leaves every object out alone. With groups of
+        either kind the hinge loss is not tried.
     seed : int, SeedSequence or Generator, default 0
         Seed of the random objects. Equal seeds give equal models, up to rounding.
     keep_sums : bool
         Keep the sums of products of features in the model, R^2 numbers, so that `d2ke_update` can
-        add objects. Not with weights.
+        add objects. The squared hinge loss, which has no such sums, is not tried. Not with weights.
     n_threads : int, optional
         Threads to use; None for all that this process may use.
     progress : bool, optional
@@ -254,7 +259,8 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
     clock.note("sample")
 
     # solve, and score left-out predictions: where near-copies were found, those of the sample
-    rows.keep(plan, Z, numbers, R)
+    hinge = not has_copies and _may_use_hinge(rows, R, options)
+    features = rows.keep(plan, Z, numbers, R, hinge)
     is_whole = len(numbers) == n
     by_sample = has_copies or (is_whole and n <= R)
     costs = near_copies = sums = None
@@ -277,6 +283,9 @@ def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
 
     kept_sums = sums if options.keep_sums else None
     model = rows.value(_model, plan, solved, scores, sample, n, rows.n_largest, kept_sums)
+    if hinge and features is not None:
+        Z = model.scaling.scale(features, features)
+        model = replace(model, **better_by_hinge(Z, rows.labels, model.C, sample.n_threads))
     clock.note("model")
     return replace(model, near_copies=near_copies, seconds=clock.seconds)
 
@@ -311,6 +320,15 @@ def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
 def _has_copies(sample: Sample) -> tuple[bool, bool]:
     """Return whether near-copies were found, and whether they decide."""
     return sample.copies is not None, sample.copies is not None and sample.copies.decide
+
+
+def _may_use_hinge(rows: Executor, R: int, options: Options) -> bool:
+    """Return whether the squared hinge loss is tried: of many objects, without weights."""
+    labels = rows.labels
+    return (
+        labels.task.can_use_hinge() and labels.weights is None and labels.groups is None
+        and not options.keep_sums and hinge_can_pay(rows.n, R) and rows.holds(R)
+    )  # fmt: skip
 
 
 def _model(

@@ -37,7 +37,7 @@ def decisions(model, X):
 
 @pytest.fixture(scope="module")
 def lengths():
-    """Strings whose class is whether they are long."""
+    """Strings whose class is whether they are long: far ones cost the squared loss too much."""
     rng = np.random.default_rng(1)
     short = rng.random(600) < 0.7
     sizes = np.where(short, rng.integers(8, 14, 600), rng.integers(30, 90, 600))
@@ -45,20 +45,21 @@ def lengths():
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "loss"),
     [
-        {"R": 20, "groups": "none"},
-        {"R": 130, "groups": np.arange(600) % 50},
-        {"R": 16, "distance": ["osa", "indel"], "groups": "none"},
-        {"R": 16, "keep_sums": True},
+        ({"R": 20, "groups": "none"}, "-s 2"),  # the squared hinge
+        ({"R": 130, "groups": np.arange(600) % 50}, "-s 11"),
+        ({"R": 16, "distance": ["osa", "indel"], "groups": "none"}, "-s 2"),
+        ({"R": 16, "keep_sums": True}, "-s 11"),
     ],
 )
-def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options):
+def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options, loss):
     """Features that are not kept are computed twice; the model and its size stay."""
     y, X = lengths
     kept = d2ke.d2ke_train(y, X, **options)
     monkeypatch.setattr(passes, "_KEPT", 0)
     recomputed = d2ke.d2ke_train(y, X, n_threads=1, **options)
+    assert kept.linear.options.startswith(loss)
     assert kept.linear.options == recomputed.linear.options
     assert kept.R == recomputed.R
     assert kept.feature_names() == recomputed.feature_names()

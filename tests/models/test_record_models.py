@@ -167,7 +167,7 @@ def test_entries_that_are_all_missing_give_the_mean(trained):
     assert np.abs(Z[0, there]).max() < 0.05
 
 
-def test_regression_and_many_rows():
+def test_regression_hinge_and_many_rows():
     """More rows than features: two passes, and blocks of rows."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=600)

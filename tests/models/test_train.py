@@ -11,6 +11,9 @@ import pytest
 import d2ke
 from d2ke.models.blocks import block_features
 from d2ke.models.families import deviation_groups
+from d2ke.models.hinge import better_by_hinge
+from d2ke.models.labels import Labels
+from d2ke.models.tasks import Classes
 from d2ke.samplers import noise, resampled, segments, training_objects
 
 
@@ -180,6 +183,31 @@ def test_regression():
     whole = d2ke.d2ke_train(np.round(20 * slopes), X, R=50, task="regression")
     assert whole.classes is None
     assert "decision" not in str(d2ke.d2ke_explain(X[0], model).label)
+
+
+def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
+    # The squared loss draws the threshold towards points that lie far behind it.
+    rng = np.random.default_rng(0)
+    level = np.concatenate([rng.uniform(-1, 1, 1200), rng.uniform(8, 9, 400)])
+    codes = (level > 0.2).astype(np.int64)
+    Z = rng.permutation(np.column_stack([level, codes]))
+    target = Labels(Classes(np.arange(2)), Z[:, 1].astype(np.int64))
+    better = better_by_hinge(Z[:, :1], target, 10.0, 1)
+    linear, confusion = better["linear"], better["confusion"]
+    assert linear.solver == 2
+    assert better["C"] < 10
+    assert confusion.sum() == 320  # every fifth
+    assert better["accuracy"] == 100 * np.trace(confusion) / 320 > 95
+    assert 0 <= better["accuracy_error"] < 2
+    # Where both are as good it is not taken.
+    assert better_by_hinge(codes[:, None] - 0.5, replace(target, values=codes), 10.0, 1) == {}
+    # A model with it goes to a file and back.
+    block = d2ke.Block("points", "dtw", training_objects, 1)
+    X = [[float(value)] for value in level[:1200]]
+    model = d2ke.d2ke_train(codes[:1200], X, blocks=[block])
+    model = replace(model, linear=linear)
+    d2ke.save_model(tmp_path / "m.h5", model)
+    assert d2ke.load_model(tmp_path / "m.h5").linear.solver == 2
 
 
 def test_several_distances_side_by_side():

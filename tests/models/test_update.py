@@ -134,6 +134,18 @@ def test_more_objects_are_better():
     assert after > before + 3
 
 
+def test_no_hinge_loss_with_sums(monkeypatch):
+    y, X = words(100, 2)
+
+    def never(*_):
+        raise AssertionError("tried")
+
+    monkeypatch.setattr("d2ke.models.train.better_by_hinge", never)
+    assert d2ke.d2ke_train(y, X, R=8, keep_sums=True).linear.solver == 11
+    with pytest.raises(AssertionError, match="tried"):
+        d2ke.d2ke_train(y, X, R=8)
+
+
 def test_refused():
     y, X = labels_of("two", 40)
     model = d2ke.d2ke_train(y, X, R=8, keep_sums=True)
