@@ -15,7 +15,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.labels import is_missing
 from d2ke.objects.arrow_columns import plain, pyarrow, read_column
-from d2ke.objects.arrow_lists import holds_objects
+from d2ke.objects.arrow_packing import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.fields import GAPS, NANO, counts_of_fields, is_naive, use_of_fields
 from d2ke.objects.records import Column

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from d2ke._base.checks import choice
 from d2ke._ext.frozen import freeze, is_frozen
-from d2ke.objects.arrow_export import arrow_array
+from d2ke.objects.arrow_columns import arrow_array
 from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.weights import WeightedVectors

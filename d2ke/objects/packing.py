@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import entries_of
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
-from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
+from d2ke.objects.arrow_packing import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
 from d2ke.objects.container import (
     OBJECT_KINDS,
