@@ -177,7 +177,7 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     if len(alphabet) == 0:
         raise ValueError("alphabet is empty: at least one letter is needed")
     if not isinstance(alphabet, str) and all(isinstance(x, str) and len(x) == 1 for x in alphabet):
-        joined = "".join(alphabet)
+        joined = "".join(map(str, alphabet))
         raise TypeError(f"alphabet is a sequence of single letters; write {joined[:20]!r}")
     letters = pack([alphabet], kind="strings", name="alphabet")
     if len(letters.alphabet) != len(letters.values):
