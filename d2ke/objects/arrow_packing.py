@@ -208,16 +208,11 @@ def _read_integers(lists: _Lists, name: str) -> Packed:
             name, f"holds lists of {kind}; strings or lists of integers are needed"
         )
     lists.check_nulls(lists.runs, 1, name)
-    symbols = np.empty(lists.offsets[-1], dtype=np.int64)
-    before = 0
-    for run in lists.runs:
-        array = run.to_numpy(zero_copy_only=False)
-        if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
-            i = lists.place(before + int((array > np.iinfo(np.int64).max).argmax()))[0]
-            raise ArgumentError(name, "has integers beyond int64", i)
-        symbols[before : before + len(array)] = array
-        before += len(array)
-    return pack_integers(symbols, lists.offsets)
+    symbols = np.concatenate([run.to_numpy(zero_copy_only=False) for run in lists.runs])
+    if symbols.dtype == np.uint64 and symbols.max(initial=0) > np.iinfo(np.int64).max:
+        i = lists.place(int((symbols > np.iinfo(np.int64).max).argmax()))[0]
+        raise ArgumentError(name, "has integers beyond int64", i)
+    return pack_integers(symbols.astype(np.int64, copy=False), lists.offsets)
 
 
 def _read_tokens(lists: _Lists, name: str) -> Packed:
