@@ -282,6 +282,9 @@ def _read_text(column: Any, letters: str, name: str) -> Packed:
         runs.append(held.tobytes())
         if letters == "bytes":
             continue
+        if held.max(initial=0) < 128:
+            runs[-1] = runs[-1].decode("ascii")
+            continue
         begins = np.append((held & 0xC0) != 0x80, True)
         filled = lengths[-1] > 0
         try:
