@@ -29,7 +29,7 @@ from d2ke._base.labels import (
 )
 from d2ke.distances.registry import find_distance
 from d2ke.objects.arrow_columns import read_column
-from d2ke.objects.arrow_lists import holds_objects
+from d2ke.objects.arrow_packing import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_records

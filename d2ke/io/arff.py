@@ -27,8 +27,6 @@ _KINDS = {"string": "string", "relational": "relational",
 # Possessive quantifiers do not backtrack: time is linear in the length of a line.
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 _FIELD = re.compile(rf"\s*+({_QUOTED}|[^\s,'\"{{}}%][^,'\"]*+|)\s*+(,|$)")
-_ENTRY = re.compile(rf"\s*+([0-9]{{1,9}}+)\s++({_QUOTED}|[^\s,'\"{{}}%][^,'\"{{}}]*+)\s*+([,}}])")
-_WEIGHT = re.compile(r"(.*[,}\s])\{[^,{}]*+\}")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{}}%,]+)\s+(\S.*)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
@@ -51,8 +49,7 @@ def read_arff(
 
     With ``channels_first`` the rows of a relational attribute are channels (the UEA archive of
     series), else vectors (multi-instance data). If all attributes are numeric, a row is a
-    series of one channel. Without a name of labels, the `earlier` one is tried. A sparse row,
-    ``{0 1.5, 2 y}``, leaves out numbers that are 0 and the first value of a nominal attribute.
+    series of one channel. Without a name of labels, the `earlier` one is tried.
     """
     channels_first = how.get("channels_first")
     lines = ((w, line) for w, line in lines_of(path) if line and not line.startswith("%"))
@@ -197,47 +194,12 @@ def _fields(where: str, line: str) -> list[tuple[str, bool]]:
         match = _FIELD.match(line, at)
         if match is None or not match[1]:
             place = "is empty" if match else f"is not understood: {line[at : at + 40]!r}"
+            if "{" in line:
+                place += "; sparse rows and weights of rows, in braces, are not read"
             raise ValueError(f"{where}: the value at position {len(fields)} {place}")
         fields.append((_unquoted(match[1]), match[1][0] in "'\""))
         at, more = match.end(), match[2]
     return fields
-
-
-def _sparse(where: str, line: str, columns: list[_Attribute]) -> list[tuple[str, bool]]:
-    """Return the values of a row of pairs of an attribute's number and value, as `_fields` does."""
-    entries: dict[int, tuple[str, bool]] = {}
-    at, more = 1, "," if line[1:].strip() != "}" else ""
-    while more == ",":
-        match = _ENTRY.match(line, at)
-        if match is None:
-            raise ValueError(
-                f"{where}: the entry at position {len(entries)} is not an attribute's number and "
-                f"its value: {line[at : at + 40].strip()!r}"
-            )
-        number = int(match[1])
-        if number >= len(columns):
-            raise ValueError(
-                f"{where}: there is no attribute {number}; the {len(columns)} attributes are "
-                "numbered from 0"
-            )
-        if number in entries:
-            raise ValueError(
-                f"{where}: attribute {number}, {columns[number].name!r}, has two values"
-            )
-        entries[number] = _unquoted(match[2]), match[2][0] in "'\""
-        at, more = match.end(), match[3]
-    if more and line[at:]:
-        raise ValueError(f"{where}: {line[at : at + 40]!r} stands after the closing brace")
-    for number, column in enumerate(columns):
-        if number not in entries and column.kind in ("string", "relational"):
-            raise ValueError(
-                f"{where}: attribute {number}, {column.name!r}, is left out; only numbers and "
-                f"nominal values may be, and it is {column.kind}"
-            )
-    return [
-        entries.get(number, (column.values[0] if column.values else "0", True))
-        for number, column in enumerate(columns)
-    ]
 
 
 def _unquoted(text: str) -> str:
@@ -249,12 +211,7 @@ def _unquoted(text: str) -> str:
 
 def _values(where: str, line: str, columns: list[_Attribute]) -> list[str]:
     """Return the values of a row; refuse missing ones, and those that an attribute cannot have."""
-    if _WEIGHT.fullmatch(line):
-        raise ValueError(
-            f"{where}: the row ends with a weight, {line[line.rindex('{') :][:40]!r}; weights of "
-            "rows are not read: take them away"
-        )
-    fields = _sparse(where, line, columns) if line.startswith("{") else _fields(where, line)
+    fields = _fields(where, line)
     if len(fields) != len(columns):
         raise ValueError(f"{where}: {len(fields)} values, but there are {len(columns)} attributes")
     for column, (text, quoted) in zip(columns, fields, strict=True):

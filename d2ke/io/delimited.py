@@ -24,7 +24,6 @@ _LINE = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
 _RETURN = re.compile(r"\r(?!\n)")
 _QUOTED = re.compile(r' *+"((?:[^"]|"")*+)" *+')
 _SEP = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
-_QUOTE = re.compile(r' *+"')
 
 
 def open_table(
@@ -61,11 +60,8 @@ def open_table(
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         unnamed = listed([i + 1 for i, name in enumerate(names) if not name])
-        what = (
-            f"names the column {twice!r} twice"
-            if twice
-            else (f"has no names of the columns {unnamed}, which have entries")
-        )
+        what = f"has no names of the columns {unnamed}, which have entries"
+        what = f"names the column {twice!r} twice" if twice else what
         more = f"; if it is data, {_HEADER}, or {_WIDE}" * looks_numeric([twice])
         raise ValueError(f"{path}: the header {what}{more}")
     columns = columns.or_earlier(names, earlier)
@@ -127,37 +123,35 @@ def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | N
     """
     at, number = 0, 0
     while at < len(text):
-        fields: list[str | None] = []
-        match = _LINE.match(text, at)
-        assert match is not None
+        line = _LINE.match(text, at)
+        assert line is not None
         number += 1
-        if '"' not in match[1]:
-            if mark in match[1] or match[1].strip():
-                yield number, [field.strip() or None for field in match[1].split(mark)]
-            at = match.end()
+        if '"' not in line[1]:
+            if mark in line[1] or line[1].strip():
+                yield number, [field.strip() or None for field in line[1].split(mark)]
+            at = line.end()
             continue
-        while True:
+        fields: list[str | None] = []
+        while not fields or text.startswith(mark, at):
+            at += len(mark) * bool(fields)
             quoted = _QUOTED.match(text, at)
-            if quoted is None and _QUOTE.match(text, at):
-                raise ValueError(f"{path}, line {number}: the quotes of a field do not end")
             if quoted is not None:
                 fields.append(quoted[1].replace('""', '"') or None)
                 number += quoted[1].count("\n") + len(_RETURN.findall(quoted[1]))
                 at = quoted.end()
-            else:
-                match = _LINE.match(text, at)
-                assert match is not None
-                field = match[1].partition(mark)[0]
-                fields.append(field.strip() or None)
-                at += len(field)
-            if not text.startswith(mark, at):
-                break
-            at += len(mark)
-        match = _LINE.match(text, at)
-        assert match is not None
-        if match[1]:
+                continue
+            line = _LINE.match(text, at)
+            assert line is not None
+            if line[1].lstrip(" ").startswith('"'):
+                raise ValueError(f"{path}, line {number}: the quotes of a field do not end")
+            field = line[1].partition(mark)[0]
+            fields.append(field.strip() or None)
+            at += len(field)
+        line = _LINE.match(text, at)
+        assert line is not None
+        if line[1]:
             raise ValueError(
-                f"{path}, line {number}: {match[1][:20]!r} follows the quotes of a field"
+                f"{path}, line {number}: {line[1][:20]!r} follows the quotes of a field"
             )
         yield number, fields
-        at = match.end()
+        at = line.end()

@@ -116,9 +116,8 @@ def read_objects(
     2024-02-29T10:00+02:00; 1 days 02:00:00, 26:00:00 or P1DT2H; True or false. Columns of other
     types are named in a warning if they are not asked for.
 
-    A .tsv file of numbers only is a file of the UCR archive if its name ends with _TRAIN or _TEST.
-    With another name it is refused if the first line counts, if its classes all differ, or if its
-    first two fields ascend, as ids and times do.
+    A .csv or .tsv file of numbers only is a file of the UCR archive if its name ends with _TRAIN or
+    _TEST, or with ``series=True``.
 
     Labels have the types of their column; booleans stay booleans, dates are days. Nominal classes
     of .ts and .arff stay text. Labels of text files become numbers if all have one canonical form:
@@ -296,7 +295,7 @@ def _read_file(
                 raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
             return _READERS[suffix](path, columns, how, earlier)
         if suffix in _TEXT_TABLES and not columns.explicit:
-            headless = read_headless(path, suffix, earlier, in_rows)
+            headless = read_headless(path, earlier, in_rows)
             if headless is not None:
                 return headless
     table = open_columns(file, columns, earlier, how)

@@ -60,7 +60,10 @@ def find_roles(
     label = columns.labels
     if label is None and records and earlier.labels in table.names:
         label = earlier.labels
-    label = label or _usual(table, columns, _usual_labels(table, columns))
+    x = _usual(table, columns, ["x"])
+    axes = x is not None and table.head(x).use in NUMERIC  # y beside it is an axis
+    usual = [name for name in LABELS if not (axes and name == "y")]
+    label = label or _usual(table, columns, usual)
     ids = _ids_column(table, columns, earlier.rows if records else None)
     named = named_columns.ids is not None or named_columns.rows is not None
     index = _index(table, columns, label) if ids is None else None
@@ -206,13 +209,6 @@ def _usual(table: Table, columns: Columns, usual: Sequence[str]) -> str | None:
     taken = {name for _, name in columns.explicit}
     number = find_usual(["" if name in taken else name for name in table.names], usual)
     return None if number is None else table.names[number]
-
-
-def _usual_labels(table: Table, columns: Columns) -> Sequence[str]:
-    """Return the usual names of labels; beside numbers called x, y is an axis."""
-    x = _usual(table, columns, ["x"])
-    axes = x is not None and table.head(x).use in NUMERIC
-    return [name for name in LABELS if not (axes and name == "y")]
 
 
 def _left(table: Table, taken: Collection[str | None]) -> list[str]:

@@ -146,15 +146,12 @@ def _is_number(field: str) -> bool:
     return field.removeprefix("-").isdigit() or looks_numeric([field])
 
 
-def read_headless(
-    path: Path, suffix: str, earlier: Columns, in_rows: bool
-) -> LabelledObjects | None:
+def read_headless(path: Path, earlier: Columns, in_rows: bool) -> LabelledObjects | None:
     """Read a table of numbers only as a file of the UCR archive; return None for other tables.
 
-    They are those of a model whose columns are named, and with rows that are series (`in_rows`)
-    those whose first line counts. If its name does not end with _TRAIN or _TEST, as those of the
-    archive do, a file that may be another table is refused: its first line counts, or its first
-    fields may be ids or times.
+    They are those of a model whose columns are named, and those whose name does not end with
+    _TRAIN or _TEST, as those of the archive do, unless each row is a series (`in_rows`) and the
+    first line does not count.
     """
     line = _first_line(path)
     first = line.split("\t" if "\t" in line else ",")
@@ -163,29 +160,4 @@ def read_headless(
         return None
     of_archive = path.name.partition(".")[0].lower().endswith(("_train", "_test"))
     counts = first == [str(int(first[0] == "1") + i) for i in range(len(first))]
-    if of_archive or (in_rows and not counts):
-        return read_ucr(path)
-    if in_rows or suffix != ".tsv":
-        return None
-    try:
-        held = read_ucr(path)
-    except ValueError as error:
-        doubt = str(error).removeprefix(str(path)).lstrip(":, ")
-    else:
-        objects, labels = held.objects, np.asarray(held.labels)
-        steps = np.diff(labels), np.diff(objects.values[objects.offsets[:-1], 0])
-        if first == [str(int(labels[0]) + i) for i in range(len(first))]:
-            doubt = "the first line counts, as a header may"
-        elif len(np.unique(labels)) == len(labels):
-            doubt = "the first fields of all lines differ, as ids and times do"
-        elif ((steps[0] > 0) | ((steps[0] == 0) & (steps[1] > 0))).all():
-            doubt = "the first two fields ascend, as ids and times do"
-        else:
-            return held
-    raise ValueError(
-        f"{path}: the first line may be a header or the first object, as it has numbers only. "
-        "Files of the UCR archive (on each line a class and then the values of a series, no "
-        f"header) are read, but here {doubt}. If it is such a file, let its name end with "
-        "_TRAIN.tsv or _TEST.tsv; if it is another table, put a line of names before it, such as "
-        "'id,value', or, if it has the names, name a column (objects=, labels=, ids=)"
-    )
+    return read_ucr(path) if of_archive or (in_rows and not counts) else None

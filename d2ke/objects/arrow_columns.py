@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Columns of other libraries as Arrow arrays, which pyarrow reads in place."""
+"""Columns of other libraries as Arrow arrays, which pyarrow reads in place, and Objects as such."""
 
 from __future__ import annotations
 
+import ast
 import importlib
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentTypeError
 
 _ROWS = 1 << 20  # of a column that are decoded in one go
+CHANNEL_NAMES = "d2ke channel names"  # a JSON list, in the metadata of the type of the vectors
 _SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
@@ -142,3 +145,57 @@ def first_null(array: Any) -> int | None:
     if not array.null_count:
         return None
     return int(array.is_null().to_numpy(zero_copy_only=False).argmax())
+
+
+def arrow_array(objects: Any) -> Any:
+    """Return what `Objects.to_arrow` does."""
+    pa = pyarrow("Objects.to_arrow")
+    offsets = pa.array(objects.offsets)
+    if objects.kind != "strings":
+        vectors, names = _vectors(pa, objects), objects.channel_names
+        metadata = None if names is None else {CHANNEL_NAMES: json.dumps(names)}
+        kind = pa.large_list(pa.field("item", vectors.type, metadata=metadata))
+        buffers = [None, pa.py_buffer(objects.offsets)]
+        return pa.Array.from_buffers(kind, len(objects), buffers, children=[vectors])
+    if objects.letters == "int":
+        return pa.LargeListArray.from_arrays(offsets, pa.array(objects.alphabet[objects.values]))
+    if objects.letters == "token":
+        return pa.LargeListArray.from_arrays(offsets, _tokens(pa, objects))
+    alphabet, in_bytes = objects.alphabet, objects.letters == "bytes"
+    if in_bytes or alphabet.max(initial=0) < 128:
+        text = pa.py_buffer(alphabet.astype(np.uint8)[objects.values])
+        kind = pa.large_binary() if in_bytes else pa.large_string()
+        buffers = [None, pa.py_buffer(objects.offsets), text]
+        return pa.Array.from_buffers(kind, len(objects), buffers, 0)
+    items = list(objects)
+    try:
+        return pa.array(items, pa.large_string())
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"objects[{items.index(error.object)}] has the lone surrogate "
+            f"{error.object[error.start]!r}, which UTF-8 cannot hold"
+        ) from None
+
+
+def _vectors(pa: Any, objects: Any) -> Any:
+    """Return all vectors, with their weights if they have some."""
+    numbers = pa.array(objects.values.reshape(-1))
+    if objects.dim > 1:
+        numbers = pa.FixedSizeListArray.from_arrays(numbers, objects.dim)
+    if objects.weights is None:
+        return numbers
+    return pa.StructArray.from_arrays([numbers, pa.array(objects.weights)], ["vector", "weight"])
+
+
+def _tokens(pa: Any, objects: Any) -> Any:
+    """Return all tokens, which must be str, or bytes."""
+    tokens = [ast.literal_eval(entry.decode("ascii")) for entry in objects.alphabet.tolist()]
+    kinds = {type(token) for token in tokens}
+    if not (kinds <= {str} or kinds == {bytes}):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(
+            f"the tokens are of the types {names}; an Arrow array holds tokens of str, or of bytes"
+        )
+    alphabet = pa.array(tokens, pa.large_binary() if kinds == {bytes} else pa.large_string())
+    codes = pa.array(objects.values.astype(np.int64))
+    return alphabet.take(codes)

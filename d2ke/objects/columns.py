@@ -15,7 +15,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.labels import is_missing
 from d2ke.objects.arrow_columns import plain, pyarrow, read_column
-from d2ke.objects.arrow_lists import holds_objects
+from d2ke.objects.arrow_packing import holds_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.fields import GAPS, NANO, counts_of_fields, is_naive, use_of_fields
 from d2ke.objects.records import Column
@@ -205,14 +205,11 @@ def _type_polars(items: Any, name: str) -> Typed:
         return Typed("missing", None, missing)
     if kind == "Object":
         return _type_list(items.to_list(), name)
-    if kind == "Date":
-        return Typed("dates", entries.to_physical().to_numpy().astype(np.int64), missing)
-    if kind in ("Datetime", "Duration", "Time"):
-        use = "durations"
-        if kind == "Datetime":
-            use = "naive times" if items.dtype.time_zone is None else "times"
-        unit = _UNITS[getattr(items.dtype, "time_unit", "ns")]
-        return Typed(use, entries.to_physical().to_numpy().astype(np.int64), missing, unit)
+    if kind in ("Date", "Datetime", "Duration", "Time"):
+        unit = "D" if kind == "Date" else getattr(items.dtype, "time_unit", "ns")
+        form = f"{'M' if kind.startswith('Date') else 'm'}8[{unit}]"
+        counts = entries.to_physical().to_numpy().astype(np.int64).view(form)
+        return _of_clock(counts, missing, zone=getattr(items.dtype, "time_zone", None) is not None)
     if kind in ("Categorical", "Enum"):
         return Typed("categories", entries.to_list(), missing)
     if kind in ("Decimal", "Int128", "UInt128"):
@@ -235,16 +232,13 @@ def _type_arrow(column: Any, name: str) -> Typed:
         return Typed("missing", None, missing)
     if types.is_dictionary(kind):
         return _of_categories(entries.to_pylist(), missing, name)
-    if types.is_date(kind):
-        days = entries.cast(pa.date32()).cast(pa.int32()).to_numpy()
-        return Typed("dates", days.astype(np.int64), missing)
-    if types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind):
-        use = "durations"
-        if types.is_timestamp(kind):
-            use = "naive times" if kind.tz is None else "times"
-        integers = pa.int32() if types.is_time32(kind) else pa.int64()
-        counts = entries.cast(integers).to_numpy().astype(np.int64)
-        return Typed(use, counts, missing, _UNITS[kind.unit])
+    if types.is_temporal(kind) and not types.is_interval(kind):
+        place = types.is_date(kind) or types.is_timestamp(kind)
+        entries = entries.cast(pa.date32()) if types.is_date(kind) else entries
+        counts = entries.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_numpy()
+        form = f"{'M' if place else 'm'}8[{getattr(kind, 'unit', 'D')}]"
+        counts = counts.astype(np.int64).view(form)
+        return _of_clock(counts, missing, zone=getattr(kind, "tz", None) is not None)
     if types.is_decimal(kind):
         return Typed("numbers", entries.to_pylist(), missing)
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
@@ -316,37 +310,17 @@ def _count(entry: Any, unit: int) -> int:
     if isinstance(entry, (np.datetime64, np.timedelta64)):
         typed = _of_clock(np.array([entry]), np.zeros(1, bool))
         return int(typed.values[0]) * (86400 * unit if typed.use == "dates" else unit // typed.unit)
-    if isinstance(entry, datetime):
-        span, rest = _zoned(entry) - _EPOCH, getattr(entry, "nanosecond", 0)
+    if isinstance(entry, datetime):  # also of pandas, which has nanoseconds
+        clock, zone = entry.time().replace(fold=entry.fold), entry.tzinfo or timezone.utc
+        span = datetime.combine(entry.date(), clock, zone) - _EPOCH
     elif isinstance(entry, date):
-        span, rest = timedelta(entry.toordinal() - _EPOCH.toordinal()), 0
+        span = timedelta(entry.toordinal() - _EPOCH.toordinal())
+    elif isinstance(entry, time):
+        span = datetime.combine(_EPOCH, entry.replace(tzinfo=timezone.utc)) - _EPOCH
     else:
-        span, rest = _since_midnight(entry), 0
-    return _nanoseconds(span, rest) * (unit // NANO)
-
-
-def _zoned(moment: datetime) -> datetime:
-    """Return a time of Python with a zone, without the nanoseconds of pandas."""
-    zone = moment.tzinfo or timezone.utc
-    return datetime(
-        moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second,
-        moment.microsecond, zone, fold=moment.fold,
-    )  # fmt: skip
-
-
-def _since_midnight(entry: Any) -> timedelta:
-    if isinstance(entry, timedelta):
-        return entry
-    return timedelta(
-        hours=entry.hour, minutes=entry.minute, seconds=entry.second, microseconds=entry.microsecond
-    )
-
-
-def _nanoseconds(span: timedelta, rest: int = 0) -> int:
-    """Return the exact number of nanoseconds, also of pandas."""
-    return 1000 * (timedelta(span.days, span.seconds, span.microseconds) // _MICRO) + int(
-        getattr(span, "nanoseconds", rest)
-    )
+        span = timedelta(entry.days, entry.seconds, entry.microseconds)
+    rest = getattr(entry, "nanosecond", getattr(entry, "nanoseconds", 0))
+    return (1000 * (span // _MICRO) + rest) * (unit // NANO)
 
 
 def _use_of(kind: Any) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from d2ke._base.checks import choice
 from d2ke._ext.frozen import freeze, is_frozen
-from d2ke.objects.arrow_export import arrow_array
+from d2ke.objects.arrow_columns import arrow_array
 from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.weights import WeightedVectors
@@ -294,6 +294,7 @@ class Objects:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Objects):
             return NotImplemented
+        weights: Any = self.weights, other.weights
         return (
             self.kind == other.kind
             and self.letters == other.letters
@@ -302,12 +303,7 @@ class Objects:
             and self.channel_names == other.channel_names
             and self.missing == other.missing
             and np.array_equal(_symbols(self), _symbols(other), equal_nan=self.missing)
-            and (self.weights is None) == (other.weights is None)
-            and (
-                self.weights is None
-                or other.weights is None
-                or np.array_equal(self.weights, other.weights)
-            )
+            and np.array_equal(*weights)
         )
 
     __hash__ = None  # type: ignore[assignment]  # the way to say that there is none
@@ -327,20 +323,14 @@ def from_owned(
     kind: str,
     values: NDArray[Any],
     offsets: NDArray[np.int64],
-    alphabet: NDArray[Any] | None = None,
-    letters: str | None = None,
-    weights: NDArray[np.float64] | None = None,
-    missing: bool = False,
-    ids: NDArray[Any] | None = None,
-    channel_names: tuple[str, ...] | None = None,
+    *fields: Any,
+    **named: Any,
 ) -> Objects:
     """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
 
-    `missing`: whether there may be NaN, for missing entries.
+    The `fields` are those of `Packed`; `missing`: whether there may be NaN, for missing entries.
     """
-    return objects_of(
-        Packed(kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names)
-    )
+    return objects_of(Packed(kind, values, offsets, *fields, **named))
 
 
 def objects_of(packed: Packed) -> Objects:
@@ -443,11 +433,6 @@ def with_ids(objects: Objects, ids: NDArray[Any]) -> Objects:
     """Return the objects under other names, without a copy."""
     check_ids(ids, len(objects))
     return objects._cut(objects.values, objects.offsets, objects.weights, ids)
-
-
-def with_channel_names(objects: Objects, names: tuple[str, ...]) -> Objects:
-    """Return vectors whose channels have names, without a copy."""
-    return objects_of(fields_of(objects)._replace(channel_names=names))
 
 
 def span_of(items: Any, start: int, stop: int) -> Any:

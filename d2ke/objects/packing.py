@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import entries_of
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
-from d2ke.objects.arrow_lists import is_tensor, read_chunks, tensors
+from d2ke.objects.arrow_packing import is_tensor, read_chunks, tensors
 from d2ke.objects.compatibility import refuse_missing
 from d2ke.objects.container import (
     OBJECT_KINDS,
@@ -28,7 +28,7 @@ from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.packed import Packed
 from d2ke.objects.strings import read_strings, read_texts
 from d2ke.objects.tokens import is_token_list
-from d2ke.objects.values import channel_names, list_of, refuse_table
+from d2ke.objects.values import channel_names, list_of
 from d2ke.objects.vectors import is_padded, read_padded, read_vectors, rows_of, trimmed
 from d2ke.objects.weights import WeightedVectors, weights_of_items, with_weights
 
@@ -318,8 +318,6 @@ def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Packe
 
 def read_iterable(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
     """Read anything that can be listed; tables and sets are refused."""
-    refuse_table(name, items)
-    _refuse_lengths(layout, name)
     return read_sequence(list_of(name, items), layout, name, kind)
 
 
@@ -336,10 +334,7 @@ READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
 
 
 def _reader(items: Any) -> Reader:
-    for holds, read in READERS:
-        if holds(items):
-            return read
-    return read_iterable
+    return next((read for holds, read in READERS if holds(items)), read_iterable)
 
 
 def _refuse_lengths(layout: Layout, name: str) -> None:

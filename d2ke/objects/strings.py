@@ -46,7 +46,11 @@ def read_texts(items: Sequence[Any], letters: str) -> Packed:
         run = items[low : low + _RUN] if len(items) > _RUN else items
         lengths += map(len, run)
         runs.append(join(run))
-    offsets = offsets_of(lengths)
+    return pack_runs(runs, offsets_of(lengths), letters)
+
+
+def pack_runs(runs: Sequence[Any], offsets: NDArray[np.int64], letters: str) -> Packed:
+    """Pack strings that are joined to runs of `str`, or of `bytes`."""
     if letters == "bytes" or all(map(str.isascii, runs)):
         data = [run.encode() for run in runs] if letters == "str" else runs
         alphabet = bytes(sorted(distinct_bytes(data)))

@@ -148,7 +148,7 @@ def check_values(
     values: NDArray[Any], offsets: NDArray[Any], missing: bool, name: str
 ) -> NDArray[Any]:
     """Return packed vectors of finite numbers, and, if values may be `missing`, of one NaN."""
-    wrong = np.isinf if missing else _not_finite
+    wrong: Any = np.isinf if missing else lambda x: ~np.isfinite(x)
     step = max(1, _RUN // values.shape[1])
     for low in range(0, len(values), step):
         if wrong(values[low : low + step]).any():
@@ -157,7 +157,3 @@ def check_values(
         values = values if values.flags.writeable else values.copy()
         values[np.isnan(values)] = np.nan  # of one bit pattern, as digests compare
     return values
-
-
-def _not_finite(values: NDArray[Any]) -> NDArray[Any]:
-    return ~np.isfinite(values)

@@ -164,7 +164,6 @@ ONLY = {  # what the rules below do not tell
     ("kernel_two_sample_test", "sigma"): ["unknown", 0.0],
     ("segments", "longest"): [],
     ("segments", "lengths"): [],  # goes without length
-    ("resampled", "sizes"): [],
     ("pack", "ids"): [object(), ["a"], ["a", None]],
     ("pack_records", "ids"): [object(), ["a"], ["a", None], "b"],
     ("frame", "ids"): [object(), ["a"], ["a", None], "b"],

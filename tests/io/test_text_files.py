@@ -84,68 +84,6 @@ def test_numeric(put):
     assert (objects.lengths.tolist(), labels) == ([2], None)
 
 
-CELLS = st.one_of(st.just(0.0), NUMBERS)
-SPARSE = st.integers(1, 5).flatmap(
-    lambda width: st.tuples(
-        st.lists(st.text(LETTERS, min_size=1, max_size=3), min_size=1, max_size=3, unique=True),
-        st.lists(
-            st.tuples(st.lists(CELLS, min_size=width, max_size=width), st.integers(0, 2)),
-            min_size=1,
-            max_size=5,
-        ),
-        st.integers(0, width),
-        st.randoms(use_true_random=False),
-    )
-)
-
-
-@given(SPARSE)
-def test_sparse_rows_are_the_dense_ones(tmp_path_factory, drawn):
-    names, table, place, random = drawn
-    folder = tmp_path_factory.getbasetemp()
-    head = [f"@attribute a{i} numeric" for i in range(len(table[0][0]))]
-    head.insert(place, f"@attribute y {{{','.join(map(quoted, names))}}}")
-    forms = {"dense": [], "sparse": [], "mixed": []}
-    for values, number in table:
-        number %= len(names)
-        fields = [repr(value) for value in values]
-        fields.insert(place, quoted(names[number]))
-        left_out = [value == 0 for value in values]
-        left_out.insert(place, number == 0)
-        entries = [
-            f"{i}{random.choice([' ', '  '])}{field}"
-            for i, field in enumerate(fields)
-            if not left_out[i] or random.random() < 0.3
-        ]
-        forms["dense"].append(",".join(fields))
-        forms["sparse"].append(f"{{{random.choice([',', ' , ']).join(entries)}}}")
-        forms["mixed"].append(random.choice([forms["dense"][-1], forms["sparse"][-1]]))
-    read = []
-    for form, rows in forms.items():
-        path = folder / f"{form}.arff"
-        path.write_text("\n".join(["@relation r", *head, "@data", *rows]), encoding="utf-8")
-        read.append(read_objects(path))
-    wanted = d2ke.pack([np.array(values) for values, _ in table])
-    for objects, labels in read:
-        assert objects == wanted
-        assert labels.tolist() == [names[number % len(names)] for _, number in table]
-
-
-def test_sparse_rows_as_liac_arff_reads_them(put):
-    arff = pytest.importorskip("sklearn.externals._arff")
-    text = (
-        "@relation r\n@attribute a numeric\n@attribute y {p,'q r'}\n@attribute b real\n@data\n"
-        "{0 1.5, 2 2}\n{}\n{ 1 'q r' }\n{2 -4e0,1 p}\n"
-    )
-    objects, labels = read_objects(put(text))
-    rows = arff.loads(text, return_type=arff.LOD)["data"]
-    assert objects == d2ke.pack([[row.get(0, 0.0), row.get(2, 0.0)] for row in rows])
-    assert labels.tolist() == [row.get(1, "p") for row in rows]
-    texts = put("@attribute s string\n@attribute y {p,q}\n@data\n{0 'a,} \\'b'}\n{0 c, 1 q}\n")
-    objects, labels = read_objects(texts)
-    assert (list(objects), labels.tolist()) == (["a,} 'b", "c"], ["p", "q"])
-
-
 def test_named_labels(put):
     path = put(HEAD + "@attribute s string\n@attribute y numeric\n@data\nab,0.5\nc,1\n")
     objects, labels = read_objects(path, labels="y")
@@ -174,25 +112,8 @@ BAD = [
     (A + "@data\nx\n", "line 6, attribute 'a': the value is 'x', not a number"),
     (A + "@data\nnan\n", "line 6, attribute 'a': the value is 'nan'"),
     (A + "@data\n1,2\n", "line 6: 2 values, but there are 1 attributes"),
-    (A + "@data\n1,{5}\n", "line 6: the row ends with a weight, '{5}'"),
-    (A + "@data\n{0 1}, {5}\n", "line 6: the row ends with a weight, '{5}'"),
-    (A + "@data\n{0 1\n", "line 6: the entry at position 0 is not an attribute's number and its v"),
-    (A + "@data\n{1}\n", "line 6: the entry at position 0 is not an attribute's number and its v"),
-    (A + "@data\n{0 1,}\n", "line 6: the entry at position 1 is not an attribute's number and its"),
-    (
-        A + "@data\n{-1 1}\n",
-        "entry at position 0 is not an attribute's number and its value: '-1 1",
-    ),
-    (A + "@data\n{1 1}\n", "line 6: there is no attribute 1; the 1 attributes are numbered from 0"),
-    (A + "@data\n{0 1, 0 2}\n", "line 6: attribute 0, 'a', has two values"),
-    (A + "@data\n{0 1} 2\n", "line 6: ' 2' stands after the closing brace"),
-    (A + "@data\n{0 ?}\n", "line 6: 'a' is missing ('?')"),
-    (A + "@data\n{0 nan}\n", "line 6, attribute 'a': the value is 'nan'"),
-    (
-        S + "{1 q}\n",
-        "line 7: attribute 0, 's', is left out; only numbers and nominal values may be",
-    ),
-    (S + "{0 ab, 1 r}\n", "line 7: 'y' is 'r', not one of p, q"),
+    (A + "@data\n1,{5}\n", "position 1 is not understood: '{5}'; sparse rows and weights of rows"),
+    (A + "@data\n{0 1}\n", "position 0 is not understood: '{0 1}'; sparse rows and weights of"),
     (A + "@attribute s string\n@data\n", "one string, or numbers only; it has a (numeric), s (str"),
     (S + "ab,r\n", "line 7: 'y' is 'r', not one of p, q"),
     (S + "ab,?\n", "line 7: 'y' is missing ('?')"),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.objects import arrow_columns, arrow_strings
+from d2ke.objects import arrow_columns
 
 pa = pytest.importorskip("pyarrow", minversion="14")
 
@@ -61,10 +61,9 @@ def test_bytes_of_one_width():
     assert d2ke.pack(column) == d2ke.pack([b"ab", b"cd"])
 
 
-@given(TEXTS, st.integers(1, 12), st.integers(1, 4))
-def test_strings_in_small_runs(values, n_bytes, n_rows):
+@given(TEXTS, st.integers(1, 4))
+def test_strings_in_small_runs(values, n_rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrow_strings, "_BYTES", n_bytes)
         patch.setattr(arrow_columns, "_ROWS", n_rows)
         for kind in TEXT_TYPES:
             assert d2ke.pack(column_of(values, kind)) == d2ke.pack(values)

@@ -18,19 +18,25 @@ import numpy as np
 
 from d2ke._base.damage import Damaged, damage
 from d2ke.io.mat.mcos import REFERENCE
-from d2ke.io.mat.v5_plain import CHAR, CLASSES, MATRIX, STORED, UINT16, plain_matrix
 from d2ke.io.mat.values import CLASSES as CLASS_NAMES
 
 _HEADER = 128
-_INT8, _INT32, _UINT32, _COMPRESSED = 1, 5, 6, 15
+_INT8, _UINT16, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 4, 5, 6, 14, 15
 _UTF8, _UTF32 = 16, 18
-_CELL, _STRUCT, _OBJECT, _SPARSE = 1, 2, 3, 5
+_STORED = {
+    1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8",
+    16: "u1", 17: "u2", 18: "u4",
+}  # fmt: skip
+_CLASSES = {
+    6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8",
+}  # fmt: skip
+_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
-_NAMES = {_CELL: "cell", _STRUCT: "struct", CHAR: "char", _SPARSE: "sparse",
+_NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
           _FUNCTION: "function_handle"}  # fmt: skip
 _UNNAMED = (_UINT32, 8, _INT32, 8, _INT8, 0)  # tags of flags, of two axes and of no name
-_CODE_OF_CLASS = {np.dtype(code): number for number, code in CLASSES.items()}
-_CODE_OF_STORED = {np.dtype(code): number for number, code in STORED.items() if number < 16}
+_CODE_OF_CLASS = {np.dtype(code): number for number, code in _CLASSES.items()}
+_CODE_OF_STORED = {np.dtype(code): number for number, code in _STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
 _BLANKS = 2**16  # characters that old files declare and do not store
 _PIECE = 2**16  # bytes that are decompressed between two looks for Ctrl-C
@@ -51,7 +57,7 @@ def variables(file: BufferedIOBase, size: int) -> Iterator[tuple[str, tuple[Any,
     while at < size:
         file.seek(at)
         kind, nbytes = (int(x) for x in np.frombuffer(file.read(8), f"{order}u4"))
-        if kind not in (MATRIX, _COMPRESSED):
+        if kind not in (_MATRIX, _COMPRESSED):
             raise Damaged(f"at byte {at}, where a variable begins, is an element of type {kind}")
         if at + 8 + nbytes > size:
             raise Damaged(
@@ -77,9 +83,9 @@ def described(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[tuple[int, 
         return shape, "logical"
     if matlab_class in _NAMES:
         return shape, _NAMES[matlab_class]
-    if matlab_class not in CLASSES:
+    if matlab_class not in _CLASSES:
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
-    return shape, CLASS_NAMES[np.dtype(CLASSES[matlab_class]).name]
+    return shape, CLASS_NAMES[np.dtype(_CLASSES[matlab_class]).name]
 
 
 def _beginning(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[_Reader, int]:
@@ -157,11 +163,9 @@ class _Reader:
         self.buffer = buffer
         self.narrow = narrow  # 16-bit units may be bytes of UTF-8
         self.order = order
-        self.foreign = np.dtype(f"{order}u4") != np.dtype("u4")
         self.tag = struct.Struct(f"{order}II").unpack_from
         self.beginning = struct.Struct(f"{order}4I4I2I").unpack_from
-        self.address = buffer.ctypes.data if buffer.flags.writeable else None
-        self.stored = {kind: np.dtype(order + code) for kind, code in STORED.items()}
+        self.stored = {kind: np.dtype(order + code) for kind, code in _STORED.items()}
 
     def element(self, at: int, end: int) -> tuple[int, int, int, int]:
         """Return type, first byte and number of bytes of an element, and where the next begins."""
@@ -177,7 +181,7 @@ class _Reader:
             raise Damaged(f"an element of {size} bytes has only {end - at - 8}")
         after = at + 8 + size
         # Only a matrix is not padded to a multiple of 8 bytes; the last one may not be either.
-        return kind, at + 8, size, min(end, after if kind == MATRIX else after + -size % 8)
+        return kind, at + 8, size, min(end, after if kind == _MATRIX else after + -size % 8)
 
     def numbers(self, at: int, end: int) -> tuple[np.ndarray, int, int]:
         """Return the stored numbers of an element (a view), its type, and where the next begins."""
@@ -226,20 +230,16 @@ class _Reader:
 
     def matrix(self, at: int, end: int) -> tuple[tuple[Any, ...], int]:
         """Return the node of a matrix, and where the next element begins."""
-        if not self.foreign:
-            plain = plain_matrix(self.buffer, self.address, at, end, self.narrow)
-            if plain is not None:
-                return plain
         kind, at, size, after = self.element(at, end)
         end = at + size
-        if kind != MATRIX:
+        if kind != _MATRIX:
             raise Damaged(f"an element of type {kind} is in the place of a matrix")
         if size == 0:
             return ("array", np.empty((0, 0))), after
         flags, matlab_class, shape, _, at = self.header(at, end)
-        if matlab_class in CLASSES:
+        if matlab_class in _CLASSES:
             return self.full(at, end, flags, shape), after
-        if matlab_class == CHAR:
+        if matlab_class == _CHAR:
             return ("char", self.text(at, end, shape)), after
         if matlab_class == _CELL:
             return self.cell(at, end, shape), after
@@ -277,7 +277,7 @@ class _Reader:
             return stored.astype(dtype), after
 
     def full(self, at: int, end: int, flags: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
-        dtype = np.dtype(CLASSES[flags & 0xFF])
+        dtype = np.dtype(_CLASSES[flags & 0xFF])
         values, at = self.values(at, end, dtype)
         if flags & _COMPLEX:
             values = complex_numbers(values, self.values(at, end, dtype)[0])
@@ -291,7 +291,7 @@ class _Reader:
         count = math.prod(shape)
         if len(stored) == 0 and 0 < count <= _BLANKS:
             return np.full(shape, ord(" "), dtype=np.uint16)
-        if self.narrow and kind == UINT16 and len(stored) == count and shape[0] == 1:
+        if self.narrow and kind == _UINT16 and len(stored) == count and shape[0] == 1:
             stored = _of_bytes(stored)
             shape = (1, len(stored))
             count = len(stored)
@@ -436,7 +436,7 @@ def _matrix(node: tuple[Any, ...], name: str = "") -> list[bytes]:
     if kind in ("array", "char"):
         values = node[1]
         shape = values.shape
-        flags = CHAR if kind == "char" else _class_flags(values.dtype)
+        flags = _CHAR if kind == "char" else _class_flags(values.dtype)
         body = _parts(values.view(np.uint8) if values.dtype == bool else values)
     elif kind == "cell":
         flags = _CELL
@@ -456,7 +456,7 @@ def _matrix(node: tuple[Any, ...], name: str = "") -> list[bytes]:
     head += _element(_INT32, np.array(shape, dtype="<i4").tobytes())
     head += _element(_INT8, name.encode("ascii"))
     pieces = head + body
-    tag = np.array([MATRIX, sum(map(len, pieces))], dtype="<u4").tobytes()
+    tag = np.array([_MATRIX, sum(map(len, pieces))], dtype="<u4").tobytes()
     return [tag, *pieces]
 
 

@@ -60,14 +60,7 @@ class Reader:
 
     def matlab_class(self, item: Any) -> str | None:
         """Return the class that MATLAB wrote, None if there is none."""
-        if not h5py.h5a.exists(item.id, b"MATLAB_class"):
-            return None
-        handle = h5py.h5a.open(item.id, b"MATLAB_class")
-        if handle.dtype.kind == "S" and handle.shape == () and handle.dtype.itemsize <= 64:
-            text = np.empty((), handle.dtype)
-            handle.read(text)
-            return bytes(text[()]).decode("utf-8", "replace")
-        value = item.attrs["MATLAB_class"]
+        value = self.attribute(item, "MATLAB_class")
         if isinstance(value, (bytes, np.bytes_)):
             return value.decode("utf-8", "replace")
         return value if isinstance(value, str) or value is None else str(value)

@@ -68,7 +68,7 @@ def to_python(
         return _text(node[1], name, squeeze)
     if kind == "cell":
         _, shape, items = node
-        values = _arrays(items, squeeze) or (
+        values = (
             to_python(item, f"{name}{{{place}}}", squeeze, system)
             for place, item in zip(_places(shape), items, strict=True)
         )
@@ -89,13 +89,6 @@ def to_python(
     return Unreadable(name, matlab_class, reason)
 
 
-def _arrays(items: list[tuple[Any, ...]], squeeze: bool) -> list[Any] | None:
-    """Return the values if all items are numbers, which need no names for errors; else None."""
-    if not all(item[0] == "array" for item in items):
-        return None
-    return [_squeezed(item[1]) if squeeze else item[1] for item in items]
-
-
 def _squeezed(array: np.ndarray) -> Any:
     return array.reshape(())[()] if array.size == 1 else array.squeeze()
 
@@ -114,7 +107,7 @@ def _struct(node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem |
         }
     result = np.empty(shape, dtype=[(field, object) for field in columns])
     for field, column in columns.items():
-        values = _arrays(column, squeeze) or (
+        values = (
             to_python(item, f"{name}({place}).{field}", squeeze, system)
             for place, item in zip(_places(shape), column, strict=True)
         )

@@ -174,11 +174,11 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
             "alphabet must be a str, bytes or a sequence of integers or of tokens, got "
             f"{type(alphabet).__name__}"
         )
-    if not isinstance(alphabet, (str, bytes)) and len(alphabet) > 0 and _are_letters(alphabet):
-        joined = "".join(alphabet)
-        raise TypeError(f"alphabet is a sequence of single letters; write {joined[:20]!r}")
     if len(alphabet) == 0:
         raise ValueError("alphabet is empty: at least one letter is needed")
+    if not isinstance(alphabet, str) and all(isinstance(x, str) and len(x) == 1 for x in alphabet):
+        joined = "".join(map(str, alphabet))
+        raise TypeError(f"alphabet is a sequence of single letters; write {joined[:20]!r}")
     letters = pack([alphabet], kind="strings", name="alphabet")
     if len(letters.alphabet) != len(letters.values):
         codes, counts = np.unique(letters.values, return_counts=True)
@@ -191,10 +191,6 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
     offsets, codes = _draw(seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n))
     values = codes.astype(letters.values.dtype)
     return from_owned("strings", values, offsets, letters.alphabet, letters.letters)
-
-
-def _are_letters(alphabet: Any) -> bool:
-    return all(isinstance(letter, str) and len(letter) == 1 for letter in alphabet)
 
 
 @hinted

@@ -24,7 +24,8 @@ from d2ke.objects.values import list_of
 
 # Ranges of lengths, relative to the median length of the training objects.
 MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
-SIZES = ((0.02, 0.1), (0.1, 0.3))
+_SIZES = ((0.02, 0.1), (0.1, 0.3))
+_SIGMAS = (1.0, 2.0, 4.0)
 
 
 @hinted
@@ -163,7 +164,6 @@ def resampled(
     R: int,
     X: Any,
     *,
-    sizes: Sequence[tuple[float, float]] = SIZES,
     size: int | tuple[int, int] | None = None,
     seed: Any,
 ) -> Objects:
@@ -178,18 +178,17 @@ def resampled(
         Number of sets, at least 1.
     X : Objects or what `pack` takes
         The training sets; their weights are ignored.
-    sizes : sequence of (float, float)
-        Ranges of sizes relative to the median size of X; each has an equal share of R.
     size : int or (int, int), optional
-        A range of sizes in place of `sizes`, both ends included; an integer fixes the size.
+        A range of sizes, both ends included; an integer fixes the size. By default half of the sets
+        have .02 to .1, and half .1 to .3, of the median size of X.
     seed : int, SeedSequence or Generator
         Where the randomness comes from.
 
     Returns
     -------
     Objects
-        R sets of the element type of X, without weights; a vector may be in a set twice. With
-        `sizes`, none if all sets of X are empty.
+        R sets of the element type of X, without weights; a vector may be in a set twice. By
+        default none if all sets of X are empty.
 
     Raises
     ------
@@ -219,7 +218,7 @@ def resampled(
     elif not len(objects.values):
         return objects[:0]
     else:
-        draws = _draw_lengths(R, objects, _relative_ranges("sizes", sizes), seed)
+        draws = _draw_lengths(R, objects, np.array(_SIZES), seed)
     n = len(objects.values)
     drawn = [
         (objects.values[rng.integers(0, n, size=counts.sum())], counts) for _, counts, rng in draws
@@ -233,10 +232,11 @@ def noise(
     X: Any,
     *,
     lengths: Sequence[tuple[float, float]] = MIXED,
-    sigmas: Sequence[float] = (1.0, 2.0, 4.0),
     seed: Any,
 ) -> Objects:
     """Draw R random series of independent normal values, with the channels and lengths of X.
+
+    Their standard deviation is 1, 2 or 4; each range of lengths has each of them in turn.
 
     Parameters
     ----------
@@ -246,8 +246,6 @@ def noise(
         The training series, for the number of channels, the element type and the lengths.
     lengths : sequence of (float, float)
         Ranges of lengths relative to the median length of X.
-    sigmas : sequence of float
-        Standard deviations; each range of lengths has each of them in turn.
     seed : int, SeedSequence or Generator
         Where the randomness comes from.
 
@@ -264,11 +262,11 @@ def noise(
     """
     X = as_objects("X", X)
     ranges = _relative_ranges("lengths", lengths)
-    spans = np.repeat(ranges, len(sigmas), axis=0)  # each range with each deviation
+    spans = np.repeat(ranges, len(_SIGMAS), axis=0)  # each range with each deviation
     drawn = []
     for number, counts, rng in _draw_lengths(R, X, spans, seed):
         values = rng.standard_normal((counts.sum(), X.dim))
-        values *= sigmas[number % len(sigmas)]
+        values *= _SIGMAS[number % len(_SIGMAS)]
         drawn.append((values.astype(X.dtype, copy=False), counts))
     return _joined(X, drawn)
 

@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.arrow_columns import first_null, pieces, plain, plain_type, pyarrow
-from d2ke.objects.arrow_export import CHANNEL_NAMES
-from d2ke.objects.arrow_strings import read_text
+from d2ke.objects.arrow_columns import (
+    CHANNEL_NAMES,
+    first_null,
+    pieces,
+    plain,
+    plain_type,
+    pyarrow,
+)
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packed import Packed, code_dtype, offsets_of
-from d2ke.objects.strings import pack_integers
+from d2ke.objects.strings import pack_integers, pack_runs
 from d2ke.objects.tokens import encode, sorted_alphabet
 from d2ke.objects.values import (
     LARGEST_EXACT_INTEGER,
@@ -63,7 +68,7 @@ def read_chunks(column: Any, layout: Layout, name: str, kind: str | None) -> Pac
     if (letters or tokens) and kind in ("series", "sets"):
         raise ArgumentTypeError(name, f"is a column of {column.type}; lists of numbers are needed")
     if lists is None:
-        return read_text(column, letters or "", name)
+        return _read_text(column, letters or "", name)
     if tokens:
         return _read_tokens(lists, name)
     if kind == "strings":
@@ -203,16 +208,11 @@ def _read_integers(lists: _Lists, name: str) -> Packed:
             name, f"holds lists of {kind}; strings or lists of integers are needed"
         )
     lists.check_nulls(lists.runs, 1, name)
-    symbols = np.empty(lists.offsets[-1], dtype=np.int64)
-    before = 0
-    for run in lists.runs:
-        array = run.to_numpy(zero_copy_only=False)
-        if array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
-            i = lists.place(before + int((array > np.iinfo(np.int64).max).argmax()))[0]
-            raise ArgumentError(name, "has integers beyond int64", i)
-        symbols[before : before + len(array)] = array
-        before += len(array)
-    return pack_integers(symbols, lists.offsets)
+    symbols = np.concatenate([run.to_numpy(zero_copy_only=False) for run in lists.runs])
+    if symbols.dtype == np.uint64 and symbols.max(initial=0) > np.iinfo(np.int64).max:
+        i = lists.place(int((symbols > np.iinfo(np.int64).max).argmax()))[0]
+        raise ArgumentError(name, "has integers beyond int64", i)
+    return pack_integers(symbols.astype(np.int64, copy=False), lists.offsets)
 
 
 def _read_tokens(lists: _Lists, name: str) -> Packed:
@@ -266,3 +266,37 @@ def _lengths(array: Any) -> NDArray[Any]:
     if hasattr(array, "sizes"):  # a view
         return array.sizes.to_numpy().astype(np.int64)
     return np.diff(array.offsets.to_numpy()).astype(np.int64)
+
+
+def _read_text(column: Any, letters: str, name: str) -> Packed:
+    """Pack a column of UTF-8 (letters "str") or binary strings ("bytes"): no object for a row."""
+    lengths: list[NDArray[np.int64]] = []
+    runs: list[Any] = []
+    for row, array in pieces(column, name):
+        _, ends, data = array.buffers()
+        dtype = np.int64 if str(array.type).startswith("large_") else np.int32
+        ends = np.frombuffer(ends, dtype)[array.offset : array.offset + len(array) + 1]
+        held = np.frombuffer(b"" if data is None else data, np.uint8)[ends[0] : ends[-1]]
+        ends = ends - ends[0]
+        lengths.append(np.diff(ends))
+        runs.append(held.tobytes())
+        if letters == "bytes":
+            continue
+        if held.max(initial=0) < 128:
+            runs[-1] = runs[-1].decode("ascii")
+            continue
+        begins = np.append((held & 0xC0) != 0x80, True)
+        filled = lengths[-1] > 0
+        try:
+            runs[-1] = runs[-1].decode("utf-8")
+            # A letter that begins in one string and ends in the next is wrong in both.
+            split = ends[:-1][filled & ~begins[ends[:-1]]]
+            wrong = split[0] if split.size else None
+        except UnicodeDecodeError as error:
+            wrong = error.start
+        if wrong is not None:
+            i = row + int(np.searchsorted(ends, wrong, side="right")) - 1
+            raise ArgumentError(name, "is not valid UTF-8 text", i)
+        begins[-1] = False
+        lengths[-1] = np.add.reduceat(begins, ends[:-1], dtype=np.int64) * filled
+    return pack_runs(runs, offsets_of(np.concatenate(lengths)), letters)
