@@ -47,22 +47,6 @@ def test_eq_7_is_an_equality_for_two_classes_with_margins_and_not_otherwise():
     )
 
 
-def test_eq_15_is_the_square_of_the_density_estimate():
-    """K(alpha), with the normalised kernels, is the integral of the squared difference."""
-    rng = np.random.default_rng(0)
-    x, y, h = rng.normal(size=8), np.array([0, 0, 0, 1, 1, 1, 0, 1]), 0.7
-    alpha = rng.dirichlet(np.ones(8))
-    grid = np.linspace(-12, 12, 48_001)
-    kernels = np.exp(-((grid - x[:, None]) ** 2) / (2 * h * h)) / np.sqrt(2 * np.pi * h * h)
-    estimate = (alpha * np.where(y == 0, 1, -1)) @ kernels
-    integral = (estimate**2).sum() * (grid[1] - grid[0])
-    W = np.exp(-((x[:, None] - x) ** 2) / (4 * h * h)) / np.sqrt(4 * np.pi * h * h)
-    plain = sum(alpha[i] * alpha[j] * W[i, j] for i in range(8) for j in range(8))
-    across = sum(alpha[i] * alpha[j] * W[i, j] for i, j in combinations(range(8), 2)
-                 if y[i] != y[j])  # fmt: skip
-    assert plain - 4 * across == pytest.approx(integral, abs=1e-10)
-
-
 def test_risk_bounds_by_their_formula():
     K, S, y, alpha, _ = case(5, n=12)
     n, c, margin, delta = 12, 3, 0.7, 0.1
@@ -134,16 +118,6 @@ def test_similarity_machine_bound_holds():
     )[0]
     predicted, _ = d2ke.similarity_machine_predict(model, S[400:, :400])
     assert (predicted != y[new]).mean() < bound < 1
-
-
-@given(SEEDS)
-def test_eq_7_bounds_the_loss_of_theorem_1(seed):
-    """The bound with the loss is never above that of Theorem 1."""
-    K, _, y, alpha, _ = case(seed)
-    assert (
-        d2ke.discriminative.kernel_risk_bound(K, y, alpha)
-        <= d2ke.discriminative.kernel_similarity_bound(K, y, alpha) + 1e-12
-    )
 
 
 @given(SEEDS, st.floats(0.3, 2.0), st.integers(1, 3))
