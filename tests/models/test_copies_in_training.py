@@ -198,8 +198,3 @@ def test_exact_copies_left_out_together_are_as_if_never_seen(R, C):
     weights, offset = other.weights(C)
     expected = (Z[:4] - other.mean) / other.unit @ weights.T + offset
     np.testing.assert_allclose(left_out, expected, rtol=1e-4, atol=1e-4)
-
-
-def test_few_copies_are_not_used():
-    x = np.r_[np.arange(100.0), 0.01, 5.01]
-    assert join(np.outer(x, x), lambda n: 10) is None

@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 
 import d2ke
 import d2ke.dask
-from d2ke.cli.main import main
 from d2ke.estimators import D2KETransformer
 from d2ke.models import recipes
 
@@ -177,14 +176,6 @@ def test_every_door_returns_the_same_features(scored, tmp_path):
         assert (store.read() == Z).all()
         assert sum(store.parameters["sizes"]) == len(Z.T)
         assert "pieces" not in store.parameters["blocks"]
-    d2ke.save_model(tmp_path / "m.h5", model)
-    lines = [f"{x},{label}" for x, label in zip(X, y, strict=True)]
-    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines]) + "\n", "utf-8")
-    out = tmp_path / "command.h5"
-    assert (
-        main(["embed", *map(str, (tmp_path / "m.h5", tmp_path / "x.csv")), "--out", str(out)]) == 0
-    )
-    assert (d2ke.io.load_features(out).Z == Z).all()
     lazy = d2ke.dask.d2ke_transform(X, model, chunks=90)
     assert lazy.shape == Z.shape
     assert (lazy.compute(scheduler="synchronous") == Z).all()

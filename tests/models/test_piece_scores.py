@@ -164,22 +164,6 @@ def test_shares_of_pieces_are_the_score():
     assert shares == pytest.approx(weights / scale @ score, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    "X",
-    [[b"abc", b"abd", b"cd", b"cda"], [["one", "two"], ["two"], ["one", "six"], ["six"]],
-     [np.array([1, 2, 3]), np.array([1, 2]), np.array([7]), np.array([7, 3])]],
-)  # fmt: skip
-def test_letters_of_every_kind(X):
-    X = d2ke.pack(X * 5, kind="strings")
-    y = [0, 0, 1, 1] * 5
-    model = d2ke.d2ke_train(y, X, R=16)
-    assert d2ke.d2ke_predict(y, X, model)[1] == 100
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
-    assert (d2ke.d2ke_predict(None, X, again)[2] == d2ke.d2ke_predict(None, X, model)[2]).all()
-
-
 def test_of_many_strings_a_sample_is_scored(monkeypatch):
     y, X = words(300, np.random.default_rng(3))
     monkeypatch.setattr(piece_scores, "ROWS", 250)

@@ -12,7 +12,6 @@ import d2ke.dask
 from d2ke.estimators import D2KEClassifier
 from d2ke.learners.ridge import decompose
 from d2ke.models import tasks
-from d2ke.models.labels import read_labels
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.tasks import LabelSets
 
@@ -219,13 +218,6 @@ def test_functions_of_one_label_refuse(model):
         D2KEClassifier().fit(X, Y)
     with pytest.raises(ValueError, match="a matrix of 3 columns"):
         d2ke.d2ke_predict(Y[:, 0], X, model)
-
-
-def test_targets_know_rows_and_sizes():
-    Y, _ = words()
-    target = read_labels(Y, None)
-    assert target.task.k == 3
-    np.testing.assert_array_equal(target[[1, 4]].columns(np.float64).toarray(), Y[[1, 4]])
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
