@@ -113,9 +113,8 @@ def test_fused_is_the_same_as_features_of_distances(isa, name, dtype, link):
     rng = np.random.default_rng(4)
     X, omega = (d2ke.pack(reference.sample_objects(name, rng, n, dtype)) for n in (33, 21))
     gamma = 0.3 if link == "exp" else None
-    Z = d2ke.d2ke_embed(
-        X, omega, distance=name, gamma=gamma, link=link, n_threads=1, **reference.given(name)
-    )
+    how = {"distance": name, "gamma": gamma, "link": link, **reference.given(name)}
+    Z = d2ke.d2ke_embed(X, omega, n_threads=1, **how)
     D = d2ke.distance_matrix(X, omega, name, **reference.given(name))
     assert same_bits(Z, d2ke.d2ke_features(D, gamma, link))
     assert Z.dtype == dtype
@@ -123,28 +122,12 @@ def test_fused_is_the_same_as_features_of_distances(isa, name, dtype, link):
     wanted = (reference.features(exact, gamma) if gamma else exact / np.sqrt(21)).astype(dtype)
     close = {"rtol": 1e-12 if dtype == np.float64 else 2e-6, "atol": np.finfo(dtype).tiny}
     np.testing.assert_allclose(Z, wanted, **close)
-    assert same_bits(
-        d2ke.d2ke_embed(
-            X,
-            omega,
-            distance=name,
-            gamma=gamma,
-            link=link,
-            n_threads=4,
-            **reference.given(name),
-        ),
-        Z,
-    )
+    assert same_bits(d2ke.d2ke_embed(X, omega, n_threads=4, **how), Z)
     single = np.empty((33, 21), np.float32)
-    d2ke.d2ke_embed(
-        X, omega, distance=name, gamma=gamma, link=link, out=single, **reference.given(name)
-    )
+    d2ke.d2ke_embed(X, omega, out=single, **how)
     assert same_bits(single, d2ke.d2ke_features(D.astype(np.float32), gamma, link))
     rows = rng.permutation(33)[:7]
-    part = d2ke.d2ke_embed(
-        X[rows], omega, distance=name, gamma=gamma, link=link, **reference.given(name)
-    )
-    assert same_bits(part, Z[rows])
+    assert same_bits(d2ke.d2ke_embed(X[rows], omega, **how), Z[rows])
 
 
 @pytest.mark.parametrize("link", ["exp", "distance"])

@@ -6,11 +6,11 @@ and a second, linear model is cross-validated on their features: it must be righ
 chance. Folds do not depend on labels, so the expectation is exactly that.
 """
 
-import io
 import warnings
 
 import numpy as np
 import pytest
+from reference import reloaded
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
@@ -158,9 +158,7 @@ def test_widths_names_and_scales(scored):
     # One family is all of the kernel without labels, whatever share it has of the model's.
     assert model.blocks[0].share < 1
     assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=0.15)
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    again = reloaded(model)
     assert again.feature_names() == names
     assert (d2ke.d2ke_transform(X[:9], again) == Z[:9]).all()
     assert model.linear.n_features == model.R

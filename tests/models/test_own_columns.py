@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Training objects that are random objects: their features there, and predictions without them."""
 
-import io
 import math
 from functools import partial
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference import reloaded
 from reference import ridge as solved
 
 import d2ke
@@ -199,9 +199,7 @@ def test_novelty_compares_with_the_nearest_others():
 def test_a_saved_model_keeps_them():
     block = Block("words", "levenshtein", training_objects, N)
     model = d2ke.d2ke_train(Y, WORDS, blocks=[block], n_threads=1)
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+    loaded = reloaded(model)
     np.testing.assert_array_equal(loaded.blocks[0].own, model.blocks[0].own)
     X = d2ke.pack(WORDS)
     features = [m.features(X, 1, np.arange(N)) for m in (model, loaded)]

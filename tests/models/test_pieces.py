@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of strings by the pieces that they share with training strings."""
 
-import io
 from collections import Counter
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import reloaded
 
 import d2ke
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
@@ -137,9 +137,7 @@ def test_letters_of_every_kind(X, scored, monkeypatch):
     y = [0, 0, 1, 1] * 5
     model = d2ke.d2ke_train(y, X, R=16 if scored else 40)
     assert d2ke.d2ke_predict(y, X, model)[1] == 100
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    again = reloaded(model)
     assert (d2ke.d2ke_predict(None, X, again)[2] == d2ke.d2ke_predict(None, X, model)[2]).all()
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models of several labels an object."""
 
-import io
 import warnings
 
 import numpy as np
 import pytest
+from reference import reloaded
 
 import d2ke
 import d2ke.dask
@@ -102,9 +102,7 @@ def test_names_of_a_frame_and_files(model):
     assert named.classes.tolist() == ["has c", "has b", "has a"]
     assert model.classes.tolist() == [0, 1, 2]
     for one in (model, named):
-        file = io.BytesIO()
-        d2ke.save_model(file, one)
-        loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+        loaded = reloaded(one)
         assert isinstance(loaded.task, LabelSets)
         assert loaded.classes.tolist() == one.classes.tolist()
         assert str(loaded) == str(one)

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from reference import reloaded
 
 import d2ke
 from d2ke.models.blocks import block_features
@@ -177,7 +178,7 @@ def test_regression():
     assert "decision" not in str(d2ke.d2ke_explain(X[0], model).label)
 
 
-def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
+def test_the_squared_hinge_loss_is_taken_where_it_is_better():
     # The squared loss draws the threshold towards points that lie far behind it.
     rng = np.random.default_rng(0)
     level = np.concatenate([rng.uniform(-1, 1, 1200), rng.uniform(8, 9, 400)])
@@ -200,8 +201,7 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better(tmp_path):
     X = [[float(value)] for value in level[:1200]]
     model = d2ke.d2ke_train(codes[:1200], X, blocks=[block])
     model = replace(model, linear=linear)
-    d2ke.save_model(tmp_path / "m.h5", model)
-    assert d2ke.load_model(tmp_path / "m.h5").linear.solver == 2
+    assert reloaded(model).linear.solver == 2
 
 
 def test_several_distances_side_by_side():

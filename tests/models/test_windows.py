@@ -8,6 +8,7 @@ import h5py
 import numpy as np
 import pytest
 import reference
+from reference import reloaded
 from seals import sealed
 
 import d2ke
@@ -190,9 +191,7 @@ def test_element_types_of_series_do_not_matter(style, unit):
     X = [unit * x for x in X]
     narrow = [x.astype(np.float32) for x in X]
     model, other = (d2ke.d2ke_train(y, one, R=150) for one in (X, narrow))
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    saved = d2ke.load_model(io.BytesIO(file.getvalue()))
+    saved = reloaded(model)
     decisions = d2ke.d2ke_predict(None, X, model)[2]
     for one in (model, saved, other):
         found = d2ke.d2ke_predict(None, narrow, one)[2]
