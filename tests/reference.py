@@ -3,6 +3,7 @@
 
 import ctypes
 import decimal
+import io
 import itertools
 import logging
 import math
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
+import d2ke
 from d2ke.distances.masks import GAPPED
 
 EXAMPLES = 60  # random ones of a test in the whole suite
@@ -41,6 +43,13 @@ def same(a, b):
     assert a.dtype == b.dtype
     assert a.shape == b.shape
     assert a.tobytes() == b.tobytes()
+
+
+def reloaded(model):
+    """Return a model that was saved to a file, and read from it."""
+    file = io.BytesIO()
+    d2ke.save_model(file, model)
+    return d2ke.load_model(io.BytesIO(file.getvalue()))
 
 
 def same_bits(a, b):

@@ -88,30 +88,6 @@ def test_larger_files_are_left_out(folder):
     assert not found[3]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        (
-            "a.csv",
-            "set,HC2\nWaves,98.5\nSteps,x\n",
-            "line 3: an accuracy must be between 0 and 100",
-        ),
-        (
-            "HC2_accuracy.csv",
-            "Resamples:,0\nWaves,98.5\n",
-            "line 2: .* between 0 and 1, got '98.5'",
-        ),
-        ("HC2_accuracy.csv", "set,1\nWaves,0.9\n", "line 1: the second column must be called 0"),
-        ("a.csv", "", "a.csv is empty"),
-    ],
-)
-def test_bad_published_figures(tmp_path, name, text, message):
-    file = tmp_path / name
-    file.write_text(text, "utf-8")
-    with pytest.raises(ValueError, match=message):
-        archive.published(file if name == "a.csv" else tmp_path)
-
-
 def test_sets_that_are_not_there(folder, run):
     for options, message in (
         (("--data", "Wave"), r"has no Wave_TRAIN.ts \(or .tsv\)$"),

@@ -164,31 +164,27 @@ def test_more_clusters_than_different_points():
 
 
 KERNELS = [
-    ({"K": GOOD[:6]}, ValueError, r"K must be square"),
-    ({"K": np.where(np.eye(12) > 0, np.inf, GOOD)}, ValueError, r"K has inf at position \(0, 0\)"),
     ({"K": np.empty((0, 0))}, ValueError, "K must be square and not empty"),
-    ({"K": GOOD[0]}, ValueError, "K must be two-dimensional"),
-    ({"K": GOOD + 0j}, TypeError, "K must hold real numbers"),
     ({"points": np.empty((0, 3))}, ValueError, "points must have rows and columns"),
     ({"features": np.empty((0, 3))}, ValueError, "features must have rows and columns"),
-    ({"features": np.empty((12, 0))}, ValueError, "features must have rows and columns"),
     ({"K": np.ones((12, 12))}, ValueError, "all objects are alike"),
     ({"K": -GOOD}, ValueError, "similarities of object 0 sum to 0"),
     ({"points": np.ones((12, 2))}, ValueError, "only equal points"),
     ({"points": np.ones((12, 2)), "h": 1.0}, ValueError, "all objects are alike"),
-    ({"points": blobs(12)[0], "h": 0.0}, ValueError, "h must be a positive"),
     ({"points": blobs(12)[0], "h": "auto"}, TypeError, "h must be a positive number"),
     ({"features": np.ones((12, 4))}, ValueError, "all objects are alike"),
     ({"features": np.eye(12)[:, :11]}, ValueError, r"features\[11\] has zero similarity"),
-    ({"features": GOOD - 0.5 * GOOD.mean()}, ValueError, "positive sum"),
+    (
+        {"features": np.c_[np.ones(12), np.where(np.arange(12) < 11, 3.0, -30.0)]},
+        ValueError,
+        "positive sum",
+    ),
     ({"features": GOOD, "similarity": "general"}, TypeError, "is for a matrix K"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "error", "text"), KERNELS)
 def test_bad_kernels(arguments, error, text):
-    if "positive sum" in text:
-        arguments = {"features": np.c_[np.ones(12), np.where(np.arange(12) < 11, 3.0, -30.0)]}
     with pytest.raises(error, match=text):
         d2ke.cdsk(n_clusters=3, **arguments)
     with pytest.raises(error, match=text):
@@ -203,7 +199,7 @@ def test_kernels_that_fall_apart(sizes, variant):
     blocks = np.repeat(np.arange(len(sizes)), sizes)
     Z = np.eye(len(sizes))[blocks]
     for c in {2, min(len(sizes), 3), len(sizes)}:
-        for kernel in ({"K": Z @ Z.T}, {"features": Z}):
+        for kernel in ({"K": Z @ Z.T}, {"K": csr_array(Z @ Z.T)}, {"features": Z}):
             few = c < len(sizes)
             with pytest.warns(UserWarning, match="is arbitrary") if few else nullcontext():
                 result = d2ke.cdsk(**kernel, n_clusters=c, variant=variant)

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from discriminative_cases import GOOD, MARKED, blobs
+from scipy.sparse import csr_array
 
 import d2ke
 
@@ -64,12 +65,13 @@ def test_labels_that_reach_nothing_are_said():
     assert len(caught) == 1
 
 
-@pytest.mark.parametrize("form", ["K", "features"])
+@pytest.mark.parametrize("form", ["K", "sparse K", "features"])
 def test_component_without_labels_is_not_reached(form):
     Z = np.kron(np.eye(3), np.ones((4, 2))) * np.linspace(0.5, 1, 12)[:, None]
     y = np.full(12, "?", "U1")
     y[0], y[5] = "a", "b"
-    data = {"K": Z @ Z.T} if form == "K" else {"features": Z}
+    K = csr_array(Z @ Z.T) if form == "sparse K" else Z @ Z.T
+    data = {"features": Z} if form == "features" else {"K": K}
     found = d2ke.lpdsk(y=y, unknown="?", **data)
     assert found.labels.tolist() == ["a"] * 4 + ["b"] * 4 + ["?"] * 4
     assert found.reached.tolist() == [True] * 8 + [False] * 4

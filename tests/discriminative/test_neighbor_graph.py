@@ -105,16 +105,6 @@ def test_many_objects_by_iteration(monkeypatch):
     np.testing.assert_allclose(found[1].scores, expected[1].scores, atol=1e-6)
 
 
-@pytest.mark.parametrize("variant", ["hard", "relaxed"])
-def test_components_of_a_sparse_kernel(variant):
-    blocks = np.arange(90) % 3
-    K = csr_array((blocks[:, None] == blocks).astype(float))
-    np.testing.assert_array_equal(d2ke.cdsk(K, 3, variant=variant).labels, blocks)
-    found = d2ke.lpdsk(K, np.where(np.arange(90) < 2, blocks, -1), variant=variant)
-    assert (found.labels == np.where(blocks == 2, -1, blocks)).all()
-    assert (found.reached == (blocks < 2)).all()
-
-
 def test_parts_that_hardly_touch_get_the_nearest_label():
     """Links of 1e-11, which a solution by differences would lose."""
     parts = np.repeat(np.arange(3), 20)

@@ -111,17 +111,6 @@ def test_conditionally_positive_kernel_trains_as_its_centred_form():
     assert np.array_equal(labels, wanted)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"gamma": -1.0}, ValueError, "gamma must be a positive"),
-    ],
-)
-def test_wrong_arguments(arguments, error, message):
-    with pytest.raises(error, match=message):
-        d2ke.dsk_gram(np.zeros((2, 2)), **arguments)
-
-
 # Repair
 
 

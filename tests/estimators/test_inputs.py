@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("sklearn", minversion="1.6")
 
 import sklearn
-from scipy.sparse import csr_matrix
 
 import d2ke
 from d2ke.estimators import (
@@ -119,28 +118,18 @@ def test_a_table_fixes_the_columns_and_a_list_does_not():
 
 
 def test_refused():
+    """Beside what scikit-learn's own checks refuse."""
     model = DistanceKNeighborsClassifier()
     for X, error, match in (
-        ([1.0, 2.0], ValueError, "2D array"),
-        (np.arange(3), ValueError, "2D array"),
-        (csr_matrix(np.eye(3)), TypeError, "[Ss]parse"),
         (["a", 1, "b"], TypeError, r"X\[1\]"),
-        (np.array([[1.0, np.nan]] * 3), ValueError, "NaN"),
         ([[1.0], [np.nan], [2.0]], ValueError, r"X\[1\] has nan"),
-        ([], ValueError, "2D array"),
     ):
         with pytest.raises(error, match=match):
             model.fit(X, [0, 1, 1])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        model.fit(WORDS, Y[:3])
-    with pytest.raises(ValueError, match="Unknown label type"):
-        model.fit(WORDS, [0.5] * 6)
     with pytest.raises(ValueError, match="n_neighbors must be between 1 and 6, got 7"):
         DistanceKNeighborsClassifier(7).fit(WORDS, Y)
     with pytest.raises(TypeError, match=r"X\[0\] is str; arrays of numbers"):
         predicted(SERIES).predict(WORDS)
-    with pytest.raises(ValueError, match="one class only"):
-        D2KEClassifier().fit(WORDS, [1] * 6)
     with pytest.raises(ValueError, match="n_samples = 1"):
         D2KEClassifier().fit(WORDS[:1], [1])
     with pytest.raises(ValueError, match="gamma"):

@@ -71,11 +71,3 @@ def test_coverage_of_intervals():
         covered.append(((low <= y[200:]) & (y[200:] <= high)).mean())
     error = np.sqrt(0.2 * 0.8 * (1 / 800 + 1 / 1200))
     assert abs(np.mean(covered) - 0.8) < 3 * error
-
-
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, np.nan, "0.1", None])
-def test_alpha_is_between_0_and_1(alpha):
-    y, X = words(60, 2, 0)
-    model = d2ke.d2ke_train(y, X, R=32)
-    with pytest.raises((ValueError, TypeError), match="alpha"):
-        d2ke.predict_set(X, model, alpha=alpha)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Novelty: p-values of left-out nearest distances, and what a model keeps for them."""
 
-import io
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from reference import reloaded
 from scipy.spatial.distance import cdist
 
 import d2ke
@@ -111,9 +111,7 @@ def test_series_and_files():
     noise = [rng.normal(size=40) for _ in range(20)]
     wanted = d2ke.novelty(noise, model, n_threads=1)
     assert (wanted < 0.05).all()
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+    loaded = reloaded(model)
     assert d2ke.novelty(noise, loaded, n_threads=1).tolist() == wanted.tolist()
 
 

@@ -6,7 +6,6 @@ import pytest
 from reference import same
 
 import d2ke
-from d2ke._base.rows import StoredRows
 from d2ke.io import open_features, save_features
 
 
@@ -78,13 +77,6 @@ def test_scaling_of_a_file(trained, kind):
     same_model(
         d2ke.train(y, scaled, solver="block"), d2ke.train(y, wanted.apply(Z), solver="block")
     )
-
-
-def test_rows_for_solvers(trained):
-    _, Z, path = trained
-    rows = StoredRows("Z", open_features(path))
-    for part in (slice(0, 1), slice(700, 900), slice(1400, 1600), slice(None, None, 2)):
-        same(rows[part], Z[part])
 
 
 def test_files_that_cannot_be_trained_on(file):

@@ -97,19 +97,6 @@ def test_auto_is_as_good_as_the_exhaustive_search(sets, motion):
     assert oracle.counts["candidates"] > 0
 
 
-def test_turns_of_a_small_set_have_two_maxima():
-    P = [[0.488, -1.571], [0.143, -0.829], [-0.956, 0.738], [-0.789, 0.759], [-0.51, 2.524],
-         [1.567, 1.169], [0.894, -0.258]]  # fmt: skip
-    Q = np.array([[0.048, 0.05], [-0.14, -0.238], [0.092, 0.257]])
-    Q -= Q.mean(axis=0)
-    given = {"sigma": 1.0, "motion": "rotation"}
-    angles = np.linspace(0, 2 * np.pi, 241)
-    c, s = np.cos(angles), np.sin(angles)
-    turned = [Q @ np.array([[c[i], s[i]], [-s[i], c[i]]]) for i in range(241)]
-    least = min(d2ke.kernel_distance(P, q, sigma=1.0) for q in turned)
-    assert d2ke.kernel_align(P, Q, **given).distance <= least
-
-
 def test_exhaustive_of_many_points():
     rng = np.random.default_rng(6)
     P, Q = 4 * rng.standard_normal((16, 2)), 4 * rng.standard_normal((16, 2)) + 30

@@ -100,16 +100,19 @@ def test_a_uniform_map_holds_for_sets_not_seen_yet(dim, eps):
         phi([seen[0] + 2])
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "trivial"])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace", "trivial"])
 def test_a_set_is_at_distance_zero_from_itself_in_any_order(kernel):
     rng = np.random.default_rng(0)
     P = rng.integers(0, 3, (40, 2)).astype(float)
     w = rng.normal(size=40)
     order = rng.permutation(40)
-    sigma = 1.0 if kernel == "gaussian" else None
+    sigma = None if kernel == "trivial" else 1.0
     given = {"sigma": sigma, "kernel": kernel, "weights_p": w}
     assert d2ke.kernel_distance(P, P, weights_q=w, **given) == 0
     assert d2ke.kernel_distance(P, P[order], weights_q=w[order], **given) == 0
+    if sigma is not None:
+        sets = {"weights_x": [w, w[order]], "sigma": sigma, "kernel": kernel}
+        assert (d2ke.kernel_distance_matrix([P, P[order]], **sets) == 0).all()
 
 
 def test_uniform_maps_are_gaussian_and_need_eps():
@@ -163,28 +166,17 @@ def test_equally_distant_sets_are_sorted_by_index(options):
             assert len(set(indices[i])) == k
 
 
-def test_bad_sets():
-    cases = [
-        (lambda: d2ke.kernel_distance_matrix([[[1.0]], np.zeros((0, 1))], sigma=1), ValueError,
-         r"X\[1\] is empty"),
-        (lambda: d2ke.kernel_distance_matrix([[[1.0]]], [[[1.0, 2]]], sigma=1), ValueError,
-         r"X\[0\] has points of 1 dim"),
-        (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, eps=0.1), TypeError,
-         "eps has no meaning"),
-        (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_y=[[1]]), TypeError,
-         "weights_y is given"),
-        (lambda: d2ke.kernel_distance_matrix([[1.0]], sigma=1, weights_x=[]), ValueError,
-         "weights_x must hold 1 arrays"),
-        (lambda: d2ke.measures.kernel_features([[1.0]], sigma=1), TypeError, "one of the two"),
-        (lambda: kernel_features([[1.0]], sigma=1, n_features=3), ValueError, "multiple of 2"),
-        (lambda: kernel_features(np.ones((2, 3, 40)), sigma=1, eps=1e-6, method="rff"),
-         ValueError, "would need"),
-        (lambda: kernel_features([[1.0]], sigma=1, n_features=4, method="ifgt"), ValueError,
-         "needs eps"),
-        (lambda: kernel_neighbors([[1.0]], [[1.0]], 2, sigma=1), ValueError, "k must be"),
-        (lambda: d2ke.kernel_distance_matrix(d2ke.curve([[0, 0], [1, 1]]), sigma=1), TypeError,
+@pytest.mark.parametrize(
+    ("call", "X", "options", "error", "message"),
+    [
+        (d2ke.kernel_distance_matrix, [[1.0]], {"eps": 0.1}, TypeError, "eps has no meaning"),
+        (d2ke.kernel_distance_matrix, d2ke.curve([[0, 0], [1, 1]]), {}, TypeError,
          "X is one Measure"),
-    ]  # fmt: skip
-    for call, error, message in cases:
-        with pytest.raises(error, match=message):
-            call()
+        (kernel_features, np.ones((2, 3, 40)), {"eps": 1e-6, "method": "rff"}, ValueError,
+         "would need"),
+        (kernel_features, [[1.0]], {"n_features": 4, "method": "ifgt"}, ValueError, "needs eps"),
+    ],
+)  # fmt: skip
+def test_bad_sets(call, X, options, error, message):
+    with pytest.raises(error, match=message):
+        call(X, sigma=1, **options)

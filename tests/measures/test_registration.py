@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Alignment against known motions."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -233,16 +231,6 @@ def test_identity_where_nothing_is_better():
         assert found.kappa == 0
 
 
-def test_median_and_frozen():
-    P = np.random.default_rng(0).standard_normal((50, 2))
-    found = d2ke.kernel_align(P, P + 3, sigma="median")
-    assert found.translation == pytest.approx([-3, -3], abs=1e-5)
-    assert 0.5 < found.sigma < 20
-    assert found.motion == "rigid"
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.kappa = 1.0
-
-
 def test_distances_that_are_not_exact(monkeypatch):
     case = cases.known_motion(2, 1500, "blobs", 0, 2.0)
     exact = d2ke.kernel_align(case.P, case.Q, sigma=case.sigma)
@@ -263,17 +251,9 @@ def test_distances_that_are_not_exact(monkeypatch):
 @pytest.mark.parametrize(
     ("P", "Q", "given", "error", "message"),
     [
-        ([], [1.0], {}, ValueError, "P is empty"),
-        ([[0.0, 1.0]], np.zeros((0, 2)), {}, ValueError, "Q is empty"),
-        ([[0.0, np.nan]], [[0.0, 1.0]], {}, ValueError, r"P has nan at position \(0, 1\)"),
         ([0.0, 1.0], [0.0, 1.0], {}, ValueError, 'motion="rigid" needs at least 2 dimensions'),
         ([0.0], [1.0], {"motion": "rotation"}, ValueError, "needs at least 2 dimensions"),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"method": "icp"}, ValueError, "method must be one of"),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"sigma": 0.0}, ValueError, "sigma must be a positive"),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"eps": 2}, ValueError, "eps must be between 0 and 1"),
         ([[0.0, 1.0]], [[1.0, 1.0]], {"method": "fptas"}, TypeError, "needs eps"),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"n_threads": 0}, ValueError, "n_threads must be"),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"weights_q": [np.inf]}, ValueError, r"weights_q\[0\] is inf"),
         ([[0.0, 1.0]], [[1.0, 1.0]], {"weights_q": [1e200]}, ValueError, "too large"),
         ([[0.0, 1.0]], [[1e300, 1.0]], {"sigma": 1e-300}, ValueError, "1e-300 is too small"),
     ],

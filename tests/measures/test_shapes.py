@@ -65,12 +65,6 @@ def test_mesh():
     vertices, faces = icosphere(100)
     m = d2ke.mesh(vertices, faces)
     assert m.vectors.sum(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
-    inside_out = d2ke.mesh(vertices, faces[:, ::-1])
-    assert d2ke.kernel_distance(m, inside_out, sigma=0.5) == pytest.approx(
-        2 * d2ke.measures.kernel_norm(m, sigma=0.5)
-    )
-    both = [d2ke.mesh(vertices, f, oriented=False) for f in (faces, faces[:, ::-1])]
-    assert d2ke.kernel_distance(*both, sigma=0.5) == pytest.approx(0, abs=1e-7)
     fine = d2ke.mesh(vertices, faces, gap=0.05)
     assert fine.gap <= 0.05
     assert fine.vectors.sum(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
@@ -147,17 +141,9 @@ def test_degenerate_shapes():
 
 def test_bad_shapes():
     square = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
-    cases = [
-        (lambda: d2ke.mesh(square, [[0, 1, 3]]), ValueError, r"faces\[0, 2\] is 3"),
-        (lambda: d2ke.mesh(square, [[0, 1, -1]]), ValueError, r"faces\[0, 2\] is -1"),
-        (lambda: d2ke.mesh(square, [[0.0, 1, 2]]), TypeError, "faces must hold integers"),
-        (lambda: d2ke.mesh(square, [[0, 1]]), ValueError, "faces must have shape"),
-        (lambda: d2ke.mesh([[0]], [[0, 0, 0]]), ValueError, r"vertices must have shape \(n, d"),
-        (lambda: d2ke.curve([[0, 0]]), ValueError, "at least 2 vertices"),
-        (lambda: d2ke.curve([[0, 0], [1, 1]], gap=0.0), ValueError, "gap must be a positive"),
-        (lambda: d2ke.curve([[0, 0], [1, 1]], gap=1e-12), ValueError, "would need"),
-        (lambda: d2ke.curve([[0, 0], [1, 1]], gap=1, n_samples=2), TypeError, "not both"),
-    ]  # fmt: skip
-    for call, error, message in cases:
-        with pytest.raises(error, match=message):
-            call()
+    with pytest.raises(ValueError, match=r"faces\[0, 2\] is -1"):
+        d2ke.mesh(square, [[0, 1, -1]])
+    with pytest.raises(ValueError, match="faces must have shape"):
+        d2ke.mesh(square, [[0, 1]])
+    with pytest.raises(ValueError, match="would need"):
+        d2ke.curve([[0, 0], [1, 1]], gap=1e-12)

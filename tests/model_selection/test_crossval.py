@@ -50,6 +50,7 @@ def problem(n, R, n_classes, seed, strength=0.5):
     st.integers(0, 10**6),
 )
 def test_closed_form_against_refitting(n, R, n_classes, n_folds, seed):
+    """Of 8 rows in 8 folds each is left out alone."""
     F, codes = problem(n, R, n_classes, seed)
     folds = stratified_folds(codes, n_folds, seed=seed)
     found = cross_validate(F, codes, COSTS, folds)
@@ -58,14 +59,6 @@ def test_closed_form_against_refitting(n, R, n_classes, n_folds, seed):
         top = np.sort(scores, axis=1)
         assert (top[:, -1] - top[:, -2]).min() > 1e-10  # no decision hangs on rounding
         assert accuracy == pytest.approx(100 * np.mean(scores.argmax(axis=1) == codes), abs=1e-10)
-
-
-@pytest.mark.parametrize("R", [3, 50])
-def test_leave_one_out(R):
-    F, codes = problem(20, R, 3, seed=4)
-    folds = np.arange(20)
-    expected = [100 * np.mean(refit(F, codes, C, folds).argmax(axis=1) == codes) for C in COSTS]
-    assert cross_validate(F, codes, COSTS, folds) == pytest.approx(expected, abs=1e-10)
 
 
 def test_dependent_and_constant_columns():
@@ -173,18 +166,6 @@ def test_hinge_starts_from_the_next_smaller_cost(monkeypatch):
     assert starts[0][1] is None
     assert starts[1][1] is starts[0][2]
     assert starts[2][1] is starts[1][2]
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_hinge_is_the_same_on_any_number_of_threads(dtype):
-    F, codes = problem(80, 12, 3, seed=6, strength=0.2)
-    F = F.astype(dtype)
-    folds = stratified_folds(codes, 5, seed=0)
-    first, *others = (
-        cross_validate_hinge(F, codes, (10.0, 0.1), folds, n_threads=n_threads)
-        for n_threads in (1, 3, None)
-    )
-    assert all(other == first for other in others)
 
 
 def test_hinge_with_a_class_that_a_fold_holds_alone():

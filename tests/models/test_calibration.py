@@ -8,9 +8,6 @@ from scipy.special import softmax
 
 import d2ke
 from d2ke.models.calibration import Calibration, calibration_error, rows_to_keep
-from d2ke.models.hinge import better_by_hinge
-from d2ke.models.labels import Labels
-from d2ke.models.tasks import Classes
 
 
 def decisions_of(n, k, seed=0, scale=2.0):
@@ -152,26 +149,3 @@ def test_regressions_have_errors_and_no_probabilities():
     assert "left-out errors" in str(model)
     with pytest.raises(d2ke.ArgumentError, match="probability is for classes"):
         d2ke.d2ke_predict(None, X, model, probability=True)
-
-
-def test_held_out_decisions_calibrate_the_squared_hinge_loss():
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=4000)
-    # far points on the right side cost the squared loss, not the hinge
-    y = (z > 0.5).astype(np.int64)
-    z[y == 1] += rng.exponential(20, (y == 1).sum())
-    found = better_by_hinge(z[:, None], Labels(Classes(np.arange(2)), y), 10.0, 1)
-    calibration = found["calibration"]
-    assert (calibration.values == y[::5]).all()
-    assert calibration.decisions.shape == (800, 1)
-
-
-def test_saved_models_have_the_same_probabilities(tmp_path):
-    y, X = strings(90)
-    model = d2ke.d2ke_train(y, X, R=32)
-    str(model)  # caches probabilities
-    d2ke.save_model(tmp_path / "m.h5", model)
-    again = d2ke.load_model(tmp_path / "m.h5")
-    one, other = (d2ke.d2ke_predict(None, X, m, probability=True)[2] for m in (model, again))
-    assert one.tobytes() == other.tobytes()
-    assert str(again) == str(model)

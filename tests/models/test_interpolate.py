@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`missing="interpolate"`: series with missing values train models, and are predicted."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from reference import reloaded
 
 import d2ke
 from d2ke import estimators
@@ -35,9 +34,7 @@ def test_models_fill_in_missing_values_as_if_they_were_given():
     plain = d2ke.d2ke_train(CLASSES, filled(), R=16)
     decisions = d2ke.d2ke_predict(None, GAPS, model)[2]
     np.testing.assert_array_equal(decisions, d2ke.d2ke_predict(None, filled(), plain)[2])
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+    loaded = reloaded(model)
     assert loaded.missing == model.missing
     np.testing.assert_array_equal(d2ke.d2ke_predict(None, GAPS, loaded)[2], decisions)
     with pytest.raises(ValueError, match=r"models fill missing values in with missing='interpola"):

@@ -6,17 +6,16 @@ and a second, linear model is cross-validated on their features: it must be righ
 chance. Folds do not depend on labels, so the expectation is exactly that.
 """
 
-import io
 import warnings
 
 import numpy as np
 import pytest
+from reference import reloaded
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import d2ke
 import d2ke.dask
-from d2ke.cli.main import main
 from d2ke.estimators import D2KETransformer
 from d2ke.models import recipes
 
@@ -159,9 +158,7 @@ def test_widths_names_and_scales(scored):
     # One family is all of the kernel without labels, whatever share it has of the model's.
     assert model.blocks[0].share < 1
     assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=0.15)
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    again = reloaded(model)
     assert again.feature_names() == names
     assert (d2ke.d2ke_transform(X[:9], again) == Z[:9]).all()
     assert model.linear.n_features == model.R
@@ -177,14 +174,6 @@ def test_every_door_returns_the_same_features(scored, tmp_path):
         assert (store.read() == Z).all()
         assert sum(store.parameters["sizes"]) == len(Z.T)
         assert "pieces" not in store.parameters["blocks"]
-    d2ke.save_model(tmp_path / "m.h5", model)
-    lines = [f"{x},{label}" for x, label in zip(X, y, strict=True)]
-    (tmp_path / "x.csv").write_text("\n".join(["sequence,label", *lines]) + "\n", "utf-8")
-    out = tmp_path / "command.h5"
-    assert (
-        main(["embed", *map(str, (tmp_path / "m.h5", tmp_path / "x.csv")), "--out", str(out)]) == 0
-    )
-    assert (d2ke.io.load_features(out).Z == Z).all()
     lazy = d2ke.dask.d2ke_transform(X, model, chunks=90)
     assert lazy.shape == Z.shape
     assert (lazy.compute(scheduler="synchronous") == Z).all()

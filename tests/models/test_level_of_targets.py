@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regressions of targets far from 0, and in other units."""
 
-import io
 from functools import cache
 
 import dask
 import numpy as np
 import pytest
+from reference import reloaded
 
 import d2ke
 import d2ke.dask
@@ -30,9 +30,7 @@ def results(n, weighted, scored, unit=1.0, level=0.0):
             patch.setattr(recipes, "_SCORED", (0, 0))
         model = d2ke.d2ke_train(unit * y + level, X, R=16, task="regression", sample_weight=weights)
     assert any(block.supervised for block in model.blocks) == scored
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    return outcome(d2ke.load_model(io.BytesIO(file.getvalue())), new)
+    return outcome(reloaded(model), new)
 
 
 def outcome(model, new):

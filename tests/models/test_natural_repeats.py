@@ -6,6 +6,7 @@ Whole data sets are in `benchmarks.rule_cases.drawn_names`.
 
 import numpy as np
 import pytest
+from reference import reloaded
 from test_copies_in_training import copies
 
 import d2ke
@@ -25,7 +26,7 @@ def drawn(rng, n, lexicon=120):
     return nation[rows], [names[i] for i in rows]
 
 
-def test_names_that_repeat_are_left_out_one_by_one(tmp_path):
+def test_names_that_repeat_are_left_out_one_by_one():
     y, X = drawn(np.random.default_rng(0), 200)
     assert len(set(X)) < 100
     model = d2ke.d2ke_train(y, X, R=128)
@@ -33,8 +34,7 @@ def test_names_that_repeat_are_left_out_one_by_one(tmp_path):
     assert (model.C, model.accuracy) == (alone.C, alone.accuracy)
     np.testing.assert_array_equal(model.linear.weights, alone.linear.weights)
     assert not model.near_copies.decide
-    d2ke.save_model(tmp_path / "m.h5", model)
-    for kept in (model, d2ke.load_model(tmp_path / "m.h5")):
+    for kept in (model, reloaded(model)):
         assert "equal to or near-copies of another" in str(kept)
         assert f"one by one: accuracy {model.accuracy:.2f} %; together: accuracy" in str(kept)
     assert model.near_copies.accuracy < model.accuracy

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Training objects that are random objects: their features there, and predictions without them."""
 
-import io
 import math
 from functools import partial
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference import reloaded
 from reference import ridge as solved
 
 import d2ke
@@ -155,10 +155,19 @@ def test_columns_of_several_blocks_and_of_some_rows():
     assert not len(OwnColumns.of([fitted[1]]).within(some).rows)
 
 
-@pytest.mark.parametrize("R", [N, N - 4])
-@pytest.mark.parametrize("groups", [None, np.arange(N) // 3])
-def test_scores_are_those_of_refits(R, groups):
-    """The printed accuracy and the confusion are those of models without object and own columns."""
+PEOPLE = np.arange(N) // 3
+
+
+@pytest.mark.parametrize(
+    ("R", "rows", "groups"),
+    [(N, N, None), (N - 4, N, None), (N, N, PEOPLE), (N - 4, N, PEOPLE), (30, 30, None)],
+)
+def test_scores_are_those_of_refits(R, rows, groups, monkeypatch):
+    """The printed accuracy and the confusion are those of models without object and own columns.
+
+    Of more rows than the sample has, too: random objects are training objects of the sample.
+    """
+    monkeypatch.setattr(blocks_module, "SAMPLE", rows)
     block = Block("words", "levenshtein", training_objects, R)
     model = d2ke.d2ke_train(Y, WORDS, blocks=[block], groups=groups, n_threads=1)
     Z = model.features(d2ke.pack(WORDS), 1, np.arange(N)).astype(float)
@@ -176,22 +185,6 @@ def test_scores_are_those_of_refits(R, groups):
     assert model.confusion[1, 1] == (correct & (Y == 1)).sum()
 
 
-def test_rows_beyond_the_sample(monkeypatch):
-    """Random objects are training objects of the sample; all rows are scored with theirs."""
-    monkeypatch.setattr(blocks_module, "SAMPLE", 30)
-    block = Block("words", "levenshtein", training_objects, 30)
-    model = d2ke.d2ke_train(Y, WORDS, blocks=[block], n_threads=1)
-    own = OwnColumns.of(model.blocks)
-    assert len(own.rows) > 5
-    Z = model.features(d2ke.pack(WORDS), 1, np.arange(N)).astype(float)
-    correct = 0
-    for i in range(N):
-        used, rest = np.setdiff1d(np.arange(30), own.columns[own.rows == i]), np.arange(N) != i
-        weights, offset = solved(Z[rest][:, used], Y[rest, None].astype(float), model.C)
-        correct += ((Z[i, used] @ weights + offset)[0] > 0.5) == Y[i]
-    assert model.accuracy == pytest.approx(100 * correct / N)
-
-
 def test_novelty_compares_with_the_nearest_others():
     """Raised features would make training objects look far from each other."""
     block = Block("words", "levenshtein", training_objects, N)
@@ -206,9 +199,7 @@ def test_novelty_compares_with_the_nearest_others():
 def test_a_saved_model_keeps_them():
     block = Block("words", "levenshtein", training_objects, N)
     model = d2ke.d2ke_train(Y, WORDS, blocks=[block], n_threads=1)
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+    loaded = reloaded(model)
     np.testing.assert_array_equal(loaded.blocks[0].own, model.blocks[0].own)
     X = d2ke.pack(WORDS)
     features = [m.features(X, 1, np.arange(N)) for m in (model, loaded)]

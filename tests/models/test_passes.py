@@ -119,23 +119,6 @@ def test_the_sample_depends_on_the_seed_and_the_number_of_objects_alone():
     assert len(blocks.sample_rows(10**5, 0, 9000)) == 9000
 
 
-def test_left_out_scores_are_those_of_models_without_the_row(data):
-    y, X = data
-    y, X = y[:60], X[:60]
-    model = d2ke.d2ke_train(y, X, R=30)
-    Z = model.features(model.check_objects(X), None, np.arange(60))
-    n_correct = 0
-    for i in range(60):
-        rest = np.arange(60) != i
-        F = Z[rest].astype(np.float64)
-        T = np.where(y[rest, None] == np.arange(3), 1.0, -1.0)
-        mean = F.mean(axis=0)
-        S = (F - mean).T @ (F - mean) + np.eye(model.R) / (2 * model.C)
-        W = np.linalg.solve(S, (F - mean).T @ T)
-        n_correct += ((Z[i] - mean) @ W + T.mean(axis=0)).argmax() == y[i]
-    assert abs(model.accuracy - 100 * n_correct / 60) < 1e-9 + 100 / 60  # one tie at most
-
-
 def test_parts_of_scores_are_added(data):
     labels = read_labels(data[0], None)
     rng = np.random.default_rng(0)

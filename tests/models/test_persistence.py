@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import h5py
 import numpy as np
 import pytest
+from reference import reloaded
 from seals import seal_model, sealed
 
 import d2ke
@@ -25,15 +26,10 @@ LABELS = {
 }
 
 
-def through_a_file(model, path):
-    d2ke.save_model(path, model)
-    return d2ke.load_model(path)
-
-
 @pytest.mark.parametrize("kind", LABELS)
-def test_strings_with_labels_of_every_type(kind, tmp_path):
+def test_strings_with_labels_of_every_type(kind):
     model = d2ke.d2ke_train(LABELS[kind], X_STRINGS, R=40, groups="none")
-    again = through_a_file(model, tmp_path / "m.h5")
+    again = reloaded(model)
     assert str(again) == str(model)
     for x in (X_STRINGS, ["ba"]):
         one, other = (d2ke.d2ke_predict(None, x, m) for m in (model, again))
@@ -46,14 +42,14 @@ def test_strings_with_labels_of_every_type(kind, tmp_path):
 
 
 @pytest.mark.parametrize("distance", [None, "mhd", "emd", "kernel"])
-def test_vectors(distance, tmp_path):
+def test_vectors(distance):
     rng = np.random.default_rng(0)
     X = [rng.random((rng.integers(2, 6), 17)) + i % 2 for i in range(20)]
     options = {} if distance is None else {"distance": distance}
     if distance == "kernel":
         options["sigma"] = 2.0
     model = d2ke.d2ke_train([0, 1] * 10, X, R=80, **options)
-    again = through_a_file(model, tmp_path / "m.h5")
+    again = reloaded(model)
     for one, other in zip(model.blocks, again.blocks, strict=True):
         assert one.omega == other.omega
         assert (one.gamma == other.gamma).all()
@@ -71,10 +67,10 @@ def test_vectors(distance, tmp_path):
         {"labels": "y"},
     ],
 )
-def test_names_of_columns(columns, tmp_path):
+def test_names_of_columns(columns):
     plain = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40, groups="none")
     model = replace(plain, columns=columns)
-    again = through_a_file(model, tmp_path / "m.h5")
+    again = reloaded(model)
     assert again.columns == columns
     one, other = (d2ke.d2ke_predict(None, X_STRINGS, m)[2] for m in (plain, again))
     assert one.tobytes() == other.tobytes()

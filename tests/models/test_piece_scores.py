@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores of strings by the pieces that occur in them."""
 
-import io
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import reloaded
 from test_pieces import words
 
 import d2ke
@@ -135,9 +134,7 @@ def test_words_are_told_by_pieces_of_them(hidden_words):
     assert model.R < 1000  # scores leave little to parts, which are 1,536 alone
     assert f"3 x scores of {len(block.omega)} pieces" in str(model)
     assert d2ke.d2ke_predict(y[300:], X[300:], model)[1] > 80
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    again = reloaded(model)
     decisions = [d2ke.d2ke_predict(None, X[300:], one)[2] for one in (model, again)]
     assert (decisions[0] == decisions[1]).all()
     for training_object in (None, 5):
@@ -162,22 +159,6 @@ def test_shares_of_pieces_are_the_score():
     score = block.features(x, 1)[0] - block.offset
     scale = model.scaling.sd[own] * np.sqrt(model.R)
     assert shares == pytest.approx(weights / scale @ score, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    "X",
-    [[b"abc", b"abd", b"cd", b"cda"], [["one", "two"], ["two"], ["one", "six"], ["six"]],
-     [np.array([1, 2, 3]), np.array([1, 2]), np.array([7]), np.array([7, 3])]],
-)  # fmt: skip
-def test_letters_of_every_kind(X):
-    X = d2ke.pack(X * 5, kind="strings")
-    y = [0, 0, 1, 1] * 5
-    model = d2ke.d2ke_train(y, X, R=16)
-    assert d2ke.d2ke_predict(y, X, model)[1] == 100
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
-    assert (d2ke.d2ke_predict(None, X, again)[2] == d2ke.d2ke_predict(None, X, model)[2]).all()
 
 
 def test_of_many_strings_a_sample_is_scored(monkeypatch):

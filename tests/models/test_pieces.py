@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of strings by the pieces that they share with training strings."""
 
-import io
 from collections import Counter
 from dataclasses import replace
 
@@ -9,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import reloaded
 
 import d2ke
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
+from d2ke.models import recipes
 from d2ke.models.blocks import Sample
 from d2ke.models.labels import read_labels
 from d2ke.models.pieces import Pieces
@@ -127,14 +128,16 @@ def test_equal_strings_are_one_landmark():
     [[b"abc", b"abd", b"cd", b"cda"], [["one", "two"], ["two"], ["one", "six"], ["six"]],
      [np.array([1, 2, 3]), np.array([1, 2]), np.array([7]), np.array([7, 3])]],
 )  # fmt: skip
-def test_letters_of_every_kind(X):
+@pytest.mark.parametrize("scored", [False, True])
+def test_letters_of_every_kind(X, scored, monkeypatch):
+    """By products with landmarks, and by scores of pieces."""
+    if scored:
+        monkeypatch.setattr(recipes, "_SCORED", (0, 0))
     X = d2ke.pack(X * 5, kind="strings")
     y = [0, 0, 1, 1] * 5
-    model = d2ke.d2ke_train(y, X, R=40)
+    model = d2ke.d2ke_train(y, X, R=16 if scored else 40)
     assert d2ke.d2ke_predict(y, X, model)[1] == 100
-    file = io.BytesIO()
-    d2ke.save_model(file, model)
-    again = d2ke.load_model(io.BytesIO(file.getvalue()))
+    again = reloaded(model)
     assert (d2ke.d2ke_predict(None, X, again)[2] == d2ke.d2ke_predict(None, X, model)[2]).all()
 
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models of several labels an object."""
 
-import io
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from reference import reloaded
 
 import d2ke
 import d2ke.dask
 from d2ke.estimators import D2KEClassifier
 from d2ke.learners.ridge import decompose
 from d2ke.models import tasks
-from d2ke.models.labels import read_labels
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.tasks import LabelSets
 
@@ -96,16 +96,13 @@ def test_more_objects_than_features_and_updates():
 
 
 def test_names_of_a_frame_and_files(model):
-    pandas = pytest.importorskip("pandas")
     Y, X = words()
-    frame = pandas.DataFrame(Y, columns=["has c", "has b", "has a"])
+    frame = pd.DataFrame(Y, columns=["has c", "has b", "has a"])
     named = d2ke.d2ke_train(frame, X, blocks=BLOCKS, sample_weight=np.arange(N) + 1.0)
     assert named.classes.tolist() == ["has c", "has b", "has a"]
     assert model.classes.tolist() == [0, 1, 2]
     for one in (model, named):
-        file = io.BytesIO()
-        d2ke.save_model(file, one)
-        loaded = d2ke.load_model(io.BytesIO(file.getvalue()))
+        loaded = reloaded(one)
         assert isinstance(loaded.task, LabelSets)
         assert loaded.classes.tolist() == one.classes.tolist()
         assert str(loaded) == str(one)
@@ -117,7 +114,7 @@ def test_names_of_a_frame_and_files(model):
     with pytest.raises(ValueError, match=r"has columns .*'has a'.* the model's labels"):
         d2ke.d2ke_predict(frame[["has a", "has b", "has c"]], X, named)
     # Few objects of two kinds, and long names: they are not taken for swapped arguments.
-    few = pandas.DataFrame(np.eye(8, dtype=bool), columns=[f"{i}" * 20 for i in range(8)])
+    few = pd.DataFrame(np.eye(8, dtype=bool), columns=[f"{i}" * 20 for i in range(8)])
     with pytest.warns(UserWarning, match="nothing was learned"):
         few_labels = d2ke.d2ke_train(few, ["aab", "bba"] * 4, blocks=BLOCKS)
     assert isinstance(few_labels.task, LabelSets)
@@ -169,34 +166,33 @@ def test_little_learned_is_warned_of():
         d2ke.d2ke_train(Y, X, blocks=BLOCKS)
 
 
-def test_bad_labels_are_refused():
+Y3, _ = words()
+SEVENTH = np.arange(3 * N).reshape(N, 3) == 7
+FEW = pd.Series(Y3[:, 0], dtype="Int64").where(np.arange(N) != 5)
+BAD = [
+    (np.where(SEVENTH, 2, Y3), {}, r"y\[2\] is 2 in column 1; .* 0 or 1"),
+    (np.where(SEVENTH, np.nan, Y3), {}, r"y\[2\] is nan in column 1"),
+    (np.where(np.arange(3) == 1, 1, Y3), {}, "has 1 only in column 1"),
+    (Y3[:, :1], {}, "one-dimensional"),
+    (Y3[1:], {}, "119 labels"),
+    (Y3.astype(str), {}, "a matrix of <U"),
+    (Y3, {"task": "regression"}, "a regression has one target"),
+    (Y3, {"class_weight": "balanced"}, "y has several: give sample_weight"),
+    (pd.DataFrame(Y3, columns=["a", "b", "a"]), {}, "two columns of one name"),
+    (pd.DataFrame({"a": Y3[:, 0], "all": 1}), {}, "has 1 only in column 'all'"),
+    (pd.DataFrame({"a": Y3[:, 0], "few": FEW}), {}, r"y\[5\] is <NA> in column 1"),
+]
+
+
+@pytest.mark.parametrize(("y", "options", "message"), BAD)
+def test_bad_labels_are_refused(y, options, message):
+    with pytest.raises(ValueError, match=message):
+        d2ke.d2ke_train(y, words()[1], **options)
+
+
+def test_columns_of_a_frame_may_be_of_two_types():
     Y, X = words()
-    with pytest.raises(ValueError, match=r"y\[2\] is 2 in column 1; .* 0 or 1"):
-        d2ke.d2ke_train(np.where(np.arange(3 * N).reshape(N, 3) == 7, 2, Y), X)
-    with pytest.raises(ValueError, match=r"y\[2\] is nan in column 1"):
-        d2ke.d2ke_train(np.where(np.arange(3 * N).reshape(N, 3) == 7, np.nan, Y), X)
-    with pytest.raises(ValueError, match="has 1 only in column 1"):
-        d2ke.d2ke_train(np.where(np.arange(3) == 1, 1, Y), X)
-    with pytest.raises(ValueError, match="one-dimensional"):
-        d2ke.d2ke_train(Y[:, :1], X)
-    with pytest.raises(ValueError, match="119 labels"):
-        d2ke.d2ke_train(Y[1:], X)
-    with pytest.raises(ValueError, match="a matrix of <U"):
-        d2ke.d2ke_train(Y.astype(str), X)
-    with pytest.raises(ValueError, match="a regression has one target"):
-        d2ke.d2ke_train(Y, X, task="regression")
-    with pytest.raises(ValueError, match="y has several: give sample_weight"):
-        d2ke.d2ke_train(Y, X, class_weight="balanced")
-    frame = pytest.importorskip("pandas").DataFrame(Y, columns=["a", "b", "a"])
-    with pytest.raises(ValueError, match="two columns of one name"):
-        d2ke.d2ke_train(frame, X)
-    frame = pytest.importorskip("pandas").DataFrame({"a": Y[:, 0], "all": np.ones(N, int)})
-    with pytest.raises(ValueError, match="has 1 only in column 'all'"):
-        d2ke.d2ke_train(frame, X)
-    frame["all"] = frame["a"].astype("Int64").where(np.arange(N) != 5)
-    with pytest.raises(ValueError, match=r"y\[5\] is <NA> in column 1"):
-        d2ke.d2ke_train(frame, X)
-    frame["all"] = Y[:, 1].astype(bool)  # of another type than the other column
+    frame = pd.DataFrame({"a": Y[:, 0], "all": Y[:, 1].astype(bool)})
     assert d2ke.d2ke_train(frame, X, blocks=BLOCKS).classes.tolist() == ["a", "all"]
 
 
@@ -221,17 +217,10 @@ def test_functions_of_one_label_refuse(model):
         d2ke.d2ke_predict(Y[:, 0], X, model)
 
 
-def test_targets_know_rows_and_sizes():
-    Y, _ = words()
-    target = read_labels(Y, None)
-    assert target.task.k == 3
-    np.testing.assert_array_equal(target[[1, 4]].columns(np.float64).toarray(), Y[[1, 4]])
-
-
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_partitions_have_the_predictions_of_memory(as_frame):
     Y, X = words()
-    y = pytest.importorskip("pandas").DataFrame(Y, columns=list("abc")) if as_frame else Y
+    y = pd.DataFrame(Y, columns=list("abc")) if as_frame else Y
     trained = d2ke.d2ke_train(y, X, blocks=BLOCKS)
     labels, accuracy, decisions = d2ke.d2ke_predict(y, X, trained)
     lazy = d2ke.dask.d2ke_predict(y, X, trained, chunks=50)

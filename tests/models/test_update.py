@@ -117,35 +117,6 @@ def test_blocks_of_rows_and_files(monkeypatch):
     assert again.n_added == 40
 
 
-def test_series_with_windows():
-    rng = np.random.default_rng(0)
-    X = [np.sin(np.arange(30) / (2 + i % 2)) + 0.3 * rng.standard_normal(30) for i in range(50)]
-    y = np.arange(50) % 2
-    model = d2ke.d2ke_train(y[:30], X[:30], R=130, keep_sums=True)
-    updated = d2ke.d2ke_update(y[30:], X[30:], model)
-    same(updated, *reference(y, X, model, 30), 1e-8)
-
-
-def test_more_objects_are_better():
-    y, X = words(1200, 4)
-    model = d2ke.d2ke_train(y[:40], X[:40], R=200, keep_sums=True)
-    updated = d2ke.d2ke_update(y[40:800], X[40:800], model)
-    before, after = (d2ke.d2ke_predict(y[800:], X[800:], m)[1] for m in (model, updated))
-    assert after > before + 3
-
-
-def test_no_hinge_loss_with_sums(monkeypatch):
-    y, X = words(100, 2)
-
-    def never(*_):
-        raise AssertionError("tried")
-
-    monkeypatch.setattr("d2ke.models.train.better_by_hinge", never)
-    assert d2ke.d2ke_train(y, X, R=8, keep_sums=True).linear.solver == 11
-    with pytest.raises(AssertionError, match="tried"):
-        d2ke.d2ke_train(y, X, R=8)
-
-
 def test_refused():
     y, X = labels_of("two", 40)
     model = d2ke.d2ke_train(y, X, R=8, keep_sums=True)

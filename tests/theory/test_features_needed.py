@@ -51,12 +51,6 @@ def test_features_needed_are_exact_however_large():
     assert d2ke.theory.features_needed(1e-308, 1e-308, 1e308, 1e308) > 10**900
 
 
-def test_a_net_has_at_least_one_pair():
-    # 12 gamma < t: what is left is the bound for a single pair.
-    R = d2ke.theory.features_needed(0.5, 0.1, 100.0, 1e-6)
-    assert math.ceil(2 / 0.25**2 * math.log(2 / 0.1)) == R
-
-
 def test_effective_dimension():
     assert d2ke.theory.effective_dimension("strings", length=5, alphabet_size=4) == 5 * math.log(4)
     assert d2ke.theory.effective_dimension("multisets", length=7, n_elements=50) == 7 * math.log(50)
@@ -97,19 +91,6 @@ def test_corollary_1(eps, delta, M, A):
     else:
         assert log_bound(R, error, 3.0, 0.5) <= math.log(delta) + 1e-7 * R * error**2
         assert log_bound(R - 1, error, 3.0, 0.5) > math.log(delta) - 1e-7 * R * error**2
-
-
-@given(seed=st.integers(0, 10**6), R=st.integers(1, 40))
-def test_corollary_1_steps(seed, R):
-    """Of the same coefficients, the mean hinge losses differ by A max |k~ - k| at most."""
-    rng = np.random.default_rng(seed)
-    phi = np.exp(-0.7 * D)
-    chosen = rng.integers(len(OBJECTS), size=R)
-    K, near = phi @ phi.T / len(OBJECTS), phi[:, chosen] @ phi[:, chosen].T / R
-    a, y = rng.normal(size=len(K)), rng.choice([-1, 1], len(K))
-    losses = [np.maximum(0, 1 - y * (k @ a) / len(K)).mean() for k in (K, near)]
-    A = np.abs(a).sum() / len(K)
-    assert abs(losses[0] - losses[1]) <= A * np.abs(near - K).max() + 1e-12
 
 
 # ---- Proposition 1

@@ -40,32 +40,22 @@ def test_kernel_error_matches_a_direct_computation(with_features, n, R, seed, si
     assert got.sizes.tolist() == sizes
     phi = Z.astype(np.float64) * np.sqrt(R)
     products = np.einsum("ir,jr->ijr", phi, phi)
+    C = np.eye(n) - 1 / n
+    norm = np.linalg.norm(C @ K @ C) if n > 1 else np.nan
     for i, r in enumerate(sizes):
         parts = [products[:, :, b * r : (b + 1) * r] for b in range(min(R // r, max_blocks))]
-        errors = np.array([part.mean(axis=2) - K for part in parts])
-        largest = np.abs(errors).max(axis=(1, 2))
-        rms = np.sqrt((errors**2).mean(axis=(1, 2)))
         assert got.n_blocks[i] == len(parts)
-        assert_allclose(got.max_mean[i], largest.mean(), rtol=1e-9)
-        assert_allclose(got.rms_mean[i], rms.mean(), rtol=1e-9)
-        if len(parts) == 1:
-            assert np.isnan(got.max_sd[i])
-            assert np.isnan(got.rms_sd[i])
-        else:
-            assert_allclose(got.max_sd[i], largest.std(ddof=1), rtol=1e-7, atol=1e-12)
-            assert_allclose(got.rms_sd[i], rms.std(ddof=1), rtol=1e-7, atol=1e-12)
-        relative = rms / np.sqrt((K**2).mean())
-        assert_allclose(got.relative_mean[i], relative.mean(), rtol=1e-9)
-        C = np.eye(n) - 1 / n
-        if n > 1:
-            centred = [np.linalg.norm(C @ error @ C) / np.linalg.norm(C @ K @ C)
-                       for error in errors]  # fmt: skip
-            assert_allclose(got.centred_mean[i], np.mean(centred), rtol=1e-9)
-            if len(parts) > 1:
-                assert_allclose(got.relative_sd[i], relative.std(ddof=1), rtol=1e-7, atol=1e-12)
-                assert_allclose(got.centred_sd[i], np.std(centred, ddof=1), rtol=1e-6, atol=1e-9)
-        else:
-            assert np.isnan(got.centred_mean[i])
+        errors = np.array([part.mean(axis=2) - K for part in parts])
+        rms = np.sqrt((errors**2).mean(axis=(1, 2)))
+        for name, values, rtol, atol in (
+            ("max", np.abs(errors).max(axis=(1, 2)), 1e-7, 1e-12),
+            ("rms", rms, 1e-7, 1e-12),
+            ("relative", rms / np.sqrt((K**2).mean()), 1e-7, 1e-12),
+            ("centred", np.array([np.linalg.norm(C @ E @ C) for E in errors]) / norm, 1e-6, 1e-9),
+        ):
+            deviation = values.std(ddof=1) if len(parts) > 1 else np.nan
+            assert_allclose(getattr(got, f"{name}_mean")[i], values.mean(), rtol=1e-9)
+            assert_allclose(getattr(got, f"{name}_sd")[i], deviation, rtol=rtol, atol=atol)
     variance = products.var(axis=2, ddof=1).mean()
     assert_allclose(got.expected_rms, np.sqrt(variance / np.array(sizes)), rtol=1e-6)
 
