@@ -114,13 +114,6 @@ def test_counts(capsys, option, least, values):
         assert f"argument {option}: {value!r} is not an integer of at least {least}" in error
 
 
-def test_wrong_arguments_of_the_process():
-    done = command("demo", "--threads", "x")
-    assert done.returncode == 2
-    assert "argument --threads: 'x' is not an integer of at least 1" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 # ---------------------------------------------------------------- missing things
 
 

@@ -249,20 +249,14 @@ def test_tslearn_frechet():
     [
         ("msm", {"c": -1}, ValueError, "c must be a finite number >= 0, got -1"),
         ("msm", {"c": None}, TypeError, "c must be a number >= 0, got None"),
-        ("msm", {"c": True}, TypeError, "c must be a number >= 0, got True"),
         ("msm", {"c": 10**400}, ValueError, "c must be less than 1.8e308"),
         ("msm", {"independent": 1}, TypeError, "independent must be"),
         ("twe", {"nu": np.inf}, ValueError, "nu must be a finite number >= 0, got inf"),
-        ("twe", {"lmbda": np.nan}, ValueError, "lmbda must be a finite number >= 0, got nan"),
         ("erp", {"g": "0"}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": []}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": [np.True_]}, TypeError, "g must be a number, or a number for each channel"),
-        ("erp", {"g": ["1"]}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": 10**400}, ValueError, "g must be finite, got 10000"),
-        ("erp", {"g": np.nan}, ValueError, "g must be finite, got nan"),
         ("erp", {"g": [0.0, 1.0]}, ValueError, "g has 2 numbers, but X has 1 channels"),
-        ("lcss", {"epsilon": -0.5}, ValueError, "epsilon must be a finite number >= 0, got -0.5"),
-        ("adtw", {"warp_penalty": 1}, TypeError, "'adtw' has no parameter 'warp_penalty'"),
     ],
 )
 def test_bad_parameters(name, params, error, message):

@@ -56,26 +56,6 @@ def test_integers_symmetric(X):
     np.testing.assert_array_equal(matrix(objects), reference(X, X))
 
 
-@pytest.mark.parametrize("n_letters", [2, 4, 26, 50_000])
-@pytest.mark.parametrize("longest", [50, 64, 70, 200, pytest.param(1100, marks=pytest.mark.slow)])
-def test_against_rapidfuzz(n_letters, longest):
-    rapidfuzz = pytest.importorskip("rapidfuzz")
-    rng = np.random.default_rng(longest)
-    X = random_strings(rng, rng.integers(0, longest + 1, 70), n_letters)
-    X += [edited(rng, x, 9, n_letters) for x in X[:30]]
-    Y = random_strings(rng, rng.integers(0, longest + 1, 150), n_letters) + X[:20]
-    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
-    X, Y = ([z.tolist() for z in Z] for Z in (X, Y))
-    scorer = rapidfuzz.distance.Levenshtein.distance
-    for n_threads in (1, 4):
-        np.testing.assert_array_equal(
-            matrix(x, y, n_threads=n_threads), rapidfuzz.process.cdist(X, Y, scorer=scorer)
-        )
-        np.testing.assert_array_equal(
-            matrix(y, n_threads=n_threads), rapidfuzz.process.cdist(Y, Y, scorer=scorer)
-        )
-
-
 def test_one_very_long_among_short():
     rng = np.random.default_rng(0)
     long = rng.integers(0, 4, 30_000)
