@@ -296,6 +296,8 @@ CASES = [
     (TypeError, ("y[1]", "1"), d2ke.train, ["a", 1, "b", "b"], Z),
     (TypeError, ("Z", "<U1"), d2ke.train, Y, [["a"]] * 4),
     (ValueError, ("Z", "(4,)"), d2ke.train, Y, Z[:, 0]),
+    (ValueError, ("Z", "length"), d2ke.train, Y, [[1.0], [1.0, 2.0], [1.0], [2.0]]),
+    (ValueError, ("-c", "''"), d2ke.train, Y, Z, "-s 2 -c"),
     (TypeError, ("y", "set"), d2ke.train, {0, 1, 2, 3}, Z),
     (ValueError, ("-c", "'nan'"), d2ke.train, Y, Z, "-s 2 -c nan"),
     (ValueError, ("-e", "twice"), d2ke.train, Y, Z, "-e 1 -e 2"),
