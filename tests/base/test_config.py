@@ -59,9 +59,6 @@ def test_thread_count():
     available = threads.thread_count(None)
     assert 1 <= available <= os.cpu_count()
     assert threads.thread_count(7) == 7
-    for bad, error in [(0, ValueError), (-1, ValueError), (True, TypeError), (2.0, TypeError)]:
-        with pytest.raises(error, match="n_threads must be"):
-            threads.thread_count(bad)
 
 
 def test_container_quota_bounds_threads(monkeypatch):

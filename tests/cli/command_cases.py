@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that are given something wrong."""
+"""Commands that succeed and that are given something wrong, and their tables of results."""
+
+import csv
 
 from d2ke.cli.main import main
+
+
+def run(capsys, *words):
+    """Run a command that succeeds, in one thread, and return what it printed."""
+    status = main([*map(str, words), "--threads", "1"])
+    out, err = capsys.readouterr()
+    assert (status, err) == (0, "")
+    return out
 
 
 def refused(capsys, *words):
@@ -11,3 +21,9 @@ def refused(capsys, *words):
     assert error.startswith("d2ke: ")
     assert error.count("\n") == 1
     return error
+
+
+def rows(file):
+    """Return the rows of a CSV by the names of its columns."""
+    with open(file, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The commands `d2ke cluster` and `d2ke propagate`."""
 
-import csv
 import os
 import re
 
 import h5py
 import numpy as np
 import pytest
-from command_cases import refused
+from command_cases import refused, rows
 from interrupt_cases import check_interrupt
 from interrupts import needs_proc
 from scipy.spatial.distance import cdist
@@ -55,11 +54,6 @@ def done(capsys, *arguments):
     assert (status, err) == (0, "")
     assert not BAR.search(out)
     return out.splitlines()
-
-
-def rows(file):
-    with open(file, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def same_groups(labels, groups=GROUPS):

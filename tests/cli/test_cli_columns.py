@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which columns and variables the commands read, by options, by rule or as in training."""
 
-import csv
-
 import h5py
 import numpy as np
 import pytest
+from command_cases import rows, run
 from model_file_cases import cell, put
 
 from d2ke.cli.main import main
@@ -20,19 +19,11 @@ TONGUES = ["a"] * 12 + ["b"] * 12
 SERIES = [RNG.normal(3.0 * (i % 2), size=(6, 2)) for i in range(16)]
 
 
-def run(capsys, *words):
-    assert main([*map(str, words), "--threads", "1"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    return out
-
-
 def table_of_words(file, head):
     """Write a table whose columns are named by `head`, in its order."""
     columns = {"word": WORDS, "tongue": TONGUES, "note": ["x", *WORDS[1:]], "y": TONGUES[::-1]}
     names = head.split(",")
-    rows = zip(*(columns[name] for name in names), strict=True)
-    put(file, [head, *map(",".join, rows)])
+    put(file, [head, *map(",".join, zip(*(columns[name] for name in names), strict=True))])
 
 
 def table_of_series(file, head):
@@ -93,8 +84,7 @@ def test_options_win(tmp_path, capsys, word_model):
     command = ["predict", word_model, tmp_path / "new.csv", "--out", tmp_path / "o.csv"]
     words = [*command, "--objects", "note", "--labels", "y"]
     run(capsys, *words)
-    with open(tmp_path / "o.csv", encoding="utf-8") as stream:
-        assert [row["true"] for row in csv.DictReader(stream)] == TONGUES[::-1]
+    assert [row["true"] for row in rows(tmp_path / "o.csv")] == TONGUES[::-1]
     # An option for one of the names leaves the others as they were in training.
     assert "objects from 'word'; labels from 'y'" in run(capsys, *command, "--labels", "y")
 
@@ -153,11 +143,10 @@ def test_ids_of_predictions(tmp_path, capsys, word_model):
     put(tmp_path / "b.csv", ["ID,word", *map(",".join, zip(ids, WORDS, strict=True))])
     for name in ("a.fasta", "b.csv"):
         run(capsys, "predict", word_model, tmp_path / name, "--out", tmp_path / "o.csv")
-        with open(tmp_path / "o.csv", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
-        assert list(rows[0])[:3] == ["item", "id", "predicted"]
-        assert [row["id"] for row in rows] == ids
-        assert [int(row["item"]) for row in rows] == list(range(24))
+        table = rows(tmp_path / "o.csv")
+        assert list(table[0])[:3] == ["item", "id", "predicted"]
+        assert [row["id"] for row in table] == ids
+        assert [int(row["item"]) for row in table] == list(range(24))
     run(capsys, "predict", word_model, tmp_path / "a.fasta", "--out", tmp_path / "o.h5")
     with h5py.File(tmp_path / "o.h5") as store:
         assert store["id"][:].astype(str).tolist() == ids

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each file of results that a command writes has the ids of the objects."""
 
-import csv
-
 import h5py
 import numpy as np
 import pytest
+from command_cases import rows
 from scipy import sparse
 
 import d2ke
@@ -34,16 +33,13 @@ OPTIONS = {
 }
 
 
-def put(file, header, rows):
-    file.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows), ""]), "utf-8")
+def put(file, header, entries):
+    lines = (",".join(map(str, row)) for row in entries)
+    file.write_text("\n".join([header, *lines, ""]), "utf-8")
 
 
 def run(*words, status=0):
     assert main([*map(str, words), "--threads", "1"]) == status
-
-
-def rows_of(file):
-    return list(csv.DictReader(file.read_text("utf-8").splitlines()))
 
 
 @pytest.fixture(scope="module", params=TABLES)
@@ -66,7 +62,7 @@ def test_predictions_and_features(trained, capsys):
     # The model remembers the column.
     run("predict", folder / "model.h5", folder / "objects.csv", "--out", folder / "p.csv")
     assert "ids from 'name'" in capsys.readouterr().out
-    assert [row["id"] for row in rows_of(folder / "p.csv")] == NAMES
+    assert [row["id"] for row in rows(folder / "p.csv")] == NAMES
     run("embed", folder / "model.h5", folder / "objects.csv", "--out", folder / "f.h5")
     assert d2ke.io.load_features(folder / "f.h5").ids.tolist() == NAMES
     # It does not need it.
@@ -75,10 +71,10 @@ def test_predictions_and_features(trained, capsys):
     put(folder / "other.csv", lines[0].replace("name", "name" if named else "code"),
         [line.split(",") for line in lines[1:]])  # fmt: skip
     run("predict", folder / "model.h5", folder / "other.csv", "--out", folder / "q.csv")
-    assert ("id" in rows_of(folder / "q.csv")[0]) == named
+    assert ("id" in rows(folder / "q.csv")[0]) == named
     # Clusters of the features have them too.
     run("cluster", folder / "f.h5", "--n-clusters", "2", "--out", folder / "c.csv")
-    assert [row["id"] for row in rows_of(folder / "c.csv")] == NAMES
+    assert [row["id"] for row in rows(folder / "c.csv")] == NAMES
 
 
 def test_another_column_in_prediction(trained):
@@ -88,7 +84,7 @@ def test_another_column_in_prediction(trained):
         [line.split(",") for line in lines[1:]])  # fmt: skip
     run("predict", folder / "model.h5", folder / "new.csv", "--ids", "code", "--out",
         folder / "n.csv")  # fmt: skip
-    assert [row["id"] for row in rows_of(folder / "n.csv")] == NAMES
+    assert [row["id"] for row in rows(folder / "n.csv")] == NAMES
 
 
 def test_neighbours_clusters_and_labels(trained):
@@ -97,9 +93,9 @@ def test_neighbours_clusters_and_labels(trained):
         return  # these commands take objects of one kind
     common = folder / "objects.csv", *OPTIONS[kind], "--ids", "name"
     run("neighbors", *common, "--k", "2", "--out", folder / "n.csv")
-    rows = rows_of(folder / "n.csv")
-    assert [row["id"] for row in rows] == np.repeat(NAMES, 2).tolist()
-    assert all(row["neighbor_id"] == NAMES[int(row["neighbor"])] for row in rows)
+    table = rows(folder / "n.csv")
+    assert [row["id"] for row in table] == np.repeat(NAMES, 2).tolist()
+    assert all(row["neighbor_id"] == NAMES[int(row["neighbor"])] for row in table)
     run("neighbors", *common, "--k", "2", "--out", folder / "n.npz")
     with np.load(folder / "n.npz") as archive:
         assert archive["ids"].tolist() == NAMES
@@ -107,7 +103,7 @@ def test_neighbours_clusters_and_labels(trained):
     for command, words in (("cluster", ("--n-clusters", "2")), ("propagate", ("--labeled", "3"))):
         run(command, *common, *words, "--out", folder / "c.csv", "--save-features",
             folder / "z.h5")  # fmt: skip
-        assert [row["id"] for row in rows_of(folder / "c.csv")] == NAMES
+        assert [row["id"] for row in rows(folder / "c.csv")] == NAMES
         assert d2ke.io.load_features(folder / "z.h5").ids.tolist() == NAMES
 
 
@@ -115,8 +111,8 @@ def test_groups(tmp_path):
     put(tmp_path / "people.csv", "key,who", [(7, "Anna"), (3, "Ana"), (5, "Jon")])
     words = "dedupe", tmp_path / "people.csv", "--objects", "who", "--radius", "2", "--ids", "key"
     run(*words, "--out", tmp_path / "g.csv")
-    rows = rows_of(tmp_path / "g.csv")
-    assert [(row["id"], row["group"], row["example_id"]) for row in rows] == [
+    table = rows(tmp_path / "g.csv")
+    assert [(row["id"], row["group"], row["example_id"]) for row in table] == [
         ("7", "0", "7"), ("3", "0", "7"), ("5", "1", "5"),
     ]  # fmt: skip
     run(*words, "--out", tmp_path / "g.h5")
@@ -130,11 +126,11 @@ def test_names_of_a_matrix_and_of_headers(tmp_path):
     (tmp_path / "names.txt").write_text("\n".join(NAMES), "utf-8")
     run("cluster", tmp_path / "d.csv", "--as", "distances", "--n-clusters", "2", "--names",
         tmp_path / "names.txt", "--out", tmp_path / "c.csv")  # fmt: skip
-    assert [row["id"] for row in rows_of(tmp_path / "c.csv")] == NAMES
+    assert [row["id"] for row in rows(tmp_path / "c.csv")] == NAMES
     lines = [f">{name} more\n{word}" for name, word in zip(NAMES, WORDS, strict=True)]
     (tmp_path / "w.fasta").write_text("\n".join(lines), "utf-8")
     run("neighbors", tmp_path / "w.fasta", "--k", "1", "--out", tmp_path / "n.csv")
-    assert [row["id"] for row in rows_of(tmp_path / "n.csv")] == NAMES
+    assert [row["id"] for row in rows(tmp_path / "n.csv")] == NAMES
 
 
 def test_a_missing_id_is_refused(tmp_path, capsys):
@@ -164,7 +160,7 @@ def test_a_name_replaces_one_of_the_model(trained, capsys):
     text = capsys.readouterr().out
     assert "labels from 'truth'; ids from 'name'" in text
     assert ("truth.csv: 40 sets of" in text) == (kind == "series")
-    assert [row["id"] for row in rows_of(folder / "t.csv")] == NAMES
+    assert [row["id"] for row in rows(folder / "t.csv")] == NAMES
 
 
 def test_a_column_of_the_model_is_missing(trained, capsys):

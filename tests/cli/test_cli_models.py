@@ -2,14 +2,13 @@
 """`d2ke train`, `update`, `predict` and `embed`, on files of every format."""
 
 import base64
-import csv
 import os
 import re
 
 import h5py
 import numpy as np
 import pytest
-from command_cases import refused
+from command_cases import refused, rows
 from model_file_cases import (
     put,
     series_csv,
@@ -78,15 +77,14 @@ def test_train_predict_embed(tmp_path, capsys, data, write, suffix, least):
     accuracy = float(re.search(r"accuracy (\d+\.\d\d) % on", out)[1])
     assert accuracy > least
     assert "confusion (rows true, columns predicted):" in out
-    with open(labels, encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [row["true"] for row in rows] == y
-    assert np.mean([row["predicted"] == row["true"] for row in rows]) * 100 == pytest.approx(
+    table = rows(labels)
+    assert [row["true"] for row in table] == y
+    assert np.mean([row["predicted"] == row["true"] for row in table]) * 100 == pytest.approx(
         accuracy, abs=0.006
     )
     decisions = d2ke.d2ke_predict(None, read_objects(new).objects, load_model(model))[2]
-    names = [name for name in rows[0] if name.startswith("decision")]
-    written = [[float(row[name]) for name in names] for row in rows]
+    names = [name for name in table[0] if name.startswith("decision")]
+    written = [[float(row[name]) for name in names] for row in table]
     np.testing.assert_allclose(written, decisions, rtol=1e-5, atol=1e-6)
     counts = [list(map(int, line.split()[1:])) for line in out.splitlines()[-len(set(y)) - 1 : -1]]
     assert np.trace(counts) == round(accuracy * len(y) / 100)
@@ -149,28 +147,27 @@ def test_how_sure_it_is(tmp_path, capsys, folder):
     words = [str(folder / "m.h5"), str(tmp_path / "new.csv"), "--threads", "2", "--out"]
     assert main(["predict", *words, str(tmp_path / "l.csv"), "--alpha", "0.2"]) == 0
     said = capsys.readouterr().out
-    with open(tmp_path / "l.csv", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
+    table = rows(tmp_path / "l.csv")
     model, strings = load_model(folder / "m.h5"), [*X, "ACGT" * 40, "A" * 200]
     P = d2ke.d2ke_predict(None, strings, model, probability=True)[2]
     sets = d2ke.predict_set(strings, model, alpha=0.2)
     for name, wanted in (
         ("probability", P.max(axis=1)), ("novelty", d2ke.novelty(strings, model)),
     ):  # fmt: skip
-        assert [float(row[name]) for row in rows] == pytest.approx(wanted.tolist())
-    for row, members in zip(rows, sets, strict=True):
+        assert [float(row[name]) for row in table] == pytest.approx(wanted.tolist())
+    for row, members in zip(table, sets, strict=True):
         assert row["set"] == "|".join(model.classes[members])
-    held = 100 * np.mean([row["true"] in row["set"].split("|") for row in rows])
+    held = 100 * np.mean([row["true"] in row["set"].split("|") for row in table])
     mean = f"{sets.sum(axis=1).mean():.2f}"
     assert f"alpha 0.2: {mean} classes on average; {held:.1f} % hold the true classes" in said
     level = max(0.01, 1 / (1 + model.n_train))
-    strange = sum(float(row["novelty"]) <= level for row in rows)
+    strange = sum(float(row["novelty"]) <= level for row in table)
     assert 2 <= strange < 10
-    assert f"strangers: {strange} of {len(rows)} are unlike all training objects" in said
+    assert f"strangers: {strange} of {len(table)} are unlike all training objects" in said
     same = tmp_path / "l.h5"
     assert main(["predict", *words, str(same), "--alpha", "0.2"]) == 0
     with h5py.File(same) as store:
-        assert store["set"].asstr()[()].tolist() == [row["set"] for row in rows]
+        assert store["set"].asstr()[()].tolist() == [row["set"] for row in table]
     assert "alpha (--alpha) must be below 1" in refused(
         capsys, "predict", *words, tmp_path / "l.csv", "--alpha", "2"
     )

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`d2ke cluster` and `d2ke propagate` on files of objects; data sets by name in all commands."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_cases import refused
+from command_cases import refused, rows
 from model_file_cases import series_ts, strings_csv, strings_fasta, vowels
 
 import d2ke
@@ -38,11 +37,6 @@ def run(capsys, *words):
     return out.splitlines()
 
 
-def table(file):
-    with open(file, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def write_words(file="words.csv", hidden=()):
     """Write words with their languages, which are empty in the `hidden` rows."""
     with open(file, "w", encoding="utf-8") as stream:
@@ -51,9 +45,9 @@ def write_words(file="words.csv", hidden=()):
             stream.write(f"w{i},{word},{'' if i in hidden else language}\n")
 
 
-def share_of_right(rows, name="label"):
+def share_of_right(table, name="label"):
     """Return how many words have the language of most words with their label."""
-    found, true = [row[name] for row in rows], [language for _, language in WORDS]
+    found, true = [row[name] for row in table], [language for _, language in WORDS]
     return d2ke.discriminative.clustering_accuracy(true, found)
 
 
@@ -72,10 +66,10 @@ def test_labels_from_a_few(capsys):
     names = ["--objects", "word", "--labels", "language"]
     lines = run(capsys, "propagate", "words.csv", *names, "--out", "p.csv")
     assert "given: labels of 6 objects of 2 classes" in lines
-    rows = table("p.csv")
-    assert [row["id"] for row in rows] == [f"w{i}" for i in range(20)]
-    assert [row["known"] == "" for row in rows] == [i in hidden for i in range(20)]
-    assert share_of_right(rows) >= 0.8
+    found = rows("p.csv")
+    assert [row["id"] for row in found] == [f"w{i}" for i in range(20)]
+    assert [row["known"] == "" for row in found] == [i in hidden for i in range(20)]
+    assert share_of_right(found) >= 0.8
     lines = run(capsys, "cluster", "words.csv", *names, "--out", "c.csv")
     assert any(line.endswith("on the 6 labelled objects") for line in lines)
 
@@ -89,10 +83,10 @@ def test_whole_numbers_with_gaps_stay_numbers(capsys):
     lines = run(capsys, "propagate", *words, "--out", "p.csv")
     sizes = next(line for line in lines if line.startswith("sizes"))
     assert [part.split(":")[0] for part in sizes.removeprefix("sizes: ").split(", ")] == ["9", "10"]
-    assert {row["known"] for row in table("p.csv")} == {"9", "10", "-1"}
+    assert {row["known"] for row in rows("p.csv")} == {"9", "10", "-1"}
     assert load_features("Z.h5").labels.tolist().count(-1) == 14
     run(capsys, "propagate", "Z.h5", "--out", "q.csv")
-    assert [row["label"] for row in table("q.csv")] == [row["label"] for row in table("p.csv")]
+    assert [row["label"] for row in rows("q.csv")] == [row["label"] for row in rows("p.csv")]
 
 
 def test_names_of_sequences(capsys):
@@ -100,9 +94,9 @@ def test_names_of_sequences(capsys):
     strings_fasta(Path("words.fasta"), X, y)
     run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--out", "c.csv")
     ids = d2ke.io.read_objects("words.fasta").ids
-    rows = table("c.csv")
-    assert list(rows[0]) == ["item", "id", "cluster", "alpha", "label"]
-    assert [row["id"] for row in rows] == list(ids)
+    found = rows("c.csv")
+    assert list(found[0]) == ["item", "id", "cluster", "alpha", "label"]
+    assert [row["id"] for row in found] == list(ids)
 
 
 def test_report_names_objects_by_their_ids(capsys, folder):
@@ -127,9 +121,9 @@ def test_series_of_a_long_table(capsys, unlabelled):
     more = [] if unlabelled else ["--labeled", 2]
     lines = run(capsys, "propagate", *words, *more, "--out", "p.csv")
     assert lines[1].startswith("features: dtw distances to 64 random segments")
-    rows = table("p.csv")
-    assert [row["id"] for row in rows] == [f"s{i}" for i in range(20)]
-    assert [row["label"] for row in rows] == ["up"] * 10 + ["down"] * 10
+    found = rows("p.csv")
+    assert [row["id"] for row in found] == [f"s{i}" for i in range(20)]
+    assert [row["label"] for row in found] == ["up"] * 10 + ["down"] * 10
 
 
 def test_real_series_cluster_as_the_data_set_does(capsys):
@@ -179,7 +173,7 @@ def test_data_sets_by_name(capsys):
     assert lines[0].startswith(head)
     lines = run(capsys, "predict", "m.h5", "japanese-vowels", "--out", "p.csv")
     assert any(line.startswith(head) for line in lines)
-    assert len(table("p.csv")) == 640
+    assert len(rows("p.csv")) == 640
     run(capsys, "embed", "m.h5", "japanese-vowels", "--out", "f.h5")
     assert len(load_features("f.h5").Z) == 640
     lines = run(

@@ -6,6 +6,7 @@ from datetime import date
 
 import numpy as np
 import pytest
+from command_cases import rows, run
 
 from d2ke.cli.main import main
 from d2ke.models.persistence import load_model
@@ -22,11 +23,6 @@ TABLE = {
 }
 TABLE["word"][3] = TABLE["age"][5] = TABLE["code"][7] = ""
 TABLE["age"][6] = "NA"
-
-
-def run(capsys, *words):
-    assert main([*map(str, words), "--threads", "1"]) == 0
-    return capsys.readouterr().out
 
 
 def refused(capsys, *words):
@@ -62,9 +58,7 @@ def test_train_and_predict(capsys, tmp_path):
     result = tmp_path / "labels.csv"
     text = run(capsys, "predict", tmp_path / "model.h5", tmp_path / "new.csv", "--out", result)
     assert "accuracy" in text
-    with result.open(encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    right = [row["predicted"] == row["true"] for row in rows]
+    right = [row["predicted"] == row["true"] for row in rows(result)]
     assert np.mean(right) > 0.9
     run(capsys, "embed", tmp_path / "model.h5", tmp_path / "new.csv", "--out", tmp_path / "z.h5")
 

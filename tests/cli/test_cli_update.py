@@ -5,17 +5,11 @@ import csv
 
 import numpy as np
 import pytest
-from command_cases import refused
+from command_cases import refused, run
 from model_file_cases import put, splice, strings_csv, strings_fasta
 
 import d2ke
-from d2ke.cli.main import main
 from d2ke.models.persistence import load_model
-
-
-def run(capsys, *words):
-    assert main([str(word) for word in words]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("write", "suffix"), [(strings_csv, ".csv"), (strings_fasta, ".fasta")])

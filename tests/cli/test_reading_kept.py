@@ -5,7 +5,7 @@ import shlex
 
 import numpy as np
 import pytest
-from command_cases import refused
+from command_cases import refused, run
 from scipy.io import savemat
 
 from d2ke.cli.main import main
@@ -43,11 +43,6 @@ def wide(folder, name, n, gaps=False):
         rows.append(",".join(fields) + f",{'ab'[i % 2]}")
     (folder / name).write_text("\n".join(rows) + "\n", "utf-8")
     return folder / name
-
-
-def run(capsys, *words):
-    assert main([*map(str, words), "--threads", "1"]) == 0
-    return capsys.readouterr().out
 
 
 def accuracy(capsys, folder, *words):

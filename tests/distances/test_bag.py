@@ -61,17 +61,6 @@ def test_tokens_and_empty_strings():
     ]  # fmt: skip
 
 
-@given(st.data())
-def test_nearest_is_brute_force(data):
-    seed = data.draw(st.integers(0, 2**32))
-    rng = np.random.default_rng(seed)
-    X = d2ke.pack([rng.integers(0, 9, rng.integers(1, 9)) for _ in range(60)], kind="strings")
-    D = matrix(X) + np.diag(np.full(60, np.inf))
-    indices, distances = d2ke.nearest(X, k=3, distance="bag")
-    np.testing.assert_array_equal(indices, np.argsort(D, axis=1, kind="stable")[:, :3])
-    np.testing.assert_array_equal(distances, np.sort(D, axis=1)[:, :3])
-
-
 def test_records_and_features():
     X = ["aab", "aba", "ccc"]
     records = d2ke.pack_records({"a": X, "b": ["x", "y", "y"]})

@@ -9,7 +9,6 @@ dtaidistance counts from 1: its ``window=w`` is our ``window=w - 1``.
 """
 
 import functools
-import sys
 
 import numpy as np
 import pytest
@@ -242,30 +241,6 @@ def test_error_of_a_long_sum(isa, dtype):
     assert abs(D[0, 0] - exact) <= n * np.finfo(dtype).eps * exact
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("dim", [1, 2, 3, 7])
-@pytest.mark.parametrize("window", [None, 3])
-def test_bits_do_not_depend_on_the_company(isa, dtype, dim, window):
-    rng = np.random.default_rng(11)
-    X = d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, 41).tolist(), dim, dtype))
-    Y = d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, 37).tolist(), dim, dtype))
-
-    def matrix(X, Y, n_threads):
-        return d2ke.distance_matrix(X, Y, "dtw", window=window, n_threads=n_threads)
-
-    reference.same_in_any_company(matrix, X, Y)
-    both = matrix(d2ke.concatenate([X, Y]), None, None)
-    reference.same(both[:41, 41:], matrix(X, Y, 1))
-
-
-@pytest.mark.parametrize("window", [40, 2**31, 2**62, sys.maxsize, 10**30])
-def test_wide_windows_are_none(isa, window):
-    rng = np.random.default_rng(4)
-    X = reference.draw_vectors(rng, [1, 40, 13, 25, 2, 7], 2)
-    free = d2ke.distance_matrix(X, X, "dtw")
-    reference.same(d2ke.distance_matrix(X, X, "dtw", window=window), free)
-
-
 @given(pair=reference.vector_pairs(dims=(1, 3), longest=20))
 def test_distance_falls_as_the_window_grows(pair):
     X, Y = pair
@@ -306,15 +281,8 @@ def test_dtaidistance():
         ({"sphere_radius": 1.0}, TypeError, "sphere_radius goes with ground='haversine'"),
         ({"ground": "haversine", "sphere_radius": 0}, ValueError, "sphere_radius must be a posit"),
         ({"ground": None}, TypeError, "ground must be a string"),
-        ({"radius": 3}, TypeError, r"'dtw' has no parameter 'radius' .*window, ground"),
     ],
 )
 def test_bad_parameters(params, error, message):
     with pytest.raises(error, match=message):
         d2ke.distance_matrix([[1.0, 2.0]], distance="dtw", **params)
-
-
-def test_empty_series():
-    message = r"Y\[1\] is empty: dtw is defined for objects of at least"
-    with pytest.raises(ValueError, match=message):
-        d2ke.distance_matrix([[1.0]], [[1.0], np.zeros((0, 1))], "dtw")

@@ -2,6 +2,7 @@
 """The elastic distances of series against their definitions, and against aeon and tslearn."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -112,24 +113,30 @@ def test_largest_parameters(params, name):
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize(("name", "params"), VARIANTS)
-@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize(
+    ("name", "params", "dtype", "dims"),
+    [
+        *((*variant, np.float64, (1, 3)) for variant in VARIANTS),
+        *(("dtw", {}, dtype, (1, 2, 3, 7)) for dtype in (np.float64, np.float32)),
+    ],
+)
 @pytest.mark.parametrize("window", [None, 3])
-def test_bits_do_not_depend_on_the_company(isa, name, params, dim, window):
+def test_bits_do_not_depend_on_the_company(isa, name, params, dtype, dims, window):
     rng = np.random.default_rng(11)
-    X, Y = (
-        d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, n).tolist(), dim))
-        for n in (41, 37)
-    )
 
     def matrix(X, Y, n_threads):
         return d2ke.distance_matrix(X, Y, name, window=window, n_threads=n_threads, **params)
 
-    reference.same_in_any_company(matrix, X, Y)
+    for dim in dims:
+        X, Y = (
+            d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, n).tolist(), dim, dtype))
+            for n in (41, 37)
+        )
+        reference.same_in_any_company(matrix, X, Y)
 
 
-@pytest.mark.parametrize(("name", "params"), VARIANTS)
-@pytest.mark.parametrize("window", [40, 2**62, 10**30])
+@pytest.mark.parametrize(("name", "params"), [*VARIANTS, ("dtw", {})])
+@pytest.mark.parametrize("window", [40, 2**31, sys.maxsize, 10**30])
 def test_wide_windows_are_none(isa, name, params, window):
     rng = np.random.default_rng(4)
     X = reference.draw_vectors(rng, [1, 40, 13, 25, 2, 7], 2)
@@ -242,20 +249,14 @@ def test_tslearn_frechet():
     [
         ("msm", {"c": -1}, ValueError, "c must be a finite number >= 0, got -1"),
         ("msm", {"c": None}, TypeError, "c must be a number >= 0, got None"),
-        ("msm", {"c": True}, TypeError, "c must be a number >= 0, got True"),
         ("msm", {"c": 10**400}, ValueError, "c must be less than 1.8e308"),
         ("msm", {"independent": 1}, TypeError, "independent must be"),
         ("twe", {"nu": np.inf}, ValueError, "nu must be a finite number >= 0, got inf"),
-        ("twe", {"lmbda": np.nan}, ValueError, "lmbda must be a finite number >= 0, got nan"),
         ("erp", {"g": "0"}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": []}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": [np.True_]}, TypeError, "g must be a number, or a number for each channel"),
-        ("erp", {"g": ["1"]}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": 10**400}, ValueError, "g must be finite, got 10000"),
-        ("erp", {"g": np.nan}, ValueError, "g must be finite, got nan"),
         ("erp", {"g": [0.0, 1.0]}, ValueError, "g has 2 numbers, but X has 1 channels"),
-        ("lcss", {"epsilon": -0.5}, ValueError, "epsilon must be a finite number >= 0, got -0.5"),
-        ("adtw", {"warp_penalty": 1}, TypeError, "'adtw' has no parameter 'warp_penalty'"),
     ],
 )
 def test_bad_parameters(name, params, error, message):

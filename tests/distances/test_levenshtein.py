@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Levenshtein distances against the textbook recurrence and against rapidfuzz."""
 
-import functools
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import WORD_EDGES, edited, levenshtein
+from reference import edited, levenshtein
 
 import d2ke
-from d2ke._ext import strings
 
 pytestmark = pytest.mark.usefixtures("isa")
 
@@ -32,11 +28,6 @@ def matrix(X, Y=None, **options):
 
 def texts(alphabet, max_size):
     return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=12)
-
-
-@given(X=texts("ab", 9), Y=texts("abc", 70))
-def test_small_alphabets(X, Y):
-    np.testing.assert_array_equal(matrix(X, Y), reference(X, Y))
 
 
 @given(
@@ -65,41 +56,6 @@ def test_integers_symmetric(X):
     np.testing.assert_array_equal(matrix(objects), reference(X, X))
 
 
-@functools.cache
-def around_words(n_letters):
-    rng = np.random.default_rng(n_letters)
-    X = random_strings(rng, [*WORD_EDGES[::7], 64], n_letters)
-    Y = random_strings(rng, WORD_EDGES, n_letters) + [edited(rng, x, 5, n_letters) for x in X]
-    return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), reference(X, Y)
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("n_letters", [1, 4, 3000])
-def test_lengths_around_words(n_letters):
-    X, Y, wanted = around_words(n_letters)
-    np.testing.assert_array_equal(matrix(X, Y), wanted)
-
-
-@pytest.mark.parametrize("n_letters", [2, 4, 26, 50_000])
-@pytest.mark.parametrize("longest", [50, 64, 70, 200, pytest.param(1100, marks=pytest.mark.slow)])
-def test_against_rapidfuzz(n_letters, longest):
-    rapidfuzz = pytest.importorskip("rapidfuzz")
-    rng = np.random.default_rng(longest)
-    X = random_strings(rng, rng.integers(0, longest + 1, 70), n_letters)
-    X += [edited(rng, x, 9, n_letters) for x in X[:30]]
-    Y = random_strings(rng, rng.integers(0, longest + 1, 150), n_letters) + X[:20]
-    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
-    X, Y = ([z.tolist() for z in Z] for Z in (X, Y))
-    scorer = rapidfuzz.distance.Levenshtein.distance
-    for n_threads in (1, 4):
-        np.testing.assert_array_equal(
-            matrix(x, y, n_threads=n_threads), rapidfuzz.process.cdist(X, Y, scorer=scorer)
-        )
-        np.testing.assert_array_equal(
-            matrix(y, n_threads=n_threads), rapidfuzz.process.cdist(Y, Y, scorer=scorer)
-        )
-
-
 def test_one_very_long_among_short():
     rng = np.random.default_rng(0)
     long = rng.integers(0, 4, 30_000)
@@ -119,21 +75,3 @@ def test_more_masks_than_are_kept():
     distances = matrix(d2ke.pack([string, string[::-1], string[1:]], kind="strings"))
     np.testing.assert_array_equal(distances[0], [0, 12_000, 1])
     np.testing.assert_array_equal(distances, distances.T)
-
-
-@given(
-    lengths=st.lists(st.integers(0, 300), max_size=120),
-    n_lanes=st.sampled_from([8, 16, 32]),
-)
-def test_packing(lengths, n_lanes):
-    order, blocks = strings.pack(np.array(lengths, dtype=np.int64), n_lanes)
-    assert sorted(order) == list(range(len(lengths)))
-    assert blocks[0] == 0
-    assert blocks[-1] == len(lengths)
-    assert (np.diff(blocks) > 0).all()
-    for first, last in itertools.pairwise(blocks):
-        # A block has no more than its lanes of the longest patterns that are left.
-        block = np.take(lengths, order[first:last])
-        assert block.max() == max(np.take(lengths, order[first:]))
-        if last < len(lengths):
-            assert len(block) >= n_lanes

@@ -16,6 +16,7 @@ from d2ke._ext import strings
 pytestmark = pytest.mark.usefixtures("isa")
 
 MODES = ("prefix", "infix")
+ALL = ("global", *MODES)
 # Around the ends of bytes, of words and of the texts between two sums of an excess.
 EDGES = [0, 1, 7, 8, 9, 20, 56, 57, 63, 64, 65, 127, 128, 129, 191, 192, 200]
 TEXTS = [0, 1, 30, 65, 255, 256]
@@ -60,7 +61,7 @@ def test_every_substring_and_prefix(mode):
         np.testing.assert_array_equal(row, wanted)
 
 
-@given(X=texts("ab", 30), Y=texts("abc", 90), mode=st.sampled_from(MODES))
+@given(X=texts("ab", 30), Y=texts("abc", 90), mode=st.sampled_from(ALL))
 def test_small_alphabets(X, Y, mode):
     np.testing.assert_array_equal(matrix(X, Y, mode), reference(X, Y, mode))
 
@@ -96,7 +97,7 @@ def around_words(n_letters, mode):
     return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), values
 
 
-@modes
+@pytest.mark.parametrize("mode", ALL)
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("n_letters", [1, 4, 3000])
 def test_lengths_around_words(n_letters, mode):
@@ -197,13 +198,16 @@ def test_a_far_longer_text_and_a_long_pattern():
 @given(
     lengths=st.lists(st.integers(0, 300), max_size=120),
     n_lanes=st.sampled_from([8, 16, 32]),
+    part=st.booleans(),
 )
-def test_packing(lengths, n_lanes):
-    order, blocks = strings.pack(np.array(lengths, dtype=np.int64), n_lanes, True)
+def test_packing(lengths, n_lanes, part):
+    order, blocks = strings.pack(np.array(lengths, dtype=np.int64), n_lanes, part)
     assert sorted(order) == list(range(len(lengths)))
     assert blocks[0] == 0
     assert blocks[-1] == len(lengths)
+    assert (np.diff(blocks) > 0).all()
     for first, last in itertools.pairwise(blocks):
+        # A block has no more than its lanes of the longest patterns that are left.
         block = np.take(lengths, order[first:last])
         assert block.max() == max(np.take(lengths, order[first:]))
         if last < len(lengths):

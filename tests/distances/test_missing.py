@@ -220,7 +220,6 @@ def test_all_other_distances_refuse(distance):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda X: d2ke.distance_matrix(X, distance="msm", missing="arow"), TypeError, "missing"),
         (lambda X: d2ke.d2ke_train([0, 1], X), ValueError, r"X\[1\] has nan"),
         (lambda X: d2ke.datasets.standardize(X), ValueError, r"train\[1\] has nan"),
         (lambda X: d2ke.Objects("strings", X.values[:, 0], X.offsets), TypeError, "strings"),

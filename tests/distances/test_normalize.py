@@ -83,17 +83,3 @@ def test_no_metrics(name):
     if name != "hamming":
         D = matrix(name, X)
         assert (D[:, None, :] > D[:, :, None] + D[None, :, :] + 1e-9).any()
-
-
-@pytest.mark.parametrize("name", ["levenshtein", "indel"])
-def test_neighbours(name):
-    # Enough pairs for the index of pieces, were they not normalised.
-    X, Y = (d2ke.pack(words(1100, seed, 12)) for seed in (7, 8))
-    D = matrix(name, X, Y)
-    indices, near = d2ke.nearest(X, Y, k=3, distance=name, normalize=True)
-    np.testing.assert_array_equal(near, np.sort(D)[:, :3])
-    np.testing.assert_array_equal(np.take_along_axis(D, indices, 1), near)
-    graph = d2ke.within(X, Y, radius=0.25, distance=name, normalize=True)
-    assert graph.nnz == (D <= 0.25).sum()
-    rows = np.repeat(np.arange(len(D)), np.diff(graph.indptr))
-    np.testing.assert_array_equal(graph.data, D[rows, graph.indices])

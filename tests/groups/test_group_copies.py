@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups among many equal objects are those of the whole list, and equal objects stay together."""
+"""Groups are those of the whole matrix, and equal objects stay together."""
 
 import contextlib
 import warnings
@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import examples
 from test_hdbscan import mutual
-from tree_cases import equal, kruskal, large_search
+from tree_cases import DRAWN, drawn, equal, kruskal, large_search
 
 import d2ke
 from d2ke.groups import candidates
@@ -24,8 +24,6 @@ KINDS = {
     "sets": (SETS, {"distance": "hausdorff"}),
     "series": (SETS, {"distance": "dtw"}),
     "weighted sets": (SETS, {"distance": "emd"}),
-    "function": ([3, 1, 4, 9, 4.5], {"distance": lambda a, b: abs(a - b)}),
-    "metric": ([3, 1, 4, 9, 4.5], {"distance": lambda a, b: abs(a - b), "metric": True}),
     "never 0, letters": (
         ["ab", "a", "", "bba"],
         {
@@ -39,8 +37,11 @@ KINDS = {
 
 
 @st.composite
-def multiples(draw, name, limit=30):
-    """Objects that mostly occur several times, their equality, distances and options."""
+def objects(draw, name, limit=30):
+    """Objects that mostly occur several times, or are drawn; equality, distances and options."""
+    if name in DRAWN:
+        X, options, D = drawn(name, draw(st.integers(0, 2**32 - 1)), draw(st.integers(1, 40)))
+        return X, equal(X), D, options
     items, options = KINDS[name]
     places = draw(st.lists(st.integers(0, len(items) - 1), min_size=1, max_size=limit))
     X = [items[place] for place in places]
@@ -50,8 +51,7 @@ def multiples(draw, name, limit=30):
     if name == "weighted sets":
         weights = [[1.0 + i for i in range(len(items[place]))] for place in places]
         X = d2ke.pack(X, channels_first=False, kind="sets", weights=weights)
-    params = {key: value for key, value in options.items() if key != "metric"}
-    return X, equal(X), d2ke.distance_matrix(X, **params), options
+    return X, equal(X), d2ke.distance_matrix(X, **options), options
 
 
 def together(labels, same):
@@ -63,7 +63,7 @@ def n_distinct(same):
     return len(np.unique(same, axis=0))
 
 
-kinds = pytest.mark.parametrize("name", KINDS)
+kinds = pytest.mark.parametrize("name", [*KINDS, *DRAWN])
 some = settings(max_examples=examples(30), deadline=None)
 
 
@@ -71,13 +71,14 @@ some = settings(max_examples=examples(30), deadline=None)
 @some
 @given(data=st.data(), large=st.booleans())
 def test_trees(name, data, large):
-    X, same, D, options = data.draw(multiples(name))
+    X, same, D, options = data.draw(objects(name))
     with large_search() if large and n_distinct(same) > 3 else contextlib.nullcontext():
-        tree = d2ke.spanning_tree(X, **options)
+        tree = d2ke.spanning_tree(X, n_threads=2, **options)
         Z = d2ke.single_linkage(X, **options)
     edges, weights = kruskal(D)
     assert np.array_equal(tree.edges, edges)
     assert np.array_equal(tree.weights, weights)
+    assert tree.weights.dtype == D.dtype
     assert np.array_equal(Z, tree.linkage())
 
 
@@ -86,7 +87,7 @@ def test_trees(name, data, large):
 @given(data=st.data(), min_samples=st.integers(1, 9), quantile=st.floats(0, 0.6))
 def test_dbscan(name, data, min_samples, quantile):
     cluster = pytest.importorskip("sklearn.cluster")
-    X, same, D, options = data.draw(multiples(name))
+    X, same, D, options = data.draw(objects(name))
     eps = float(np.quantile(D, quantile))
     found = d2ke.dbscan(X, eps, min_samples, **options)
     np.fill_diagonal(D, 0)  # an object counts for itself, however far it is from a copy
@@ -100,9 +101,11 @@ def test_dbscan(name, data, min_samples, quantile):
 @some
 @given(data=st.data(), min_samples=st.integers(1, 9), size=st.integers(2, 9), large=st.booleans())
 def test_hdbscan(name, data, min_samples, size, large):
-    X, same, D, options = data.draw(multiples(name))
+    X, same, D, options = data.draw(objects(name))
     with large_search() if large and n_distinct(same) > 3 else contextlib.nullcontext():
-        found = d2ke.hdbscan(X, min_cluster_size=size, min_samples=min_samples, **options)
+        found = d2ke.hdbscan(
+            X, min_cluster_size=size, min_samples=min_samples, n_threads=2, **options
+        )
     if len(X) > 1:
         core, reachable = mutual(D, min_samples)
         edges, weights = kruskal(reachable, same)
@@ -118,7 +121,7 @@ def test_hdbscan(name, data, min_samples, size, large):
 @some
 @given(data=st.data(), k=st.integers(1, 6), seed=st.integers(0, 99), sample=st.integers(1, 6))
 def test_kmedoids(name, data, k, seed, sample):
-    X, same, D, options = data.draw(multiples(name))
+    X, same, D, options = data.draw(objects(name))
     k = min(k, len(X))
     sample_size = max(k, sample)
     with warnings.catch_warnings(record=True) as caught:
@@ -130,13 +133,19 @@ def test_kmedoids(name, data, k, seed, sample):
         assert count == k or caught
         assert np.unique(result.labels).tolist() == list(range(count))
         assert np.array_equal(result.labels, D[:, result.medoids].argmin(axis=1))
-        assert result.loss == pytest.approx(D[:, result.medoids].min(axis=1).sum())
+        assert np.array_equal(result.distances, D[:, result.medoids].min(axis=1))
+        assert result.loss == pytest.approx(result.distances.sum())
         assert name.startswith("never 0") or together(result.labels, same)
     for place in range(len(found.medoids)):
         for other in range(len(X)):
             swapped = found.medoids.copy()
             swapped[place] = other
             assert D[:, swapped].min(axis=1).sum() >= found.loss * (1 - 1e-9)
+
+
+def test_dbscan_links_equal_objects():
+    found = d2ke.dbscan(["a", "b", "a", "b", "c"], 0, 2, distance="levenshtein")
+    assert found.labels.tolist() == [0, 1, 0, 1, -1]
 
 
 def test_fewer_clusters_than_wanted_are_warned_of():

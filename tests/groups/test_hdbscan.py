@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import contextlib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import examples
-from tree_cases import DRAWN, equal, kruskal, large_search, walks
+from tree_cases import drawn, walks
 
 import d2ke
-
-
-def drawn(name, seed, n):
-    draw, options = DRAWN[name]
-    X = draw(np.random.default_rng(seed), n)
-    params = {key: value for key, value in options.items() if key != "metric"}
-    return X, options, d2ke.distance_matrix(X, **params)
 
 
 def mutual(D, min_samples):
@@ -30,25 +22,6 @@ def same_clusters(ours, theirs):
     return len(pairs) == len(np.unique(ours)) == len(np.unique(theirs)) and np.array_equal(
         ours < 0, theirs < 0
     )
-
-
-@pytest.mark.parametrize("name", [*DRAWN])
-@settings(max_examples=10, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.integers(2, 45),
-    min_samples=st.integers(1, 6),
-    large=st.booleans(),
-)
-def test_tree_is_that_of_the_reachability_distances(name, seed, n, min_samples, large):
-    X, options, D = drawn(name, seed, n)
-    with large_search() if large and n > 3 else contextlib.nullcontext():
-        found = d2ke.hdbscan(X, min_samples=min_samples, n_threads=2, **options)
-    core, reachable = mutual(D, min_samples)
-    edges, weights = kruskal(reachable, equal(X))
-    assert np.array_equal(found.core_distances, core)
-    assert np.array_equal(found.tree.edges, edges)
-    assert np.array_equal(found.tree.weights, weights)
 
 
 def shifted(name, seed, n):

@@ -8,33 +8,10 @@ from hypothesis import strategies as st
 from reference import examples
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
 from scipy.spatial.distance import squareform
-from tree_cases import DRAWN, kruskal, large_search, walks
+from tree_cases import drawn, kruskal, large_search, walks
 
 import d2ke
 from d2ke.groups import growth
-
-
-def drawn(name, seed, n):
-    draw, given_ = DRAWN[name]
-    X = draw(np.random.default_rng(seed), n)
-    params = {key: value for key, value in given_.items() if key != "metric"}
-    return X, given_, d2ke.distance_matrix(X, **params)
-
-
-@pytest.mark.parametrize("name", DRAWN)
-@settings(max_examples=examples(30), deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 45), large=st.booleans())
-def test_tree_is_kruskal_s(name, seed, n, large):
-    X, given_, D = drawn(name, seed, n)
-    if large and n > 3:
-        with large_search():
-            tree = d2ke.spanning_tree(X, n_threads=2, **given_)
-    else:
-        tree = d2ke.spanning_tree(X, **given_)
-    edges, weights = kruskal(D)
-    assert np.array_equal(tree.edges, edges)
-    assert np.array_equal(tree.weights, weights)
-    assert tree.weights.dtype == D.dtype
 
 
 @pytest.mark.parametrize("name", ["levenshtein", "dtw", "dtw ties", "metric"])

@@ -6,6 +6,7 @@ from unittest import mock
 
 import numpy as np
 
+import d2ke
 from d2ke.groups import growth
 from d2ke.neighbors import bounded, strings
 
@@ -82,3 +83,11 @@ DRAWN = {
         {"distance": lambda a, b: abs(a - b), "metric": True},
     ),
 }
+
+
+def drawn(name, seed, n):
+    """Return n objects, the options of their search, and their distances."""
+    draw, options = DRAWN[name]
+    X = draw(np.random.default_rng(seed), n)
+    params = {key: value for key, value in options.items() if key != "metric"}
+    return X, options, d2ke.distance_matrix(X, **params)

@@ -76,30 +76,29 @@ def check_info(info, D, skip):
     assert all(count > 0 for count in info.ruled_out.values())
 
 
+def check_searches(data, X, chosen):
+    """Compare both searches with whole matrices, among X and against a part of X."""
+    chosen = chosen | {"n_threads": data.draw(st.integers(1, 3))}
+    given = {key: value for key, value in chosen.items() if key != "metric"}
+    include_self = data.draw(st.booleans())
+    D = d2ke.distance_matrix(X, **given)
+    radius = data.draw(radii(D))
+    k = data.draw(st.integers(1, len(X) - 1))
+    check_nearest(D, X, k=k, include_self=include_self, **chosen)
+    check_nearest(D, X, k=k, radius=radius, **chosen)
+    check_within(D, X, radius=radius, include_self=include_self, **chosen)
+    Y = X[: data.draw(st.integers(1, len(X)))]
+    D = d2ke.distance_matrix(X, Y, **given)
+    check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
+    check_within(D, X, Y, radius=radius, **chosen)
+
+
 def check_bounded(data, X, chosen):
     """Compare searches by bounds with whole matrices, whether they pay or not."""
-    chosen = chosen | {"n_threads": data.draw(st.integers(1, 3))}
-    include_self = data.draw(st.booleans())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "FEWEST_PAIRS", 0)
         patch.setattr(bounded, "_ROWS", 7)
         patch.setattr(bounded, "_LEAST", data.draw(st.sampled_from([2, 64])))
         patch.setattr(bounded, "_KEPT_BYTES", data.draw(st.sampled_from([0, 1 << 20])))
         patch.setattr(bounded, "pays", lambda *_: True)
-        D = d2ke.distance_matrix(X, **chosen)
-        radius = data.draw(radii(D))
-        k = data.draw(st.integers(1, len(X) - 1))
-        check_nearest(D, X, k=k, include_self=include_self, **chosen)
-        check_nearest(D, X, k=k, radius=radius, **chosen)
-        check_within(D, X, radius=radius, include_self=include_self, **chosen)
-        Y = X[: data.draw(st.integers(1, len(X)))]
-        D = d2ke.distance_matrix(X, Y, **chosen)
-        check_nearest(D, X, Y, k=min(k, len(Y)), **chosen)
-        check_within(D, X, Y, radius=radius, **chosen)
-
-
-def same_graph(graph, wanted):
-    assert graph.shape == wanted.shape
-    same(graph.indptr, wanted.indptr)
-    same(graph.indices, wanted.indices)
-    same(graph.data, wanted.data)
+        check_searches(data, X, chosen)

@@ -17,7 +17,15 @@ from d2ke.distances import registry
 from d2ke.distances.columns import Columns
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.neighbors import bounded, elastic, pivots, strategies, string_costs, strings
+from d2ke.neighbors import (
+    bounded,
+    elastic,
+    pivots,
+    problem,
+    strategies,
+    string_costs,
+    strings,
+)
 from d2ke.neighbors.lists import WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 
@@ -75,6 +83,8 @@ def only(strategy, monkeypatch):
     monkeypatch.setattr(bounded, "pays", lambda *_: True)
     monkeypatch.setattr(strings, "_FEWEST", 0)
     monkeypatch.setattr(pivots, "_LEAST_PART", 0)
+    if strategy == "tiles":
+        monkeypatch.setattr(problem, "_TILE_BYTES", 8 * 250)
 
 
 def objects(name, params, n, seed):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within, means, radii
+from neighbor_cases import check_bounded, check_nearest, check_within, means
 from reference import examples
 
 import d2ke
 from d2ke._ext import refine
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.neighbors import bounded, pivots
+from d2ke.neighbors import pivots
 
 many = settings(max_examples=examples(50), deadline=None)
 
@@ -70,23 +70,7 @@ def test_bounds_are_never_above_the_distance(data):
 @many
 @given(data=st.data())
 def test_the_search_is_exact(data):
-    X, options = data.draw(collections()), chosen(data.draw)
-    options["n_threads"] = data.draw(st.integers(1, 3))
-    include_self = data.draw(st.booleans())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounded, "FEWEST_PAIRS", 0)
-        patch.setattr(bounded, "_ROWS", 7)
-        patch.setattr(bounded, "pays", lambda *_: True)
-        D = dense(X, None, **options)
-        radius = data.draw(radii(D))
-        k = data.draw(st.integers(1, len(X) - 1))
-        check_nearest(D, X, k=k, include_self=include_self, **options)
-        check_nearest(D, X, k=k, radius=radius, **options)
-        check_within(D, X, radius=radius, include_self=include_self, **options)
-        Y = X[: data.draw(st.integers(1, len(X)))]
-        D = dense(X, Y, **options)
-        check_nearest(D, X, Y, k=min(k, len(Y)), **options)
-        check_within(D, X, Y, radius=radius, **options)
+    check_bounded(data, data.draw(collections()), chosen(data.draw))
 
 
 def clouds(n, seed, spread=30.0):

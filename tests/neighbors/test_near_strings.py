@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within, radii
+from neighbor_cases import check_nearest, check_searches, check_within, radii
 from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
@@ -72,24 +72,19 @@ def test_the_cut_distance_and_the_bound_by_letters(name, pair, data):
 def test_every_way_is_exact(way, data):
     pairs = data.draw(st.lists(relatives(data.draw(st.sampled_from([5, 20, 90]))), min_size=2))
     X = [string for pair in pairs for string in pair]
-    k = data.draw(st.integers(1, min(9, len(pairs))))
-    include_self = data.draw(st.booleans())
-    options = {"distance": data.draw(st.sampled_from([*EDITS])),
-               "normalize": data.draw(st.booleans()),
-               "n_threads": data.draw(st.integers(1, 3))}  # fmt: skip
+    options = {
+        "distance": data.draw(st.sampled_from([*EDITS])),
+        "normalize": data.draw(st.booleans()),
+    }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strings, "_FEWEST", 10**9 if way == "cut-offs alone" else 0)
         patch.setattr(strings, "_TRY", 1e9)
         patch.setattr(strings, "_QUERIES", 5)
         patch.setattr(string_costs, "TIMES", WAYS[way])
-        D = d2ke.distance_matrix(X, **options)
-        radius = data.draw(radii(D) | st.sampled_from([0.3, 2.5, 7.0]))
-        check_nearest(D, X, k=k, include_self=include_self, **options)
-        check_nearest(D, X, k=k, radius=radius, **options)
-        check_within(D, X, radius=radius, include_self=include_self, **options)
+        check_searches(data, X, options)
+        radius = data.draw(st.sampled_from([0.3, 2.5, 7.0]))
         X, Y = [*X[::2], "uvw"], X[1::2]
         D = d2ke.distance_matrix(X, Y, **options)
-        check_nearest(D, X, Y, k=k, **options)
         check_within(D, X, Y, radius=radius, **options)
 
 

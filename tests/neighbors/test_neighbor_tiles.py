@@ -1,38 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours of every distance against the whole matrix; options and errors."""
+"""Neighbours by tiles of the whole matrix; options and errors.
+
+`test_every_distance` has the tiles of all distances.
+"""
 
 import numpy as np
 import pytest
 import tqdm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neighbor_cases import check_nearest, check_within, means, radii
+from neighbor_cases import check_nearest, check_searches, check_within
 from reference import examples, same
 
 import d2ke
 from d2ke._base import memory
-from d2ke.neighbors import bounded, problem
+from d2ke.neighbors import problem
 
-DISTANCES = [
-    ("dtw", {"window": 2}),
-    ("dtw", {"ground": "sqeuclidean"}),
-    ("msm", {"c": 0.2}),
-    ("msm", {"independent": False}),
-    ("erp", {"g": 0.3}),
-    ("twe", {"nu": 0.1, "window": 2}),
-    ("lcss", {"epsilon": 0.4}),
-    ("wdtw", {}),
-    ("ddtw", {}),
-    ("frechet", {}),
-    ("window", {"normalize": False}),
-    ("mhd", {}),
-    ("hausdorff", {}),
-    ("chamfer", {}),
-    ("directed_mhd", {}),
-    ("directed_hausdorff", {}),
-    ("emd", {}),
-    ("kernel", {"sigma": 1.0}),
-]
+DISTANCES = [("dtw", {"window": 2}), ("msm", {"independent": False}), ("directed_mhd", {})]
 few = settings(max_examples=examples(30), deadline=None)
 
 
@@ -60,44 +44,25 @@ def collections(draw, kind=None):
 @given(data=st.data())
 def test_distances_of_vectors(distance, params, data):
     X = data.draw(collections())
-    compare(data, X, distance, params)
+    check_searches(data, X, {"distance": distance, **params})
 
 
 @few
 @given(data=st.data(), mode=st.sampled_from(["global", "prefix", "infix"]))
 def test_levenshtein(data, mode):
     X = data.draw(collections("strings"))
-    compare(data, X, "levenshtein", {"mode": mode})
-
-
-@few
-@given(data=st.data(), strands=st.sampled_from(["one", "both"]))
-def test_gapped_words(data, strands):
-    X = data.draw(st.lists(st.text("ACG", max_size=9), min_size=2, max_size=9))
-    compare(data, X, "gapped", {"strands": strands})
+    check_searches(data, X, {"distance": "levenshtein", "mode": mode})
 
 
 @few
 @given(data=st.data())
 def test_python_function(data):
     X = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=14))
-    compare(data, X, lambda a, b, power: float(abs(a - b)) ** power + 0.5 * (a > b), {"power": 2})
 
+    def distance(a, b, power):
+        return float(abs(a - b)) ** power + 0.5 * (a > b)
 
-def compare(data, X, distance, params):
-    """Compare both functions with the matrix, among X and against a part of X."""
-    options = {"distance": distance, "n_threads": data.draw(st.integers(1, 3)), **params}
-    include_self = data.draw(st.booleans())
-    D = d2ke.distance_matrix(X, **options)
-    radius = data.draw(radii(D))
-    k = data.draw(st.integers(1, len(X) - 1))
-    check_nearest(D, X, k=k, include_self=include_self, **options)
-    check_nearest(D, X, k=k, radius=radius, **options)
-    check_within(D, X, radius=radius, include_self=include_self, **options)
-    Y = X[: data.draw(st.integers(1, len(X)))]
-    D = d2ke.distance_matrix(X, Y, **options)
-    check_nearest(D, X, Y, k=min(k, len(Y)), **options)
-    check_within(D, X, Y, radius=radius, **options)
+    check_searches(data, X, {"distance": distance, "power": 2})
 
 
 def test_a_compiled_function():
@@ -116,14 +81,6 @@ def test_a_compiled_function():
     X[37] = np.full((2, 1), 0.25)
     with pytest.raises(ValueError, match=r"distance\(X\[\d+\], X?Y?\[\d+\]\) must be finite"):
         d2ke.nearest(X, k=3, distance=distance)
-
-
-def test_a_bad_result_is_named_by_its_pair():
-    def refuse(a, b):
-        return -1.0 if (a, b) == (3, 11) else 1.0
-
-    with pytest.raises(ValueError, match=r"distance\(X\[3\], X\[11\]\) must be finite and >= 0"):
-        d2ke.nearest(list(range(13)), k=1, distance=refuse)
 
 
 @pytest.mark.parametrize("m", [None, 11])
@@ -199,24 +156,3 @@ def test_results_that_do_not_fit(monkeypatch):
     check_within(D, X, radius=3, distance="levenshtein")
     with pytest.raises(MemoryError, match="pairs within the radius that are known so far"):
         d2ke.within(X, radius=9, distance="levenshtein")
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
-    "distance", ["dtw", "msm", "edr", "emd", "mhd", "levenshtein", "osa", means]
-)
-def test_nearest_within_a_radius(distance, dtype, monkeypatch):
-    monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
-    rng = np.random.default_rng(0)
-    if distance in ("levenshtein", "osa"):
-        X = d2ke.samplers.random_strings(70, "abc", length=(3, 12), seed=0)
-        options = {"distance": distance}
-    else:
-        kind = "sets" if distance in ("emd", "mhd") else "series"
-        walks = [rng.normal(size=(rng.integers(3, 9), 1)).cumsum(axis=0) for _ in range(70)]
-        X = d2ke.pack([x.astype(dtype) for x in walks], channels_first=False, kind=kind)
-        options = {"distance": distance} | ({"epsilon": 0.3} if distance == "edr" else {})
-    D = d2ke.distance_matrix(X, **options)
-    for radius in (0, float(np.sort(D, axis=1)[len(D) // 2, 2]), float(D.max()) / 2):
-        check_nearest(D, X, k=4, radius=radius, n_threads=2, **options)
-    check_nearest(D[:25], X[:25], X, k=4, radius=radius, include_self=False, **options)

@@ -3,7 +3,6 @@
 
 import subprocess
 import sys
-from functools import cache
 
 import numpy as np
 import pytest
@@ -13,11 +12,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import d2ke
-from d2ke._ext import alignment, emd
+from d2ke._ext import emd
 from d2ke.distances.alignment import align as module
 from d2ke.distances.alignment import series as align_series
 from d2ke.distances.alignment import tables as align_tables
-from d2ke.distances.alignment.series import WarpingTable
 from d2ke.distances.registry import DISTANCES
 
 GROUNDS = ("euclidean", "sqeuclidean")
@@ -56,78 +54,6 @@ def two_series(draw, most=14, dtypes=(np.float64, np.float32)):
         values = rng.integers(-3, 4, (n + m, dim)) * np.finfo(dtype).smallest_subnormal
     values = values.astype(dtype)
     return values[:n], values[n:]
-
-
-def check_path(path, x, y, radius):
-    pairs = path.pairs
-    assert pairs[0].tolist() == [0, 0]
-    assert pairs[-1].tolist() == [len(x) - 1, len(y) - 1]
-    steps = {tuple(step) for step in np.diff(pairs, axis=0).tolist()}
-    assert steps <= {(0, 1), (1, 0), (1, 1)}
-    assert np.abs(pairs[:, 0] - pairs[:, 1]).max() <= radius
-    total = path.costs.dtype.type(0)
-    with np.errstate(over="ignore"):
-        for cost in path.costs:
-            total += cost
-    assert float(total) == path.value
-
-
-@pytest.mark.filterwarnings("ignore:overflow")
-@settings(max_examples=reference.examples(150))
-@given(
-    pair=two_series(),
-    window=st.sampled_from([None, 0, 1, 3, "rws"]),
-    ground=st.sampled_from(GROUNDS),
-)
-def test_dtw_costs_what_the_matrix_says(isa, pair, window, ground):
-    x, y = pair
-    path = d2ke.align(x, y, "dtw", window=window, ground=ground)
-    wanted = entry(x, y, "dtw", window=window, ground=ground)
-    assert path.value == wanted
-    assert path.costs.dtype == x.dtype
-    check_path(path, x, y, reference.window_radius(window, len(x), len(y)))
-
-
-def cheapest_path(x, y, radius):
-    """Try all paths."""
-    costs = cdist(x, y)
-
-    @cache
-    def least(i, j):
-        if abs(i - j) > radius or i < 0 or j < 0:
-            return np.inf
-        before = 0 if i == j == 0 else min(least(i - 1, j), least(i, j - 1), least(i - 1, j - 1))
-        return costs[i, j] + before
-
-    return least(len(x) - 1, len(y) - 1)
-
-
-@settings(max_examples=reference.examples(100))
-@given(pair=two_series(most=6, dtypes=(np.float64,)), window=st.sampled_from([None, 0, 1, 2]))
-def test_dtw_is_the_cheapest_path(pair, window):
-    x, y = (np.clip(one, -1e9, 1e9) for one in pair)
-    path = d2ke.align(x, y, window=window)
-    wanted = cheapest_path(x, y, reference.window_radius(window, len(x), len(y)))
-    assert path.value == pytest.approx(wanted, rel=1e-12, abs=1e-300)
-    costs = cdist(x, y)[tuple(path.pairs.T)]
-    np.testing.assert_allclose(path.costs, costs, rtol=1e-12, atol=1e-300)
-
-
-@settings(max_examples=reference.examples(60))
-@given(
-    pair=two_series(most=40),
-    window=st.sampled_from([None, 0, 2, 7]),
-    rows=st.integers(1, 7),
-    states=st.integers(2, 4),
-)
-def test_few_rows_in_memory_have_the_same_bits(pair, window, rows, states):
-    x, y = pair
-    wanted = d2ke.align(x, y, "dtw", window=window)
-    cells = alignment.GroundRows(x, y, False)
-    table = WarpingTable(cells, -1 if window is None else window, x.dtype)
-    align_tables.trace(table, align_tables.Plan(rows, states, 9), 0, len(x), table.start())
-    reference.same(table.path, wanted.pairs)
-    assert table.value == wanted.value
 
 
 def test_less_memory_has_the_same_path(monkeypatch):
@@ -192,24 +118,6 @@ def test_operations_make_y_of_x(x, y, mode):
     assert (in_y == (found.operations.op != "delete")).all()
     assert found.pairs[in_x, 0].tolist() == list(range(first, end))
     assert found.pairs[in_y, 1].tolist() == list(range(len(y)))
-
-
-@settings(max_examples=reference.examples(60))
-@given(
-    seed=st.integers(0, 2**32),
-    mode=st.sampled_from(MODES),
-    rows=st.integers(1, 9),
-    states=st.integers(2, 4),
-)
-def test_strings_with_few_rows_in_memory(seed, mode, rows, states):
-    rng = np.random.default_rng(seed)
-    x, y = ("".join(rng.choice(list("abcd"), n)) for n in rng.integers(0, 300, 2))
-    wanted = d2ke.align(x, y, mode=mode)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(align_tables, "plan", lambda *_: align_tables.Plan(rows, states, 9))
-        found = d2ke.align(x, y, mode=mode)
-    reference.same(found.pairs, wanted.pairs)
-    assert found.value == wanted.value == reference.levenshtein(x, y, mode)
 
 
 def test_letters_of_every_kind():

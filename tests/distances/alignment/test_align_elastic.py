@@ -16,7 +16,9 @@ from d2ke.distances.registry import DISTANCES
 PARAMETERS = {
     **reference.ELASTIC_PARAMETERS,
     "msm": st.fixed_dictionaries({"c": reference.POSITIVE, "independent": st.just(False)}),
-    "dtw": st.just({"ground": "manhattan"}),
+    "dtw": st.sampled_from(
+        [{"ground": ground} for ground in ("euclidean", "sqeuclidean", "manhattan")]
+    ),
 }
 LEAVES_OUT = ("erp", "edr", "lcss")
 WINDOWS = st.sampled_from([None, 0, 1, 3, "rws"])
@@ -67,6 +69,8 @@ def check_cost(name, found, x, y, params):
     x, y = (one.astype(np.float64) for one in (x, y))
     wanted = reference.path_cost(name, x, y, found.pairs.tolist(), **params)
     assert found.value == pytest.approx(wanted, **close)
+    if name == "dtw" and params["ground"].endswith("euclidean"):  # in the kernel's own type
+        assert np.cumsum(found.costs)[-1] == found.value
     if name == "frechet":
         total = found.costs.max()
         assert found.costs[found.maximum] == total
