@@ -9,6 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference import examples
 from scipy.io import loadmat, savemat
 
 from d2ke import distance_matrix
@@ -183,49 +186,24 @@ def test_actrecog_refused_archive(tmp_path, changed, more, problem):
         load_actrecog(actrecog_file(tmp_path, changed, *more))
 
 
-@pytest.mark.parametrize(
-    ("rows", "lengths"),
-    [
-        (1, [1]),
-        (5, [1]),
-        (6, [2]),
-        (746, [150]),
-        (750, [150]),
-        (751, [151]),
-        (755, [151]),
-        (756, [151, 2]),
-        (1501, [151, 151]),
-        (1506, [151, 151, 2]),
-        (2000, [151, 151, 100]),
-    ],
-)
-def test_actrecog_cuts(tmp_path, rows, lengths):
-    text = table((0, 3), (4, rows), (0, 2))
-    objects, labels = load_actrecog(actrecog_file(tmp_path, {10: text}))
-    assert objects.lengths.tolist() == [2] * 9 + lengths + [2] * 5
-    assert labels.tolist() == [3] * 9 + [4] * len(lengths) + [3] * 5
-    x = np.concatenate([objects[i][:, 0] for i in range(9, 9 + len(lengths))])
-    # Where it is cut, a step is in both pieces.
-    expected = [3 + 5 * i for i in range(-(-rows // 5))]
-    assert sorted(set(x.tolist())) == expected
-    assert len(x) == len(expected) + len(lengths) - 1
+RUNS = st.lists(st.tuples(st.integers(0, 7), st.integers(1, 1600)), max_size=4)
 
 
-def test_actrecog_runs_and_folders(tmp_path):
+@given(RUNS, RUNS)
+@settings(max_examples=examples(60))
+@example([(4, 751)], [(4, 756), (0, 1), (4, 1506)])
+def test_actrecog_cuts(tmp_path_factory, first, last):
+    texts = {1: table(*first, (2, 1)), 15: table(*last, (2, 1))}
     path = actrecog_file(
-        tmp_path,
-        # The same label again after a pause is another run; and so is that of the next person.
-        {1: table((7, 11), (0, 4), (7, 6), (2, 1), (0, 1)), 2: table((2, 6))},
-        ("Activity/README", "1,2"),
-        ("__MACOSX/Activity/._1.csv", "\0"),
-        folder="Activity/",
+        tmp_path_factory.mktemp("tables"), texts, ("__MACOSX/Activity/._1.csv", "\0"), folder="a/"
     )
     objects, labels = load_actrecog(path)
-    assert labels.tolist() == [7, 7, 2, 2, *[3] * 13]
-    assert [o[:, 0].tolist() for o in objects][:4] == [[0, 5, 10], [15, 20], [21], [0, 5]]
-    assert objects[0].tolist() == [[0, 7, -1.5], [5, 7, -1.5], [10, 7, -1.5]]
-    with pytest.raises(ValueError, match=r"actrecog: .*n_objects is 17 instead of 2624"):
-        load("actrecog", tmp_path)
+    rows = [line.split(",") for line in texts[1].splitlines()]
+    expected = series_by_the_book(rows)
+    expected += [(3, [[0.0, 3.0, -1.5], [5.0, 3.0, -1.5]])] * 13
+    expected += series_by_the_book([line.split(",") for line in texts[15].splitlines()])
+    assert labels.tolist() == [label for label, _ in expected]
+    assert [one.tolist() for one in objects] == [steps for _, steps in expected]
 
 
 # ---------------------------------------------------------------- archives of UCR and UEA
