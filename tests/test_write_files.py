@@ -276,7 +276,7 @@ def test_interrupted_and_resumed(file, small_blocks, features, monkeypatch):
         open_features(f"{file}.part")
     with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
         d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein", gamma=0.4)
-    # Blocks that were done are not computed again: two of six calls of fsync are for the seal.
+    # Rows that were done are not computed again.
     computed, run = [], feature_writer._fill
 
     def counted(stream, seal, compute, *rest):
