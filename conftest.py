@@ -72,14 +72,6 @@ def data_dir() -> Path:
     return Path(folder)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def session_cache(tmp_path_factory):
-    """Keep what loaders keep for themselves away from the user's own cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("D2KE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Make slow tests of all but every k-th case of a test that is marked ``sample(k)``."""

@@ -12,29 +12,15 @@ from typing import Any
 
 import numpy as np
 
+import d2ke
+from d2ke import Objects
 from d2ke._base.blas import one_blas_thread
-from d2ke._base.checks import choice
-from d2ke.datasets import Dataset, standardize
-from d2ke.distances.matrix import distance_matrix
-from d2ke.embedding.features import d2ke_features
-from d2ke.embedding.gram import dsk_gram
-from d2ke.embedding.pseudo_euclidean import gdk_led
+from d2ke.datasets import Dataset
 from d2ke.embedding.scaling import Scaling, compress
-from d2ke.learners.linear_model import predict
-from d2ke.learners.losses import train_classifier
-from d2ke.learners.neighbors import knn_predict
-from d2ke.learners.solvers.libsvm import svmtrain
-from d2ke.learners.solvers.svm_model import svmpredict
 from d2ke.model_selection.candidates import search_vectors
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.methods import LED_SIZES
-from d2ke.model_selection.search import search
-from d2ke.models.predict import d2ke_predict
 from d2ke.models.recipes import default_size
-from d2ke.models.train import d2ke_train
-from d2ke.objects.container import Objects
-from d2ke.objects.packing import pack
-from d2ke.objects.samplers.training import training_objects
 from papers.settings import Setting, sample
 
 _FOLDS = 10
@@ -119,10 +105,10 @@ class Division:
         rows, others = dataset.split(seed)
         divided = dataset.objects[rows], dataset.objects[others]
         if setting.scale_channels:
-            divided = standardize(*divided)
+            divided = d2ke.datasets.standardize(*divided)
         if setting.single and divided[0].kind != "strings":
             divided = tuple(
-                pack([x.astype(np.float32) for x in X], kind=X.kind, channels_first=False)
+                d2ke.pack([x.astype(np.float32) for x in X], kind=X.kind, channels_first=False)
                 for X in divided
             )
         labels = dataset.labels[rows], dataset.labels[others]
@@ -148,7 +134,7 @@ class Division:
         out = None
         if self.setting.single:
             out = np.empty((len(X), len(X if Y is None else Y)), np.float32)
-        return distance_matrix(
+        return d2ke.distance_matrix(
             X,
             Y,
             self.dataset.distance,
@@ -176,7 +162,7 @@ def evaluate(method: str, division: Division, *, sizes: Sequence[int] = ()) -> O
     Outcome
         The parameters are chosen without the test part.
     """
-    function = METHODS[choice("method", method, METHODS)]
+    function = METHODS[method]
     # The search is parallel over gammas, the models over classes; BLAS threads inside these would
     # make both many times slower.
     with one_blas_thread():
@@ -201,7 +187,7 @@ def _rsm(division: Division, sizes: Sequence[int]) -> Outcome:
     setting, outcome = division.setting, Outcome()
     R = min(setting.rsm_R or setting.R, len(division.train))
     _search(division, outcome, "rsm", _features_grid(setting, R))
-    omega = training_objects(R, division.train, seed=division.seed)[0]
+    omega = d2ke.samplers.training_objects(R, division.train, seed=division.seed)[0]
     return _finish(division, outcome, omega, sizes)
 
 
@@ -230,7 +216,7 @@ def _search(
     if n < total:
         outcome.remark(f"searched with {n} of {total} training objects")
     with outcome.timed("search"):
-        result = search(
+        result = d2ke.search(
             division.y_train[:n],
             division.train[:n],
             method,
@@ -269,8 +255,8 @@ def _finish(division: Division, outcome: Outcome, omega: Objects, sizes: Sequenc
 def _fit(division: Division, outcome: Outcome, D_train: np.ndarray, D_test: np.ndarray) -> float:
     gamma, scaling = outcome.parameters["gamma"], outcome.parameters["scaling"]
     with outcome.timed("features"):
-        Z_train = d2ke_features(D_train, gamma, n_threads=division.n_threads)
-        Z_test = d2ke_features(D_test, gamma, n_threads=division.n_threads)
+        Z_train = d2ke.d2ke_features(D_train, gamma, n_threads=division.n_threads)
+        Z_test = d2ke.d2ke_features(D_test, gamma, n_threads=division.n_threads)
         fitted = Scaling.fit(Z_train, scaling)
         F_train, F_test = compress(
             fitted.apply(Z_train), fitted.apply(Z_test), n_threads=division.n_threads
@@ -280,7 +266,7 @@ def _fit(division: Division, outcome: Outcome, D_train: np.ndarray, D_test: np.n
 
 def _linear(division: Division, outcome: Outcome, F_train: np.ndarray, F_test: np.ndarray) -> float:
     with outcome.timed("model"):
-        model = train_classifier(
+        model = d2ke.train_classifier(
             division.y_train,
             F_train,
             loss=outcome.parameters["loss"],
@@ -288,7 +274,7 @@ def _linear(division: Division, outcome: Outcome, F_train: np.ndarray, F_test: n
             n_threads=division.n_threads,
         )
     with outcome.timed("prediction"):
-        _, (accuracy, _, _), _ = predict(division.y_test, F_test, model)
+        _, (accuracy, _, _), _ = d2ke.predict(division.y_test, F_test, model)
     return accuracy
 
 
@@ -300,7 +286,7 @@ def _knn(division: Division, sizes: Sequence[int]) -> Outcome:
     right = 0
     for block, D in _test_distances(division, outcome):
         with outcome.timed("prediction"):
-            labels = knn_predict(division.y_train, D, k)
+            labels = d2ke.knn_predict(division.y_train, D, k)
             right += int(np.sum(labels == division.y_test[block]))
     outcome.accuracy = 100.0 * right / len(division.test)
     return outcome
@@ -331,11 +317,11 @@ def _dsk(kind: str, division: Division, sizes: Sequence[int]) -> Outcome:
     chosen = _search(division, outcome, f"dsk_{kind}", grid, within=within)
     kernel = {name: value for name, value in chosen.items() if name != "C"}
     with outcome.timed("model"):
-        K = dsk_gram(within, kind=kind, **kernel)
-        model = svmtrain(division.y_train[:n], K, f"-t 4 -c {chosen['C']} -q")
+        K = d2ke.dsk_gram(within, kind=kind, **kernel)
+        model = d2ke.svmtrain(division.y_train[:n], K, f"-t 4 -c {chosen['C']} -q")
     with outcome.timed("prediction"):
-        K = dsk_gram(D, kind=kind, **kernel)
-        _, (outcome.accuracy, _, _), _ = svmpredict(division.y_test, K, model)
+        K = d2ke.dsk_gram(D, kind=kind, **kernel)
+        _, (outcome.accuracy, _, _), _ = d2ke.svmpredict(division.y_test, K, model)
     return outcome
 
 
@@ -349,7 +335,7 @@ def _gdk_led(division: Division, sizes: Sequence[int]) -> Outcome:
     grid = {"C_scale": setting.costs, "loss": setting.losses}
     R = _search(division, outcome, "gdk_led", grid, within=within)["R"]
     with outcome.timed("features"):
-        embedding = gdk_led(within, R)
+        embedding = d2ke.gdk_led(within, R)
     F_train = embedding.Z
     if n < len(division.train):
         with outcome.timed("distances"):
@@ -371,7 +357,7 @@ def _transductive(division: Division, outcome: Outcome, within: np.ndarray) -> O
         among_test = division.distances(division.test, None)
     with outcome.timed("features"):
         whole = np.block([[within, D.T], [D, among_test]])
-        Z = gdk_led(whole, min(max(LED_SIZES), len(whole))).Z
+        Z = d2ke.gdk_led(whole, min(max(LED_SIZES), len(whole))).Z
         unit = float(np.mean(np.sum(Z**2, axis=1))) or 1.0
     with outcome.timed("search"):
         codes = np.unique(division.y_train, return_inverse=True)[1]
@@ -401,7 +387,7 @@ def _views(division: Division, sizes: Sequence[int]) -> Outcome:
     """D2KE of views, by the recipe for the kind of objects: there is nothing to set."""
     outcome, R = Outcome(), division.setting.R
     with outcome.timed("model"):
-        model = d2ke_train(
+        model = d2ke.d2ke_train(
             division.y_train,
             division.train,
             distance=division.dataset.distance,
@@ -413,7 +399,7 @@ def _views(division: Division, sizes: Sequence[int]) -> Outcome:
     outcome.parameters = {"R": model.R, "C": model.C}
     outcome.search_accuracy = model.accuracy
     with outcome.timed("prediction"):
-        _, outcome.accuracy, _ = d2ke_predict(
+        _, outcome.accuracy, _ = d2ke.d2ke_predict(
             division.y_test,
             division.test,
             model,

@@ -68,10 +68,6 @@ ORDER = {
     for name in names.split()
 }
 
-UNPUBLISHED = {
-    "iq-radio": "the data were never published",
-    "bit-str4": "its strings were never published",
-}
 
 # Limits of the comparison with the paper, by data set.
 NOTES = {

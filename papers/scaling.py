@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.objects.container import Objects, from_owned, offsets_of
+from d2ke import Objects
 from papers.datasets import load
 from papers.methods import METHODS, Division, evaluate
 from papers.paper import METHOD_NAMES
 from papers.peak import peak_memory
-from papers.scaling_curves import curve, predicted, summary
 from papers.settings import SETTINGS, quick
 from papers.tables import line, table
 
@@ -26,6 +25,7 @@ COLUMNS = ("axis", "method", "n", "factor", "length", "accuracy", "processor_sec
            "without_search", "memory")  # fmt: skip
 _SEARCH_R = 256
 _MOST_AT_LENGTHS = 1000  # training objects where the length varies
+_COSTS = ("processor_seconds", "without_search", "memory")
 Point = dict[str, Any]
 
 
@@ -42,7 +42,7 @@ def scaling(
     out: str | Path = "d2ke-scaling",
     data_dir: str | Path | None = None,
     n_threads: int | None = None,
-) -> dict[str, Any]:
+) -> list[Point]:
     """Measure methods on growing parts of a data set, and on shorter and longer objects.
 
     Each point is a method on a part of the training objects: choice of parameters, training and
@@ -74,8 +74,8 @@ def scaling(
 
     Returns
     -------
-    dict
-        ``points``, ``slopes`` and ``crossings``, see `papers.scaling_curves.summary`.
+    list of dict
+        The rows of scaling-NAME.csv.
     """
     # The quick search, but of all objects at every size.
     setting = replace(
@@ -105,11 +105,9 @@ def scaling(
                 writer.writerow(point)
                 file.flush()
                 points.append(point)
-    by_axis = ([p for p in points if p["axis"] == axis] for axis in ("n", "length"))
-    result = {"points": points, **summary(*by_axis)}
-    text = "\n".join(report_lines(name, result))
+    text = "\n".join(report_lines(name, points))
     (folder / f"scaling-{name}.md").write_text(text + "\n", "utf-8")
-    return result
+    return points
 
 
 def points_of(
@@ -117,9 +115,11 @@ def points_of(
 ) -> Iterator[Point]:
     """Measure a method along an axis, "n" or "length" (with n objects), until it takes too long."""
     points: list[Point] = []
+    key = "n" if axis == "n" else "factor"
     for size in sizes:
-        costs = curve(points, "n" if axis == "n" else "factor", "processor_seconds")
-        if costs and predicted(costs, size) > seconds:
+        # The slope between the last two sizes goes on; after the first one the cost is the square.
+        slope = slope_of(points[-2:], "processor_seconds", key) if len(points) > 1 else 2.0
+        if points and points[-1]["processor_seconds"] * 2 ** max(slope, 0.0) > seconds:
             print(f"{METHOD_NAMES[method]} stops before {axis} {size:g}, which would take too long")
             return
         division = part_of(
@@ -172,7 +172,7 @@ def stretched(objects: Objects, factor: float, resample: bool) -> Objects:
     """
     before = objects.lengths
     after = np.maximum(np.rint(before * factor).astype(np.int64), np.minimum(before, 1))
-    offsets = offsets_of(after)
+    offsets = np.concatenate([[0], np.cumsum(after)])
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], after)
     start, length = np.repeat(objects.offsets[:-1], after), np.repeat(before, after)
     if not resample:
@@ -184,32 +184,33 @@ def stretched(objects: Objects, factor: float, resample: bool) -> Objects:
         high = np.minimum(low + 1, length - 1)
         share = (exact - low)[:, None].astype(objects.dtype)
         values = objects.values[start + low] * (1 - share) + objects.values[start + high] * share
-    return from_owned(objects.kind, values, offsets, objects.alphabet, objects.letters)
+    return Objects(objects.kind, values, offsets, objects.alphabet, objects.letters)
 
 
-def report_lines(name: str, result: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of the page: points, slopes p of cost ~ size^p, and crossings."""
+def slope_of(points: Sequence[Point], cost: str, key: str) -> float:
+    """Return p of cost ~ size^p, by least squares over the logarithms."""
+    x, y = (np.log([point[name] for point in points]) for name in (key, cost))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def report_lines(name: str, points: Sequence[Point]) -> Iterator[str]:
+    """Yield the lines of the page: points, and slopes p of cost ~ size^p."""
     yield f"# Cost against size: {name}\n"
     titles = ("method", "N", "mean length", "accuracy, %", "processor s", "without search", "MiB")
     yield from table(titles)
-    for p in result["points"]:
+    for p in points:
         memory = "" if p["memory"] is None else f"{p['memory'] / 2**20:.0f}"
         cost = f"{p['processor_seconds']:.2f}", f"{p['without_search']:.2f}", memory
         size = p["n"], f"{p['length']:.1f}", f"{p['accuracy']:.1f}"
         yield line([METHOD_NAMES[p["method"]], *size, *cost])
-    yield "\nSlopes over all sizes, in parentheses of the last doubling:\n"
-    quantities = ("seconds", "without_search", "memory", "seconds_by_length")
-    yield from table(["method", *quantities])
-    for method, of_method in result["slopes"].items():
-        texts = (
-            of_method[q] and "{fit:.2f} ({last:.2f})".format(**of_method[q]) for q in quantities
-        )
-        yield line([METHOD_NAMES[method], *(text or "" for text in texts)])
-    yield "\nFrom which N on a method takes less time than another:\n"
-    yield from table(["method", "other", "quantity", "N", "kind"])
-    for p in result["crossings"]:
-        names = METHOD_NAMES[p["method"]], METHOD_NAMES[p["other"]]
-        yield line([*names, p["quantity"], p["size"] or "", p["kind"]])
+    yield "\nSlopes over all sizes, of N or of the mean length:\n"
+    yield from table(["method", "against", *_COSTS])
+    for method, axis in dict.fromkeys((p["method"], p["axis"]) for p in points):
+        row = [METHOD_NAMES[method], axis]
+        for cost in _COSTS:
+            known = [p for p in points if (p["method"], p["axis"]) == (method, axis) and p[cost]]
+            row.append(f"{slope_of(known, cost, axis):.2f}" if len(known) > 1 else "")
+        yield line(row)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

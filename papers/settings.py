@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from d2ke import Objects, samplers
 from d2ke.learners.losses import LOSSES
 from d2ke.model_selection.grids import COSTS
-from d2ke.objects.container import Objects
-from d2ke.objects.samplers.random_objects import random_series, random_sets, random_strings
-from d2ke.objects.samplers.strings import markov_strings
-from d2ke.objects.samplers.training import resampled, segments
 from papers.datasets import REGISTRY, Dataset
 
 
@@ -234,17 +231,17 @@ def sample(
     options = dict(parameters)
     if dataset.domain == "strings":
         if options.get("order", 0):
-            return markov_strings(R, train, seed=seed, **options)
+            return samplers.markov_strings(R, train, seed=seed, **options)
         options.pop("order", None)
-        return random_strings(R, dataset.alphabet, seed=seed, **options)
+        return samplers.random_strings(R, dataset.alphabet, seed=seed, **options)
     if dataset.domain == "series":
         if options.pop("source", "noise") == "segments":
             scale = options.pop("sigma")
-            return segments(R, train, scale=scale, seed=seed, **options)
-        return random_series(R, train.dim, seed=seed, dtype=train.dtype, **options)
+            return samplers.segments(R, train, scale=scale, seed=seed, **options)
+        return samplers.random_series(R, train.dim, seed=seed, dtype=train.dtype, **options)
     if options.get("region") == "data":
-        return resampled(R, train, size=options["size"], seed=seed)
+        return samplers.resampled(R, train, size=options["size"], seed=seed)
     if train.dim < 16:
         low, high = np.min(train.values, axis=0), np.max(train.values, axis=0)
         options |= {"region": "box", "low": low, "high": high}
-    return random_sets(R, train.dim, seed=seed, dtype=train.dtype, **options)
+    return samplers.random_sets(R, train.dim, seed=seed, dtype=train.dtype, **options)

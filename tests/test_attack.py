@@ -14,8 +14,6 @@ from d2ke.cli.result_files import InputError
 from d2ke.explain.pictures import coordinates
 from d2ke.models.labels import read_labels
 
-LCSS = {"distance": "lcss", "epsilon": 0.5}
-
 
 @pytest.mark.parametrize("scale", [1.0, 1e5, 1e10])
 def test_the_bound_of_the_linear_kernel_distance_bounds_its_error(scale):
@@ -45,22 +43,6 @@ def test_a_bar_in_a_class_is_escaped_in_sets():
     decisions = np.ones((2, 3))
     columns, _ = certainty(model, decisions, np.ones(2), 0.001, None)
     assert columns["set"][0] == r"a|a\|b|c\\"
-
-
-@pytest.mark.parametrize(("n", "m"), [(6, 6), (4, 9), (9, 4)])
-@pytest.mark.parametrize("window", [0, 1, 3])
-def test_the_window_of_lcss_is_as_documented(n, m, window):
-    rng = np.random.default_rng(n * m + window)
-    x, y = rng.integers(0, 3, n), rng.integers(0, 3, m)
-    longest = np.zeros((n + 1, m + 1), int)
-    for i in range(n):
-        for j in range(m):
-            match = x[i] == y[j] and abs(i - j) <= max(window, abs(n - m))
-            longest[i + 1, j + 1] = max(
-                longest[i, j + 1], longest[i + 1, j], longest[i, j] + 1 if match else 0
-            )
-    found = d2ke.distance_matrix([x.astype(float)], [y.astype(float)], window=window, **LCSS)
-    assert found[0, 0] == pytest.approx(1 - longest[-1, -1] / min(n, m))
 
 
 @pytest.mark.filterwarnings("ignore:little or nothing")

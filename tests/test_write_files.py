@@ -7,15 +7,12 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import h5py
-import kills
 import numpy as np
 import pytest
 import reference
@@ -26,7 +23,6 @@ from reference import same
 import d2ke
 from d2ke._base.resuming import locked
 from d2ke.io import feature_writer, load_features, open_features, save_features
-from d2ke.io import features as features_module
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -193,54 +189,51 @@ def test_the_file_is_that_of_save_features(file, tmp_path, features):
 # ---------------------------------------------------------------- kills
 
 
-def write_in_small_blocks(file):
-    """Write features as `small_blocks` does."""
-    features_module._CHUNK_BYTES, feature_writer._RUN_SECONDS = 1 << 13, 0.0
-    d2ke.write_features(file, STRINGS, OMEGA, n_threads=1, **HOW)
+CALLS = ("open", "write", "ftruncate", "replace", "unlink", "posix_fallocate", "close")
 
 
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("n_kills", [5, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_at_random_places(file, small_blocks, features, n_kills, monkeypatch):
-    """Each kill costs the block that it meets, and no other."""
-    part, finished = file.with_name("features.h5.part"), 0
-    rng = np.random.default_rng(n_kills)
-    for _ in range(n_kills):
-        child = kills.PROCESSES.Process(target=write_in_small_blocks, args=[file])
-        child.start()
-        while child.is_alive():
-            if done_blocks(part) > finished:  # it has done something
-                time.sleep(rng.random() * 0.01)
-                child.kill()
-                child.join()
-            time.sleep(0.001)
-        assert child.exitcode in (0, kills.KILLED)
-        if file.exists():
-            break
-        before, finished = finished, done_blocks(part)
-        assert finished > before
-    computed = []
-    run = feature_writer._fill
+def runs(write, calls, kill_at):
+    """Return whether it came to its end, in a process that kills itself before some call."""
+    child = os.fork()
+    if child == 0:
+        count = 0
 
-    def counted(stream, seal, compute, *rest):
-        def counting(rows, Z, report):
-            computed.append(rows)
-            compute(rows, Z, report)
+        def counted(function):
+            def call(*arguments, **keywords):
+                nonlocal count
+                if count == kill_at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                count += 1
+                return function(*arguments, **keywords)
 
-        run(stream, seal, counting, *rest)
+            return call
 
-    monkeypatch.setattr(feature_writer, "_fill", counted)
-    d2ke.write_features(file, STRINGS, OMEGA, **HOW)
-    same(read(file), features)
-    n_blocks = -(-700 // 6)
-    assert len(computed) == (n_blocks - finished if not file.exists() or computed else 0)
-    assert files(file.parent) == [file.name]
+        for name in calls:
+            if hasattr(os, name):
+                setattr(os, name, counted(getattr(os, name)))
+        try:
+            write()
+        finally:
+            os._exit(int(sys.exc_info()[0] is not None))
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return not os.WIFSIGNALED(status)
 
 
-def done_blocks(part):
-    """Return how many blocks of an unfinished file are done."""
-    rows = re.match(rb"d2ke features; rows (\d+);", part.read_bytes()) if part.exists() else None
-    return -(-int(rows[1]) // 6) if rows else 0
+def kill_before_every_call(path, write, check, calls=CALLS, step=1):
+    """Kill `write` before each call, resume it until it ends, and check the file; return how many.
+
+    It must be alone in its folder then, but for a lock. With a `step`, calls between are left out.
+    """
+    path, kills = Path(path), 0
+    while not runs(write, calls, kills):
+        kills += step
+        for kill_at in (3 + kills % 11, None):  # the first one that resumes is killed as well
+            runs(write, calls, kill_at)
+        check()
+        assert {*path.parent.iterdir()} == {path, path.with_name(f"{path.name}.lock")}
+        path.unlink()
+    return kills
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks at each kill")
@@ -255,7 +248,7 @@ def test_killed_before_every_call(tmp_path, step):
         patch.setattr(CHUNK_BYTES, 8 * 64)
         patch.setattr(feature_writer, "_RUN_SECONDS", 0.0)
         patch.setattr(os, "fsync", lambda fd: None)
-        n = kills.kill_before_every_call(
+        n = kill_before_every_call(
             path,
             lambda: d2ke.write_features(path, X, omega, n_threads=1, **HOW),
             lambda: same(read(path), wanted),
@@ -265,7 +258,7 @@ def test_killed_before_every_call(tmp_path, step):
 
 
 def test_interrupted_and_resumed(file, small_blocks, features, monkeypatch):
-    sync, left = os.fsync, [6]
+    sync, left, unfinished = os.fsync, [6], file.with_name("features.h5.part")
 
     def stop(fd):
         left[0] -= 1
@@ -283,37 +276,23 @@ def test_interrupted_and_resumed(file, small_blocks, features, monkeypatch):
         open_features(f"{file}.part")
     with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
         d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein", gamma=0.4)
+    # Rows that were done are not computed again.
+    computed, run = [], feature_writer._fill
+
+    def counted(stream, seal, compute, *rest):
+        def counting(rows, Z, report):
+            computed.append(rows)
+            compute(rows, Z, report)
+
+        run(stream, seal, counting, *rest)
+
+    monkeypatch.setattr(feature_writer, "_fill", counted)
+    done = int(re.match(rb"d2ke features; rows (\d+);", unfinished.read_bytes())[1])
     d2ke.write_features(file, STRINGS, OMEGA, **HOW)
+    assert 0 < done < 700
+    assert sum(len(range(700)[rows]) for rows in computed) == 700 - done
     same(read(file), features)
     assert files(file.parent) == [file.name]
-
-
-SLOW = """
-import sys, time
-import d2ke
-def slow(x, y):
-    print("at work", flush=True)
-    time.sleep(0.01)
-    return 1.0
-slow.version = 1
-try:
-    d2ke.write_distances(sys.argv[1], list(range(5000)), distance=slow)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C to all processes of a console")
-def test_ctrl_c(file):
-    with subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(file)], stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout.readline() == "at work\n"
-        child.send_signal(signal.SIGINT)
-        started = time.monotonic()
-        assert child.stdout.read().splitlines()[-1] == "interrupted"
-        assert time.monotonic() - started < 5
-    assert files(file.parent) == ["features.h5.part"]
 
 
 # ---------------------------------------------------------------- what is refused

@@ -28,10 +28,7 @@ of ``"actrecog"`` are cut into series by a rule of ours, since the paper's is no
 strings of MNIST's digits are not published either; those of ``"mnist-str8"`` and ``"mnist-str4"``
 are made by `boundary_code`, and have exactly the lengths that the paper states.
 
-The SIFT descriptors of the images, which need OpenCV (``pip install "d2ke[images]"``), and the
-contours of MNIST take up to half a minute to compute. They are kept in the folder ``D2KE_CACHE``
-(an environment variable), or else ``d2ke`` in ``XDG_CACHE_HOME`` or ``~/.cache``; it may be
-deleted at any time.
+The SIFT descriptors of the images need OpenCV (``pip install "d2ke[images]"``).
 """
 
 from __future__ import annotations
@@ -39,9 +36,8 @@ from __future__ import annotations
 from typing import Any
 
 import d2ke.datasets
-from d2ke._base.checks import choice
+from d2ke import pack
 from d2ke.datasets import Dataset
-from d2ke.objects.container import of_kind
 from papers.datasets import actrecog, auslan, images, mnist, pentip, ucr
 from papers.datasets.files import find_files
 from papers.datasets.source import Source, check_counts
@@ -110,7 +106,8 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     >>> auslan.summary["n_train"]  # doctest: +SKIP
     1795
     """
-    choice("name", name, [*REGISTRY, "digits"])
+    if name not in (known := [*REGISTRY, "digits"]):
+        raise ValueError(f"name must be one of {', '.join(known)}; got {name!r}")
     if name == "digits" or name in d2ke.datasets.REGISTRY:
         return d2ke.datasets.load(name, **options)
     if options:
@@ -118,6 +115,6 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     source = REGISTRY[name]
     objects, labels = source.loader(*find_files(source, data_dir))
     labels.flags.writeable = False
-    dataset = Dataset(name, of_kind(objects, source.domain) or objects, labels, source)
+    dataset = Dataset(name, pack(objects, kind=source.domain), labels, source)
     check_counts(dataset, source)
     return dataset

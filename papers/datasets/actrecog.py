@@ -3,29 +3,22 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
-from d2ke.objects.container import Objects
-from d2ke.objects.fields import finite_numbers
-from d2ke.objects.packing import pack
-from papers.datasets.files import is_hidden
+from d2ke import Objects, pack
+from papers.datasets.files import complete, numbers
 from papers.datasets.source import SERIES, Source, published
 
-N_PERSONS = 15
-COLUMNS = ("row number", "x", "y", "z", "label")
-N_CLASSES = 7
+PERSONS = range(1, 16)
+N_COLUMNS = 5
 STEP = 5
 LENGTH = 150
-_MEMBER = re.compile(r"(?:.*/)?([1-9]|1[0-5])\.csv")
-# The largest table has 4 MB; the limit keeps a broken archive from filling the memory.
-_MAX_BYTES = 1 << 24
+_MEMBER = re.compile(r"(?:.*/)?([0-9]+)\.csv")
 
 
 def load_actrecog(path: Path) -> tuple[Objects, np.ndarray]:
@@ -66,96 +59,19 @@ def load_actrecog(path: Path) -> tuple[Objects, np.ndarray]:
         If the archive is damaged or does not hold each of the tables once, or a table has a line
         that is not of this form; the message names the file and the line.
     """
+    with complete(path), zipfile.ZipFile(path) as archive:
+        members = [name for name in archive.namelist() if _MEMBER.fullmatch(name)]
+        members.sort(key=lambda name: int(_MEMBER.sub(r"\1", name)))
+        if [int(_MEMBER.sub(r"\1", name)) for name in members] != [*PERSONS]:
+            raise ValueError(f"{path} does not hold each of 1.csv to {PERSONS[-1]}.csv once")
+        texts = [archive.read(name) for name in members]
     series, labels = [], []
-    tables = _texts(path)
-    for person in range(1, N_PERSONS + 1):
-        name, text = tables[person]
-        table = _table(f"{path}: {name}", text)
+    for name, text in zip(members, texts, strict=True):
+        table = numbers(f"{path}: {name}", text, N_COLUMNS, ",")
         for label, piece in _pieces(table[:, 1:4], table[:, 4].astype(np.int64)):
             series.append(piece)
             labels.append(label)
-    if not series:
-        raise ValueError(f"{path} holds no labelled rows")
     return pack(series, channels_first=False), np.array(labels, dtype=np.int64)
-
-
-def _texts(path: Path) -> dict[int, tuple[str, str]]:
-    """Return the name and the text of each person's table."""
-    texts: dict[int, tuple[str, str]] = {}
-    with open(path, "rb") as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                for member in archive.infolist():
-                    if not member.filename.endswith(".csv") or is_hidden(member.filename):
-                        continue
-                    person = _person(path, member, texts)
-                    # Latin-1 decodes any byte, so that a wrong one is reported with its line.
-                    texts[person] = member.filename, archive.read(member).decode("latin-1")
-        # RuntimeError: encrypted, or a compression that is not known. OSError: a wrong offset.
-        except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, zlib.error) as error:
-            raise ValueError(f"{path} is not a complete .zip archive: {error}") from error
-    missing = [f"{person}.csv" for person in range(1, N_PERSONS + 1) if person not in texts]
-    if missing:
-        raise ValueError(f"{path} does not hold {', '.join(missing)}")
-    return texts
-
-
-def _person(path: Path, member: zipfile.ZipInfo, read: dict[int, tuple[str, str]]) -> int:
-    match = _MEMBER.fullmatch(member.filename)
-    if not match:
-        problem = f"is not named 1.csv to {N_PERSONS}.csv"
-    elif member.file_size > _MAX_BYTES:
-        problem = f"has {member.file_size} bytes, more than any table"
-    elif int(match[1]) in read:
-        problem = f"is a second table of person {match[1]}, after {read[int(match[1])][0]!r}"
-    else:
-        return int(match[1])
-    raise ValueError(f"{path}: the member {member.filename!r} {problem}")
-
-
-def _table(where: str, text: str) -> np.ndarray:
-    """Return a table's text as an array of shape (rows, 5)."""
-    if not text.strip():
-        raise ValueError(f"{where} is empty")
-    lines = text.removesuffix("\n").split("\n")
-    try:
-        table = np.loadtxt(io.StringIO(text), delimiter=",", comments=None, ndmin=2)
-        # numpy skips empty lines.
-        well_formed = table.shape == (len(lines), len(COLUMNS)) and np.isfinite(table).all()
-    except ValueError:
-        well_formed = False
-    if not well_formed:
-        # Slower, but it finds the line that is wrong.
-        table = np.array([_row(f"{where}, line {i}", line) for i, line in enumerate(lines, 1)])
-    _check_columns(where, table)
-    return table
-
-
-def _row(where: str, line: str) -> list[float]:
-    fields = line.split(",")
-    if len(fields) != len(COLUMNS):
-        raise ValueError(
-            f"{where}: {len(fields)} fields instead of {len(COLUMNS)} ({', '.join(COLUMNS)})"
-        )
-    return finite_numbers(where, fields)
-
-
-def _check_columns(where: str, table: np.ndarray) -> None:
-    labels = table[:, 4]
-    valid = np.isin(labels, np.arange(N_CLASSES + 1))
-    if not valid.all():
-        row = valid.argmin()
-        raise ValueError(
-            f"{where}, line {row + 1}: the label is {labels[row]:g}, not one of 0 to {N_CLASSES}"
-        )
-    # The numbers are rounded to five digits, so they need not grow by 1.
-    backwards = np.diff(table[:, 0]) < 0
-    if backwards.any():
-        row = backwards.argmax() + 1
-        raise ValueError(
-            f"{where}, line {row + 1}: the row number {table[row, 0]:g} follows "
-            f"{table[row - 1, 0]:g}; the rows must be in the order of time"
-        )
 
 
 def _pieces(values: np.ndarray, labels: np.ndarray) -> list[tuple[int, np.ndarray]]:

@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from papers.datasets.source import Source
 
@@ -62,9 +69,25 @@ def find_files(source: Source, data_dir: Any) -> list[Path]:
     return paths
 
 
-def is_hidden(member: str) -> bool:
-    """Tell whether it is one of the dot files that some systems put beside each file."""
-    return member.rpartition("/")[2].startswith(".")
+@contextmanager
+def complete(path: Path) -> Iterator[None]:
+    """Name a file whose compressed content is damaged."""
+    try:
+        yield
+    # RuntimeError: encrypted, or (NotImplementedError) an unknown compression.
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as e:
+        raise ValueError(f"{path} is not a complete archive: {e}") from e
+
+
+def numbers(where: str, text: bytes, n_columns: int, delimiter: str | None = None) -> np.ndarray:
+    """Return a text of numbers as an array of rows; the error names the file and the row."""
+    try:
+        table = np.loadtxt(io.BytesIO(text), delimiter=delimiter, comments=None, ndmin=2)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    if table.shape[1] != n_columns or not np.isfinite(table).all():
+        raise ValueError(f"{where} is not a table of {n_columns} columns of finite numbers")
+    return table
 
 
 def _missing(

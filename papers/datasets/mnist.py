@@ -4,26 +4,20 @@
 from __future__ import annotations
 
 import gzip
-import io
 import math
 import struct
-import zlib
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from d2ke._base.progress import stages
+from d2ke import Objects, pack
 from d2ke.datasets import boundary_code
-from d2ke.objects.container import Objects
-from d2ke.objects.packing import pack
-from papers.datasets.cache import cached_objects
+from papers.datasets.files import complete
 from papers.datasets.source import STRINGS, Source, published
 
 # Grey levels are 0 to 255; a pixel that is at least half black is ink.
 _THRESHOLD = 128
-_SMALL = 1 << 20  # bytes that may be unpacked of any file
-_DEFLATE_RATIO = 1040  # deflate cannot make more than 1032 bytes of one
 _UNSIGNED_BYTES = 8  # the type of an idx file's elements
 
 
@@ -59,37 +53,13 @@ def load_mnist_strings(
     Raises
     ------
     ValueError
-        If a file is not a complete idx file of unsigned bytes of the expected shape, the numbers
-        of images and labels differ, or an image has no ink; the message names the file.
-
-    Notes
-    -----
-    The strings take about 15 seconds to make and are kept in the cache of `papers.datasets`.
+        If a file is not a complete idx file of unsigned bytes; the message names the file.
     """
-    paths = (train_images, train_labels, test_images, test_labels)
-    recipe = f"crack codes of {directions} directions, ink from {_THRESHOLD}"
-    return cached_objects(
-        f"mnist-str{directions}", paths, recipe, partial(_strings, paths, directions)
-    )
-
-
-def _strings(paths: tuple[Path, ...], directions: int) -> tuple[Objects, np.ndarray]:
-    codes: list[str] = []
-    labels = []
-    for images_path, labels_path in (paths[:2], paths[2:]):
-        images, digits = read_idx(images_path, 3), read_idx(labels_path, 1)
-        if len(images) != len(digits):
-            raise ValueError(
-                f"{labels_path} has {len(digits)} labels, but {images_path} has "
-                f"{len(images)} images"
-            )
-        inked = stages(images >= _THRESHOLD, f"contours of {images_path.name}", True)
-        for number, image in enumerate(inked):
-            codes.append(boundary_code(image, directions))
-            if not codes[-1]:
-                raise ValueError(f"{images_path}: image {number} has no ink")
-        labels.append(digits.astype(np.int64))
-    return pack(codes), np.concatenate(labels)
+    paths = ((train_images, train_labels), (test_images, test_labels))
+    images = np.concatenate([read_idx(path, 3) for path, _ in paths])
+    digits = np.concatenate([read_idx(path, 1) for _, path in paths])
+    codes = [boundary_code(image, directions) for image in images >= _THRESHOLD]
+    return pack(codes), digits.astype(np.int64)
 
 
 def read_idx(path: Path, n_dimensions: int) -> np.ndarray:
@@ -97,17 +67,8 @@ def read_idx(path: Path, n_dimensions: int) -> np.ndarray:
     start = 4 + 4 * n_dimensions
     content = path.read_bytes()
     if content[:2] == b"\x1f\x8b":
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
-                front = stream.read(start)
-                sizes = struct.unpack(f">{n_dimensions}I", front[4:].ljust(start - 4, b"\0"))
-                # One byte more than expected shows that there are more; no more is unpacked.
-                limit = max(min(math.prod(sizes), _DEFLATE_RATIO * len(content)) + 1, _SMALL)
-                content = front + stream.read(limit)
-                if len(content) < start + limit:
-                    stream.read(1)  # the end, where the sum is checked
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} is not a complete .gz file: {error}") from error
+        with complete(path):
+            content = gzip.decompress(content)
     if content[:4] != bytes([0, 0, _UNSIGNED_BYTES, n_dimensions]) or len(content) < start:
         raise ValueError(
             f"{path} is not an idx file of unsigned bytes in {n_dimensions} dimensions; it begins "

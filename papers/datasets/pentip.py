@@ -3,23 +3,15 @@
 
 from __future__ import annotations
 
-import warnings
-import zlib
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
-from d2ke.objects.container import Objects
-from d2ke.objects.packing import pack
+from d2ke import Objects, pack
+from d2ke.io import load_mat
 from papers.datasets.source import SERIES, Source, published
-
-N_CHANNELS = 3
-# Errors of scipy, by the place of the damage.
-_DAMAGED = (ArithmeticError, LookupError, MatReadError, OSError, TypeError, ValueError, zlib.error)
 
 
 def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]:
@@ -50,106 +42,26 @@ def load_pentip(path: Path, *, trim: bool = False) -> tuple[Objects, np.ndarray]
     Raises
     ------
     ValueError
-        If it is not a complete MATLAB file of version 5 to 7, a variable is missing or not of this
-        form, a value is not finite, or a series to be trimmed has only zeros; the message names
-        the file and the element, counted from 0.
+        If it is not a complete MATLAB file of these variables, or a value is not finite; the
+        message names the file.
     """
-    content = _variables(path)
-    if "mixout" in content and "consts" in content:
-        name, cell = "mixout", content["mixout"]
-        classes, key = (_field(path, content["consts"], field) for field in ("charlabels", "key"))
+    content = load_mat(path)
+    if {"mixout", "consts"} <= content.keys():
+        cell, classes = content["mixout"], content["consts"]["charlabels"]
+        letters = content["consts"]["key"].ravel()
     elif {"X", "Y", "key"} <= content.keys():
-        name, cell = "X", content["X"]
-        classes, key = content["Y"], content["key"]
+        cell, classes, letters = content["X"], content["Y"], content["key"].ravel()
     else:
-        names = ", ".join(sorted(content)) or "none"
         raise ValueError(
-            f"{path} has neither the variables mixout and consts nor X, Y and key, only: {names}"
+            f"{path} has neither the variables mixout and consts nor X, Y and key, only: "
+            f"{', '.join(sorted(content))}"
         )
-    _check_cell(path, name, cell)
-    series = [_series(f"{path}: {name}[{i}]", item) for i, item in enumerate(cell.ravel())]
-    labels = _labels(path, classes, key, len(series))
+    series = [item.T.astype(np.float64) for item in cell.ravel()]
     if trim:
-        series = [_trimmed(f"{path}: {name}[{i}]", item) for i, item in enumerate(series)]
-    return pack(series, channels_first=False), labels
-
-
-def _variables(path: Path) -> dict[str, Any]:
-    with open(path, "rb") as file, warnings.catch_warnings():
-        # For a variable that it cannot read, scipy warns and returns a message as its value.
-        warnings.simplefilter("ignore")
-        try:
-            content = loadmat(file)
-        except NotImplementedError:
-            raise ValueError(
-                f"{path} is a MATLAB file of version 7.3; the original is of version 5"
-            ) from None
-        except _DAMAGED as error:
-            raise ValueError(
-                f"{path} is not a complete MATLAB file: {type(error).__name__}: {error}"
-            ) from error
-    variables = {name: value for name, value in content.items() if not name.startswith("__")}
-    for name, value in variables.items():
-        if isinstance(value, str):
-            raise ValueError(f"{path} is not a complete MATLAB file: {name}: {value}")
-    return variables
-
-
-def _field(path: Path, structure: Any, field: str) -> Any:
-    if structure.size != 1 or field not in (structure.dtype.names or ()):
-        raise ValueError(f"{path}: consts is not a structure with the field {field}")
-    return structure[field].item()
-
-
-def _check_cell(path: Path, name: str, cell: Any) -> None:
-    if cell.dtype != object or cell.size == 0 or cell.size != max(cell.shape):
-        raise ValueError(
-            f"{path}: {name} is not a cell of one row: {cell.dtype} of shape {cell.shape}"
-        )
-
-
-def _series(where: str, item: np.ndarray) -> np.ndarray:
-    if item.dtype.kind not in "iuf":
-        raise ValueError(f"{where} holds no real numbers, but {item.dtype}")
-    if item.ndim != 2 or item.shape[0] != N_CHANNELS or item.shape[1] == 0:
-        raise ValueError(f"{where} has the shape {item.shape} instead of ({N_CHANNELS}, length)")
-    finite = np.isfinite(item)
-    if not finite.all():
-        channel, step = np.argwhere(~finite)[0]
-        raise ValueError(
-            f"{where} has {item[channel, step]} at position ({channel}, {step}); every value must "
-            "be finite"
-        )
-    return item.T.astype(np.float64)
-
-
-def _labels(path: Path, classes: np.ndarray, key: np.ndarray, n: int) -> np.ndarray:
-    _check_cell(path, "key", key)
-    letters = [item.item() if item.size == 1 else None for item in key.ravel()]
-    for i, letter in enumerate(letters):
-        if not isinstance(letter, str):
-            raise ValueError(f"{path}: key[{i}] is not a letter, but {key.ravel()[i]!r}")
-    if classes.size != n or classes.dtype.kind not in "iuf":
-        raise ValueError(
-            f"{path}: the classes must be {n} integers, one for each series; got {classes.dtype} "
-            f"of shape {classes.shape}"
-        )
-    classes = classes.ravel()
-    wrong = ~np.isin(classes, np.arange(1, len(letters) + 1))
-    if wrong.any():
-        i = int(wrong.argmax())
-        raise ValueError(
-            f"{path}: the class of series {i} is {classes[i]}; the key has the classes 1 to "
-            f"{len(letters)}"
-        )
-    return np.array(letters)[classes.astype(np.int64) - 1]
-
-
-def _trimmed(where: str, series: np.ndarray) -> np.ndarray:
-    (moving,) = np.nonzero(series.any(axis=1))
-    if len(moving) == 0:
-        raise ValueError(f"{where} has only zeros; trimming leaves nothing")
-    return series[moving[0] : moving[-1] + 1]
+        moving = [np.flatnonzero(one.any(axis=1)) for one in series]
+        series = [one[at[0] : at[-1] + 1] for one, at in zip(series, moving, strict=True)]
+    labels = [letters[int(number) - 1] for number in classes.ravel()]
+    return pack(series, name=str(path), channels_first=False), np.array(labels)
 
 
 _PENTIP: dict[str, Any] = {

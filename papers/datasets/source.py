@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,15 +29,15 @@ class Source(d2ke.datasets.Source):
         The published entries of `Dataset.summary`.
     package : str, optional
         A module that the loader needs, outside d2ke's dependencies.
-    remark : callable, optional
-        Returns another explanation of counts that differ from the published ones, or "".
+    remark : str
+        Another explanation of counts that differ from the published ones.
     """
 
     files: tuple[str, ...] = ()
     alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     counts: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
-    remark: Callable[[], str] | None = None
+    remark: str = ""
 
 
 def published(
@@ -66,8 +66,7 @@ def check_counts(dataset: Dataset, source: Source) -> None:
         if key != "class_sizes" and counts[key] != value
     ]
     if differences:
-        remark = source.remark() if source.remark else ""
         raise ValueError(
             f"{dataset.name}: the files are not the original distribution, their counts differ "
-            f"from the published ones: {'; '.join([*differences, *filter(None, [remark])])}"
+            f"from the published ones: {'; '.join([*differences, *filter(None, [source.remark])])}"
         )

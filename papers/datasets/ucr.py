@@ -3,81 +3,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from d2ke.io.ts import read_ts
+from d2ke import Objects, concatenate
+from d2ke.datasets import read_ts
 from d2ke.io.ucr import read_ucr
-from d2ke.objects.container import Objects
-from d2ke.objects.joining import concatenate
 from papers.datasets.source import SERIES, Source, published
 
 
-def load_ucr(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
-    """Read a data set of the UCR archive: on each line a class, then the values of one series.
+def load_parts(
+    read: Callable[[Path], tuple[Any, ...]], train: Path, test: Path
+) -> tuple[Objects, np.ndarray]:
+    """Read a training and a test file, and return the series of both, float64, and their classes.
 
-    Commas, tabs or spaces separate them, as in the archive's several editions.
-
-    Parameters
-    ----------
-    train, test : Path
-        The two files.
-
-    Returns
-    -------
-    objects : Objects
-        The series of the training file, then those of the test file, in the order of the files;
-        float64, each of shape (length, 1).
-    labels : ndarray of int64
-        The classes.
-
-    Raises
-    ------
-    ValueError
-        As `d2ke.io.ucr.read_ucr`.
+    `read_ucr` and `read_ts` read the files of the UCR and of the UEA archive.
     """
-    return _joined([read_ucr(path)[:2] for path in (train, test)])
-
-
-def load_ts(train: Path, test: Path) -> tuple[Objects, np.ndarray]:
-    """Read a data set of the UEA archive, two ``.ts`` files.
-
-    Parameters
-    ----------
-    train, test : Path
-        The two files.
-
-    Returns
-    -------
-    objects : Objects
-        The series of the training file, then those of the test file, in the order of the files;
-        float64, each of shape (length, channels).
-    labels : ndarray of str
-        The classes.
-
-    Raises
-    ------
-    ValueError
-        If a file is not of this form (see `read_ts`) or has no classes, or their numbers of
-        channels differ; the message names the file.
-    """
-    both = []
-    for path in (train, test):
-        objects, labels, _ = read_ts(path)
-        if labels is None:
-            raise ValueError(f"{path} has no classes (@classLabel false)")
-        both.append((objects, labels))
-    channels = [objects.dim for objects, _ in both]
-    if channels[0] != channels[1]:
-        raise ValueError(f"{test} has {channels[1]} dimensions, but {train} has {channels[0]}")
-    return _joined(both)
-
-
-def _joined(both: list[tuple[Objects, np.ndarray]]) -> tuple[Objects, np.ndarray]:
-    objects, labels = zip(*both, strict=True)
-    return concatenate(objects), np.concatenate(labels)
+    both = [read(path) for path in (train, test)]
+    return concatenate([one[0] for one in both]), np.concatenate([one[1] for one in both])
 
 
 def _source(name: str, class_sizes: tuple[int, ...], n_train: int, **facts: Any) -> Source:
@@ -94,7 +41,7 @@ def _source(name: str, class_sizes: tuple[int, ...], n_train: int, **facts: Any)
 
 def _uea(folder: str) -> dict[str, Any]:
     return {
-        "loader": load_ts,
+        "loader": partial(load_parts, read_ts),
         "title": f"UEA Multivariate Time Series Classification Archive, {folder}",
         "page": f"https://www.timeseriesclassification.com/description.php?Dataset={folder}",
         "files": tuple(f"uea/{folder}/{folder}_{division}.ts" for division in ("TRAIN", "TEST")),
@@ -108,7 +55,7 @@ SOURCES = (
         50,
         lengths=(150, 150),
         n_channels=1,
-        loader=load_ucr,
+        loader=partial(load_parts, read_ucr),
         title="UCR Time Series Classification Archive, GunPoint",
         page="https://www.cs.ucr.edu/~eamonn/time_series_data_2018/",
         files=("gunpoint/Gun_Point_TRAIN", "gunpoint/Gun_Point_TEST"),

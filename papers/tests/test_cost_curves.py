@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost against size: slopes, crossings, points that are kept, rows that stop."""
+"""Cost against size: points, slopes, rows that stop."""
 
 import csv
 
@@ -14,91 +14,9 @@ from papers import scaling as module
 from papers.methods import Outcome
 from papers.peak import peak_memory
 from papers.scaling import main, scaling, stretched
-from papers.scaling_curves import crossing, predicted, slopes, summary
 from papers.settings import SETTINGS
 
 pytestmark = pytest.mark.slow
-
-SIZES = [100, 200, 400, 800]
-
-
-def power(factor, slope, sizes=SIZES):
-    return {size: factor * size**slope for size in sizes}
-
-
-# ---------------------------------------------------------------- curves
-
-
-@given(st.floats(-1, 3), st.floats(1e-6, 10))
-def test_slopes_of_power_laws(slope, factor):
-    curve = power(factor, slope)
-    assert slopes(curve) == pytest.approx({"fit": slope, "last": slope}, abs=1e-9)
-    expected = factor * 1600 ** max(slope, 0) if slope >= 0 else curve[800]
-    assert predicted(curve, 1600) == pytest.approx(expected)
-
-
-def test_slopes_of_two_parts_and_of_few_sizes():
-    curve = {100: 1.0, 200: 1.0, 400: 4.0}
-    found = slopes(curve)
-    assert found["last"] == pytest.approx(2)
-    assert found["fit"] == pytest.approx(1)  # of 0, 0, 2 at 0, 1, 2
-    assert predicted(curve, 800) == pytest.approx(16)
-    assert slopes({100: 1.0}) is None
-    assert predicted({100: 1.0}, 200) == pytest.approx(4)  # the square, if nothing is known
-
-
-@given(st.floats(0.2, 1.2), st.floats(0.3, 1.5), st.floats(110, 790))
-def test_crossings_of_power_laws(slope, more, size):
-    """Where the curves meet at `size`, straight lines through the logarithms meet there."""
-    ours, other = power(1, slope), power(size**-more, slope + more)
-    found = crossing(ours, other)
-    assert found["kind"] == "measured"
-    assert found["size"] == pytest.approx(size, abs=0.51)
-    low, high = found["between"]
-    assert low <= size <= high
-    assert ours[low] >= other[low]
-    assert ours[high] <= other[high]
-
-
-def test_kinds_of_crossings():
-    slow, quick = power(1, 2), power(1, 1)
-    assert crossing(quick, slow) == {"kind": "always", "size": None}
-    assert crossing(slow, quick) == {"kind": "never", "size": None}
-    assert crossing(power(2, 1), quick) == {"kind": "never", "size": None}
-    # They would cross at 3200, and 16 times the largest size is 12800.
-    assert crossing(power(3200, 1), slow) == {"kind": "predicted", "size": 3200}
-    assert crossing(power(12000, 1), slow)["kind"] == "predicted"
-    assert crossing(power(14000, 1), slow)["kind"] == "never"
-    assert crossing(quick, {900: 1.0}) is None
-    # Only common sizes count, and the last change decides.
-    assert crossing(power(3200, 1), {**slow, 3200: 1e9, 6400: 1e9})["kind"] == "predicted"
-    ours, other = {1: 1.0, 2: 4.0, 4: 1.0}, {1: 2.0, 2: 2.0, 4: 2.0}
-    assert crossing(ours, other) == {"kind": "measured", "size": 3, "between": [2, 4]}
-    # One size has no slope.
-    assert crossing({100: 2.0}, {100: 1.0})["kind"] == "never"
-
-
-def test_summary_has_both_with_and_without_the_search():
-    def points(method, by_size, search):
-        return [
-            {"method": method, "n": n, "length": n / 10, "memory": 10 * n, "processor_seconds": s,
-             "without_search": (1 - search) * s}
-            for n, s in by_size.items()
-        ]  # fmt: skip
-
-    by_n = points("d2ke", power(0.3, 1), 0.9) + points("knn", power(1e-3, 2), 0.0)
-    found = summary(by_n, points("d2ke", power(1, 3), 0.5))
-    assert found["slopes"]["d2ke"]["seconds"]["fit"] == pytest.approx(1)
-    assert found["slopes"]["d2ke"]["seconds_by_length"]["last"] == pytest.approx(3)
-    assert found["slopes"]["knn"]["memory"]["fit"] == pytest.approx(1)
-    assert found["slopes"]["knn"]["seconds_by_length"] is None
-    first, second = found["crossings"]
-    assert first == {
-        "quantity": "seconds", "method": "d2ke", "other": "knn", "kind": "measured", "size": 300,
-        "between": [200, 400],
-    }  # fmt: skip
-    assert (second["quantity"], second["kind"]) == ("without_search", "always")
-
 
 # ---------------------------------------------------------------- objects of other lengths
 
@@ -150,7 +68,7 @@ def start(out, **options):
 
 def test_a_row_stops_at_its_budget(costs, tmp_path, capsys):
     found = start(tmp_path, seconds=100.0)
-    by_n = [point for point in found["points"] if point["axis"] == "n"]
+    by_n = [point for point in found if point["axis"] == "n"]
     sizes = {
         method: [point["n"] for point in by_n if point["method"] == method]
         for method in ("d2ke", "knn", "dsk_rbf")
@@ -161,11 +79,9 @@ def test_a_row_stops_at_its_budget(costs, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "DSK_RBF stops before n 400, which would take too long" in said
     assert "KNN refuses length 0.25: too short" in said
-    assert found["slopes"]["knn"]["seconds"]["fit"] == pytest.approx(2)
-    assert found["crossings"][0]["size"] == 100  # of 0.01 n and 0.0001 n^2
     with (tmp_path / "scaling-digits-str8.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == len(found["points"])
-    assert "| KNN | 2.00 (2.00) |" in (tmp_path / "scaling-digits-str8.md").read_text("utf-8")
+        assert len(list(csv.DictReader(file))) == len(found)
+    assert "| KNN | n | 2.00 | 2.00 |" in (tmp_path / "scaling-digits-str8.md").read_text("utf-8")
 
 
 def test_a_part_that_is_too_small_is_refused(costs, tmp_path):

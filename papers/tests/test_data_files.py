@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 import d2ke.datasets
-from d2ke.datasets import Dataset
-from d2ke.datasets._box import BOX as BOX_FOLDER
-from d2ke.io import load_mat
+from d2ke.datasets import Dataset, read_ts
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 from papers.datasets import REGISTRY, load
 from papers.datasets.auslan import load_auslan
 from papers.datasets.source import check_counts, published
-from papers.datasets.ucr import load_ts
+from papers.datasets.ucr import load_parts
 
 # Tens of megabytes of images, or of text.
 LARGE = ("auslan", "actrecog", "flower", "decor", "style", "letters2", "mnist-str8", "mnist-str4")
@@ -67,12 +65,11 @@ def test_splice_is_as_published(data_dir):
 
 def test_vowels_are_as_published(data_dir):
     folder = data_dir / "uea" / "JapaneseVowels"
-    objects, labels = load_ts(*(folder / f"JapaneseVowels_{part}.ts" for part in ("TRAIN", "TEST")))
+    files = (folder / f"JapaneseVowels_{part}.ts" for part in ("TRAIN", "TEST"))
+    objects, labels = load_parts(read_ts, *files)
     vowels = d2ke.datasets.load("japanese-vowels")
     assert vowels.objects == objects
     assert vowels.labels.tolist() == labels.tolist()
-    train = load_mat(BOX_FOLDER / "japanese_vowels.mat", "train")["train"].ravel()
-    assert sorted(vowels.split(seed=0)[0]) == np.flatnonzero(train).tolist()
 
 
 def test_data_folder_from_environment_and_flat_folder(data_dir, tmp_path, monkeypatch):
@@ -103,34 +100,18 @@ def test_missing_file_says_what_to_do(tmp_path, name, file):
 
 
 def test_no_data_folder_at_all(monkeypatch, tmp_path):
-    for value in (None, ""):
-        if value is None:
-            monkeypatch.delenv("D2KE_DATA", raising=False)
-        else:
-            monkeypatch.setenv("D2KE_DATA", value)
-        with pytest.raises(
-            FileNotFoundError, match=r"neither as data_dir \(--data\) nor as D2KE_DATA.*Down"
-        ):
-            load("auslan")
+    monkeypatch.delenv("D2KE_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match=r"neither as data_dir .* nor as D2KE_DATA.*Down"):
+        load("auslan")
     with pytest.raises(FileNotFoundError, match="missing is not a folder"):
         load("auslan", tmp_path / "missing")
-
-
-def test_wrong_arguments(tmp_path):
     with pytest.raises(ValueError, match=r"name must be one of auslan, pentip, .*'auslam'"):
         load("auslam")
-    with pytest.raises(TypeError, match="name must be a string"):
-        load(3)
     with pytest.raises(TypeError, match="data_dir must be a path or None, got 3"):
         load("auslan", 3)
     with pytest.raises(TypeError, match="auslan has no option 'ambiguous'"):
         load("auslan", tmp_path, ambiguous="keep")
-
-
-def test_data_sets_that_need_no_file():
-    assert {*d2ke.datasets.REGISTRY} < {*REGISTRY}
     assert load("splice", ambiguous="drop").summary["n_objects"] == 3175
-    assert load("splice").source == d2ke.datasets.REGISTRY["splice"]
 
 
 # ---------------------------------------------------------------- counts
@@ -174,71 +155,28 @@ def test_auslan_small_archive(tmp_path):
         member("tctodd1/a-b-12.tsd", ROW * 3),
         member("tctodd1/README.link", kind=tarfile.SYMTYPE, target="/etc/passwd"),
     )
-    before = sorted(tmp_path.rglob("*"))
     objects, labels = load_auslan(path)
-    assert sorted(tmp_path.rglob("*")) == before
     assert labels.tolist() == ["a-b", "b"]
     assert objects.lengths.tolist() == [3, 2]
     np.testing.assert_array_equal(objects[0], np.tile(np.arange(22) + 0.5, (3, 1)))
     with pytest.raises(ValueError, match="n_objects is 2 instead of 2565; n_classes is 2 instead"):
         load("auslan", tmp_path)
-    archive_file(tmp_path, member("README", b"moved"))
-    with pytest.raises(ValueError, match="holds no recordings"):
-        load("auslan", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("entry", "problem"),
-    [
-        (member("../tctodd1/x-1.tsd", ROW), "is not named"),
-        (member("/tctodd1/x-1.tsd", ROW), "is not named"),
-        (member("tctodd1/../x-1.tsd", ROW), "is not named"),
-        (member("tctodd0/x-1.tsd", ROW), "is not named"),
-        (member("tctodd1/x.tsd", ROW), "is not named"),
-        (member("tctodd1/x-1.tsd", kind=tarfile.SYMTYPE, target="/etc/passwd"), "not a regular"),
-        (member("tctodd1/x-1.tsd", kind=tarfile.LNKTYPE, target="tctodd1/a-1.tsd"), "not a reg"),
-        (member("tctodd1/x-1.tsd", kind=tarfile.FIFOTYPE), "not a regular"),
-        (member("tctodd1/x-1.tsd", b" " * (2**20 + 1)), "has 1048577 bytes"),
-        (member("tctodd1/a-1.tsd", ROW), "appears twice"),
-    ],
-)
-def test_auslan_refused_member(tmp_path, entry, problem):
-    path = archive_file(tmp_path, member("tctodd1/a-1.tsd", ROW), entry)
-    with pytest.raises(ValueError, match=f"the member .*{problem}"):
-        load_auslan(path)
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (ROW * 2 + ROW.replace(b"\t3.5", b""), ", line 3: 21 values instead of 22"),
-        (ROW + b"\n" + ROW, ", line 2: 0 values instead of 22"),
-        (ROW + ROW.replace(b"\t3.5", b"\t3,5"), ", line 2: could not convert .*3,5"),
-        (ROW + ROW + ROW.replace(b"\t3.5", b"\tnan"), ", line 3: a value is not finite"),
-        (ROW.replace(b"\t3.5", b"\t-inf") + ROW, ", line 1: a value is not finite"),
-        (b"", " is empty"),
+        (ROW * 2 + ROW.replace(b"\t3.5", b""), ": the number of columns changed from 22 to 21"),
+        (ROW + ROW.replace(b"\t3.5", b"\t3,5"), ": could not convert string '3,5'"),
+        (ROW + ROW.replace(b"\t3.5", b"\tnan"), " is not a table of 22 columns of finite numbers"),
     ],
 )
 def test_auslan_malformed_recording(tmp_path, content, problem):
-    path = archive_file(
-        tmp_path, member("tctodd1/a-1.tsd", ROW), member("tctodd1/b-1.tsd", content)
-    )
+    path = archive_file(tmp_path, member("tctodd1/b-1.tsd", content))
     with pytest.raises(ValueError, match=f"tctodd.tar.gz: tctodd1/b-1.tsd{problem}"):
         load_auslan(path)
-
-
-@pytest.mark.parametrize("damage", ["truncated", "not gzip", "flipped"])
-def test_auslan_damaged_archive(tmp_path, damage):
-    rows = np.random.default_rng(0).standard_normal((400, 22))
-    text = "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
-    path = archive_file(tmp_path, member("tctodd1/a-1.tsd", text))
-    content = bytearray(path.read_bytes())
-    if damage == "truncated":
-        content = content[: len(content) // 2]
-    elif damage == "not gzip":
-        content = bytearray(b"tctodd1/a-1.tsd")
-    else:
-        content[30:2000] = bytes(1970)
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="is not a complete"):
-        load_auslan(path)
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"tctodd1/b-1.tsd"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"tctodd.tar.gz is not a complete archive"):
+            load_auslan(path)

@@ -2,6 +2,7 @@
 """Methods on divisions of data sets: nothing of the test part leaks."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,9 +10,6 @@ from experiment_cases import SMALL, division_of, signs, subset
 
 import d2ke
 from d2ke.datasets import Dataset
-from d2ke.learners.losses import train_classifier
-from d2ke.objects.joining import concatenate
-from d2ke.objects.packing import pack
 from papers import methods
 from papers.methods import METHODS, Division, evaluate
 from papers.settings import SETTINGS, quick, sample
@@ -57,68 +55,42 @@ def test_distances_take_the_parameters_of_the_setting():
     assert (division.distances(division.test, division.train) != expected).any()
 
 
-def test_series_are_drawn_from_noise_or_are_segments():
-    division = division_of(signs(60))
-    dataset, train = division.dataset, division.train
-    parameters = {"length": (2, 9), "sigma": 0.5}
-    noise = d2ke.samplers.random_series(30, 2, length=(2, 9), sigma=0.5, seed=4, dtype=np.float32)
-    assert sample(dataset, train, parameters, 30, 4) == noise
-    assert sample(dataset, train, parameters | {"source": "noise"}, 30, 4) == noise
-    segments = d2ke.samplers.segments(30, train, length=(2, 9), scale=0.5, seed=4)
-    assert sample(dataset, train, parameters | {"source": "segments"}, 30, 4) == segments
-    assert segments != noise
-    assert segments.dtype == noise.dtype == np.float32
+# p(omega) of each domain: made without the data, and from the training part.
+noise = partial(d2ke.samplers.random_series, 30, 2, length=(2, 9), sigma=0.5, dtype=np.float32)
+letters = partial(d2ke.samplers.random_strings, 30, "01234567", length=(2, 9))
+SAMPLES = [
+    ("signs", {}, lambda train, seed: noise(seed=seed)),
+    ("signs", {"source": "noise"}, lambda train, seed: noise(seed=seed)),
+    ("signs", {"source": "segments"}, lambda train, seed: d2ke.samplers.segments(
+        30, train, length=(2, 9), scale=0.5, seed=seed)),
+    ("digits-str8", {}, lambda train, seed: letters(seed=seed)),
+    ("digits-str8", {"order": 0}, lambda train, seed: letters(seed=seed)),
+    ("digits-str8", {"order": 3}, lambda train, seed: d2ke.samplers.markov_strings(
+        30, train, length=(2, 9), order=3, seed=seed)),
+    ("digits-points", {}, lambda train, seed: d2ke.samplers.random_sets(
+        30, 2, size=(2, 9), region="box", low=train.values.min(axis=0),
+        high=train.values.max(axis=0), seed=seed, dtype=train.dtype)),
+    ("digits-points", {"region": "data"}, lambda train, seed: d2ke.samplers.resampled(
+        30, train, size=(2, 9), seed=seed)),
+]  # fmt: skip
 
 
-def test_strings_are_drawn_letter_by_letter_or_from_a_chain(digits):
-    division = division_of(digits["digits-str8"])
-    dataset, train = division.dataset, division.train
-    parameters = {"length": (2, 9)}
-    uniform = d2ke.samplers.random_strings(30, dataset.alphabet, length=(2, 9), seed=4)
-    assert sample(dataset, train, parameters, 30, 4) == uniform
-    assert sample(dataset, train, parameters | {"order": 0}, 30, 4) == uniform
-    drawn = [sample(dataset, train, parameters | {"order": order}, 30, 4) for order in (1, 3)]
-    for order, found in zip((1, 3), drawn, strict=True):
-        assert found == d2ke.samplers.markov_strings(30, train, length=(2, 9), order=order, seed=4)
-    assert uniform != drawn[0] != drawn[1] != uniform
+@pytest.mark.parametrize(("name", "parameters", "expected"), SAMPLES)
+def test_random_objects_of_each_domain(digits, name, parameters, expected):
+    division = division_of(signs(60) if name == "signs" else digits[name])
+    given = {"size" if name == "digits-points" else "length": (2, 9), **parameters}
+    given |= {"sigma": 0.5} if name == "signs" else {}
+    before = dict(given)
+    assert sample(division.dataset, division.train, given, 30, 4) == expected(division.train, 4)
+    assert given == before
 
 
-def test_sets_are_drawn_from_a_region_or_from_the_data(digits):
-    division = division_of(digits["digits-points"])
-    dataset, train = division.dataset, division.train
-    box = d2ke.samplers.random_sets(
-        30,
-        2,
-        size=(2, 9),
-        region="box",
-        low=train.values.min(axis=0),
-        high=train.values.max(axis=0),
-        seed=4,
-        dtype=train.dtype,
-    )
-    assert sample(dataset, train, {"size": (2, 9)}, 30, 4) == box
-    points = d2ke.samplers.resampled(30, train, size=(2, 9), seed=4)
-    assert sample(dataset, train, {"size": (2, 9), "region": "data"}, 30, 4) == points != box
-    descriptors = pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
-    for region in ("sphere", "orthant"):
-        expected = d2ke.samplers.random_sets(
-            30, 16, size=3, region=region, seed=4, dtype=np.float32
-        )
-        parameters = {"size": 3, "region": region}
-        assert sample(dataset, descriptors, parameters, 30, 4) == expected
-    expected = d2ke.samplers.resampled(30, descriptors, size=3, seed=4)
-    assert sample(dataset, descriptors, {"size": 3, "region": "data"}, 30, 4) == expected
-
-
-def test_the_parameters_of_the_sampler_are_left_as_they_are(digits):
-    for dataset, parameters in (
-        (signs(20), {"source": "segments", "length": (2, 5), "sigma": 1.0}),
-        (digits["digits-str8"], {"order": 0, "length": (2, 5)}),
-        (digits["digits-points"], {"region": "orthant", "size": (2, 5)}),
-    ):
-        before = dict(parameters)
-        sample(dataset, dataset.objects, parameters, 3, 0)
-        assert parameters == before
+@pytest.mark.parametrize("region", ["sphere", "orthant"])
+def test_random_sets_of_a_high_dimension(digits, region):
+    descriptors = d2ke.pack(np.random.default_rng(0).random((4, 17, 16)).astype(np.float32))
+    wanted = d2ke.samplers.random_sets(30, 16, size=3, region=region, seed=4, dtype=np.float32)
+    drawn = sample(digits["digits-points"], descriptors, {"size": 3, "region": region}, 30, 4)
+    assert drawn == wanted
 
 
 # ---------------------------------------------------------------- evaluate
@@ -132,37 +104,29 @@ def test_methods_on_digits(digits, name, method):
     # 200 of the 1797 digits; ten classes, so chance is 10 %.
     assert 70 < outcome.accuracy <= 100
     assert 60 < outcome.search_accuracy <= 100
-    assert all(seconds >= 0 for seconds in outcome.seconds.values())
-    stages = {"search", "distances", "features", "model", "prediction"}
-    chosen = {
-        "d2ke_views": {"R", "C"},
-        "knn": {"k"},
-        "dsk_rbf": {"gamma", "C"},
-        "dsk_nd": {"beta", "C"},
-        "gdk_led": {"R", "C", "loss"},
-    }
-    if method in chosen:
-        missing = {
-            "d2ke_views": {"search", "distances", "features"},
-            "knn": {"features", "model"},
-            "gdk_led": set(),
-        }.get(method, {"features"})
-        assert set(outcome.seconds) == stages - missing
-        assert set(outcome.parameters) == chosen[method]
+    stages, chosen = {
+        "d2ke_views": ("model prediction", {"R", "C"}),
+        "knn": ("search distances prediction", {"k"}),
+        "dsk_rbf": ("search distances model prediction", {"gamma", "C"}),
+        "dsk_nd": ("search distances model prediction", {"beta", "C"}),
+        "gdk_led": ("search distances features model prediction", {"R", "C", "loss"}),
+        "d2ke": ("search distances features model prediction", {
+            *SMALL[name].omega, "scaling", "gamma", "C", "loss", "R"}),
+        "rsm": ("search distances features model prediction", {
+            "scaling", "gamma", "C", "loss", "R"}),
+    }[method]  # fmt: skip
+    assert set(outcome.seconds) == set(stages.split())
+    assert set(outcome.parameters) == chosen
+    assert outcome.note == ""
+    if method not in ("d2ke", "rsm"):
         assert outcome.by_R == outcome.seconds_by_R == {}
         return
-    assert set(outcome.seconds) == stages
-    sampler = set(SMALL[name].omega) if method == "d2ke" else set()
-    assert set(outcome.parameters) == sampler | {"scaling", "gamma", "C", "loss", "R"}
     assert outcome.parameters["R"] == 64
     assert list(outcome.by_R) == list(outcome.seconds_by_R) == [4, 16, 64]
-    assert outcome.by_R[64] == outcome.accuracy
-    assert outcome.by_R[4] < outcome.by_R[64]
-    assert min(outcome.seconds_by_R.values()) > 0
+    assert outcome.by_R[4] < outcome.by_R[64] == outcome.accuracy
     # Distances, features, model and prediction; the search is not part of it.
     for R, seconds in outcome.seconds_by_R.items():
         assert seconds > outcome.seconds["distances"] * R / 64
-    assert outcome.note == ""
 
 
 def test_distances_are_computed_once_and_charged_to_every_method(digits, monkeypatch):
@@ -187,88 +151,6 @@ def test_distances_are_computed_once_and_charged_to_every_method(digits, monkeyp
         assert outcome.seconds["distances"] == together["knn"].seconds["distances"] > 0
 
 
-def test_settings_with_scalings(digits):
-    division = division_of(digits["digits-points"])
-    setting = replace(division.setting, scalings=("none", "center", "standard"))
-    for method in ("d2ke", "rsm"):
-        outcome = evaluate(method, replace(division, setting=setting))
-        assert outcome.parameters["scaling"] in setting.scalings
-        assert outcome.parameters["C"] in setting.costs
-        assert outcome.accuracy > 70
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("method", ["d2ke", "rsm", "gdk_led"])
-def test_the_model_has_the_loss_that_was_chosen(digits, method, monkeypatch):
-    division = division_of(digits["digits-points"])
-    trained = []
-
-    def recorded(y, Z, **options):
-        trained.append((len(y), options["loss"], options["C"]))
-        return train_classifier(y, Z, **options)
-
-    monkeypatch.setattr(methods, "train_classifier", recorded)
-    accuracies = {}
-    for losses in (("squared",), ("squared_hinge",), ("squared", "squared_hinge")):
-        outcome = evaluate(method, limited(division, losses=losses))
-        loss, C = (outcome.parameters[name] for name in ("loss", "C"))
-        assert loss in losses
-        assert trained == [(140, loss, C)]
-        trained.clear()
-        # The same setting and loss give the same model, whatever else was allowed.
-        assert accuracies.setdefault(str(outcome.parameters), outcome.accuracy) == outcome.accuracy
-        assert outcome.accuracy > 70
-    assert len(accuracies) == 2
-
-
-# Both kinds of p(omega) of each domain: made without the data, and from the training part.
-FITTED = {
-    "signs": {"source": ("noise", "segments"), "length": ((2, 15),), "sigma": (1.0,)},
-    "digits-str8": {"order": (0, 2), "length": ((10, 40),)},
-    "digits-points": {"region": ("sphere", "data"), "size": ((3, 15),)},
-}
-FIRST = {"signs": "source", "digits-str8": "order", "digits-points": "region"}
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_the_search_chooses_among_samplers(digits, name, monkeypatch):
-    dataset = signs() if name == "signs" else digits[name]
-    key, grid = FIRST[name], FITTED[name]
-    # With one loss the best of all settings is chosen.
-    division = limited(division_of(dataset, seed=1), omega=grid, losses=("squared",))
-    drawn = []
-
-    def recorded(dataset, train, parameters, R, seed):
-        drawn.append((parameters[key], R))
-        assert train is division.train
-        return sample(dataset, train, parameters, R, seed)
-
-    monkeypatch.setattr(methods, "sample", recorded)
-    outcome = evaluate("d2ke", division)
-    tried = [(value, division.setting.search_R) for value in grid[key]]
-    chosen = outcome.parameters[key]
-    assert drawn == [*tried, (chosen, division.setting.R)]
-    assert {*grid} < set(outcome.parameters)
-    # The same as if nothing else had been allowed.
-    alone = evaluate("d2ke", limited(division, omega=grid | {key: (chosen,)}))
-    assert alone.parameters == outcome.parameters
-    assert alone.accuracy == outcome.accuracy
-    other = next(value for value in grid[key] if value != chosen)
-    another = evaluate("d2ke", limited(division, omega=grid | {key: (other,)}))
-    assert another.search_accuracy <= outcome.search_accuracy
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_samplers_made_from_data_do_not_see_the_test_part(digits, name):
-    dataset = signs() if name == "signs" else digits[name]
-    grid = FITTED[name] | {FIRST[name]: FITTED[name][FIRST[name]][1:]}
-    honest = evaluate("d2ke", limited(division_of(dataset, seed=1), omega=grid))
-    blind = evaluate("d2ke", limited(division_of(corrupted(dataset, 1), seed=1), omega=grid))
-    assert blind.parameters == honest.parameters
-    assert blind.search_accuracy == honest.search_accuracy
-    assert blind.accuracy < honest.accuracy - 20
-
-
 # ---------------------------------------------------------------- what a result depends on
 
 
@@ -288,8 +170,8 @@ def test_searches_look_at_a_part_of_the_training_objects(digits, method, monkeyp
         looked_at.append((len(X), len(y), None if within is None else within.shape))
         return original(X, y, *arguments, within=within, **options)
 
-    original = methods.search
-    monkeypatch.setattr(methods, "search", recorded)
+    original = d2ke.search
+    monkeypatch.setattr(d2ke, "search", recorded)
     outcome = evaluate(method, limited(division, search_n=80))
     within = None if method in ("d2ke", "rsm") else (80, 80)
     assert looked_at == [(80, 80, within)]
@@ -360,36 +242,6 @@ def test_knn_by_hand(digits):
     assert outcome.accuracy == pytest.approx(100 * np.mean(labels == division.y_test))
 
 
-def test_rsm_takes_representatives_of_the_training_part(digits, monkeypatch):
-    division = division_of(digits["digits-str8"])
-    small = replace(division.setting, R=10_000)
-    outcome = evaluate("rsm", replace(division, setting=small))
-    assert outcome.parameters["R"] == len(division.train)
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("method", METHODS)
-def test_same_result_for_1_and_4_threads(digits, method):
-    for dataset in (digits["digits-str8"], signs()):
-        # More features than training objects, as in the papers.
-        one, four = (division_of(dataset, n_threads=n_threads, seed=1) for n_threads in (1, 4))
-        wide = replace(one.setting, R=400)
-        a, b = (evaluate(method, replace(part, setting=wide), sizes=(8,)) for part in (one, four))
-        assert a.parameters == b.parameters
-        assert (a.accuracy, a.search_accuracy) == (b.accuracy, b.search_accuracy)
-        assert a.by_R == b.by_R
-
-
-def test_the_seed_decides(digits):
-    first, again, other = (
-        evaluate("d2ke", division_of(digits["digits-points"], seed=seed)) for seed in (1, 1, 2)
-    )
-    assert first.parameters == again.parameters
-    assert first.accuracy == again.accuracy
-    assert first.search_accuracy == again.search_accuracy
-    assert first.search_accuracy != other.search_accuracy
-
-
 def corrupted(dataset, seed):
     """Replace all test objects and labels by something else, before the division is made."""
     rows, others = dataset.split(seed)
@@ -397,11 +249,11 @@ def corrupted(dataset, seed):
     position = np.empty(len(dataset.labels), dtype=int)
     position[np.append(rows, others)] = np.arange(len(position))
     if dataset.domain == "strings":
-        rubbish = pack(["".join(rng.choice(list("01234567"), 500)) for _ in others])
+        rubbish = d2ke.pack(["".join(rng.choice(list("01234567"), 500)) for _ in others])
     else:
         size = (len(others), 5, dataset.objects.dim)
-        rubbish = pack(rng.uniform(50, 1e4, size).astype(dataset.objects.dtype))
-    objects = concatenate([dataset.objects[rows], rubbish])[position]
+        rubbish = d2ke.pack(rng.uniform(50, 1e4, size).astype(dataset.objects.dtype))
+    objects = d2ke.concatenate([dataset.objects[rows], rubbish])[position]
     labels = dataset.labels.copy()
     labels[others] = rng.permutation(labels[others])
     return Dataset(dataset.name, objects, labels, dataset.source)
@@ -419,21 +271,3 @@ def test_the_search_does_not_see_the_test_part(digits, name, method):
     assert blind.search_accuracy == honest.search_accuracy
     if (name, method) != ("signs", "dsk_nd"):  # which is hardly better than chance there
         assert blind.accuracy < honest.accuracy - 20
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.filterwarnings("ignore:little or nothing was learned")
-def test_permuted_labels_give_chance(digits, method):
-    found, searched = [], []
-    for seed in range(3):
-        dataset = digits["digits-str8"]
-        labels = np.random.default_rng(seed).permutation(dataset.labels)
-        permuted = Dataset(dataset.name, dataset.objects, labels, dataset.source)
-        outcome = evaluate(method, division_of(permuted, seed=seed))
-        found.append(outcome.accuracy)
-        searched.append(outcome.search_accuracy)
-    # Of 3 x 60 test objects 10 % by chance, with a standard deviation of 2.2 %. The search
-    # reports the best of many settings, which is a little above chance by itself.
-    assert np.mean(found) == pytest.approx(10, abs=6)
-    assert np.mean(searched) < 18

@@ -5,9 +5,10 @@
 """
 
 import io
-import os
+import tempfile
 import warnings
 from functools import cache
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -35,18 +36,15 @@ def content(kind):
         file = io.BytesIO()
         d2ke.save_model(file, d2ke.d2ke_train(["a", "b"] * 9, ["aab", "bba"] * 9, R=16))
         return file.getvalue()
-    path = os.path.join(os.environ["D2KE_CACHE"], "features.h5")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "features.h5")
         patch.setattr(CHUNK_BYTES, 64)  # so that nodes of HDF5's index stand between the chunks
         if kind == "written":
             d2ke.write_features(path, WORDS, WORDS[:7], labels=["é", "b"] * 45, **HOW)
         else:
             options = {"labels": ["é", "b"] * 45, "omega": WORDS[:7], "parameters": HOW}
             save_features(path, Z, compression=None if kind == "features" else kind, **options)
-    with open(path, "rb") as stream:
-        whole = stream.read()
-    os.unlink(path)
-    return whole
+        return path.read_bytes()
 
 
 def load(kind, path):

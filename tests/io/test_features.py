@@ -316,12 +316,10 @@ def test_matrices_that_cannot_be_saved(file, matrix, error, message):
         ({"omega": [[0.0], [np.nan], [1.0]]}, ValueError, r"omega\[1\] has nan at position"),
         ({"parameters": {1: 2}}, TypeError, "parameters must be .* dict of them by str"),
         ({"parameters": {"a": {1: 2}}}, TypeError, r"parameters\['a'\] must be .* dict of them by"),
-        ({"parameters": {"a": (1, [2])}}, TypeError, r"parameters\['a'\]\[1\] .* of type list"),
         ({"parameters": {"a": np.ones(2)}}, TypeError, "of type ndarray"),
         ({"parameters": {"a": b"x"}}, TypeError, "of type bytes"),
         ({"parameters": {"a": np.longdouble(1)}}, TypeError, "of type longdouble"),
         ({"parameters": {"a": signal.SIGINT}}, TypeError, "of type Signals"),
-        ({"compression": 4}, TypeError, "compression must be a string, one of gzip; got 4"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_saved(file, options, error, message):
@@ -349,20 +347,13 @@ def test_other_files(file, content):
         load_features(file)
 
 
-def change_format(store):
-    del store["versions"]
-    store["versions"] = np.bytes_(json.dumps({"format": 2}))
-
-
-def add_a_part(store):
-    store["omega"].attrs["colours"] = 6
-
-
 def put(name, values):
     def change(store):
+        attributes = dict(store[name].attrs)
         del store[name]
         if values is not None:
             store[name] = values
+            store[name].attrs.update(attributes)
 
     return change
 
@@ -370,12 +361,20 @@ def put(name, values):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_format, r"h5 has version 2 of the format; .* a newer d2ke is needed"),
-        (add_a_part, r"h5 is damaged: .*colours"),
+        (
+            put("versions", np.bytes_('{"format": 2}')),
+            "version 2 of the format; .* a newer d2ke",
+        ),
+        (lambda store: store["omega"].attrs.update(colours=6), "is damaged: .*colours"),
         *(
-            (put(name, values), r"h5 is damaged: ")
+            (put(name, values), "is damaged: ")
             for name, values in (
                 ("Z", None),
+                ("Z", np.ones(3)),
+                ("Z", np.ones((2, 3), np.int64)),
+                ("labels", np.array([0, -1])),
+                ("labels", np.array([0, 7])),
+                ("classes", np.arange(2.0)),
                 ("parameters", None),
                 ("omega/values", None),
                 ("omega/values", np.array([[np.nan, 0.0]] * 6)),
@@ -387,35 +386,9 @@ def put(name, values):
     ],
 )
 def test_other_hdf5_files(file, change, message):
-    save_features(file, Z, omega=VECTORS)
+    save_features(file, Z, labels=["a", "b"], omega=VECTORS)
     with h5py.File(file, "r+") as store:
         change(store)
     seal_features_file(file)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"features\.h5 .*{message}"):
         load_features(file)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("labels", np.array([0, -1, 0])),
-        ("labels", np.array([0, 7, 0])),
-        ("classes", np.arange(2.0)),
-        ("omega/offsets", np.array([0, 9, 1])),
-        ("omega/values", None),
-        ("Z", np.ones(3)),
-        ("Z", np.ones((3, 2), np.int64)),
-    ],
-)
-def test_damaged_parts_are_refused_with_the_files_name(name, content, tmp_path):
-    path = tmp_path / "damaged.h5"
-    save_features(path, np.ones((3, 2)), labels=["a", "b", "a"], omega=["ACGT", "AG"])
-    with h5py.File(path, "r+") as file:
-        attributes = dict(file[name].attrs)
-        del file[name]
-        if content is not None:
-            file[name] = content
-            file[name].attrs.update(attributes)
-    seal_features_file(path)
-    with pytest.raises(ValueError, match=r"damaged\.h5 is damaged: "):
-        load_features(path)

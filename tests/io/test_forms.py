@@ -93,19 +93,6 @@ def test_the_last_field_is_a_guess(tmp_path, headers, labels, name):
 
 # ------------------------------------------------------------------ small forms of tables
 
-TABLES = {
-    "trailing.csv": "sequence,label,,,\nAC,a,,,\nGT,b,,,\n",
-    "sep.csv": "sep=;\nsequence;label\nAC;a\nGT;b\n",
-    "commas.tsv": "sequence,label\nAC,a\nGT,b\n",
-    "table.txt": "sequence\tlabel\nAC\ta\nGT\tb\n",
-}
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_tables(put, name):
-    objects, labels = read_objects(put(TABLES[name], name))
-    assert (list(objects), labels.tolist()) == (["AC", "GT"], ["a", "b"])
-
 
 def test_compressed_tables(tmp_path):
     content = b"sequence,label\nAC,a\nGT,b\n"
@@ -124,29 +111,9 @@ def test_compressed_tables(tmp_path):
         read_objects(tmp_path / "two.csv.zip")
 
 
-def test_lines_and_arrays(put, tmp_path):
-    assert list(read_objects(put("apple\nred cherry\n", "a.txt")).objects) == [
-        "apple",
-        "red cherry",
-    ]
+def test_arrays_of_numpy(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
     assert read_objects(tmp_path / "a.npy").objects.lengths.tolist() == [3, 3]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "0.0,0.0,1.5\n0.0,2,3\n",
-            r"names the column '0.0' twice; if it is data, put a line of names before",
-        ),
-        ("a,,\nx,1,2\n", r"has no names of the columns 2, 3, which have entries"),
-        ('id,v\na,"1,500"\na,2\n', r"write a point if the comma is a decimal one, and none betw"),
-    ],
-)
-def test_errors_that_are_right(put, text, message):
-    with pytest.raises(ValueError, match=message):
-        read_objects(put(text, "a.csv"))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def folder(path, **changes):
 
 
 def zipped(path, root):
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in root.iterdir():
             archive.write(file, f"TWO/{file.name}")
             archive.writestr(f"__MACOSX/TWO/._{file.name}", b"\0")
@@ -81,11 +81,40 @@ def test_only_what_is_there(tmp_path):
         ({"graph_indicator": "1\n1\n2\n2\n3\n"}, r"line 5: \[3\] is not a graph of 1 to 2"),
         ({"node_labels": "1\n"}, "TWO_node_labels.txt has 1 lines; 5 are needed"),
         ({"node_attributes": "nan\n1\n1\n1\n1\n"}, r"nan"),
+        ({"A": "1, 2, 5\n2, 1, 5\n"}, "A.txt has 3 columns, not 2"),
+        ({"A": "1\n2\n"}, "A.txt has 1 columns, not 2"),
+        ({"graph_indicator": "1, 1\n1, 1\n2, 2\n"}, "graph_indicator.txt has 2 columns, not 1"),
+        ({"graph_indicator": ""}, "is empty"),
+        ({"graph_indicator": "1\n1\n1\n1\n2000000000\n", "graph_labels": None},
+         r"line 5.*not a graph of 1 to 5"),
+        ({"graph_labels": ""}, "is empty"),
+        ({"graph_labels": "1\n" * 9}, "labels of 9 graphs, but 5 nodes"),
     ],
-)
+)  # fmt: skip
 def test_refused(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         d2ke.io.read_graphs(folder(tmp_path / "two", **changes))
+
+
+def test_all_columns_of_labels_and_targets_are_read(tmp_path):
+    several = folder(tmp_path / "a", graph_labels="1, 0\n0, 1\n")
+    assert d2ke.io.read_graphs(several)[1].tolist() == [[1, 0], [0, 1]]
+    targets = folder(tmp_path / "b", graph_labels=None, graph_attributes="1.5, 2\n3, 4\n")
+    assert d2ke.io.read_graphs(targets)[1].tolist() == [[1.5, 2], [3, 4]]
+
+
+def test_every_changed_byte_of_a_zip_is_refused_or_harmless(tmp_path):
+    few = dict.fromkeys(("node_labels", "edge_labels", "node_attributes"))
+    path = zipped(tmp_path / "two.zip", folder(tmp_path / "two", **few))
+    content, whole = path.read_bytes(), repr(d2ke.io.read_graphs(path))
+    refused = 0
+    for i in range(len(content)):
+        path.write_bytes(content[:i] + bytes([content[i] ^ 1 << i % 8]) + content[i + 1 :])
+        try:
+            assert repr(d2ke.io.read_graphs(path)) == whole
+        except ValueError:
+            refused += 1
+    assert refused > 100
 
 
 def test_refused_paths(tmp_path):

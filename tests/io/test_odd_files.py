@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Odd files: each gives what is written in it, or an error that says where and why."""
 
-import gzip
 import math
 import re
 
@@ -99,6 +98,10 @@ READ = {  # text, options, objects, labels
     "pipes.csv": (table("aba", "|"), {}, STRINGS, list("aba")),
     "semicolons.tsv": (table("aba", ";"), {}, STRINGS, list("aba")),
     "both.tsv": ("text\tlabel,b\na,b\tx,1\n", {"labels": "label,b"}, ["a,b"], ["x,1"]),
+    "trailing.csv": ("sequence,label,,,\nAC,a,,,\nGT,b,,,\n", {}, ["AC", "GT"], ["a", "b"]),
+    "sep.csv": ("sep=;\nsequence;label\nAC;a\nGT;b\n", {}, ["AC", "GT"], ["a", "b"]),
+    "table.txt": (table("aba", "\t"), {}, STRINGS, list("aba")),
+    "words.txt": ("apple\nred cherry\n", {}, ["apple", "red cherry"], None),
     "quoted.csv": ('"a;b",label\n"u;v",x\n"w",y\n', {}, ["u;v", "w"], ["x", "y"]),
     "later.csv": ("sequence,label\na;b,x\nc|d,y\n", {}, ["a;b", "c|d"], ["x", "y"]),
     "blank.csv": ("\n\n" + table("aba"), {}, STRINGS, list("aba")),
@@ -135,7 +138,6 @@ REFUSED = {
     "comma3.csv": ("id;v\np;1\np;1,5\n", "line 3, column 'v': the value is '1,5', not a number; a"),
     "large.csv": ("id,v\np,1\np,1152921504606846977\n", "line 3, column 'v': the value is '1152"),
     "headless.csv": ("p,0.5\np,1.5\nq,2\n", f"{HEADER} 'p'; put a line of names before it"),
-    "headless2.csv": ("AC,a\nGT,b\nTT,a\n", f"{HEADER} 'a'"),
     "headless3.csv": ("AC\nGT\n", f"{HEADER} 'AC'"),
     "headless4.csv": ("x,AC\ny,GT\nx,TT\n", f"{HEADER} 'x'"),
     "comment.csv": ("# of 2020, a\nsequence,label\nAC,a\n", f"{HEADER} 'a'"),
@@ -145,7 +147,9 @@ REFUSED = {
     "neither.csv": ("text;label,b\nu\nv;y;z,1\n", "comma or semicolon, neither cuts"),
     "again.csv": ("sequence,label,label\nAC,a,b\n", "names the column 'label' twice"),
     "lines.csv": ('sequence,label\n"A\nC",x\nG\n', "line 4: 1 fields, but the header has 2"),
-    "ragged.csv": ("sequence,label\nAC,a\nGT\n", "line 3: 1 fields, but the header has 2"),
+    "data.csv": ("0.0,0.0,1.5\n0.0,2,3\n", "names the column '0.0' twice; if it is data, put a"),
+    "nameless.csv": ("a,,\nx,1,2\n", "has no names of the columns 2, 3, which have entries"),
+    "comma4.csv": ('id,v\na,"1,500"\na,2\n', "write a point if the comma is a decimal one, and no"),
 }  # fmt: skip
 
 
@@ -169,30 +173,6 @@ def test_tables_that_are_refused(tmp_path, name):
 
 
 # ---------------------------------------------------------------- other formats
-
-A = "@relation r\n@attribute t0 numeric\n@attribute t1 numeric\n"
-ARFF = [
-    (A + "@attribute class {1,2}\n@data\n1,2,2\n", [[1], [2]], ["2"]),
-    (A + "@attribute class {01,1.0}\n@data\n1,2,1.0\n", [[1], [2]], ["1.0"]),
-    (A + "@attribute class numeric\n@data\n1,2,0.5\n", [[1], [2]], [0.5]),
-    (A + "@attribute Target real\n@data\n1,2,5\n", [[1], [2]], [5]),
-    (A + "@attribute y real\n@attribute z real\n@data\n1,2,3,4\n", [[1], [2], [3], [4]], None),
-    (A + "@attribute y numeric\n@attribute c {a}\n@data\n1,2,3,a\n", [[1], [2], [3]], ["a"]),
-    (A + "@attribute sex {f,m}\n@attribute class numeric\n@data\n1,2,f,3\n", None, "sex, class"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "wanted", "classes"), ARFF)
-def test_classes_of_arff(tmp_path, text, wanted, classes):
-    file = tmp_path / "a.arff"
-    file.write_text(text, "utf-8")
-    if wanted is None:
-        with pytest.raises(ValueError, match=f"labels must name one of the attributes {classes}"):
-            read_objects(file)
-        return
-    objects, labels = read_objects(file)
-    assert [item.tolist() for item in objects] == [wanted]
-    assert (labels if labels is None else labels.tolist()) == classes
 
 
 def test_classes_of_ts(tmp_path):
@@ -371,7 +351,7 @@ def test_frames_are_read_as_tables(library, tmp_path, frame, wanted, classes):
         assert labels.tolist() == classes
 
 
-def test_long_parquet_and_compressed_tables(tmp_path):
+def test_long_parquet(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     frame = pytest.importorskip("pyarrow").table(LONG_FRAME).drop_columns(["y"])
     pq.write_table(frame, tmp_path / "a.parquet")
@@ -379,9 +359,6 @@ def test_long_parquet_and_compressed_tables(tmp_path):
         assert read_objects(tmp_path / "a.parquet", **options)[0].lengths.tolist() == [2, 1]
     with pytest.raises(ValueError, match="is a long table of series, of which 'id' repeats"):
         ParquetObjects(tmp_path / "a.parquet")
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(table("aba").encode()))
-    assert read_objects(tmp_path / "a.csv.gz")[1].tolist() == list("aba")
-    for name in ("b.csv.gz", "b.feather"):
-        (tmp_path / name).write_bytes(b"something else")
-        with pytest.raises(ValueError, match=f"{name} is not a"):
-            read_objects(tmp_path / name)
+    (tmp_path / "b.feather").write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"b\.feather is not a"):
+        read_objects(tmp_path / "b.feather")

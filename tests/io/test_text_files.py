@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.io import read_objects, read_ts
+from d2ke.io import read_objects
 
 HEAD = "@relation 'a relation'\n% a comment\n\n"
 RELATIONAL = HEAD + (
@@ -84,20 +84,33 @@ def test_numeric(put):
     assert (objects.lengths.tolist(), labels) == ([2], None)
 
 
-def test_named_labels(put):
-    path = put(HEAD + "@attribute s string\n@attribute y numeric\n@data\nab,0.5\nc,1\n")
-    objects, labels = read_objects(path, labels="y")
-    assert (list(objects), labels.tolist()) == (["ab", "c"], [0.5, 1.0])
-
-
-def test_large_numeric_labels_stay_floats(put):
-    path = put(HEAD + "@attribute s string\n@attribute y numeric\n@data\nab,1e300\nc,1\n")
-    labels = read_objects(path).labels
-    assert (labels.dtype, labels.tolist()) == (np.float64, [1e300, 1.0])
-
-
 A = HEAD + "@attribute a numeric\n"
+AB = A + "@attribute b real\n"
 S = HEAD + "@attribute s string\n@attribute y {p,q}\n@data\n"
+N = HEAD + "@attribute s string\n@attribute y numeric\n@data\n"
+READ = [
+    (AB + "@attribute c {1,2}\n@data\n1.5,2,2\n 3 , -4e0 ,1\n", [[1.5, 2], [3, -4]], ["2", "1"]),
+    (AB + "@attribute class {01,1.0}\n@data\n1,2,1.0\n", [[1, 2]], ["1.0"]),
+    (AB + "@attribute class numeric\n@data\n1,2,0.5\n", [[1, 2]], [0.5]),
+    (AB + "@attribute Target integer\n@data\n1,2,5\n", [[1, 2]], [5]),
+    (AB + "@attribute y real\n@attribute z real\n@data\n1,2,3,4\n", [[1, 2, 3, 4]], None),
+    (AB + "@attribute y numeric\n@attribute c {a}\n@data\n1,2,3,a\n", [[1, 2, 3]], ["a"]),
+    (N + "ab,0.5\nc,1\n", ["ab", "c"], [0.5, 1.0]),
+    (N + "ab,1e300\nc,1\n", ["ab", "c"], [1e300, 1.0]),
+    (S + "{0 'a,} \\'b'}\n{0 c, 1 q}\n", ["a,} 'b", "c"], ["p", "q"]),
+]
+
+
+@pytest.mark.parametrize(("text", "items", "classes"), READ)
+def test_which_attribute_is_the_class(put, text, items, classes):
+    objects, labels = read_objects(put(text))
+    assert objects == d2ke.pack(items)
+    if classes is None:
+        assert labels is None
+    else:
+        assert (labels.tolist(), labels.dtype.kind) == (classes, np.array(classes).dtype.kind)
+
+
 BAD = [
     ("", "has no line @data"),
     (A, "has no line @data"),
@@ -121,6 +134,12 @@ BAD = [
     (S + "'ab,p\n", 'line 7: the value at position 0 is not understood: "\'ab,p"'),
     (S + "ab\n", "line 7: 1 values, but there are 2 attributes"),
     (S.replace("@data", "@attribute z {1}\n@data"), "labels must name one of the attributes y, z"),
+    (
+        S.replace("{p,q}", "{p}\n@attribute class real") + "a,p,1\n",
+        "one of the attributes y, cl",
+    ),
+    (A + "@attribute class numeric\n@data\n1,nan\n2,3\n", "line 7, attribute 'class': "),
+    (A + "@attribute class numeric\n@data\n1,abc\n2,3\n", "line 7, attribute 'class': "),
     (RELATIONAL + "'1,2',up\n", "channels_first must say what a row of the relational attribute"),
     (HEAD + "@attribute r relational\n@end r\n", "line 5: '@end r' is not a line of a header"),
 ]
@@ -156,25 +175,6 @@ def test_arguments_of_arff(put):
         read_objects(put(RELATIONAL), labels="the series")
     with pytest.raises(TypeError, match=r"objects has no meaning for a \.arff file"):
         read_objects(path, objects="a")
-
-
-@pytest.mark.parametrize("read", [read_ts, read_objects])
-def test_data_beside_the_mark_of_its_begin(put, read):
-    head = "@classLabel false\n" if read is read_ts else "@attribute a numeric\n"
-    with pytest.raises(ValueError, match="has more than @data"):
-        read(put(head + "@data 1\n2\n"))
-
-
-def test_digits_of_other_scripts(put):
-    with pytest.raises(ValueError, match="position 0 is '\u0661', not a number"):
-        read_ts(put("@classLabel false\n@data\n\u0661,2\n"))
-
-
-@pytest.mark.parametrize("label", ["nan", "abc"])
-def test_numeric_labels_are_numbers(put, label):
-    text = f"@attribute a numeric\n@attribute y numeric\n@data\n1,{label}\n2,3\n"
-    with pytest.raises(ValueError, match=f"line 4, attribute 'y': .* '{label}'"):
-        read_objects(put(text), labels="y")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")

@@ -74,40 +74,22 @@ def test_kind(put):
 BAD = [
     ("", "holds no series"),
     ("1\n", "line 1: 0 values after the class instead of 1;"),
-    (
-        "1\t2\t3\n1\t2\n",
-        "line 2: 1 values after the class instead of 2; shorter series end with Na",
-    ),
-    ("1\t2\t3\n1\tNaN\t3\n", "line 2, field 1: a value is missing inside the series ('NaN'); fill"),
-    (
-        "1\t2\t3\t4\n1\t\t3\tNaN\n",
-        "line 2, field 1: a value is missing inside the series (''); fill",
-    ),
+    ("1\t2\t3\n1\t2\n", "line 2: 1 values after the class instead of 2; shorter series end with"),
+    ("1\t2\t3\n1\tNaN\t3\n", "line 2, field 1: a value is missing inside the series ('NaN')"),
+    ("1\t2\t3\t4\n1\t\t3\tNaN\n", "line 2, field 1: a value is missing inside the series ('')"),
     ("1\t2\t3\n1\t3\t?\n", "line 2, field 2: a value is missing inside the series ('?'); fill it"),
     ("1\t2\t3\n1\tNaN\tnan\n", "line 2: the series has no values, only NaN"),
     ("1\t2\t3\n1\tinf\t3\n", "line 2, field 1: the value is 'inf'; every value must be finite"),
     ("1\t2\t3\n1\tx\t3\n", "line 2, field 1: the value is 'x', not a number"),
     ("1\t2\t3\n1\t0,5\t3\n", "line 2, field 1: the value is '0,5', not a number; a decimal comma"),
-    (
-        "1\t2\t3\n1\t9007199254740993\t3\n",
-        "is '9007199254740993', a whole number that float64 cannot",
-    ),
-    (
-        "1\t2\t3\n1.0\t2\t3\n",
-        "the classes (first fields) must be whole numbers in one form, got '1'",
-    ),
-    (
-        "1\t2\t3\n01\t2\t3\n",
-        "the classes (first fields) must be whole numbers in one form, got '01'",
-    ),
+    ("1\t2\n1\t9007199254740993\n", "is '9007199254740993', a whole number that float64 cannot"),
+    ("1\t2\t3\n1.0\t2\t3\n", "(first fields) must be whole numbers in one form, got '1'"),
+    ("1\t2\t3\n01\t2\t3\n", "(first fields) must be whole numbers in one form, got '01'"),
     ("0.5\t2\t3\n1.5\t2\t3\n", "line 1, field 0: the class is 0.5, not an integer below 2**53"),
-    (
-        "9007199254740992.0\t2\n",
-        "line 1, field 0: the class is 9007199254740992.0, not an integer below 2**53",
-    ),
+    ("9007199254740992.0\t2\n", "line 1, field 0: the class is 9007199254740992.0, not an integer"),
     (
         "1e+17\t2\t3\n2e+17\t2\t3\n",
-        "line 1, field 0: the class is 1e+17, not an integer below 2**53",
+        "line 1, field 0: the class is 1e+17, not an integer below 2**5",
     ),
     ("1\t2\t3\nNaN\t2\t3\n", "line 2, field 0: the label 'NaN' stands among numbers"),
 ]

@@ -43,16 +43,14 @@ def column_of(values, kind):
     return pa.array(values, getattr(pa, kind)())
 
 
-@given(TEXTS, st.sampled_from(TEXT_TYPES), CUTS)
-def test_strings(values, kind, cuts):
+@given(
+    st.tuples(TEXTS, st.sampled_from(TEXT_TYPES)) | st.tuples(BYTES, st.sampled_from(BYTE_TYPES)),
+    CUTS,
+)
+def test_strings(drawn, cuts):
+    values, kind = drawn
     column = column_of(values, kind)
     assert d2ke.pack(column) == d2ke.pack(values)
-    assert d2ke.pack(chunked(column, cuts)) == d2ke.pack(values)
-
-
-@given(BYTES, st.sampled_from(BYTE_TYPES), CUTS)
-def test_bytes(values, kind, cuts):
-    column = column_of(values, kind)
     assert d2ke.pack(chunked(column, cuts)) == d2ke.pack(values)
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Graphs that are wrong or odd: refused by name before work, and labels that look alike."""
 
-import zipfile
-
 import numpy as np
 import pytest
 
@@ -54,59 +52,3 @@ def test_labels_that_differ(labels, others):
 def test_flags_are_no_attributes(option, value):
     with pytest.raises(d2ke.ArgumentTypeError, match=f"{option} must name an attribute"):
         d2ke.graph_codes([(EDGES, 2)], **{option: value})
-
-
-TWO = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "1\n-1\n"}
-
-
-def folder(path, **changed):
-    for name, text in {**TWO, **changed}.items():
-        (path / f"T_{name}.txt").write_text(text, "utf-8")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"A": "1, 2, 5\n2, 1, 5\n"}, "A.txt has 3 columns, not 2"),
-        ({"A": "1\n2\n"}, "A.txt has 1 columns, not 2"),
-        ({"graph_indicator": "1, 1\n1, 1\n2, 2\n"}, "graph_indicator.txt has 2 columns, not 1"),
-        ({"graph_indicator": ""}, "is empty"),
-        ({"graph_labels": ""}, "is empty"),
-        ({"graph_labels": "1\n" * 9}, "labels of 9 graphs, but 3 nodes"),
-    ],
-)
-def test_files_of_other_columns(tmp_path, changed, message):
-    with pytest.raises(ValueError, match=message):
-        d2ke.io.read_graphs(folder(tmp_path, **changed))
-
-
-def test_a_graph_number_of_2e9_is_refused_before_work(tmp_path):
-    folder(tmp_path, graph_indicator="1\n1\n2000000000\n")
-    (tmp_path / "T_graph_labels.txt").unlink()
-    with pytest.raises(ValueError, match=r"line 3.*not a graph of 1 to 3"):
-        d2ke.io.read_graphs(tmp_path)
-
-
-def test_all_columns_of_labels_and_targets_are_read(tmp_path):
-    folder(tmp_path, graph_labels="1, 0\n0, 1\n")
-    assert d2ke.io.read_graphs(tmp_path)[1].tolist() == [[1, 0], [0, 1]]
-    (tmp_path / "T_graph_labels.txt").unlink()
-    (tmp_path / "T_graph_attributes.txt").write_text("1.5, 2\n3, 4\n", "utf-8")
-    assert d2ke.io.read_graphs(tmp_path)[1].tolist() == [[1.5, 2], [3, 4]]
-
-
-def test_every_changed_byte_of_a_zip_is_refused_or_harmless(tmp_path):
-    path = tmp_path / "T.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in TWO.items():
-            archive.writestr(f"T/T_{name}.txt", text)
-    content, whole = path.read_bytes(), repr(d2ke.io.read_graphs(path))
-    refused = 0
-    for i in range(len(content)):
-        path.write_bytes(content[:i] + bytes([content[i] ^ 1 << i % 8]) + content[i + 1 :])
-        try:
-            assert repr(d2ke.io.read_graphs(path)) == whole
-        except ValueError:
-            refused += 1
-    assert refused > 100

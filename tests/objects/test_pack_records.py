@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from test_columns import IN_MEMORY, MEMORY, plain_dict, polars
 
 import d2ke
 
@@ -14,49 +15,25 @@ DATA = {
     "track": TRACKS,
     "age": [1.0, None, 3.5, float("nan")],
     "member": [True, None, False, True],
-    "city": ["x", None, "y", "x"],
+    "town": ["x", None, "y", "x"],
 }
 KINDS = {
     "name": "strings",
     "track": d2ke.pack(TRACKS[2:]).kind,
     "age": "numbers",
     "member": "numbers",
-    "city": "categories",
+    "town": "categories",
 }
 
 
-def of_dict():
-    return DATA | {"city": d2ke.categories(DATA["city"])}
-
-
-def of_pandas():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(DATA, index=[0.5, 1.5, 7, 8])
-    return frame.assign(
-        name=pd.array(DATA["name"], "string"),
-        age=pd.array([1, None, 3.5, None], "Float64"),
-        city=frame["city"].astype("category"),
-    )
-
-
-def of_polars():
+def of_enums(table):
     pl = pytest.importorskip("polars")
-    return pl.DataFrame(DATA, strict=False).with_columns(pl.col("city").cast(pl.Categorical))
+    return polars(table).with_columns(pl.col("town").cast(pl.Enum(["x", "y"])))
 
 
-def of_enums():
-    pl = pytest.importorskip("polars")
-    return of_polars().with_columns(pl.col("city").cast(pl.Enum(["x", "y"])))
-
-
-def of_arrow():
-    pytest.importorskip("pyarrow")
-    return of_polars().to_arrow()
-
-
-@pytest.mark.parametrize("make", [of_dict, of_pandas, of_polars, of_enums, of_arrow])
+@pytest.mark.parametrize("make", [*MEMORY, of_enums], ids=[*IN_MEMORY, "enums"])
 def test_columns_of_every_container(make):
-    records = d2ke.pack_records(make())
+    records = d2ke.pack_records(make(DATA))
     assert {name: records[name].kind for name in records} == KINDS
     assert list(records["name"].values) == ["a", "b", "cc"]
     assert records["track"].values == d2ke.pack([TRACKS[0], *TRACKS[2:]])
@@ -64,12 +41,12 @@ def test_columns_of_every_container(make):
     assert records["age"].values.tolist() == [1.0, 3.5]
     assert records["age"].missing.tolist() == [False, True, False, True]
     assert records["member"].values.tolist() == [1.0, 0.0, 1.0]
-    assert records["city"].values.tolist() == ["x", "y", "x"]
+    assert records["town"].values.tolist() == ["x", "y", "x"]
     assert d2ke.pack_records(records) is records
 
 
 def test_rows():
-    records = d2ke.pack_records(of_dict())
+    records = d2ke.pack_records(plain_dict(DATA))
     assert len(records) == 4
     assert records.shape == (4, 5)
     assert records[-1]["name"] == "cc"

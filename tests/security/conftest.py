@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -36,12 +35,10 @@ def attempt(call, path):
     return outcome, peak / 1024
 
 for line in sys.stdin:
-    call, path, folder, variables = json.loads(line)
+    call, path = json.loads(line)
     child = os.fork()
     if child == 0:
         signal.alarm({SECONDS})
-        os.chdir(folder)
-        os.environ.update(variables)
         print(json.dumps(attempt(call, path)), flush=True)
         os._exit(0)
     status = os.waitpid(child, 0)[1]
@@ -51,48 +48,30 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="session")
-def _start():
-    """Return a function that starts a server, or returns the one with the same variables."""
+def server():
     if not sys.platform.startswith("linux"):
         pytest.skip("limits memory as Linux does")
-    servers = {}
-    with ExitStack() as stack:
-
-        def start(variables):
-            key = tuple(sorted(variables.items()))
-            if key not in servers:
-                servers[key] = stack.enter_context(
-                    subprocess.Popen(
-                        [sys.executable, "-c", SERVER],
-                        stdin=subprocess.PIPE,
-                        stdout=subprocess.PIPE,
-                        text=True,
-                        env={
-                            **os.environ,
-                            "PYTHONPATH": str(ROOT),
-                            "OPENBLAS_NUM_THREADS": "1",
-                            **variables,
-                        },
-                    )
-                )
-            return servers[key]
-
-        yield start
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+    ) as process:
+        yield process
 
 
 @pytest.fixture
-def refused(_start):
-    """Return ``refused(call, path)``: the call on the file must raise the error in little memory.
+def refused(server):
+    """Return ``refused(call, path)``: the call on the file must raise ValueError in little memory.
 
-    It returns the message. Variables of the environment are those that libraries read once.
+    It returns the message.
     """
 
-    def refused(call, path, error="ValueError", **variables):
-        server = _start(variables)
-        now = {"D2KE_CACHE": os.environ["D2KE_CACHE"]}
-        print(json.dumps([call, str(path), os.getcwd(), now]), file=server.stdin, flush=True)
+    def refused(call, path):
+        print(json.dumps([call, str(path)]), file=server.stdin, flush=True)
         outcome, megabytes = json.loads(server.stdout.readline())
-        assert outcome.startswith(error), outcome
+        assert outcome.startswith("ValueError"), outcome
         assert "MemoryError" not in outcome
         assert megabytes < 100
         return outcome

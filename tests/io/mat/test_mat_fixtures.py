@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAT-files that MATLAB wrote, of every age, against scipy's and h5py's reading of them.
-
-Run as a script with the folder of fixtures, it prints the counts of docs/mat_io.md.
-"""
+"""MAT-files that MATLAB wrote, of every age, against scipy's and h5py's reading of them."""
 
 import re
-import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -138,9 +134,3 @@ def test_classes_are_matlabs(data_dir):
         for name, value in got.items():
             if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
                 assert value.dtype == dtypes.get(classes[name], classes[name]), path
-
-
-if __name__ == "__main__":
-    found = Counter(outcome(path) for path in sorted(Path(sys.argv[1]).rglob("*.mat")))
-    for label, count in found.most_common():
-        print(f"| {count} | {label} |")
