@@ -13,15 +13,15 @@ from d2ke.cli.map_picture import picture
 from d2ke.cli.report import Section, confusion_section, label_text, write_page
 from d2ke.cli.session import Session
 from d2ke.cli.window_report import (
+    below_each_other,
     discriminative_windows,
     has_small_parts,
-    parts_picture,
     telling_picture,
-    windows_picture,
 )
 from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects, item_text
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
+from d2ke.explain.parts import picture_size
 from d2ke.explain.pictures import (
     accuracy_by_R,
     draw_curve,
@@ -121,7 +121,7 @@ def write_report(
                 "Some training objects, and what each letter, point or column adds to the "
                 "decision: red is for the label, blue against it.",
                 "objects with their parts coloured by what they add",
-                parts_picture(reasons, titles),
+                below_each_other(reasons, titles, [picture_size(why) for why in reasons]),
             )
         )
     elif reasons[0].windows:
@@ -132,7 +132,7 @@ def write_report(
                 "their places; none was cut from the series itself. The colour of a series "
                 "says what each of its steps adds.",
                 "series with windows at their places",
-                windows_picture(reasons, titles),
+                below_each_other(reasons, titles, [(8.0, 3.4)] * len(reasons)),
             )
         )
     sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
