@@ -3,60 +3,48 @@
 
 Names and the order of arguments are those of the authors' scripts (Random Warping Series, Word
 Mover's Embedding), of LIBLINEAR's and LIBSVM's MATLAB interfaces, of MATLAB's random numbers and of
-its functions of distances, clusters, neighbours and cross-validation.
+its functions of distances, clusters and neighbours.
 ``docs/matlab.md`` has the table and a complete port.
 """
 
 from matlab_compat._cells import Struct
-from matlab_compat.clustering import cluster, dbscan, dendrogram, kmedoids, linkage
-from matlab_compat.evaluation import confusionmat, crossvalind, cvpartition, perfcurve, zscore
+from matlab_compat.clustering import cluster, dbscan, kmedoids, linkage
 from matlab_compat.learners import predict, svmpredict, svmtrain, train
 from matlab_compat.mat_files import load, save
-from matlab_compat.neighbors import ClassificationKNN, fitcknn, knnsearch, rangesearch
-from matlab_compat.pairs import cmdscale, pdist, pdist2, squareform
+from matlab_compat.neighbors import knnsearch
+from matlab_compat.pairs import pdist, pdist2, squareform
 from matlab_compat.rand_stream import RandStream
 from matlab_compat.random import rand, randi, randn, randperm, rng
 from matlab_compat.rws_accuracy import rws_VaryingR_CV, rws_VaryingR_CV_mulvar
 from matlab_compat.rws_features import rws_GenFea, rws_GenFea_mulvar
 from matlab_compat.rws_search import rws_gridsearch_CV, rws_gridsearch_CV_mulvar
-from matlab_compat.scaling import mdscale
 from matlab_compat.sparse_text import libsvmread, libsvmwrite
 from matlab_compat.warping import dtw, dtw_c, dtw_m, dtw_similarity_cell, dtw_similarity_cell_mulvar
 from matlab_compat.wme import wmd_dist, wme_GenFea, wme_GenFea_preproc
 
 __all__ = [
-    "ClassificationKNN",
     "RandStream",
     "Struct",
     "cluster",
-    "cmdscale",
-    "confusionmat",
-    "crossvalind",
-    "cvpartition",
     "dbscan",
-    "dendrogram",
     "dtw",
     "dtw_c",
     "dtw_m",
     "dtw_similarity_cell",
     "dtw_similarity_cell_mulvar",
-    "fitcknn",
     "kmedoids",
     "knnsearch",
     "libsvmread",
     "libsvmwrite",
     "linkage",
     "load",
-    "mdscale",
     "pdist",
     "pdist2",
-    "perfcurve",
     "predict",
     "rand",
     "randi",
     "randn",
     "randperm",
-    "rangesearch",
     "rng",
     "rws_GenFea",
     "rws_GenFea_mulvar",
@@ -72,5 +60,4 @@ __all__ = [
     "wmd_dist",
     "wme_GenFea",
     "wme_GenFea_preproc",
-    "zscore",
 ]

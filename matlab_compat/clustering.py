@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees and clusters: `linkage`, `cluster`, `dendrogram`, `kmedoids`, `dbscan`."""
+"""Trees and clusters: `linkage`, `cluster`, `kmedoids`, `dbscan`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.cluster import hierarchy
 
 import d2ke
-from d2ke._base.arrays import check_distances, symmetric_matrix
+from d2ke._base.arrays import check_distances
 from d2ke._base.checks import choice, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
@@ -147,96 +147,11 @@ def cluster(
     return column(T)
 
 
-@hinted
-def dendrogram(
-    Z: Any,
-    P: int = 30,
-    *,
-    Labels: Any = None,
-    Orientation: str = "top",
-    ColorThreshold: float | None = 0.0,
-    ax: Any = None,
-) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Draw the tree of `linkage` with matplotlib.
-
-    Parameters
-    ----------
-    Z : array_like, n - 1 x 3
-        From `linkage`.
-    P : int
-        The most leaves to draw, the others collapsed; 0 for all.
-    Labels : cell or list of n str, optional
-        In place of the objects' numbers, where all leaves are drawn.
-    Orientation : {"top", "bottom", "left", "right"}
-        Where the root is.
-    ColorThreshold : float, optional
-        Groups below this height have colours; None for 0.7 of the largest height.
-    ax : matplotlib.axes.Axes, optional
-        None for the current axes.
-
-    Returns
-    -------
-    H : list
-        matplotlib's collections of lines.
-    T : ndarray of int, n x 1
-        The leaf of each object, from 1.
-    outperm : ndarray of int, 1 x leaves
-        The leaves in the order they are drawn.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Z is not a tree; a value out of range.
-    ImportError
-        Without matplotlib.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> _, T, outperm = dendrogram(linkage([[0.0], [5.0], [1.0]]))
-    >>> T.ravel(), outperm
-    (array([1, 2, 3]), array([[2, 1, 3]]))
-    """
-    from matplotlib import pyplot  # takes a second, and nothing else here needs it
-
-    choice("Orientation", Orientation, ("top", "bottom", "left", "right"))
-    tree = _tree(Z)
-    if not len(tree):
-        raise ArgumentError("Z", "is empty: it must join at least two objects")
-    n, ax = len(tree) + 1, pyplot.gca() if ax is None else ax
-    P = whole("P", P, 0)
-    collapsed = 0 < P < n
-    T = cluster(Z, MaxClust=P).ravel() if collapsed else np.arange(1, n + 1)
-    members = hierarchy.to_tree(tree, rd=True)[1]
-
-    def leaf(node: int) -> int:
-        return int(T[members[node].pre_order()[0]])
-
-    names = None if Labels is None or collapsed else [str(label) for label in np.ravel(Labels)]
-    if names is not None and len(names) != n:
-        raise ArgumentError("Labels", f"has {len(names)} names, but Z joins {n} objects")
-    drawn = hierarchy.dendrogram(
-        tree,
-        p=P,
-        truncate_mode="lastp" if collapsed else None,
-        leaf_label_func=lambda node: str(leaf(node)) if names is None else names[node],
-        orientation=Orientation,
-        color_threshold=ColorThreshold,
-        ax=ax,
-    )
-    outperm = np.array([[leaf(node) for node in drawn["leaves"]]])
-    return Outputs("dendrogram", H=list(ax.collections), T=column(T), outperm=outperm)
-
-
-def _problem(
-    X: Any, distance: Any, params: dict[str, Any]
-) -> tuple[Any, dict[str, Any], np.ndarray | None]:
-    """Return d2ke's objects and distance, and the matrix where the distance is MATLAB's."""
+def _problem(X: Any, distance: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return d2ke's objects and distance; the matrix where the distance is MATLAB's."""
     if not by_rows(X, distance):
-        return objects("X", X, distance), {"distance": distance, **params}, None
-    D = between(X, X, distance, None, params)
-    return list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}, D
+        return objects("X", X, distance), {"distance": distance, **params}
+    return between(X, X, distance, None, params), {"distance": "precomputed"}
 
 
 @hinted
@@ -291,15 +206,15 @@ def kmedoids(
     if Distance is None and is_matrix(X):
         Distance = "sqeuclidean"
     C: Any
-    items, options, matrix = _problem(X, Distance, params)
+    items, options = _problem(X, Distance, params)
     clustering = d2ke.kmedoids(items, whole("k", k, 1), seed=seed, **options)
     medoids, labels = clustering.medoids, clustering.labels
-    if matrix is None:
+    if options["distance"] == "precomputed":
+        C, D = np.asarray(X)[medoids], items[:, medoids]
+    else:
         C = [items[i] for i in medoids]
         chosen = items[medoids] if isinstance(items, d2ke.Objects) else C
         D = d2ke.distance_matrix(items, chosen, **options)
-    else:
-        C, D = np.asarray(X)[medoids], matrix[:, medoids]
     sumd = np.bincount(labels, clustering.distances, len(medoids))
     return Outputs(
         "kmedoids",
@@ -350,13 +265,9 @@ def dbscan(
     >>> idx.ravel(), core.ravel()
     (array([ 1,  1,  1, -1]), array([False,  True, False, False]))
     """
-    items: Any
-    options: dict[str, Any]
-    if isinstance(Distance, str) and Distance == "precomputed":
-        D = symmetric_matrix("X", X)
-        items, options = list(range(len(D))), {"distance": lambda i, j: float(D[i, j])}
-    else:
-        items, options, _ = _problem(X, Distance, params)
+    items, options = X, {"distance": Distance, **params}
+    if Distance != "precomputed":
+        items, options = _problem(X, Distance, params)
     clustering = d2ke.dbscan(items, epsilon, whole("minpts", minpts, 1), **options)
     idx = np.where(clustering.labels < 0, -1, clustering.labels + 1)
     return Outputs("dbscan", idx=column(idx), corepts=column(clustering.core))

@@ -8,7 +8,7 @@ and 1, 1 is first). `Label`, the columns of decision values and ties follow that
 from __future__ import annotations
 
 import re
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,6 @@ from d2ke.learners.solvers.svm_model import PRECOMPUTED, SVMKernel
 from matlab_compat import _solver_validation as solver_validation
 from matlab_compat._cells import Struct, column, numbers, vector
 from matlab_compat._outputs import Outputs
-from matlab_compat.neighbors import ClassificationKNN
 
 _PREDICT = {
     "-b": option_strings.Option(
@@ -102,15 +101,11 @@ def train(y: Any, X: Any, options: str = "") -> Struct | float | np.ndarray:
     )
 
 
-@overload
-def predict(y: ClassificationKNN, X: Any) -> tuple[np.ndarray, np.ndarray]: ...
-@overload
+@hinted
 def predict(
     y: Any, X: Any, model: Any, options: str = ""
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
-@hinted
-def predict(y: Any, X: Any, model: Any = None, options: str = "") -> tuple[np.ndarray, ...]:
-    """Predict with a model of `train`, one from a .mat file included, or of `fitcknn`.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Predict with a model of `train`, one from a .mat file included.
 
     Parameters
     ----------
@@ -145,8 +140,6 @@ def predict(y: Any, X: Any, model: Any = None, options: str = "") -> tuple[np.nd
     >>> labels.ravel()
     array([-1.,  1.])
     """
-    if isinstance(y, ClassificationKNN):
-        return y.predict(X)
     parsed = option_strings.parse(options, _PREDICT)
     truth = _numeric("y", y)
     order = _numeric("model.Label", _field(model, "Label"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances of all pairs: `pdist`, `pdist2`, `squareform`, `cmdscale`."""
+"""Distances of all pairs: `pdist`, `pdist2`, `squareform`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from scipy.spatial import distance as scipy_distance
 from scipy.stats import rankdata
 
 import d2ke
-from d2ke._base.arrays import check_distances
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
-from matlab_compat._cells import cell_items, column, numbers, positive, whole
-from matlab_compat._outputs import Outputs
+from matlab_compat._cells import cell_items, numbers, positive
 
 # MATLAB's distances of the rows of a matrix, and scipy's names of them.
 _OF_ROWS = {
@@ -295,53 +293,3 @@ def check_condensed(name: str, D: np.ndarray) -> None:
     """Refuse a vector of another length than that of the distances of n objects."""
     if D.ndim > 2 or (D.size and not scipy_distance.is_valid_y(D.ravel())):
         raise ArgumentError(name, f"must have n (n - 1) / 2 distances, got {D.size}")
-
-
-@hinted
-def cmdscale(D: Any, p: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Find points whose distances are those of D: classical multidimensional scaling.
-
-    Parameters
-    ----------
-    D : array_like, n x n, or as `pdist` returns it
-        Distances.
-    p : int, optional
-        The most columns to return; all of positive eigenvalues by default.
-
-    Returns
-    -------
-    Y : ndarray, n x p
-        The points. The largest entry of each column is positive.
-    e : ndarray, n x 1
-        All eigenvalues, falling; D is not Euclidean if there are negative ones.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `squareform`; negative distances.
-
-    Examples
-    --------
-    >>> Y, e = cmdscale([[3.0, 4.0, 5.0]])
-    >>> abs(pdist(Y)).round(6)
-    array([[3., 4., 5.]])
-    """
-    D = numbers("D", D)
-    if D.ndim < 2 or len(D) == 1:
-        D = squareform(D)
-    else:
-        squareform(D, "tovector")
-    if not D.size:
-        raise ArgumentError("D", "is empty: at least one object is needed")
-    check_distances("D", D)
-    squares = D**2
-    squares = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
-    e, vectors = np.linalg.eigh(-squares / 2)
-    e, vectors = e[::-1], vectors[:, ::-1]
-    keep = e > np.abs(e).max() * np.finfo(float).eps ** 0.75
-    if p is not None:
-        keep[whole("p", p, 1, len(D)) :] = False
-    Y = vectors[:, keep] * np.sqrt(e[keep])
-    if Y.size:
-        Y *= np.sign(Y[np.abs(Y).argmax(axis=0), np.arange(Y.shape[1])])
-    return Outputs("cmdscale", Y=Y, e=column(e))

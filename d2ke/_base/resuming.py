@@ -6,8 +6,7 @@ A record lists the inputs of a run; a run with another record is refused.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,17 +25,6 @@ def made_with() -> dict[str, str]:
     return dict(zip(MADE_WITH, (__version__, isa.selected()), strict=True))
 
 
-def as_json(value: Any, default: Callable[[Any], Any] | None = None) -> Any:
-    """Round-trip a value through JSON."""
-    return json.loads(json.dumps(value, default=default))
-
-
-def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return the names whose values differ between two records."""
-    was, now = ({name: repr(value) for name, value in run.items()} for run in (before, after))
-    return [name for name in now | was if now.get(name) != was.get(name)]
-
-
 def refuse_unknown(path: Path, record: Mapping[str, Any]) -> None:
     """Refuse a record with an input that a later call could not compare."""
     for name, value in record.items():
@@ -53,11 +41,10 @@ def refuse_differences(path: Path, before: Mapping[str, Any], after: Mapping[str
 
     Differences in `MADE_WITH` are ignored where `after` lacks the name.
     """
-    refuse_unknown(path, after)
     differences = []
-    for name in changed(before, after):
-        if name not in MADE_WITH or name in after:
-            was, now = (repr(run[name]) if name in run else "not given" for run in (before, after))
+    for name in {**after, **before}:
+        was, now = (repr(run[name]) if name in run else "not given" for run in (before, after))
+        if was != now and (name not in MADE_WITH or name in after):
             differences.append(f"{name} was {was} and is {now}")
     if differences:
         raise ValueError(

@@ -103,11 +103,7 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
     session.report("sizes: " + _sizes(np.bincount(labels), range(labels.max() + 1)))
     if labelled.any():
         accuracy = clustering_accuracy(codes[labelled], labels[labelled])
-        nmi = normalized_mutual_information(codes[labelled], labels[labelled])
-        session.report(
-            f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {labelled.sum()} labelled "
-            "objects"
-        )
+        _report_accuracy(session, accuracy, codes[labelled], labels[labelled], "labelled objects")
     columns = _items(data) | {"cluster": labels, "alpha": result.alpha}
     if data.labels is not None:
         columns["label"] = _named(classes, codes, options.unknown)
@@ -182,12 +178,8 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
     rest = labelled & ~used
     if rest.any():
         panels.append(Panel("known labels", codes, names))
-        right = np.mean(labels[rest] == codes[rest])
-        nmi = normalized_mutual_information(codes[rest], labels[rest])
-        session.report(
-            f"accuracy {100 * right:.2f} %, NMI {nmi:.3f} on the "
-            f"{rest.sum()} other objects with known labels"
-        )
+        right, others = np.mean(labels[rest] == codes[rest]), "other objects with known labels"
+        _report_accuracy(session, right, codes[rest], labels[rest], others)
     columns = _items(data) | {
         "label": _named(classes, labels, options.unknown),
         "given": used.astype(np.int64),
@@ -239,6 +231,13 @@ def _drawn(codes: np.ndarray, n_classes: int, k: int, seed: int) -> np.ndarray:
         members = np.flatnonzero(codes == code)
         drawn[rng.permutation(members)[: max(1, min(k, len(members) - 1))]] = True
     return drawn
+
+
+def _report_accuracy(
+    session: Session, accuracy: float, codes: np.ndarray, labels: np.ndarray, of: str
+) -> None:
+    nmi = normalized_mutual_information(codes, labels)
+    session.report(f"accuracy {100 * accuracy:.2f} %, NMI {nmi:.3f} on the {len(codes)} {of}")
 
 
 def _report_widths(session: Session, data: Similarities, h: float | None) -> None:

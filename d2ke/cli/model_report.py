@@ -10,23 +10,18 @@ import numpy as np
 
 from d2ke._base.text import distance_text, object_text
 from d2ke.cli.map_picture import picture
-from d2ke.cli.report import (
-    Section,
-    confusion_section,
-    label_text,
-    write_page,
-)
+from d2ke.cli.report import Section, confusion_section, label_text, write_page
 from d2ke.cli.session import Session
 from d2ke.cli.window_report import (
+    below_each_other,
     discriminative_windows,
     has_small_parts,
-    parts_picture,
     telling_picture,
-    windows_picture,
 )
-from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects
+from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects, item_text
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
+from d2ke.explain.parts import picture_size
 from d2ke.explain.pictures import (
     accuracy_by_R,
     draw_curve,
@@ -39,7 +34,6 @@ from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
 from d2ke.models.summary import block_rows, measured
-from d2ke.models.windows import Window
 from d2ke.objects.container import Objects
 
 _MAX_EXPLAINED = 6
@@ -127,7 +121,7 @@ def write_report(
                 "Some training objects, and what each letter, point or column adds to the "
                 "decision: red is for the label, blue against it.",
                 "objects with their parts coloured by what they add",
-                parts_picture(reasons, titles),
+                below_each_other(reasons, titles, [picture_size(why) for why in reasons]),
             )
         )
     elif reasons[0].windows:
@@ -138,7 +132,7 @@ def write_report(
                 "their places; none was cut from the series itself. The colour of a series "
                 "says what each of its steps adds.",
                 "series with windows at their places",
-                windows_picture(reasons, titles),
+                below_each_other(reasons, titles, [(8.0, 3.4)] * len(reasons)),
             )
         )
     sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
@@ -205,11 +199,10 @@ def _telling(
     for entry in entries:
         if entry.label not in shown:
             continue
-        item, source = entry.object, entry.training_object
-        text = str(item) if isinstance(item, Window) else object_text(item)
+        source = entry.training_object
         rows.append([
             *([] if entry.label is None else [label_text(entry.label)]),
-            f"{entry.block}.{entry.index}: {text}",
+            f"{entry.block}.{entry.index}: {item_text(entry.object)}",
             "" if source is None else f"{names[source]} ({label_text(labels[source])})",
             f"{entry.adds:+.4f}",
         ])  # fmt: skip
@@ -249,13 +242,12 @@ def _explanations(
     for i, why in zip(examples, reasons, strict=True):
         label = label_text(why.label)
         for rank, omega in enumerate(why.omegas):
-            source, item = omega["training_object"], omega["object"]
-            text = str(item) if isinstance(item, Window) else object_text(item)
+            source = omega["training_object"]
             rows.append([
                 f"{names[numbers[i]]}: {object_text(objects[i])}" if rank == 0 else "",
                 label_text(labels[numbers[i]]) if rank == 0 else "",
                 label if rank == 0 else "",
-                f"{omega['block']}.{omega['index']}: {text}",
+                f"{omega['block']}.{omega['index']}: {item_text(omega['object'])}",
                 "" if source is None else f"{names[source]} ({labels[source]})",
                 distance_text(omega["distance"]),
                 f"{omega['share']:+.4f}",

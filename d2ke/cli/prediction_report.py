@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,7 @@ from d2ke._base.labels import confusion
 from d2ke._base.text import object_text
 from d2ke.cli.certainty import strangers
 from d2ke.cli.map_picture import picture
-from d2ke.cli.report import (
-    Section,
-    confusion_section,
-    label_text,
-    write_page,
-)
+from d2ke.cli.report import Section, confusion_section, label_text, write_page
 from d2ke.explain.pictures import draw_values
 from d2ke.models.model import D2KEModel
 from d2ke.models.summary import measured
@@ -38,21 +34,16 @@ def write_prediction_report(
     `novelty`.
     """
     true, predicted, accuracy, decisions, p_values = outcome
-    spread = ""
+    data, spread = (objects, true, predicted), ""
     if not model.task.n_probabilities:
-        sections = _values(objects, true, predicted)
+        sections = _values(data)
     else:
-        sections = _classes(objects, true, predicted, decisions)
+        sections = _classes(data, decisions)
         share = accuracy / 100
         spread = f" ± {100 * np.sqrt(share * (1 - share) / len(true)):.1f}"
     order, text = strangers(model, p_values)
-    rows = [
-        [_named(objects, i), *map(label_text, (true[i], predicted[i], p_values[i]))]
-        for i in order[:_MAX_SHOWN].tolist()
-    ]
-    columns = ["object", "true", "predicted", "novelty"] if rows else []
     text = f"{text.removeprefix('strangers: ').capitalize()}."
-    sections.append(Section("Strangers", text, columns=columns, rows=rows))
+    sections.append(_objects("Strangers", text, data, "novelty", p_values, order))
     measure = model.task.measure
     result = f"{measure[0].upper()}{measure[1:]}: {accuracy:.1f}{spread} %"
     after = f"; {measured(model)} in cross-validation on the training objects."
@@ -60,25 +51,20 @@ def write_prediction_report(
     write_page(file, f"Predictions for {title}", summary, sections)
 
 
-def _named(objects: Objects, i: int) -> str:
-    """Return an object after its id or number."""
-    return f"{i if objects.ids is None else objects.ids[i]}: {object_text(objects[i])}"
-
-
-def _values(objects: Objects, true: np.ndarray, predicted: np.ndarray) -> list[Section]:
+def _values(data: tuple[Any, ...]) -> list[Section]:
     """Return the sections of a regression."""
+    _, true, predicted = data
     pictures = "predicted against true", picture((4.5, 4.2), draw_values, true, predicted)
     errors = np.abs(predicted - true)
     return [
         Section("True and predicted values", "", *pictures),
-        _largest("Largest errors", "", "error", errors, objects, true, predicted),
+        _objects("Largest errors", "", data, "error", errors, np.argsort(-errors, kind="stable")),
     ]
 
 
-def _classes(
-    objects: Objects, true: np.ndarray, predicted: np.ndarray, decisions: np.ndarray
-) -> list[Section]:
+def _classes(data: tuple[Any, ...], decisions: np.ndarray) -> list[Section]:
     """Return the sections of a classification."""
+    _, true, predicted = data
     names, counts = confusion(true, predicted)
     in_turn = zip(names, counts.sum(axis=1), counts.diagonal(), strict=True)
     by_class = [
@@ -91,29 +77,27 @@ def _classes(
         confusion_section(names, counts, ""),
         Section("By class", columns=columns, rows=by_class),
     ]
-    wrong = true != predicted
-    if wrong.any():
+    wrong = np.flatnonzero(true != predicted)
+    if wrong.size:
         surest = decisions.max(axis=1) if decisions.shape[1] > 1 else np.abs(decisions[:, 0])
-        surest = np.where(wrong, surest, -np.inf)
+        order = wrong[np.argsort(-surest[wrong], kind="stable")]
         text = "Those with the largest decision values, the surest ones, first."
-        labels = objects, true, predicted
-        sections.append(_largest("Wrong predictions", text, "decision value", surest, *labels))
+        sections.append(_objects("Wrong predictions", text, data, "decision value", surest, order))
     return sections
 
 
-def _largest(
-    heading: str,
-    text: str,
-    name: str,
-    values: np.ndarray,
-    objects: Objects,
-    true: np.ndarray,
-    predicted: np.ndarray,
+def _objects(
+    heading: str, text: str, data: tuple[Any, ...], name: str, values: np.ndarray, order: np.ndarray
 ) -> Section:
-    """Return a section with a table of the objects with the largest finite values."""
-    order = np.argsort(-values, kind="stable")[:_MAX_SHOWN]
+    """Return a section with a table of the first objects of an order, and their values."""
+    objects, true, predicted = data
+    ids = np.arange(len(objects)) if objects.ids is None else objects.ids
     rows = [
-        [_named(objects, i), *map(label_text, (true[i], predicted[i], values[i]))]
-        for i in order[np.isfinite(values[order])].tolist()
+        [
+            f"{ids[i]}: {object_text(objects[i])}",
+            *map(label_text, (true[i], predicted[i], values[i])),
+        ]
+        for i in order[:_MAX_SHOWN].tolist()
     ]
-    return Section(heading, text, columns=["object", "true", "predicted", name], rows=rows)
+    columns = ["object", "true", "predicted", name] if rows else []
+    return Section(heading, text, columns=columns, rows=rows)

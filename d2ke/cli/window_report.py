@@ -12,7 +12,6 @@ from d2ke.cli.map_picture import saved
 from d2ke.cli.report import label_text
 from d2ke.explain.discriminative import DiscriminativeObject, of_columns, source_of, steps_of
 from d2ke.explain.explanation import Explanation
-from d2ke.explain.parts import picture_size
 from d2ke.explain.window_pictures import draw_source
 from d2ke.models.blocks import take
 from d2ke.models.model import D2KEModel
@@ -20,16 +19,6 @@ from d2ke.models.window_places import keeps_steps
 
 _DRAWN = 5
 _LONGEST = 600  # letters or points of a picture
-
-
-def windows_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
-    """Draw series with the windows that are found in them, one below the other."""
-    return _below_each_other(reasons, names, [(8.0, 3.4)] * len(reasons))
-
-
-def parts_picture(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
-    """Draw strings, sets or records with what their parts add, one below the other."""
-    return _below_each_other(reasons, names, [picture_size(why) for why in reasons])
 
 
 def has_small_parts(reasons: Sequence[Explanation]) -> bool:
@@ -40,9 +29,10 @@ def has_small_parts(reasons: Sequence[Explanation]) -> bool:
     )
 
 
-def _below_each_other(
+def below_each_other(
     reasons: Sequence[Explanation], names: Sequence[str], sizes: Sequence[tuple[float, float]]
 ) -> bytes:
+    """Draw explanations, one below the other: windows, or what parts add."""
     from matplotlib.figure import Figure
 
     widths, heights = zip(*sizes, strict=True)

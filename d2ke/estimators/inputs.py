@@ -20,13 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.labels import (
-    check_unchanged,
-    entries_of,
-    label_array,
-    refuse_missing,
-    targets,
-)
+from d2ke._base.labels import check_unchanged, entries_of, label_array, refuse_missing, targets
 from d2ke.distances.registry import find_distance
 from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_packing import holds_objects
@@ -139,12 +133,12 @@ def _labels(X: Any, y: Any, unlabelled: bool = False) -> np.ndarray:
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
         y = y.tolist()
     values, y = y, np.asarray(y)
-    if y.ndim == 1 and (y.dtype.kind in "OM" or isinstance(values, (list, tuple))):
+    if y.ndim == 1 and isinstance(values, (list, tuple)):
+        check_unchanged("y", values, y)  # 1 among text is not the text "1"
+    elif y.ndim == 1 and y.dtype.kind in "OM":
         refuse_missing("y", entries_of(values))
     elif y.dtype.kind == "U" and not unlabelled:
         label_array("y", y)
-    if isinstance(values, (list, tuple)) and y.ndim == 1 and y.dtype.kind in "US":
-        check_unchanged("y", values, y)  # 1 among text is not the text "1"
     y = column_or_1d(y, warn=True)
     if not isinstance(values, np.ndarray) and y.dtype.kind == "f" and np.isnan(y).any():
         refuse_missing("y", y)

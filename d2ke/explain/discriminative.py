@@ -57,10 +57,14 @@ class DiscriminativeObject:
         return f"{label}{self.adds:+.4f} {text}"
 
 
+def item_text(item: Any) -> str:
+    """Return a random object in a few characters."""
+    return str(item) if isinstance(item, Window) else object_text(item)
+
+
 def omega_text(item: Any, block: str, index: int, source: int | None) -> str:
     """Return the line that names a random object, and the training object that it is from."""
-    text = str(item) if isinstance(item, Window) else object_text(item)
-    text = repr(text) if isinstance(item, str) else text
+    text = repr(item_text(item)) if isinstance(item, str) else item_text(item)
     origin = "" if source is None else f", training object {source}"
     return f"{text}, {block}[{index}]{origin}"
 

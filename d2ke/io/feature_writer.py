@@ -8,6 +8,7 @@ the user block counts them. ``NAME.lock`` is locked meanwhile, and stays but on 
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -24,7 +25,6 @@ from d2ke._base.files import check_place, open_file, reserve, sync_folder, write
 from d2ke._base.progress import progress_bar
 from d2ke._base.resuming import (
     MADE_WITH,
-    as_json,
     locked,
     made_with,
     refuse_differences,
@@ -57,7 +57,8 @@ class FeatureContent:
     def record(self) -> dict[str, Any]:
         """All that must be the same for a file to be resumed, as JSON has it."""
         sizes = {"n": self.shape[0], "R": self.shape[1], "dtype": self.dtype.name}
-        return as_json({**sizes, **self.inputs, **self.parameters, **made_with()})
+        record = {**sizes, **self.inputs, **self.parameters, **made_with()}
+        return json.loads(json.dumps(record))
 
 
 def write_rows(
