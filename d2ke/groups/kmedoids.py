@@ -18,13 +18,14 @@ from d2ke._base.memory import check_fits
 from d2ke._base.progress import check_progress, stages
 from d2ke.distances.pairs import numbered
 from d2ke.distances.problem import PairBlock
-from d2ke.groups.faster_pam import faster_pam
 from d2ke.groups.spanning_tree import tree_search
 from d2ke.neighbors.copies import distinct_objects
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import nearest_lists
 from d2ke.objects.container import take
 from d2ke.objects.copies import Copies
+
+_LEAST_GAIN = 1e-12  # of the loss; smaller ones are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +164,64 @@ def _medoids(
     D = pairs.distances(PairBlock(x, x, True), search.n_threads)
     weights = copies.counts[sample].astype(np.float64)
     return sample[faster_pam(D, np.searchsorted(sample, first), weights)]
+
+
+def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Improve medoids until no swap of a medoid and another object lowers the loss.
+
+    All k swaps of an object are priced at once, from the distances of each object to its nearest
+    and to its second medoid; the best is done at once if it lowers the loss (Schubert and
+    Rousseeuw, "Fast and eager k-medoids clustering", Information Systems 2021). An object counts
+    `weights` times, by default once.
+    """
+    n, k = len(D), len(medoids)
+    medoids = medoids.copy()
+    weights = np.ones(n) if weights is None else weights
+    if k == 1:
+        return np.einsum("i,ij->j", weights, D, dtype=np.float64).argmin(keepdims=True)
+    near, second, nearest, following = _two_nearest(D[medoids])
+    chosen = np.zeros(n, bool)
+    chosen[medoids] = True
+    lost = np.bincount(near, weights * (following - nearest), k)
+    smallest_gain = _LEAST_GAIN * (weights * nearest).sum()
+    candidate, n_tried = 0, 0
+    while n_tried < n:
+        if not chosen[candidate]:
+            row = D[candidate]
+            at = np.flatnonzero(row < following)
+            nearer, theirs = row[at], nearest[at]
+            gained = (weights[at] * np.minimum(nearer - theirs, 0)).sum()
+            more = weights[at] * (np.maximum(nearer, theirs) - following[at])
+            change = lost + np.bincount(near[at], more, k)
+            worst = int(change.argmin())
+            if change[worst] + gained < -smallest_gain:
+                chosen[medoids[worst]], chosen[candidate] = False, True
+                medoids[worst] = candidate
+                again = (near == worst) | (second == worst)
+                first = ~again & (row < nearest)
+                between = ~again & ~first & (row < following)
+                second[first], following[first] = near[first], nearest[first]
+                near[first], nearest[first] = worst, row[first]
+                second[between], following[between] = worst, row[between]
+                again = np.flatnonzero(again)
+                updated = _two_nearest(D[np.ix_(medoids, again)])
+                near[again], second[again], nearest[again], following[again] = updated
+                lost = np.bincount(near, weights * (following - nearest), k)
+                smallest_gain = _LEAST_GAIN * (weights * nearest).sum()
+                n_tried = 0
+        n_tried += 1
+        candidate = (candidate + 1) % n
+    return medoids
+
+
+def _two_nearest(D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return each column's two rows of least value, and these values in float64."""
+    rows, columns = D.astype(np.float64), np.arange(D.shape[1])
+    near = rows.argmin(axis=0)
+    nearest = rows[near, columns]
+    rows[near, columns] = np.inf
+    second = rows.argmin(axis=0)
+    return near, second, nearest, rows[second, columns]
 
 
 def _assign(search: NeighborSearch, medoids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

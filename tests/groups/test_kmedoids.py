@@ -5,7 +5,7 @@ import pytest
 from tree_cases import walks
 
 import d2ke
-from d2ke.groups.faster_pam import faster_pam
+from d2ke.groups.kmedoids import faster_pam
 
 
 def loss(D, medoids):
