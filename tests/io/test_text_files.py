@@ -97,7 +97,7 @@ READ = [
     (AB + "@attribute y numeric\n@attribute c {a}\n@data\n1,2,3,a\n", [[1, 2, 3]], ["a"]),
     (N + "ab,0.5\nc,1\n", ["ab", "c"], [0.5, 1.0]),
     (N + "ab,1e300\nc,1\n", ["ab", "c"], [1e300, 1.0]),
-    (S + "{0 'a,} \\'b'}\n{0 c, 1 q}\n", ["a,} 'b", "c"], ["p", "q"]),
+    (S + "'a,} \\'b',p\nc , q\n", ["a,} 'b", "c"], ["p", "q"]),
 ]
 
 
