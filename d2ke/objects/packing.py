@@ -334,7 +334,10 @@ READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
 
 
 def _reader(items: Any) -> Reader:
-    return next((read for holds, read in READERS if holds(items)), read_iterable)
+    for holds, read in READERS:
+        if holds(items):
+            return read
+    return read_iterable
 
 
 def _refuse_lengths(layout: Layout, name: str) -> None:
