@@ -38,8 +38,9 @@ def side_by_side(
     rounds: int,
     per: float = 1.0,
     clock: Callable[[], float] = time.perf_counter,
+    summary: Callable[[list[float]], float] = np.median,
 ) -> Any:
-    """Print d2ke's median time, and each peer's, divided by `per`; return d2ke's result.
+    """Print d2ke's time and each peer's, the `summary` of rounds over `per`; return d2ke's result.
 
     Every call runs once first, which compiles it, and the results are compared. Then the calls take
     turns, so that all see the same noise.
@@ -55,21 +56,21 @@ def side_by_side(
             start = clock()
             call()
             seconds[name].append(clock() - start)
-    own = median(seconds["d2ke"])
+    own = summary(seconds["d2ke"])
     for name, peer in peers.items():
         if peer.call is None:
             row(case, f"{own / per:.4g}", name, "not installed", "")
         else:
-            theirs = median(seconds[name]) * peer.times
+            theirs = summary(seconds[name]) * peer.times
             row(case, f"{own / per:.4g}", name, f"{theirs / per:.4g}", f"{theirs / own:.1f}")
     if not peers:
         row(case, f"{own / per:.4g}", "", "", "")
     return results["d2ke"]
 
 
-def peers_header(unit: str) -> None:
+def peers_header(unit: str, summary: str = "median") -> None:
     """Print the first lines of the table of `side_by_side`."""
-    print(f"{isa.selected()}; {unit}, median; ratio: the peer's time over d2ke's\n")
+    print(f"{isa.selected()}; {unit}, {summary}; ratio: the peer's time over d2ke's\n")
     header("case", "d2ke", "peer", "its time", "ratio")
 
 

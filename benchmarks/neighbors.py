@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Neighbours beside all distances, and beside rapidfuzz or aeon.
 
-    python -m benchmarks.neighbors [CASE ...] [--n 20000] [--rounds 1] [--threads 1]
+    python -m benchmarks.neighbors [CASE ...] [--n 20000] [--rounds 3] [--threads 1]
 
 All distances, those of d2ke and of the peers, are computed for a part of the objects, and their
 time is extrapolated by the number of pairs (rapidfuzz computes each pair twice, which counts once).
-aeon's classifiers compute all distances, too. Processor seconds, all threads together. A pattern
-such as "SwedishLeaf-*" names several cases.
+d2ke's go into an array whose pages are in memory already; the first touch of new pages can take
+longer than the distances of short strings. aeon's classifiers compute all distances, too. Processor
+seconds, all threads together, of the fastest of several rounds. A pattern such as "SwedishLeaf-*"
+names several cases.
 """
 
 from __future__ import annotations
@@ -153,7 +155,7 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[..., Any], dict[str, Any]]
 def peers(X: d2ke.Objects, n_threads: int, given: dict[str, Any]) -> dict[str, Peer]:
     """Return all distances by d2ke, and by the package that has them."""
     part, way = X[:PART], {key: given[key] for key in ("distance", "window") if key in given}
-    out, pairs = np.zeros((len(part), len(part))), (len(X) / len(part)) ** 2
+    out, pairs = np.ones((len(part), len(part))), (len(X) / len(part)) ** 2
     every = partial(d2ke.distance_matrix, part, n_threads=n_threads, out=out, **way)
     result = {"all distances": Peer(every, None, pairs)}
     if given["distance"] == "levenshtein":
@@ -176,11 +178,11 @@ def peers(X: d2ke.Objects, n_threads: int, given: dict[str, Any]) -> dict[str, P
 
 def main() -> None:
     """Measure the cases that are named, or all."""
-    parser = measure.parser(__doc__, rounds=1, threads=1)
+    parser = measure.parser(__doc__, rounds=3, threads=1)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--n", type=int, default=20000, help="objects")
     options = parser.parse_args()
-    measure.peers_header("processor seconds")
+    measure.peers_header("processor seconds", "least")
     patterns = options.cases or ["*"]
     for name in (name for pattern in patterns for name in matching(CASES, pattern)):
         draw, function, given = CASES[name]
@@ -189,7 +191,9 @@ def main() -> None:
         ours = partial(function, X, n_threads=options.threads, **given)
         compared = peers(X, options.threads, given)
         title = f"{name}, {len(X)}"
-        measure.side_by_side(title, ours, compared, options.rounds, clock=time.process_time)
+        measure.side_by_side(
+            title, ours, compared, options.rounds, clock=time.process_time, summary=min
+        )
 
 
 if __name__ == "__main__":

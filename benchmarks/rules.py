@@ -8,7 +8,7 @@ replaced by noisy copies. `groups`: the test objects are of other persons, witho
 with it. `accuracy`: all cases. "one by one" trains with `groups="none"`, "together" finds
 near-copies and leaves them out together.
 
-Columns: test accuracy in percent (of a regression 100 R^2), printed minus tested accuracy with the
+Columns: test accuracy in percent (of a regression R^2), printed minus tested accuracy with the
 standard error over divisions, and the mean absolute difference. Division i of a data set is drawn
 with the seed i, which the model has too; series of the archives have the published division. Needs
 D2KE_DATA; flower and decor need OpenCV.

@@ -31,7 +31,7 @@ def main():
     model = d2ke.d2ke_train(seconds[:300], words[:300], blocks=blocks)
     print(model)
     r2 = d2ke.d2ke_predict(seconds[300:], words[300:], model)[1]
-    print(f"100 R^2 on new strings: {r2:.1f}")
+    print(f"R^2 on new strings: {r2:.3f}")
 
 
 if __name__ == "__main__":

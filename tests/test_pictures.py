@@ -86,8 +86,8 @@ SHOWN = {
          "linear linear", [0, 6, 0, 0, 0, 5], [-1.064, 1.074, -0.7828, 0.9922]),
         ("; true value; predicted value; equal",
          "linear linear", [1, 1, 0, 0, 0, 1, 2], [-0.35, 18.35, -0.35, 18.35]),
-        ("; R, random objects of all blocks; # R^#",
-         "log linear", [1, 0, 0, 0, 0, 0, 4], [5.271, 91.06, 21.23, 103.6]),
+        ("; R, random objects of all blocks; cross-validated R^#",
+         "log linear", [1, 0, 0, 0, 0, 0, 4], [5.271, 91.06, 0.2123, 1.036]),
     ],
     "explanation": [
         ("#: decision +#; windows found in it add +#; step; value; "

@@ -33,7 +33,8 @@ from d2ke.explain.pictures import (
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
-from d2ke.models.summary import block_rows, measured
+from d2ke.models.summary import block_rows
+from d2ke.models.tasks import Task
 from d2ke.objects.container import Objects
 
 _MAX_EXPLAINED = 6
@@ -60,7 +61,7 @@ def write_report(
         floor = f"; the largest class has {model.largest_class:.1f} %."
     summary = (
         f"{n} training objects, {model.R} random objects, C = {model.C:.3g}. ",
-        f"Cross-validated {measure}: {measured(model)}",
+        f"Cross-validated {measure}: {model.task.shown(model.accuracy, model.accuracy_error)}",
         floor,
     )
     left_out = "Each training object in turn is left out of the linear model."
@@ -83,7 +84,7 @@ def write_report(
         ),
         *_left_out(model),
         Section(
-            f"{measure.removeprefix('100 ').capitalize()} against R",
+            f"{measure.capitalize()} against R",
             "With the first random objects of each block only, and the same C.",
             f"{measure} against R",
             picture((5.5, 3.6), draw_curve, points, model.largest_class),
@@ -95,7 +96,7 @@ def write_report(
         found = session.long(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
         )
-        sections.append(_importance(found, by, measure))
+        sections.append(_importance(found, by, model.task))
     if telling := discriminative_objects(model, limit=_NAMED):
         sections.append(_telling(telling, data[1], names))
     if windows := discriminative_windows(model):
@@ -176,15 +177,15 @@ def _left_out(model: D2KEModel) -> list[Section]:
     return sections
 
 
-def _importance(found: Sequence[Importance], by: str, measure: str) -> Section:
+def _importance(found: Sequence[Importance], by: str, task: Task) -> Section:
     """Name what families or blocks of random objects are worth."""
     return Section(
         "What matters",
         "The features of one part of the model at a time are permuted among the objects: the more "
         "is lost, the more the predictions rest on it. A model of each half of the objects "
         "predicts the other half.",
-        columns=[by, f"{measure} lost{' (%)' * (measure == 'accuracy')}", "standard error"],
-        rows=[[name, f"{drop:.1f}", f"{error:.1f}"] for name, drop, error in found],
+        columns=[by, f"{task.measure} lost", "standard error"],
+        rows=[[name, task.shown(drop), task.shown(error)] for name, drop, error in found],
     )
 
 

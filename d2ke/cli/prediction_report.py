@@ -15,7 +15,6 @@ from d2ke.cli.map_picture import picture
 from d2ke.cli.report import Section, confusion_section, label_text, write_page
 from d2ke.explain.pictures import draw_values
 from d2ke.models.model import D2KEModel
-from d2ke.models.summary import measured
 from d2ke.objects.container import Objects
 
 _MAX_SHOWN = 20
@@ -34,19 +33,19 @@ def write_prediction_report(
     `novelty`.
     """
     true, predicted, accuracy, decisions, p_values = outcome
-    data, spread = (objects, true, predicted), ""
+    data, spread = (objects, true, predicted), None
     if not model.task.n_probabilities:
         sections = _values(data)
     else:
         sections = _classes(data, decisions)
         share = accuracy / 100
-        spread = f" ± {100 * np.sqrt(share * (1 - share) / len(true)):.1f}"
+        spread = 100 * float(np.sqrt(share * (1 - share) / len(true)))
     order, text = strangers(model, p_values)
     text = f"{text.removeprefix('strangers: ').capitalize()}."
     sections.append(_objects("Strangers", text, data, "novelty", p_values, order))
-    measure = model.task.measure
-    result = f"{measure[0].upper()}{measure[1:]}: {accuracy:.1f}{spread} %"
-    after = f"; {measured(model)} in cross-validation on the training objects."
+    result = f"{model.task.measure.capitalize()}: {model.task.shown(accuracy, spread)}"
+    trained = model.task.shown(model.accuracy, model.accuracy_error)
+    after = f"; {trained} in cross-validation on the training objects."
     summary = f"{len(objects)} objects. ", result, after
     write_page(file, f"Predictions for {title}", summary, sections)
 

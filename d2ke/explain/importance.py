@@ -29,7 +29,7 @@ class Importance(NamedTuple):
     name : str
         Of the family or block.
     drop : float
-        Percent of accuracy, or 100 R^2, that are lost when its features are permuted.
+        What is lost, in percent of accuracy or in R^2, when its features are permuted.
     error : float
         Standard error of `drop`, over objects.
     """
@@ -157,7 +157,7 @@ def importance(
         after = [task.losses(decisions - term + other, true) for other in permuted]
         drops = np.mean(after, axis=0) - before
         error = drops.std() / np.sqrt(len(drops))
-        results.append(Importance(name, 100 * float(drops.mean()), 100 * float(error)))
+        results.append(Importance(name, float(drops.mean()), float(error)))
     return sorted(results, key=lambda entry: -entry.drop)
 
 

@@ -234,7 +234,7 @@ def draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> None
 def accuracy_by_R(
     Z: np.ndarray, labels: np.ndarray, rows: np.ndarray, model: Any, n_threads: int | None
 ) -> list[tuple[int, float]]:
-    """Return R and the cross-validated percent (of a regression 100 R^2) of parts of each block."""
+    """Return R and the cross-validated accuracy in percent, or R^2, of parts of each block."""
     task = model.task
     coded, copies = Labels(task, task.encode(labels, len(labels))), model.near_copies
     if copies is not None and copies.decide and np.array_equal(copies.rows, rows):
@@ -270,7 +270,7 @@ def draw_curve(axes: Axes, points: Sequence[tuple[int, float]], floor: float) ->
     axes.minorticks_off()
     axes.set(
         xlabel="R, random objects of all blocks",
-        ylabel="cross-validated accuracy (%)" if np.isfinite(floor) else "100 R^2",
+        ylabel="cross-validated accuracy (%)" if np.isfinite(floor) else "cross-validated R^2",
     )
 
 

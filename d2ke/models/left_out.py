@@ -142,5 +142,5 @@ class LeftOutScores:
         return int(self.squared.argmin())
 
     def accuracy(self, i: int) -> tuple[float, float]:
-        """Return the percent of correct rows, or 100 R^2, and its standard error."""
+        """Return the percent of correct rows, or R^2, and its standard error."""
         return self.task.accuracy(self, i)

@@ -61,7 +61,7 @@ class D2KEModel:
     C : float
         Cost of errors of the linear model; a larger C regularises less.
     accuracy, accuracy_error : float
-        Leave-one-out accuracy in percent, or 100 R^2, and its standard error. Groups, the user's
+        Leave-one-out accuracy in percent, or R^2, and its standard error. Groups, the user's
         or of near-copies, are left out together. Models with the squared hinge loss hold out every
         fifth object instead. For multilabel models, percent of the objects with all labels right.
         Up to about 1,000 objects of several families, two thirds of the objects chose C and the
@@ -199,7 +199,7 @@ class D2KEModel:
             diagram); and of two classes the ROC curve. For a regression, predictions against true
             values. With `X` and `y` also, first, a map of the training objects by the first two
             principal components of their features without labels, as `d2ke_transform` returns them,
-            and, last, the cross-validated accuracy (of a regression 100 R^2) against R.
+            and, last, the cross-validated accuracy (of a regression R^2) against R.
 
         Raises
         ------

@@ -42,7 +42,7 @@ class NearCopies:
         Whether the groups were left out together: most objects have a near-copy that is not equal.
         Otherwise each object was left out alone.
     accuracy, accuracy_error : float
-        Leave-one-out accuracy of the model's shares and C in percent, or 100 R^2, and its standard
+        Leave-one-out accuracy of the model's shares and C in percent, or R^2, and its standard
         error, by the other rule: one by one where the groups decide, else together; nan for models
         with features that are computed from labels.
     """

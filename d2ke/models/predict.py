@@ -61,7 +61,7 @@ def d2ke_predict(
         Predicted labels in the type of ``model.classes``; predicted values of a regression.
         For multilabel models, an int64 array of 0 and 1, shape (n, k).
     accuracy : float
-        Percent of correct labels; of a regression 100 times R^2; nan if y is None. For
+        Percent of correct labels; of a regression R^2; nan if y is None. For
         multilabel models, percent of the objects with all labels right.
     decisions : ndarray of float64, shape (n, k)
         One column for two classes, where a value above 0 means ``classes[1]``; one for each class

@@ -50,11 +50,6 @@ def block_rows(model: Any) -> list[tuple[str, int, str]]:
     return [(block.name, block.R, block.describe()) for block in model.blocks]
 
 
-def measured(model: Any) -> str:
-    """Return the cross-validated accuracy and its error."""
-    return f"{model.accuracy:.1f} ± {model.accuracy_error:.1f} %"
-
-
 def title(model: Any) -> str:
     """Return the number of blocks and features, and C."""
     return f"D2KE of {len(model.blocks)} blocks, {model.R} features, C = {model.C:g}"

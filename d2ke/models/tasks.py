@@ -38,7 +38,7 @@ class Task(ABC):
     classes : ndarray or None
         The classes in sorted order, or the names of the labels; None for real values.
     measure : str
-        Name of the score, for reports: ``"accuracy"`` or ``"100 R^2"``.
+        Name of the score, for reports: ``"accuracy"``, in percent, or ``"R^2"``.
     kept_type : dtype
         Type of the left-out predictions that calibration keeps.
     few : int
@@ -132,12 +132,12 @@ class Task(ABC):
         """Return predictions by decision values, in the type of `classes` or of the values."""
 
     def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the percent of correct predictions, or 100 R^2; nan without objects."""
+        """Return the percent of correct predictions, or R^2; nan without objects."""
         return self.score_of(self.tally(true, predicted))
 
     @abstractmethod
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return the loss of each object, whose mean is 1 minus `score` over 100."""
+        """Return what each object takes from the best score, whose mean is lost."""
 
     def tally(self, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Return numbers of some objects, which `score_of` turns into the score of all by sums."""
@@ -152,6 +152,10 @@ class Task(ABC):
     @abstractmethod
     def result(self, score: float) -> str:
         """Return a score in words."""
+
+    def shown(self, score: float, error: float | None = None) -> str:
+        """Return a score, or a difference of scores, with its standard error."""
+        return f"{score:.1f}{'' if error is None else f' ± {error:.1f}'} %"
 
     @property
     @abstractmethod
@@ -197,7 +201,7 @@ class Task(ABC):
         return None
 
     def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
-        """Return the percent of correct rows of `LeftOutScores`, or 100 R^2, and its error."""
+        """Return the percent of correct rows of `LeftOutScores`, or R^2, and its error."""
         n = scores.total
         effective = n * n / scores.squared_weights  # rows of one weight with as much chance
         share = min(1.0, float(scores.n_correct[i] / n))  # sums of weights are rounded
@@ -323,8 +327,8 @@ class Classes(Task):
         return self.classes[int(is_second)], 0, 1.0 if is_second else -1.0
 
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return 1 for each wrong prediction; `true` are labels."""
-        return (self.predict(decisions) != true).astype(np.float64)
+        """Return 100 for each wrong prediction; `true` are labels."""
+        return 100.0 * (self.predict(decisions) != true)
 
     def confusion(self, n_costs: int) -> np.ndarray | None:
         """Return matrices of true and predicted classes, of up to 1,000 classes."""
@@ -384,7 +388,7 @@ class Values(Task):
     centre: float = 0.0
     unit: float = 1.0
 
-    measure: ClassVar[str] = "100 R^2"
+    measure: ClassVar[str] = "R^2"
     kept_type: ClassVar[Any] = np.float64
     few: ClassVar[int] = 30
     fewest: ClassVar[int] = 4
@@ -439,11 +443,11 @@ class Values(Task):
         return decisions[:, 0].copy()
 
     def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
-        """Return 100 R^2; nan if the true values are all the same, or there are none."""
+        """Return R^2; nan if the true values are all the same, or there are none."""
         spread = np.mean((true - true.mean()) ** 2) if len(true) else 0.0
         if not spread:
             return float("nan")
-        return 100.0 * float(1 - np.mean((true - predicted) ** 2) / spread)
+        return float(1 - np.mean((true - predicted) ** 2) / spread)
 
     def tally(self, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Return the number of objects, sums of values and their squares, and of squared errors."""
@@ -452,14 +456,18 @@ class Values(Task):
         return np.array([len(z), z.sum(), z @ z, errors @ errors])
 
     def score_of(self, tally: np.ndarray) -> float:
-        """Return 100 R^2; nan if the true values are all the same, or there are none."""
+        """Return R^2; nan if the true values are all the same, or there are none."""
         n, total, squares, error = tally.tolist()
         spread = squares - total**2 / n if n else 0.0
-        return 100.0 * (1 - error / spread) if spread > 0 else float("nan")
+        return 1 - error / spread if spread > 0 else float("nan")
 
     def result(self, score: float) -> str:
         """Return R^2."""
-        return f"R^2 {score / 100:.3f}"
+        return f"R^2 {score:.3f}"
+
+    def shown(self, score: float, error: float | None = None) -> str:
+        """Return R^2, or a difference, with its standard error."""
+        return f"{score:.3f}{'' if error is None else f' ± {error:.3f}'}"
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -484,12 +492,12 @@ class Values(Task):
             raise ArgumentError("probability", "is for classes, but the model is a regression")
 
     def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
-        """Return 100 R^2 and its standard error."""
+        """Return R^2 and its standard error."""
         n = scores.total
         effective = n * n / scores.squared_weights
         spread, mean = scores.spread / n, float(scores.squared[i] / n)
         deviation = np.sqrt(max(scores.fourth[i] / n - mean**2, 0.0))
-        return 100.0 * (1 - mean / spread), 100.0 * float(deviation / spread / np.sqrt(effective))
+        return 1 - mean / spread, float(deviation / spread / np.sqrt(effective))
 
     def calibration(
         self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
@@ -499,13 +507,15 @@ class Values(Task):
 
     def report(self, model: Any) -> str:
         """Return the cross-validated R^2."""
-        r2, error = model.accuracy / 100, model.accuracy_error / 100
-        return f"trained on {model.n_train} objects; cross-validated R^2 {r2:.3f} +- {error:.3f}"
+        return (
+            f"trained on {model.n_train} objects; cross-validated R^2 {model.accuracy:.3f} +- "
+            f"{model.accuracy_error:.3f}"
+        )
 
     def warn_of_result(self, model: Any) -> None:
         """Warn if R^2 is not above 0."""
         if model.accuracy <= 2 * model.accuracy_error:
-            _warn_of_nothing(f"the cross-validated R^2 is {model.accuracy / 100:.2f}", model)
+            _warn_of_nothing(f"the cross-validated R^2 is {model.accuracy:.2f}", model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -585,8 +595,8 @@ class LabelSets(Task):
         return self.classes.tolist(), np.maximum(shares, 0)
 
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return 1 for each object with a wrong label."""
-        return (self.predict(decisions) != true).any(axis=1).astype(np.float64)
+        """Return 100 for each object with a wrong label."""
+        return 100.0 * (self.predict(decisions) != true).any(axis=1)
 
     def check_single_label(self, function: str) -> None:
         """Refuse sets of labels."""

@@ -155,7 +155,7 @@ def test_what_the_pages_of_predictions_say(predictions):
     assert sum(total for total, _ in counts) == 180
     assert accuracy == pytest.approx(sum(right for _, right in counts) / 1.8, abs=0.06)
     assert re.search(r"Strangers</h2>\s*<p>(None|\d+) of 180 are unlike all training objects", page)
-    assert "<b>100 R^2: " in (predictions / "values-predicted.html").read_text("utf-8")
+    assert "<b>R^2: " in (predictions / "values-predicted.html").read_text("utf-8")
 
 
 def test_a_report_needs_labels(predictions, tmp_path, capsys):

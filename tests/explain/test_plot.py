@@ -67,7 +67,7 @@ def test_regression():
     model = d2ke.d2ke_train(values, [[float(value)] * 4 for value in values], R=1000)
     objects, values_drawn, curve = model.plot([[float(value)] * 4 for value in values], values)
     assert objects.get_legend() is not None
-    assert curve.get_ylabel() == "100 R^2"
+    assert curve.get_ylabel() == "cross-validated R^2"
     assert len(values_drawn.collections[0].get_offsets()) == 18
     (alone,) = model.plot()
     assert alone.get_ylabel() == "predicted value"

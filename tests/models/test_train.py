@@ -168,8 +168,8 @@ def test_regression():
     X = [slope * np.linspace(0, 1, rng.integers(10, 20)) for slope in slopes]
     model = d2ke.d2ke_train(slopes[:60], X[:60], R=200)
     predicted, accuracy, decisions = d2ke.d2ke_predict(slopes[60:], X[60:], model)
-    assert accuracy > 95
-    assert model.accuracy > 95
+    assert accuracy > 0.95
+    assert model.accuracy > 0.95
     assert model.classes is None
     assert (predicted == decisions[:, 0]).all()
     assert "R^2" in str(model)
