@@ -352,7 +352,8 @@ def _format_of(file: Any) -> str:
     suffix = next((end for end in (*packed, *_ARGUMENTS) if end and name.endswith(end)), "")
     suffix = suffix.removesuffix(".gz").removesuffix(".zip") or suffix
     if not suffix:
-        raise ValueError(f"{path} must end in {', '.join(filter(None, _ARGUMENTS))}")
+        ends = ", ".join(filter(None, _ARGUMENTS))
+        raise ValueError(f"{path} must end in {ends}; pandas writes other tables as .parquet")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     return ".csv" if suffix == ".txt" and has_columns(path) else suffix

@@ -126,7 +126,9 @@ def series_of_frame(
         elif column.use in (*CLOCKS, "other"):
             unused.append(column_name)
         else:
-            raise column.refuse("a channel holds numbers")
+            rows = "frame" if time is None else f"frame.sort_values({time!r})"
+            tokens = f"{rows}.groupby({ids!r})[{column_name!r}].agg(list)"
+            raise column.refuse(f"a channel holds numbers; events are strings of tokens, {tokens}")
     if not channels:
         raise ArgumentError(name, f"has no column of values beside {ids!r} and {time!r}")
     if unused:
