@@ -12,7 +12,11 @@
  * Costs are ground distances in units of 2^-EMD_COST_BITS of the largest (a
  * coarser unit where sums along a path of the tree might overflow); the
  * distance is the sum of the ground distances themselves, in float64, over the
- * optimal tree.  It ends when no reduced cost is negative, and it does end:
+ * optimal tree.  If it is far below the largest one, as between items of equal
+ * clusters far apart, this unit loses its digits: then larger costs count as a
+ * smaller cap, with its unit.  If no flow of that optimum costs the cap, it is
+ * the optimum of all costs, too.
+ * The simplex ends when no reduced cost is negative, and it does end:
  * the tree is kept strongly feasible (from each vertex some mass can go to
  * the root; Cunningham 1976), so that no tree occurs twice.
  */
@@ -24,6 +28,8 @@
 #define EMD_NEVER (INT64_C(1) << 60)    /* the cost of what only fills a register        */
 #define EMD_CLOSED (-EMD_NEVER)         /* the potential of a column that takes no more  */
 #define EMD_LEAST 1e-200                /* lesser squares may have lost digits           */
+#define EMD_NEAR 0x1p20                 /* distances down to the cap / EMD_NEAR are kept */
+#define EMD_CAP 0x1p12                  /* the next cap, in units of the distance        */
 
 /* A vertex of the tree: rows and columns alike. */
 typedef struct {
@@ -203,19 +209,22 @@ static double emd_distances(const d2ke_problem *p, const emd_parts *parts, const
     return most;
 }
 
-/* Distances as integers; the largest one comes just below 2^bits. */
-static void emd_integers(char *cost, int64_t rows, int64_t columns, int64_t stride, double largest,
+/* Distances as integers; those from the cap on come just below 2^bits. */
+static void emd_integers(char *cost, int64_t rows, int64_t columns, int64_t stride, double cap,
                          int bits)
 {
     const double magic = 0x1p52; /* magic + t, for 0 <= t < 2^52, has t as its last bits */
     int exponent;
-    frexp(largest, &exponent);
+    frexp(cap, &exponent);
+    const v_f64 most = set_f64(cap);
     const double scale = ldexp(1, bits - exponent);
     const v_i64 offset = (v_i64)set_f64(magic);
     for (int64_t i = 0; i < rows; i++) {
         v_i64 *row = (v_i64 *)(cost + i * stride * (int64_t)sizeof(int64_t));
-        for (int64_t j = 0; j < stride / LANES_f64; j++)
-            row[j] = (v_i64)((v_f64)row[j] * scale + magic) - offset;
+        for (int64_t j = 0; j < stride / LANES_f64; j++) {
+            const v_f64 apart = (v_f64)row[j];
+            row[j] = (v_i64)(select_f64(apart < most, apart, most) * scale + magic) - offset;
+        }
         for (int64_t j = columns; j < stride; j++) ((int64_t *)row)[j] = EMD_NEVER;
     }
 }
@@ -470,6 +479,27 @@ static int emd_compare(const emd_measure *x, const emd_measure *y, int64_t d)
     return 0;
 }
 
+/* Sum of the ground distances over the tree, and the largest one of them that takes flow; notes the
+ * flow where it is wanted. */
+static double emd_cost(const emd_tree *tree, const emd_measure *row, const emd_measure *column,
+                       int64_t d, int squared, double *largest, emd_flow *flow, int turned)
+{
+    emd_sum total = {0, 0};
+    *largest = 0;
+    for (int64_t v = 0; v < tree->stride + tree->rows; v++) {
+        if (v == tree->columns) v = tree->stride;
+        const emd_vertex *one = tree->vertex + v;
+        if (one->parent < 0 || one->flow == 0) continue;
+        const int is_row = emd_is_row(tree, v);
+        const int64_t i = (is_row ? v : one->parent) - tree->stride, j = is_row ? one->parent : v;
+        const double apart = emd_ground(row->values + i * d, column->values + j * d, d, squared);
+        emd_add(&total, (double)one->flow / EMD_TOTAL * apart);
+        emd_note(flow, turned, i, j, one->flow, apart);
+        if (*largest < apart) *largest = apart;
+    }
+    return total.sum;
+}
+
 static double emd_pair(const d2ke_problem *p, int64_t row_item, int64_t column_item,
                        void *scratch, sets_meter *meter)
 {
@@ -516,26 +546,28 @@ static double emd_pair(const d2ke_problem *p, int64_t row_item, int64_t column_i
         largest = emd_distances(p, &parts, &x, &y, order < 0, stride, 1, up, meter);
     else if (!(square < INFINITY))
         largest = emd_distances(p, &parts, &x, &y, order < 0, stride, 1 / up, 1, meter);
-    if (meter->stopped) return 0;
     int bits = EMD_POTENTIAL_BITS;
     for (int64_t n = row.n + 1; n > 0; n /= 2) bits--;
-    emd_integers(parts.cost, row.n, column.n, stride, largest,
-                 (int)sets_smaller(bits, EMD_COST_BITS));
+    bits = (int)sets_smaller(bits, EMD_COST_BITS);
     const emd_tree tree = {parts.vertex, parts.potential, (const int64_t *)parts.cost,
                            row.n, column.n, stride, meter};
-    emd_start(&tree, &row, &column);
-    if (!meter->stopped) emd_solve(&tree);
-    if (meter->stopped) return 0;
-    for (int64_t v = 0; v < stride + row.n; v++) {
-        if (v == column.n) v = stride;
-        const emd_vertex *one = tree.vertex + v;
-        if (one->parent < 0 || one->flow == 0) continue;
-        const int64_t i = (v < stride ? one->parent : v) - stride, j = v < stride ? v : one->parent;
-        const double apart = emd_ground(row.values + i * d, column.values + j * d, d, squared);
-        emd_add(&total, (double)one->flow / EMD_TOTAL * apart);
-        emd_note(options->flow, order > 0, i, j, one->flow, apart);
+    double cap = largest, result, most;
+    for (int whole = square < EMD_LEAST || !(square < INFINITY);;) {
+        if (meter->stopped) return 0;
+        emd_integers(parts.cost, row.n, column.n, stride, cap, bits);
+        emd_start(&tree, &row, &column);
+        if (!meter->stopped) emd_solve(&tree);
+        if (meter->stopped) return 0;
+        result = emd_cost(&tree, &row, &column, d, squared, &most, NULL, 0);
+        const int above = most >= cap && cap < largest;
+        if (!above && (whole || result * EMD_NEAR >= cap || result * EMD_CAP < EMD_LEAST)) break;
+        whole = above;
+        cap = above ? largest : result * EMD_CAP;
+        emd_distances(p, &parts, &x, &y, order < 0, stride, 1, 1, meter);
     }
-    return total.sum;
+    if (options->flow)
+        emd_cost(&tree, &row, &column, d, squared, &most, options->flow, order > 0);
+    return result;
 }
 
 static void emd(const d2ke_problem *p, int64_t row, int64_t block, void *scratch, double *result,

@@ -226,6 +226,21 @@ def test_near_and_far_vectors():
     assert emd(x, y) == pytest.approx(6 / 7 * 1e-3 * 2**0.5, rel=1e-9)
 
 
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("gap", [1e9, 1e12, 1e13, 1e15])
+def test_clusters_far_apart(isa, ground, gap):
+    """What moves within two clusters keeps its digits, however far apart they are."""
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 8):
+        near = rng.integers(-99, 100, (2, 2 * n, 2)).astype(float)
+        far = near.copy()
+        far[:, n:] += gap
+        options = {} if ground == "euclidean" else {"ground": ground}
+        wanted = [assignment(*near[:, part], *np.ones((2, n), int), ground)
+                  for part in (slice(n), slice(n, None))]  # fmt: skip
+        assert emd(*far, **options) == pytest.approx(np.mean(wanted), rel=1e-9)
+
+
 @pytest.mark.parametrize("scale", [5e-324, 1e-300, 1.0, 1e300])
 def test_weights_of_any_scale(scale):
     x, y = [[0.0, 1.0], [2.0, 5.0]], [[1.0, 1.0], [3.0, 2.0], [0.0, 0.0]]
