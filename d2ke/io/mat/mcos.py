@@ -218,16 +218,6 @@ def _duration(p: _Properties) -> np.ndarray:
     return _reduced(_microseconds(millis, 0.0).astype("timedelta64[us]"), p.squeeze)
 
 
-def _calendar_duration(p: _Properties) -> dict[str, np.ndarray]:
-    """Return a dict of months and days, which have no fixed length, and the time."""
-    components = p.within("components")
-    months, days, millis = (components.numbers(x) for x in ("months", "days", "millis"))
-    months, days, millis = np.broadcast_arrays(months, days, millis)
-    time = _microseconds(millis, 0.0).astype("timedelta64[us]")
-    values = {"months": months.copy(), "days": days.copy(), "time": time}
-    return {name: _reduced(value, p.squeeze) for name, value in values.items()}
-
-
 def _categorical(p: _Properties) -> dict[str, Any]:
     """Return the arguments of pandas.Categorical.from_codes; -1 where a value is undefined."""
     categories = p.texts("categoryNames")
@@ -264,20 +254,8 @@ def _regular(p: _Properties, rows: int) -> np.ndarray:
         step: Any = np.round(np.arange(rows) * micros).astype("timedelta64[us]")
     else:
         step = p.value("stepSize")
-        if isinstance(step, dict) and list(step) == ["months", "days", "time"]:
-            months, days, time = (x.item() for x in step.values())
-            if months and (days or time):
-                raise _Unknown("a timetable with steps of months and days")
-            if months:
-                whole = origin.astype("datetime64[M]")
-                moved = whole + np.arange(rows) * np.timedelta64(int(months), "M")
-                after = moved + np.timedelta64(1, "M")
-                last = after.astype("datetime64[D]") - moved.astype("datetime64[D]")
-                into = origin - whole.astype("datetime64[us]")
-                days_into = into.astype("timedelta64[D]")
-                days_kept = np.minimum(days_into, last - np.timedelta64(1, "D"))
-                return moved.astype("datetime64[us]") + days_kept + (into - days_into)
-            step = np.timedelta64(int(days), "D") + step["time"]
+        if isinstance(step, Unreadable):
+            raise _Unknown("a timetable with steps of calendar months or days")
         step = np.arange(rows) * step
     return np.asarray(origin + np.ravel(step)).ravel()
 
@@ -288,36 +266,13 @@ def _columns(p: _Properties, names: list[str], nodes: list[tuple[Any, ...]]) -> 
     }
 
 
-def _map(p: _Properties) -> dict[Any, Any]:
-    """Return a dict; keys are str or numbers."""
-    p = p.within("serialization")
-    keys, nodes = (p.items(field) for field in ("keys", "values"))
-    values = [p.read(node, f"({i + 1})", p.squeeze) for i, node in enumerate(nodes)]
-    return dict(zip((_key(p.read(key, "")) for key in keys), values, strict=True))
-
-
-def _dictionary(p: _Properties) -> Any:
-    """Return a dict if the keys are strings or numbers, else a list of pairs."""
-    p = p.within("data")
-    if "Key" not in p.fields:
-        return {}  # of no types yet
-    keys, values = (_elements(p.value(field)) for field in ("Key", "Value"))
-    keys = [_key(key) for key in keys]
-    if all(isinstance(key, (str, int, float, complex)) for key in keys):
-        return dict(zip(keys, values, strict=True))
-    return list(zip(keys, values, strict=True))
-
-
 _CONVERTERS: dict[str, Callable[[_Properties], Any]] = {
     "string": _string,
     "datetime": _datetime,
     "duration": _duration,
-    "calendarDuration": _calendar_duration,
     "categorical": _categorical,
     "table": _table,
     "timetable": _timetable,
-    "containers.Map": _map,
-    "dictionary": _dictionary,
 }
 
 
@@ -367,11 +322,6 @@ def _elements(value: Any) -> list[Any]:
         return [value]
     flat = value.ravel(order="F")
     return list(flat) if flat.dtype.kind in "mMV" else flat.tolist()
-
-
-def _key(value: Any) -> Any:
-    """Convert an array of one element to a Python scalar."""
-    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
 def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
