@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data sets that need no download, random division and scaling.
 
-=============== ========= ===== ======= =================== ==================
-name            domain    n     classes distance            comes with
-=============== ========= ===== ======= =================== ==================
-splice          strings   3190  3       ``"levenshtein"``   d2ke
-japanese-vowels series    640   9       ``"dtw"``           d2ke
-digits-str8     strings   1797  10      ``"levenshtein"``   scikit-learn
-digits-str4     strings   1797  10      ``"levenshtein"``   scikit-learn
-digits-points   sets      1797  10      ``"mhd"``           scikit-learn
-=============== ========= ===== ======= =================== ==================
+=============== ========= ===== ======= =================
+name            domain    n     classes distance
+=============== ========= ===== ======= =================
+splice          strings   3190  3       ``"levenshtein"``
+japanese-vowels series    640   9       ``"dtw"``
+digits-str8     strings   1797  10      ``"levenshtein"``
+digits-str4     strings   1797  10      ``"levenshtein"``
+digits-points   sets      1797  10      ``"mhd"``
+=============== ========= ===== ======= =================
 
-Splice and the Japanese vowels are from UCI (CC BY 4.0; `data/README.md` names the authors);
-``"digits"`` is short for ``"digits-str8"``. The papers' other data sets, which must be downloaded,
-are read by `papers.datasets` in the repository, and `d2ke.io.read_objects` reads your files.
+They are from UCI (CC BY 4.0; `data/README.md` names the authors), and installed with d2ke. The
+digits are outlines as chain codes of 8 or 4 directions, and sets of the pixels with ink (row,
+column); ``"digits"`` is short for ``"digits-str8"``. The papers' other data sets, which must be
+downloaded, are read by `papers.datasets` in the repository, and `d2ke.io.read_objects` reads your
+files.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke.datasets import digits, splice, vowels
-from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source
 from d2ke.datasets.split import standardize, train_test_split
 from d2ke.io.ts import read_ts
@@ -32,8 +33,6 @@ __all__ = [
     "REGISTRY",
     "Dataset",
     "Source",
-    "boundary_code",
-    "chain_code",
     "load",
     "read_ts",
     "standardize",
@@ -68,8 +67,6 @@ def load(name: str, **options: str) -> Dataset:
 
     Raises
     ------
-    ImportError
-        Without scikit-learn, for the digits.
     TypeError
         If the data set has no such option.
     ValueError

@@ -59,7 +59,6 @@ BAD_D[2, 1] = -1.0
 Z = np.arange(8.0).reshape(4, 2)
 BAD_Z = Z.copy()
 BAD_Z[3, 1] = INF
-INK = np.eye(3, dtype=bool)
 ALPHA = np.full(4, 0.25)
 SETS = [POINTS[:2], POINTS[2:], POINTS]
 OMEGA = d2ke.samplers.random_strings(4, "ACGT", length=(1, 3), seed=0)
@@ -481,10 +480,6 @@ CASES = [
     (ValueError, ("fraction", "1.5"), datasets.train_test_split, 4, given(fraction=1.5, seed=0)),
     (ValueError, ("n_or_labels", "1"), datasets.train_test_split, 1, given(seed=0)),
     (ValueError, ("rounding", "'up'"), datasets.train_test_split, 4, given(seed=0, rounding="up")),
-    (ValueError, ("directions", "6"), datasets.chain_code, INK, 6),
-    (ValueError, ("image", "(3,)"), datasets.chain_code, INK[0]),
-    (ValueError, ("directions", "6"), datasets.boundary_code, INK, 6),
-    (TypeError, ("image", "int64"), datasets.boundary_code, [[0, 1]]),
     # MATLAB's names.
     (ValueError, ("w", "-2"), matlab.dtw_c, [[0.0]], [[1.0]], -2),
     (ValueError, ("s", "nan"), matlab.dtw_c, [[NAN]], [[1.0]]),
