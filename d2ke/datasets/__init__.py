@@ -21,7 +21,6 @@ files.
 from __future__ import annotations
 
 from d2ke._base.checks import choice
-from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke.datasets import digits, splice, vowels
 from d2ke.datasets._dataset import Dataset, Source
@@ -47,7 +46,7 @@ _ALIASES = {"digits": "digits-str8"}
 
 
 @hinted
-def load(name: str, **options: str) -> Dataset:
+def load(name: str) -> Dataset:
     """Load a data set that needs no download.
 
     Parameters
@@ -55,9 +54,6 @@ def load(name: str, **options: str) -> Dataset:
     name : str
         The data set: a key of `REGISTRY`, which are those of the table in `d2ke.datasets`, or
         ``"digits"`` for ``"digits-str8"``.
-    **options : str
-        For ``"splice"``: ``ambiguous="keep"`` (default) makes each of the letters D, N, R, S in 15
-        of the sequences a symbol of its own; ``ambiguous="drop"`` leaves these sequences out.
 
     Returns
     -------
@@ -67,10 +63,8 @@ def load(name: str, **options: str) -> Dataset:
 
     Raises
     ------
-    TypeError
-        If the data set has no such option.
     ValueError
-        If the name or the choice of an option is unknown.
+        If the name is unknown.
 
     Examples
     --------
@@ -85,11 +79,6 @@ def load(name: str, **options: str) -> Dataset:
     """
     name = choice("name", name, [*REGISTRY, *_ALIASES])
     source = REGISTRY[_ALIASES.get(name, name)]
-    for option, value in options.items():
-        if option not in source.options:
-            names = ", ".join(source.options) or "none"
-            raise ArgumentTypeError(name, f"has no option {option!r}; its options: {names}")
-        choice(option, value, source.options[option])
-    objects, labels = source.loader(**options)
+    objects, labels = source.loader()
     labels.flags.writeable = False
     return Dataset(source.name, of_kind(objects, source.domain) or objects, labels, source)

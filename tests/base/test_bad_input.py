@@ -470,8 +470,6 @@ CASES = [
     (ValueError, "y", d2ke.discriminative.clustering_accuracy, [], []),
     # Data sets.
     (ValueError, ("name", "'iris'"), datasets.load, "iris"),
-    (TypeError, "'rate'", datasets.load, "digits-points", given(rate=3)),
-    (ValueError, ("ambiguous", "'maybe'"), datasets.load, "splice", given(ambiguous="maybe")),
     (TypeError, ("train", "list"), datasets.standardize, [[1.0]]),
     (TypeError, ("others[0]", "strings"), datasets.standardize, d2ke.pack(SERIES),
      d2ke.pack(WORDS)),

@@ -62,14 +62,6 @@ def test_splice_content():
     assert set(letters) == set("ACGTDNRS")
 
 
-def test_splice_without_ambiguous_sequences():
-    splice = load("splice", ambiguous="drop")
-    assert len(splice.objects) == len(splice.labels) == 3175
-    assert set("".join(splice.objects)) == set("ACGT")
-    kept = [text for text in load("splice").objects if set(text) <= set("ACGT")]
-    assert list(splice.objects) == kept
-
-
 # ---------------------------------------------------------------- digits
 
 
