@@ -25,7 +25,7 @@ dask = pytest.importorskip("dask", reason="dask is not installed")
 da = pytest.importorskip("dask.array")
 
 import d2ke.dask as lazy  # noqa: E402
-from d2ke.dask import matrices, workers  # noqa: E402
+from d2ke.dask import workers  # noqa: E402
 from d2ke.models import blocks, passes, recipes  # noqa: E402
 from d2ke.models.piece_scores import PieceScores  # noqa: E402
 from d2ke.models.tasks import LabelSets  # noqa: E402
@@ -701,9 +701,7 @@ def test_errors_in_tasks_say_where():
 def test_other_versions_are_an_error(monkeypatch):
     Z = lazy.d2ke_embed(WORDS, OMEGA, **HOW)
     monkeypatch.setattr(workers, "__version__", "0.1")
-    with pytest.raises(
-        RuntimeError, match=r"this worker has d2ke 0\.1, numpy .* the instruction set"
-    ):
+    with pytest.raises(RuntimeError, match=r"the client has d2ke .*, a worker has 0\.1; install"):
         Z.compute()
 
 
@@ -772,17 +770,6 @@ def test_a_cluster_gives_the_same_bits_of_records(client, name):
     check_prediction(
         lazy.d2ke_predict(LABELS, TABLES[name](), RECORD_MODEL), LABELS, RECORD_MODEL, RECORDS
     )
-
-
-@pytest.mark.slow
-def test_workers_of_other_versions_are_refused(client, monkeypatch):
-    monkeypatch.setattr(workers, "__version__", "0.1")  # of this process
-    with pytest.raises(RuntimeError, match=r"tcp://\S+ has d2ke .*the client has d2ke 0\.1"):
-        lazy.d2ke_embed(WORDS, OMEGA, **HOW)
-    monkeypatch.setattr(matrices, "check_workers", lambda: None)  # they joined later
-    Z = lazy.d2ke_embed(WORDS, OMEGA, **HOW)
-    with pytest.raises(RuntimeError, match="this worker has d2ke"):
-        Z.compute()
 
 
 def kill_in(cluster, phase):

@@ -56,7 +56,7 @@ FILE holds objects and, for most uses, their labels:
 Results have the ids of the objects: of the column called id, series or series_id, or --ids NAME.
 
 In place of a file, the name of a data set that comes with d2ke does: splice, japanese-vowels, and
-with scikit-learn digits (digits-str8), digits-str4, digits-points.
+digits (digits-str8), digits-str4, digits-points.
 """
 
 _INPUT = f"""\

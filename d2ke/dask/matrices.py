@@ -16,7 +16,7 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.dask.partitions import Partitions, is_lazy, partitions_of, row_array
-from d2ke.dask.workers import check_workers, later, shared
+from d2ke.dask.workers import later, shared
 from d2ke.distances.matrix import fill_array
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
@@ -76,7 +76,7 @@ def distance_matrix(
         As `d2ke.distance_matrix`; invalid objects in a dask collection raise when the result is
         computed, and the item's index counts from the start of its partition.
     RuntimeError
-        Workers with another version of d2ke or numpy, or another instruction set.
+        Workers with another version of d2ke, when the result is computed.
 
     Examples
     --------
@@ -228,7 +228,6 @@ def open_collections(
             if side is not None and side.whole is not None:
                 called = ArgumentNames(names.function, side.name, side.name)
                 check_pairs(side.whole, None, distance, params, called)
-    check_workers()
     return x, y, dtype
 
 

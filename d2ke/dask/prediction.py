@@ -13,7 +13,7 @@ from d2ke._base.checks import choice, flag, integer
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.dask.partitions import Partitions, is_frame, is_lazy, partitions_of, row_array, row_parts
-from d2ke.dask.workers import check_workers, later, shared, tree
+from d2ke.dask.workers import later, shared, tree
 from d2ke.explain.novelty import novelty as novelty_in_memory
 from d2ke.models import predict
 from d2ke.models.inputs import check_columns
@@ -199,7 +199,6 @@ def _open(X: Any, model: Any, unseen_letters: str, chunks: Any) -> Partitions:
     if x.whole is not None:
         # The workers warn, each of its part.
         model.check_objects(x.whole, "refuse" if unseen_letters == "refuse" else None)
-    check_workers()
     return x
 
 

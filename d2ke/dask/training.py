@@ -14,7 +14,7 @@ from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
-from d2ke.dask.workers import check_workers, finished, later, tree
+from d2ke.dask.workers import finished, later, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
@@ -119,7 +119,6 @@ def d2ke_train(
         choice_of_columns(x.whole, chosen)
     elif x.whole is not None:
         packed_objects(x.whole, chosen.distances)
-    check_workers()
     labelled = PartitionLabels(x, row_parts("y", y, x), task)
     if sample_weight is not None or class_weight is not None:
         weights = None if sample_weight is None else row_parts("sample_weight", sample_weight, x)

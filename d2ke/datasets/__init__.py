@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data sets that need no download, random division and scaling.
 
-=============== ========= ===== ======= =================== ==================
-name            domain    n     classes distance            comes with
-=============== ========= ===== ======= =================== ==================
-splice          strings   3190  3       ``"levenshtein"``   d2ke
-japanese-vowels series    640   9       ``"dtw"``           d2ke
-digits-str8     strings   1797  10      ``"levenshtein"``   scikit-learn
-digits-str4     strings   1797  10      ``"levenshtein"``   scikit-learn
-digits-points   sets      1797  10      ``"mhd"``           scikit-learn
-=============== ========= ===== ======= =================== ==================
+=============== ========= ===== ======= =================
+name            domain    n     classes distance
+=============== ========= ===== ======= =================
+splice          strings   3190  3       ``"levenshtein"``
+japanese-vowels series    640   9       ``"dtw"``
+digits-str8     strings   1797  10      ``"levenshtein"``
+digits-str4     strings   1797  10      ``"levenshtein"``
+digits-points   sets      1797  10      ``"mhd"``
+=============== ========= ===== ======= =================
 
-Splice and the Japanese vowels are from UCI (CC BY 4.0; `data/README.md` names the authors);
-``"digits"`` is short for ``"digits-str8"``. The papers' other data sets, which must be downloaded,
-are read by `papers.datasets` in the repository, and `d2ke.io.read_objects` reads your files.
+They are from UCI (CC BY 4.0; `data/README.md` names the authors), and installed with d2ke. The
+digits are outlines as chain codes of 8 or 4 directions, and sets of the pixels with ink (row,
+column); ``"digits"`` is short for ``"digits-str8"``. The papers' other data sets, which must be
+downloaded, are read by `papers.datasets` in the repository, and `d2ke.io.read_objects` reads your
+files.
 """
 
 from __future__ import annotations
 
 from d2ke._base.checks import choice
-from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke.datasets import digits, splice, vowels
-from d2ke.datasets._contour import boundary_code, chain_code
 from d2ke.datasets._dataset import Dataset, Source
 from d2ke.datasets.split import standardize, train_test_split
 from d2ke.io.ts import read_ts
@@ -32,8 +32,6 @@ __all__ = [
     "REGISTRY",
     "Dataset",
     "Source",
-    "boundary_code",
-    "chain_code",
     "load",
     "read_ts",
     "standardize",
@@ -48,7 +46,7 @@ _ALIASES = {"digits": "digits-str8"}
 
 
 @hinted
-def load(name: str, **options: str) -> Dataset:
+def load(name: str) -> Dataset:
     """Load a data set that needs no download.
 
     Parameters
@@ -56,9 +54,6 @@ def load(name: str, **options: str) -> Dataset:
     name : str
         The data set: a key of `REGISTRY`, which are those of the table in `d2ke.datasets`, or
         ``"digits"`` for ``"digits-str8"``.
-    **options : str
-        For ``"splice"``: ``ambiguous="keep"`` (default) makes each of the letters D, N, R, S in 15
-        of the sequences a symbol of its own; ``ambiguous="drop"`` leaves these sequences out.
 
     Returns
     -------
@@ -68,12 +63,8 @@ def load(name: str, **options: str) -> Dataset:
 
     Raises
     ------
-    ImportError
-        Without scikit-learn, for the digits.
-    TypeError
-        If the data set has no such option.
     ValueError
-        If the name or the choice of an option is unknown.
+        If the name is unknown.
 
     Examples
     --------
@@ -88,11 +79,6 @@ def load(name: str, **options: str) -> Dataset:
     """
     name = choice("name", name, [*REGISTRY, *_ALIASES])
     source = REGISTRY[_ALIASES.get(name, name)]
-    for option, value in options.items():
-        if option not in source.options:
-            names = ", ".join(source.options) or "none"
-            raise ArgumentTypeError(name, f"has no option {option!r}; its options: {names}")
-        choice(option, value, source.options[option])
-    objects, labels = source.loader(**options)
+    objects, labels = source.loader()
     labels.flags.writeable = False
     return Dataset(source.name, of_kind(objects, source.domain) or objects, labels, source)

@@ -16,8 +16,9 @@ from d2ke.objects.container import Objects
 BOX = Path(__file__).with_name("box")
 
 
-def read_box(name: str) -> tuple[Objects, np.ndarray]:
+def read_box(name: str, variable: str = "X") -> tuple[Objects, np.ndarray]:
     """Return the objects and the labels of a data set that is installed with the package."""
     file = BOX / f"{name}.mat"
     labels = load_mat(file, "y")["y"].ravel()
-    return load_objects(file, "X", channels_first=True), labels.astype(str)
+    labels = labels.astype(str if labels.dtype == object else np.int64)
+    return load_objects(file, variable, channels_first=True), labels

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class Source:
     name : str
         The name that `load` takes.
     loader : callable
-        ``loader(**options) -> (objects, labels)``.
+        ``loader() -> (objects, labels)``.
     domain : {"series", "strings", "sets"}
         Kind of the objects.
     distance : str
@@ -34,8 +34,6 @@ class Source:
         The name of the distribution, and the page where it is found.
     alphabet : str or None
         For strings, the letters of random strings.
-    options : mapping
-        For each option of the loader, its choices.
     n_train : int, optional
         The distribution's own division: its first `n_train` objects are for training, the others
         for test. None: divided at random.
@@ -49,7 +47,6 @@ class Source:
     title: str
     page: str
     alphabet: str | None = None
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_train: int | None = None
 
 

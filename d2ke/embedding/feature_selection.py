@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base import arrays, labels
-from d2ke._base.checks import choice, flag, generator, integer, not_negative
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.checks import flag, integer, not_negative
+from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
-
-SELECTION_RULES = ("best", "sample")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +56,7 @@ def select_features(
     R: int,
     *,
     rho: float = 1.0,
-    keep: str = "best",
     centre: bool = True,
-    seed: Any = None,
 ) -> FeatureSelection:
     """Choose R features of a large pool by the alignment of their kernel with the labels.
 
@@ -86,17 +82,10 @@ def select_features(
     rho : float
         Maximum divergence, >= 0. 0 gives equal weights, larger values concentrate the weights on
         fewer columns. From N - 1 on, all weight is on the best column.
-    keep : {"best", "sample"}
-        ``"best"``: the R columns of largest q (of equals, those better aligned, then
-        the first), with weights by q. ``"sample"``: R draws from q with replacement,
-        as in the paper, each with the same weight. Either may give fewer than R
-        columns: where a large rho leaves q at 0, or draws repeat.
     centre : bool
         Subtract the mean of each column first, which is the same as centring labels or kernel.
         Features of distances have large means, and the alignment of a mean depends only on the
         sizes of the classes.
-    seed : int, SeedSequence or Generator
-        For ``keep="sample"``, and needed there.
 
     Returns
     -------
@@ -139,21 +128,13 @@ def select_features(
     labels.same_length("y", codes, "Z", len(Z))
     N = Z.shape[1]
     R = integer("R", R, 1, N)
-    choice("keep", keep, SELECTION_RULES)
-    if (seed is None) != (keep == "best"):
-        problem = "is needed" if seed is None else "has no meaning"
-        raise ArgumentTypeError("seed", f'{problem} for keep="{keep}"; got {seed!r}')
     centre = flag("centre", centre)
     rho = not_negative("rho", rho)
     a = _alignment(Z, codes, len(classes), centre)
     q = best_weights(a, rho)
-    if keep == "best":
-        order = np.lexsort((-a, -q))[:R]
-        indices = np.sort(order[q[order] > 0])
-        shares = q[indices] / q[indices].sum()
-    else:
-        indices, counts = np.unique(generator(seed).choice(N, R, p=q), return_counts=True)
-        shares = counts / R
+    order = np.lexsort((-a, -q))[:R]
+    indices = np.sort(order[q[order] > 0])
+    shares = q[indices] / q[indices].sum()
     return FeatureSelection(indices.astype(np.int64), np.sqrt(N * shares), q, a)
 
 

@@ -18,8 +18,7 @@ from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
-from d2ke._base.threads import thread_count
-from d2ke.measures import pair_sums, user_kernel
+from d2ke.measures import user_kernel
 from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, as_measure, matched
 
@@ -64,9 +63,7 @@ def kernel_two_sample_test(
     sigma: float | str | None = "median",
     kernel: str | Callable[[Any, Any], Any] = "gaussian",
     n_permutations: int = 999,
-    n_groups: int | None = None,
     seed: Any = 0,
-    n_threads: int | None = None,
 ) -> TwoSampleTest:
     """Test whether two samples come from one distribution, by their kernel distance.
 
@@ -87,16 +84,8 @@ def kernel_two_sample_test(
     n_permutations : int
         Number of random divisions. If there are not more divisions in total, all of them are
         evaluated, and the p-value is not random.
-    n_groups : int, optional
-        Divide the pooled points into that many groups of one size, each within a sample, and
-        permute groups, not points: memory is linear, each pair of points is evaluated once,
-        and the level is as exact; points left over, fewer than a group in each sample, are
-        not used. 32 are enough for p-values of 0.01. For points, not for a function as kernel.
     seed : int or numpy.random.Generator
-        Seed of the groups and the divisions.
-    n_threads : int, optional
-        Threads for the groups' pairs; None for all that this process may use. The result does
-        not depend on it.
+        Seed of the divisions.
 
     Returns
     -------
@@ -113,14 +102,13 @@ def kernel_two_sample_test(
     Notes
     -----
     All points of a sample weigh the same: with weights, divisions would not be equally
-    likely. For sets, series or strings, test their features or Gram matrix:
-    `features_two_sample_test`, `gram_two_sample_test`.
+    likely. For sets, series or strings, and for samples whose pairs do not fit into memory, test
+    features or a Gram matrix: `features_two_sample_test`, `gram_two_sample_test`.
 
     References
     ----------
     Gretton, Borgwardt, Rasch, Schoelkopf, Smola, "A kernel two-sample test", JMLR 13, 2012.
-    Phipson, Smyth, "Permutation p-values should never be zero", 2010. Domingo-Enrich, Dwivedi,
-    Mackey, "Compress then test", AISTATS 2023 (groups).
+    Phipson, Smyth, "Permutation p-values should never be zero", 2010.
 
     Examples
     --------
@@ -133,11 +121,6 @@ def kernel_two_sample_test(
     >>> d2ke.kernel_two_sample_test(P, 1.5 * Q).p_value
     0.001
     """
-    thread_count(n_threads)
-    if n_groups is not None:
-        n_groups = integer("n_groups", n_groups, 2)
-        if callable(kernel):
-            raise TypeError("n_groups is for points under a kernel of d2ke, not for a function")
     if callable(kernel):
         scale, objects, n = None, [*P, *Q], len(P)
         for name, size in (("P", n), ("Q", len(objects) - n)):
@@ -161,12 +144,6 @@ def kernel_two_sample_test(
         pooled = Measure(points, np.ones((len(points), 1)))
         checked = Kernel.checked(kernel, sigma, [pooled], SCALED_KERNELS)
         scale = checked.sigma
-        if n_groups is not None:
-            rng = generator(seed)
-            groups = _groups(rng, [first, second], len(points) // n_groups, n_groups)
-            H = _group_means(groups, checked, n_threads)
-            divided = _Pooled(lambda W: _quadratic(H, W), len(groups[0]), len(H), 1.0)
-            return _tested(divided, n_permutations, rng, scale)
         _check_gram(len(points))
         points, unit = checked.scaled(points)
         points = (points - points.mean(axis=0)) / unit.sigma
@@ -186,7 +163,11 @@ def _first_of(sample: Any) -> Any:
 
 
 def _check_gram(n: int) -> None:
-    check_fits(16 * n**2, f"the kernel of {n} objects", "give n_groups, or fewer objects")
+    check_fits(
+        16 * n**2,
+        f"the kernel of {n} objects",
+        "give features to features_two_sample_test",
+    )
 
 
 @hinted
@@ -293,34 +274,6 @@ def features_two_sample_test(
 
     largest = float(np.einsum("ij,ij->i", Z, Z).max())
     return _tested(_Pooled(squares, n, len(Z), largest), n_permutations, seed)
-
-
-def _groups(
-    rng: np.random.Generator, samples: list[np.ndarray], size: int, n_groups: int
-) -> list[np.ndarray]:
-    """Return each sample's groups, (groups, size, d), of points at random."""
-    for name, sample in zip("PQ", samples, strict=True):
-        if not 1 <= size <= len(sample):
-            raise ValueError(
-                f"n_groups={n_groups} makes groups of {size} points, but {name} has {len(sample)}"
-            )
-    shuffled = [sample[rng.permutation(len(sample))] for sample in samples]
-    return [
-        points[: len(points) // size * size].reshape(-1, size, points.shape[1])
-        for points in shuffled
-    ]
-
-
-def _group_means(samples: list[np.ndarray], kernel: Kernel, n_threads: int | None) -> np.ndarray:
-    """Return the mean kernel value of every group with every one."""
-    size = samples[0].shape[1]
-    ones = np.ones((size, 1))
-    groups = [
-        Measure(np.ascontiguousarray(points), ones) for sample in samples for points in sample
-    ]
-    high, low = pair_sums.kappas(groups, None, kernel, n_threads)
-    upper = np.triu((high + low) / size**2)
-    return upper + np.triu(upper, 1).T
 
 
 class _Pooled(NamedTuple):

@@ -17,6 +17,7 @@ from d2ke._base.keywords import hinted
 
 _TILE_ROWS = 256
 _TILE_VALUES = 1 << 20
+_MAX_BLOCKS = 20  # of one R
 _CHUNK = 1024  # columns taken to float64 at a time
 
 
@@ -72,7 +73,6 @@ def kernel_error(
     gram: np.ndarray | None = None,
     features: np.ndarray | None = None,
     sizes: Sequence[int] | None = None,
-    max_blocks: int = 20,
     centred: bool = False,
     n_threads: int | None = None,
 ) -> KernelError:
@@ -95,8 +95,6 @@ def kernel_error(
     sizes : sequence of int, optional
         Values of R to measure, from 1 to that of Z. Default: the powers of 2, and
         that of Z.
-    max_blocks : int
-        Maximum number of blocks for one R; the first ones are used.
     centred : bool
         True: measure the error of the centred kernel too, in twice the time.
     n_threads : int, optional
@@ -138,7 +136,7 @@ def kernel_error(
         raise ArgumentError("Z", "has one column; at least two are needed to estimate a variance")
     reference = _reference(gram, features, n)
     lengths = _sizes(sizes, R)
-    counts = np.minimum(R // lengths, integer("max_blocks", max_blocks, 1))
+    counts = np.minimum(R // lengths, _MAX_BLOCKS)
     which = np.repeat(np.arange(len(lengths)), counts)
     blocks = [
         (slice(block * r, (block + 1) * r), R / r)

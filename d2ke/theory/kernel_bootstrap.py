@@ -15,6 +15,7 @@ from d2ke._base.checks import below_one, choice, generator, integer, positive_nu
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 
+_MAX_OBJECTS = 256  # of more, a random sample
 ERRORS = ("max", "rms", "relative", "centred")
 
 
@@ -79,7 +80,6 @@ def bootstrap_kernel_error(
     *,
     delta: float = 0.05,
     n_resamples: int = 200,
-    max_objects: int = 256,
     seed: Any = 0,
     n_threads: int | None = None,
 ) -> KernelBootstrap:
@@ -94,13 +94,11 @@ def bootstrap_kernel_error(
     ----------
     Z : array_like, shape (n, R)
         Features of n objects, from `d2ke_embed` or `d2ke_features`; R >= 2, and better
-        some hundreds.
+        some hundreds. Of more than 256 objects, a random sample is used.
     delta : float
         Probability of a larger error, between 0 and 1.
     n_resamples : int
         How often to resample, at least 1 / delta.
-    max_objects : int
-        If there are more objects, use a random sample of this size.
     seed : int or numpy.random.Generator
         Of the resampled features and objects.
     n_threads : int, optional
@@ -152,7 +150,7 @@ def bootstrap_kernel_error(
         )
     delta = below_one("delta", delta)
     n_resamples = integer("n_resamples", n_resamples, math.ceil(1 / delta))
-    n_objects = min(n, integer("max_objects", max_objects, 1))
+    n_objects = min(n, _MAX_OBJECTS)
     rng = generator(seed)
     rows = np.arange(n) if n_objects == n else np.sort(rng.choice(n, n_objects, replace=False))
     F = Z[rows].astype(np.float64)

@@ -60,7 +60,7 @@ REGISTRY: dict[str, Source] = {
 }
 
 
-def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
+def load(name: str, data_dir: Any = None) -> Dataset:
     """Load a data set from its original files and check its counts.
 
     Parameters
@@ -71,8 +71,6 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     data_dir : path-like, optional
         The folder of the files, which are in the subfolders of that table, or in the folder
         itself. Default: the environment variable ``D2KE_DATA``.
-    **options : str
-        As for `d2ke.datasets.load`.
 
     Returns
     -------
@@ -85,9 +83,7 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     FileNotFoundError
         If a file is missing; the message says what to download, from where, and where to put it.
     ImportError
-        Without scikit-learn, for the digits, or without OpenCV, for sets of images.
-    TypeError
-        If the data set has no such option.
+        Without OpenCV, for sets of images.
     ValueError
         If the name is unknown, a file is malformed (the message names the line), or the counts
         are not the published ones (it names those that differ).
@@ -109,9 +105,7 @@ def load(name: str, data_dir: Any = None, **options: str) -> Dataset:
     if name not in (known := [*REGISTRY, "digits"]):
         raise ValueError(f"name must be one of {', '.join(known)}; got {name!r}")
     if name == "digits" or name in d2ke.datasets.REGISTRY:
-        return d2ke.datasets.load(name, **options)
-    if options:
-        raise TypeError(f"{name} has no option {next(iter(options))!r}")
+        return d2ke.datasets.load(name)
     source = REGISTRY[name]
     objects, labels = source.loader(*find_files(source, data_dir))
     labels.flags.writeable = False

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from d2ke import Objects, pack
-from d2ke.datasets import boundary_code
+from papers.datasets.contours import boundary_code
 from papers.datasets.files import complete
 from papers.datasets.source import STRINGS, Source, published
 

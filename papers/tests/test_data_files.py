@@ -109,9 +109,6 @@ def test_no_data_folder_at_all(monkeypatch, tmp_path):
         load("auslam")
     with pytest.raises(TypeError, match="data_dir must be a path or None, got 3"):
         load("auslan", 3)
-    with pytest.raises(TypeError, match="auslan has no option 'ambiguous'"):
-        load("auslan", tmp_path, ambiguous="keep")
-    assert load("splice", ambiguous="drop").summary["n_objects"] == 3175
 
 
 # ---------------------------------------------------------------- counts

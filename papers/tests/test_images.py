@@ -9,9 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from d2ke.datasets import boundary_code
 from d2ke.distances.matrix import distance_matrix
 from papers.datasets import load
+from papers.datasets.contours import boundary_code
 from papers.datasets.images import load_images
 from papers.datasets.mnist import load_mnist_strings, read_idx
 

@@ -59,7 +59,6 @@ BAD_D[2, 1] = -1.0
 Z = np.arange(8.0).reshape(4, 2)
 BAD_Z = Z.copy()
 BAD_Z[3, 1] = INF
-INK = np.eye(3, dtype=bool)
 ALPHA = np.full(4, 0.25)
 SETS = [POINTS[:2], POINTS[2:], POINTS]
 OMEGA = d2ke.samplers.random_strings(4, "ACGT", length=(1, 3), seed=0)
@@ -278,13 +277,11 @@ CASES = [
     (ValueError, ("Z", "(4, 1)"), d2ke.theory.bootstrap_kernel_error, Z[:, :1]),
     (ValueError, ("error", "'mean'"), d2ke.theory.bootstrap_kernel_error(np.eye(3)).features_needed,
      0.1, "mean"),
-    (ValueError, ("max_objects", "0"), d2ke.theory.bootstrap_kernel_error, Z, given(max_objects=0)),
     (TypeError, "alphabet_size", d2ke.theory.effective_dimension, "strings", given(length=3)),
     (ValueError, ("length", "0"), d2ke.theory.effective_dimension, "strings",
      given(length=0, alphabet_size=4)),
     (ValueError, ("gram", "(3, 4)"), d2ke.theory.kernel_error, Z, given(gram=K[:3])),
     (ValueError, ("sizes[1]", "9"), d2ke.theory.kernel_error, Z, given(gram=K, sizes=[1, 9])),
-    (ValueError, ("max_blocks", "0"), d2ke.theory.kernel_error, Z, given(gram=K, max_blocks=0)),
     (ValueError, ("gram", "symmetric"), d2ke.theory.kernel_error, Z, given(gram=LOPSIDED)),
     (ValueError, ("features", "2", "4"), d2ke.theory.kernel_error, Z, given(features=Z[:2])),
     (ValueError, ("sizes", "empty"), d2ke.theory.kernel_error, Z, given(gram=K, sizes=[])),
@@ -473,18 +470,12 @@ CASES = [
     (ValueError, "y", d2ke.discriminative.clustering_accuracy, [], []),
     # Data sets.
     (ValueError, ("name", "'iris'"), datasets.load, "iris"),
-    (TypeError, "'rate'", datasets.load, "digits-points", given(rate=3)),
-    (ValueError, ("ambiguous", "'maybe'"), datasets.load, "splice", given(ambiguous="maybe")),
     (TypeError, ("train", "list"), datasets.standardize, [[1.0]]),
     (TypeError, ("others[0]", "strings"), datasets.standardize, d2ke.pack(SERIES),
      d2ke.pack(WORDS)),
     (ValueError, ("fraction", "1.5"), datasets.train_test_split, 4, given(fraction=1.5, seed=0)),
     (ValueError, ("n_or_labels", "1"), datasets.train_test_split, 1, given(seed=0)),
     (ValueError, ("rounding", "'up'"), datasets.train_test_split, 4, given(seed=0, rounding="up")),
-    (ValueError, ("directions", "6"), datasets.chain_code, INK, 6),
-    (ValueError, ("image", "(3,)"), datasets.chain_code, INK[0]),
-    (ValueError, ("directions", "6"), datasets.boundary_code, INK, 6),
-    (TypeError, ("image", "int64"), datasets.boundary_code, [[0, 1]]),
     # MATLAB's names.
     (ValueError, ("w", "-2"), matlab.dtw_c, [[0.0]], [[1.0]], -2),
     (ValueError, ("s", "nan"), matlab.dtw_c, [[NAN]], [[1.0]]),

@@ -153,7 +153,7 @@ OTHERS = {
     "distance_names", "show_config", "load_model", "save_model", "load_search", "write_distances",
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
     "whos_mat", "load_objects", "read_graphs", "read_objects", "read_ts", "load", "standardize",
-    "train_test_split", "chain_code", "boundary_code", "noise", "windows",
+    "train_test_split", "noise", "windows",
     "plot_graph", "plot_neighbors", "plot_clusters",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The data sets in the package and the digits; division and scaling."""
+"""The data sets in the package; division and scaling."""
 
-import builtins
 import pickle
 from collections import Counter
 from dataclasses import replace
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from d2ke.datasets import REGISTRY, Dataset, chain_code, load, standardize, train_test_split
+from d2ke.datasets import REGISTRY, Dataset, load, standardize, train_test_split
 from d2ke.datasets._box import BOX as BOX_FOLDER
 from d2ke.datasets.split import train_size
 from d2ke.objects.packing import pack
@@ -48,7 +47,7 @@ def test_data_in_the_package(name):
 
 def test_size_of_the_package_data():
     sizes = [file.stat().st_size for file in BOX_FOLDER.glob("*.mat")]
-    assert len(sizes) == len(SUMMARIES)
+    assert len(sizes) == 3
     assert sum(sizes) < 10**6
 
 
@@ -63,20 +62,11 @@ def test_splice_content():
     assert set(letters) == set("ACGTDNRS")
 
 
-def test_splice_without_ambiguous_sequences():
-    splice = load("splice", ambiguous="drop")
-    assert len(splice.objects) == len(splice.labels) == 3175
-    assert set("".join(splice.objects)) == set("ACGT")
-    kept = [text for text in load("splice").objects if set(text) <= set("ACGT")]
-    assert list(splice.objects) == kept
-
-
 # ---------------------------------------------------------------- digits
 
 
 @pytest.mark.parametrize("name", DIGITS)
 def test_digits(name):
-    pytest.importorskip("sklearn")
     dataset = load(name)
     sizes = (178, 182, 177, 183, 181, 182, 181, 179, 174, 180)
     assert dataset.summary["class_sizes"] == sizes
@@ -91,27 +81,17 @@ def test_digits(name):
     assert again.split(seed=3)[0].tolist() == train.tolist()
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("i", [0, 1, 500, 1796])
-def test_digit_strings_are_the_outlines_of_enlarged_images(i):
-    datasets = pytest.importorskip("sklearn.datasets")
-    images = datasets.load_digits().images
-    strings = load("digits").objects
+STR8 = "0000076770007667666666666666656565545566444444422343222222221232222321222121112"
+STR4 = (
+    "00000030330300003033303333333333333323323323232232333222222221112212111111111011"
+    "211111211011110110101011"
+)
+
+
+def test_digit_strings():
     assert load("digits").name == "digits-str8"
-    # Catmull-Rom cubic convolution with repeated borders, pixel by pixel.
-    weights = np.zeros((32, 8))
-    for place in range(32):
-        for a in range(place // 4 - 2, place // 4 + 3):
-            weights[place, np.clip(a, 0, 7)] += _keys((place + 0.5) / 4 - 0.5 - a)
-    large = weights @ images[i] @ weights.T
-    assert strings[i] == chain_code(large >= 8)
-
-
-def _keys(t):
-    t = abs(t)
-    if t <= 1:
-        return 1.5 * t**3 - 2.5 * t**2 + 1
-    return -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2 if t < 2 else 0.0
+    first = load("digits").objects[0], load("digits-str4").objects[0]
+    assert first == (STR8, STR4)
 
 
 def test_digit_points_are_the_dark_pixels():
@@ -120,19 +100,6 @@ def test_digit_points_are_the_dark_pixels():
     for i in (0, 77, 1796):
         expected = [[r, c] for r in range(8) for c in range(8) if images[i, r, c] >= 8]
         assert points[i].tolist() == expected
-
-
-def test_digits_without_scikit_learn(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.startswith("sklearn"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
-        load("digits")
 
 
 # ---------------------------------------------------------------- train_test_split, standardize

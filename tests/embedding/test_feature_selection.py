@@ -113,24 +113,6 @@ def test_all_columns_with_equal_weights_are_the_pool():
     assert_allclose(d2ke.embedding.select_features(Z, y, 40, rho=0).apply(Z), Z)
 
 
-def test_sampling_estimates_the_kernel():
-    Z, y = problem()
-    # Many draws: repeated columns count as often as they are drawn.
-    Z = np.repeat(Z, 50, axis=1) / np.sqrt(50)
-    chosen = d2ke.embedding.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=1)
-    assert len(chosen.indices) < 2000
-    assert_allclose(chosen.weights**2 @ np.ones(len(chosen.weights)), 2000)
-    counts = chosen.weights**2
-    assert_allclose(counts, counts.round(), atol=1e-9)
-    assert (chosen.q[chosen.indices] > 0).all()
-    K = 2000 * (Z * chosen.q) @ Z.T
-    assert_allclose(chosen.apply(Z) @ chosen.apply(Z).T, K, rtol=0.08)
-    again = d2ke.embedding.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=1)
-    np.testing.assert_array_equal(again.indices, chosen.indices)
-    other = d2ke.embedding.select_features(Z, y, 2000, rho=0.5, keep="sample", seed=2)
-    assert other.indices.tolist() != chosen.indices.tolist()
-
-
 def test_centring_ignores_the_mean():
     Z, y = problem(n=200)
     y[:20] = 0  # classes of unequal size

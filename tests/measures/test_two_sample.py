@@ -103,39 +103,6 @@ def test_no_p_value_is_zero():
     assert d2ke.kernel_two_sample_test(P, P).sigma == 1.0
 
 
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(6, 20),
-    m=st.integers(6, 20),
-    kernel=st.sampled_from(["gaussian", "laplace"]),
-)
-def test_groups(seed, n, m, kernel):
-    """All divisions of six groups at most, against loops over the same groups."""
-    rng = np.random.default_rng(seed)
-    P, Q = rng.normal(size=(n, 2)), rng.normal(size=(m, 2)) + 0.5
-    test = d2ke.kernel_two_sample_test(
-        P, Q, sigma=0.8, kernel=kernel, n_groups=6, seed=seed, n_threads=2
-    )
-    size = (n + m) // 6
-    shuffle = np.random.default_rng(seed)
-    groups = [
-        sample[order[low : low + size]]
-        for sample, order in ((X, shuffle.permutation(len(X))) for X in (P, Q))
-        for low in range(0, len(sample) - size + 1, size)
-    ]
-    K = [[reference.kernel_values(a, b, 0.8, kernel).mean() for b in groups] for a in groups]
-    kept = n // size
-    assert test.exact
-    assert test.p_value == pytest.approx(by_enumeration(K, kept))
-    assert test.distance**2 == pytest.approx(squared(K, set(range(kept))), abs=1e-12)
-    # The distance is that of the points themselves.
-    first, second = np.concatenate(groups[:kept]), np.concatenate(groups[kept:])
-    weights = {"weights_p": np.full(len(first), 1 / len(first)),
-               "weights_q": np.full(len(second), 1 / len(second))}  # fmt: skip
-    again = d2ke.kernel_distance(first, second, sigma=0.8, kernel=kernel, **weights)
-    assert test.distance == pytest.approx(again, abs=1e-7)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 30])
 def test_equal_objects_tell_nothing(n):
     """All statistics are rounding, and the p-value is 1."""
@@ -162,11 +129,5 @@ def test_strings():
 def test_wrong_input():
     with pytest.raises(TypeError, match="P is a Measure"):
         d2ke.kernel_two_sample_test(d2ke.curve([[0, 0], [1, 1]]), [[0.0, 0.0]])
-    with pytest.raises(ValueError, match="n_groups=4 makes groups of 12 points, but Q has 10"):
-        d2ke.kernel_two_sample_test(np.zeros(40), np.zeros(10), n_groups=4)
-    with pytest.raises(ValueError, match="n_groups=90 makes groups of 0 points"):
-        d2ke.kernel_two_sample_test(np.zeros(40), np.zeros(10), n_groups=90)
-    with pytest.raises(TypeError, match="n_groups is for points"):
-        d2ke.kernel_two_sample_test(np.zeros(40), np.zeros(10), kernel=max, n_groups=4)
     with pytest.raises(ValueError, match="kernel must be one of gaussian, laplace"):
         d2ke.kernel_two_sample_test([0.0], [1.0], kernel="linear")

@@ -58,9 +58,9 @@ def test_matches_loops():
 
 
 def test_some_objects_of_many():
-    Z = np.tile(drawn(50, 0), (40, 1))
-    got = d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20, max_objects=100)
-    assert got.n_objects == 100
+    Z = drawn(50, 0)
+    got = d2ke.theory.bootstrap_kernel_error(np.tile(Z, (40, 1)), n_resamples=20)
+    assert got.n_objects == 256
     assert got.max == pytest.approx(
         d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20).max, rel=0.5
     )

@@ -86,8 +86,8 @@ def load_mat(
         - structs of 1 x 1: dicts; struct arrays: structured ndarrays, of
           MATLAB's shape, with fields of object;
         - sparse: `scipy.sparse.csc_array`;
-        - string, datetime, duration, categorical, table, timetable, containers.Map,
-          dictionary and enumerations: str, arrays and dicts, see `docs/mat_io.md`;
+        - string, datetime, duration, categorical, table, timetable and enumerations: str, arrays
+          and dicts, see `docs/mat_io.md`;
         - objects that only MATLAB can read, and damaged variables beside whole ones: `Unreadable`.
 
     Raises

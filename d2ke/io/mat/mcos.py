@@ -115,7 +115,7 @@ class Subsystem:
         values = [self._object(i, matlab_class, name, squeeze) for i in ids]
         if len(values) == 1:
             return values[0]
-        return _boxed(values, shape, squeeze)
+        return boxed(values, shape, squeeze)
 
     def _object(self, number: int, matlab_class: str, name: str, squeeze: bool) -> Any:
         key = number, squeeze
@@ -132,7 +132,7 @@ class Subsystem:
         names = [self._text(int(x)) for x in fields["ValueNames"][1].ravel(order="F")]
         indices = fields["ValueIndices"][1]
         members = [names[int(x)] for x in indices.ravel(order="F")]
-        return members[0] if indices.shape == (1, 1) else _boxed(members, indices.shape, squeeze)
+        return members[0] if indices.shape == (1, 1) else boxed(members, indices.shape, squeeze)
 
     def python(self, node: tuple[Any, ...], name: str, squeeze: bool) -> Any:
         """Return the value of a property's node, in which numbers stand for objects."""
@@ -178,14 +178,15 @@ class _Properties:
         node = self.fields[field]
         if node[0] == "cell":
             return [self.read(item, "") for item in node[2]]
-        return _elements(self.value(field))
+        value = self.value(field)
+        return [value] if isinstance(value, str) else value.ravel(order="F").tolist()
 
 
 def _string(p: _Properties) -> Any:
     """Return a str for 1 x 1, else an array of str; None for a missing string."""
     data = p.numbers("any").ravel(order="F")
     if data.size == 0:
-        return _boxed([], (0, 0), p.squeeze)
+        return boxed([], (0, 0), p.squeeze)
     if data.dtype != np.uint64 or data[0] != 1:
         raise _Unknown("a string in an unknown form")
     n = int(data[1])
@@ -202,30 +203,20 @@ def _string(p: _Properties) -> Any:
         text = units[at : at + length].tobytes().decode("utf-16-le", "surrogatepass")
         texts.append(text)
         at += length
-    return texts[0] if shape == (1,) * n else _boxed(texts, shape, p.squeeze)
+    return texts[0] if shape == (1,) * n else boxed(texts, shape, p.squeeze)
 
 
 def _datetime(p: _Properties) -> np.ndarray:
     """Return datetime64 of microseconds; with a time zone UTC."""
     data = p.numbers("data")
     imaginary = data.imag if data.dtype.kind == "c" else 0.0
-    return _reduced(_microseconds(data.real, imaginary).astype("datetime64[us]"), p.squeeze)
+    return squeezed(_microseconds(data.real, imaginary).astype("datetime64[us]"), p.squeeze)
 
 
 def _duration(p: _Properties) -> np.ndarray:
     """Return timedelta64 of microseconds."""
     millis = p.numbers("millis")
-    return _reduced(_microseconds(millis, 0.0).astype("timedelta64[us]"), p.squeeze)
-
-
-def _calendar_duration(p: _Properties) -> dict[str, np.ndarray]:
-    """Return a dict of months and days, which have no fixed length, and the time."""
-    components = p.within("components")
-    months, days, millis = (components.numbers(x) for x in ("months", "days", "millis"))
-    months, days, millis = np.broadcast_arrays(months, days, millis)
-    time = _microseconds(millis, 0.0).astype("timedelta64[us]")
-    values = {"months": months.copy(), "days": days.copy(), "time": time}
-    return {name: _reduced(value, p.squeeze) for name, value in values.items()}
+    return squeezed(_microseconds(millis, 0.0).astype("timedelta64[us]"), p.squeeze)
 
 
 def _categorical(p: _Properties) -> dict[str, Any]:
@@ -233,7 +224,7 @@ def _categorical(p: _Properties) -> dict[str, Any]:
     categories = p.texts("categoryNames")
     codes = p.numbers("codes").astype(np.int64) - 1
     ordered = bool(p.numbers("isOrdinal").any()) if "isOrdinal" in p.fields else False
-    return {"codes": _reduced(codes, p.squeeze), "categories": categories, "ordered": ordered}
+    return {"codes": squeezed(codes, p.squeeze), "categories": categories, "ordered": ordered}
 
 
 def _table(p: _Properties) -> dict[str, Any]:
@@ -243,7 +234,7 @@ def _table(p: _Properties) -> dict[str, Any]:
     if not rows:
         return _columns(p, *columns)
     dimension = p.within("props").texts("DimensionNames")[0]
-    return {dimension: _boxed(rows, (len(rows), 1), p.squeeze), **_columns(p, *columns)}
+    return {dimension: boxed(rows, (len(rows), 1), p.squeeze), **_columns(p, *columns)}
 
 
 def _timetable(p: _Properties) -> dict[str, Any]:
@@ -253,7 +244,7 @@ def _timetable(p: _Properties) -> dict[str, Any]:
     rows = int(p.numbers("numRows").item())
     times = _linked(p.fields["rowTimes"])
     value = _regular(p.within("rowTimes"), rows) if times[0] == "struct" else p.value("rowTimes")
-    return {p.texts("dimNames")[0]: _reduced(value.reshape(-1, 1), p.squeeze), **columns}
+    return {p.texts("dimNames")[0]: squeezed(value.reshape(-1, 1), p.squeeze), **columns}
 
 
 def _regular(p: _Properties, rows: int) -> np.ndarray:
@@ -264,20 +255,8 @@ def _regular(p: _Properties, rows: int) -> np.ndarray:
         step: Any = np.round(np.arange(rows) * micros).astype("timedelta64[us]")
     else:
         step = p.value("stepSize")
-        if isinstance(step, dict) and list(step) == ["months", "days", "time"]:
-            months, days, time = (x.item() for x in step.values())
-            if months and (days or time):
-                raise _Unknown("a timetable with steps of months and days")
-            if months:
-                whole = origin.astype("datetime64[M]")
-                moved = whole + np.arange(rows) * np.timedelta64(int(months), "M")
-                after = moved + np.timedelta64(1, "M")
-                last = after.astype("datetime64[D]") - moved.astype("datetime64[D]")
-                into = origin - whole.astype("datetime64[us]")
-                days_into = into.astype("timedelta64[D]")
-                days_kept = np.minimum(days_into, last - np.timedelta64(1, "D"))
-                return moved.astype("datetime64[us]") + days_kept + (into - days_into)
-            step = np.timedelta64(int(days), "D") + step["time"]
+        if isinstance(step, Unreadable):
+            raise _Unknown("a timetable with steps of calendar months or days")
         step = np.arange(rows) * step
     return np.asarray(origin + np.ravel(step)).ravel()
 
@@ -288,36 +267,13 @@ def _columns(p: _Properties, names: list[str], nodes: list[tuple[Any, ...]]) -> 
     }
 
 
-def _map(p: _Properties) -> dict[Any, Any]:
-    """Return a dict; keys are str or numbers."""
-    p = p.within("serialization")
-    keys, nodes = (p.items(field) for field in ("keys", "values"))
-    values = [p.read(node, f"({i + 1})", p.squeeze) for i, node in enumerate(nodes)]
-    return dict(zip((_key(p.read(key, "")) for key in keys), values, strict=True))
-
-
-def _dictionary(p: _Properties) -> Any:
-    """Return a dict if the keys are strings or numbers, else a list of pairs."""
-    p = p.within("data")
-    if "Key" not in p.fields:
-        return {}  # of no types yet
-    keys, values = (_elements(p.value(field)) for field in ("Key", "Value"))
-    keys = [_key(key) for key in keys]
-    if all(isinstance(key, (str, int, float, complex)) for key in keys):
-        return dict(zip(keys, values, strict=True))
-    return list(zip(keys, values, strict=True))
-
-
 _CONVERTERS: dict[str, Callable[[_Properties], Any]] = {
     "string": _string,
     "datetime": _datetime,
     "duration": _duration,
-    "calendarDuration": _calendar_duration,
     "categorical": _categorical,
     "table": _table,
     "timetable": _timetable,
-    "containers.Map": _map,
-    "dictionary": _dictionary,
 }
 
 
@@ -361,19 +317,6 @@ def _one_struct(node: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
     return {name: values[0] for name, values in node[2].items()}
 
 
-def _elements(value: Any) -> list[Any]:
-    """Return an array's elements in MATLAB's order, or a value that is not an array itself."""
-    if not isinstance(value, np.ndarray):
-        return [value]
-    flat = value.ravel(order="F")
-    return list(flat) if flat.dtype.kind in "mMV" else flat.tolist()
-
-
-def _key(value: Any) -> Any:
-    """Convert an array of one element to a Python scalar."""
-    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
-
-
 def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
     """Return whole microseconds, NaT for NaN; of MATLAB's two components the second is small."""
     whole = np.floor(millis)
@@ -389,13 +332,15 @@ def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
     return result
 
 
-def _reduced(array: np.ndarray, squeeze: bool) -> Any:
+def squeezed(array: np.ndarray, squeeze: bool) -> Any:
+    """Drop axes of length 1 if that is wanted; 1 x 1 becomes a scalar."""
     if not squeeze:
         return array
     return array.reshape(())[()] if array.size == 1 else array.squeeze()
 
 
-def _boxed(values: Iterable[Any], shape: tuple[int, ...], squeeze: bool) -> np.ndarray:
+def boxed(values: Iterable[Any], shape: tuple[int, ...], squeeze: bool) -> np.ndarray:
+    """Return an array of objects, in MATLAB's order; of one axis at least."""
     values = list(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values

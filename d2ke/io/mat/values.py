@@ -24,7 +24,7 @@ import scipy.sparse
 
 from d2ke._base.damage import Damaged
 from d2ke.io.mat.errors import Unreadable
-from d2ke.io.mat.mcos import Subsystem
+from d2ke.io.mat.mcos import Subsystem, boxed, squeezed
 from d2ke.objects.container import Objects
 
 CLASSES = {
@@ -63,7 +63,7 @@ def to_python(
     """
     kind = node[0]
     if kind == "array":
-        return _squeezed(node[1]) if squeeze else node[1]
+        return squeezed(node[1], squeeze)
     if kind == "char":
         return _text(node[1], name, squeeze)
     if kind == "cell":
@@ -72,7 +72,7 @@ def to_python(
             to_python(item, f"{name}{{{place}}}", squeeze, system)
             for place, item in zip(_places(shape), items, strict=True)
         )
-        return _boxed(_objects(values, shape), squeeze)
+        return boxed(values, shape, squeeze)
     if kind == "struct":
         return _struct(node, name, squeeze, system)
     if kind == "sparse":
@@ -87,10 +87,6 @@ def to_python(
         return system.value(node, name, squeeze)
     _, matlab_class, reason = node
     return Unreadable(name, matlab_class, reason)
-
-
-def _squeezed(array: np.ndarray) -> Any:
-    return array.reshape(())[()] if array.size == 1 else array.squeeze()
 
 
 def _boxed(array: np.ndarray, squeeze: bool) -> np.ndarray:
@@ -111,15 +107,8 @@ def _struct(node: tuple[Any, ...], name: str, squeeze: bool, system: Subsystem |
             to_python(item, f"{name}({place}).{field}", squeeze, system)
             for place, item in zip(_places(shape), column, strict=True)
         )
-        result[field] = _objects(values, shape)
+        result[field] = boxed(values, shape, False)
     return _boxed(result, squeeze)
-
-
-def _objects(values: Iterable[Any], shape: tuple[int, ...]) -> np.ndarray:
-    flat = np.empty(math.prod(shape), dtype=object)
-    for i, value in enumerate(values):
-        flat[i] = value
-    return flat.reshape(shape, order="F")
 
 
 def _places(shape: tuple[int, ...]) -> Iterable[str]:

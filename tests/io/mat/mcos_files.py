@@ -156,7 +156,7 @@ WRITERS = {"5": write_v5, "7.3": write_v73}
 
 
 def sample():
-    """Objects and variables of every class that is read."""
+    """Objects and variables of every class that is read, and of two that are not."""
     o = Objects()
     text = o.add("string", any=strings("one"))
     texts = o.add("string", any=strings("a", "é😀", None, "", shape=(2, 2)))
@@ -164,8 +164,6 @@ def sample():
     time = o.add("datetime", data=np.array([[t0 + 0.5, np.nan]]), tz="", fmt="")
     zoned = o.add("datetime", data=np.array([[t0 + 0.001j]]), tz="Europe/Paris", fmt="")
     span = o.add("duration", millis=np.array([[1500.0], [0.25]]), fmt="s")
-    calendar = o.add("calendarDuration", components={
-        "months": np.array([[1.0, 2.0]]), "days": 3.0, "millis": 0.0, "fmt": "mdt"})  # fmt: skip
     kinds = o.add("categorical", categoryNames=["low", "high"], isOrdinal=True,
                   codes=np.array([[2, 0, 1]], np.uint8), isProtected=False)  # fmt: skip
     table = o.add(
@@ -185,24 +183,14 @@ def sample():
     listed = timetable(o.add("duration", millis=np.array([[0.0], [1.0], [5.0]]), fmt="s"))
     start = o.add("datetime", data=np.array([[t0]]), tz="", fmt="")
     month = o.add("calendarDuration", components={"months": 1.0, "days": 0.0, "millis": 0.0})
-    regular = timetable({"origin": start, "specifiedAsRate": False, "stepSize": month,
-                         "sampleRate": np.nan})  # fmt: skip
-    last = o.add("datetime", data=np.array([[1_517_356_800_000.0]]), tz="", fmt="")  # 31 January
-    ends = timetable({"origin": last, "specifiedAsRate": False, "stepSize": month,
-                      "sampleRate": np.nan})  # fmt: skip
+    seconds = o.add("duration", millis=2000.0, fmt="s")
+    regular, monthly = (
+        timetable({"origin": start, "specifiedAsRate": False, "stepSize": step,
+                   "sampleRate": np.nan})
+        for step in (seconds, month)
+    )  # fmt: skip
     rate = timetable({"origin": o.add("duration", millis=0.0, fmt="s"), "specifiedAsRate": True,
                       "stepSize": 0.0, "sampleRate": 1000.0})  # fmt: skip
-    container = o.add("containers.Map", serialization={
-        "keys": ["k", "l"], "values": [1.0, text], "uniformity": False, "keyType": "char",
-        "valueType": "any"})  # fmt: skip
-    dictionary = o.add("dictionary", data={
-        "Version": np.uint64(1), "IsKeyCombined": True, "IsValueCombined": True,
-        "Key": o.add("string", any=strings("p", "q")),
-        "Value": np.array([[10.0, 20.0]])})  # fmt: skip
-    pairs = o.add("dictionary", data={
-        "Version": np.uint64(1), "IsKeyCombined": False, "IsValueCombined": True,
-        "Key": [np.arange(2.0), "x"], "Value": np.array([[10.0, 20.0]])})  # fmt: skip
-    empty = o.add("dictionary", data={"Version": np.uint64(1)})
     own = o.add("pkg.Own", a=1.0)
     colours = {
         "EnumerationInstanceTag": np.uint32(REFERENCE),
@@ -216,12 +204,10 @@ def sample():
     variables = {
         "text": ("string", text), "texts": ("string", texts), "time": ("datetime", time),
         "zoned": ("datetime", zoned), "span": ("duration", span),
-        "calendar": ("calendarDuration", calendar), "kinds": ("categorical", kinds),
+        "month": ("calendarDuration", month), "kinds": ("categorical", kinds),
         "table": ("table", table), "plain": ("table", plain), "listed": ("timetable", listed),
         "regular": ("timetable", regular), "rate": ("timetable", rate),
-        "ends": ("timetable", ends),
-        "container": ("containers.Map", container), "dictionary": ("dictionary", dictionary),
-        "pairs": ("dictionary", pairs), "empty": ("dictionary", empty), "own": ("pkg.Own", own),
+        "monthly": ("timetable", monthly), "own": ("pkg.Own", own),
         "colours": ("pkg.Colour", node_of(colours)), "colour": ("pkg.Colour", node_of(colour)),
     }  # fmt: skip
     return o, variables
