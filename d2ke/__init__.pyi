@@ -14,8 +14,8 @@ from . import learners as learners
 from . import measures as measures
 from . import model_selection as model_selection
 from . import models as models
-from . import neighbors as neighbors
 from . import objects as objects
+from . import plots as plots
 from . import samplers as samplers
 from . import theory as theory
 from ._base.config import show_config as show_config
@@ -54,7 +54,6 @@ from .groups.linking import dedupe as dedupe
 from .groups.linking import link as link
 from .groups.spanning_tree import single_linkage as single_linkage
 from .groups.spanning_tree import spanning_tree as spanning_tree
-from .groups.tree_picture import plot_tree as plot_tree
 from .learners.least_squares import train_least_squares as train_least_squares
 from .learners.linear_model import predict as predict
 from .learners.losses import train_classifier as train_classifier
@@ -93,3 +92,4 @@ from .objects.packing import pack as pack
 from .objects.record_packing import categories as categories
 from .objects.record_packing import pack_records as pack_records
 from .objects.records import Records as Records
+from .plots.tree import plot_tree as plot_tree

@@ -249,7 +249,7 @@ def neighbors():
         "Anna Leigh",
     ]
     found = d2ke.nearest(names, k=3, distance="levenshtein")
-    save(d2ke.neighbors.plot_neighbors(names, *found, limit=2), "neighbors.png")
+    save(d2ke.plots.plot_neighbors(names, *found, limit=2), "neighbors.png")
 
 
 def clusters():
@@ -257,7 +257,7 @@ def clusters():
     X, _ = vowels()
     X = d2ke.pack([x[:, :1] for x in X])
     found = d2ke.kmedoids(X, 4, distance="dtw")
-    save(d2ke.groups.plot_clusters(X, found.labels, medoids=found.medoids), "clusters.png")
+    save(d2ke.plots.plot_clusters(X, found.labels, medoids=found.medoids), "clusters.png")
 
 
 def windows():

@@ -29,8 +29,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import d2ke
-from d2ke.cli.map_picture import draw, matched
-from d2ke.explain.pictures import Panel, coordinates
+from d2ke.cli.clustering import matched
+from d2ke.plots.maps import Colouring, coordinates, draw_maps
+from d2ke.plots.style import palette
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for papers, which is not installed
 from papers.datasets import load
@@ -87,14 +88,16 @@ def main(
         if folder is not None:
             names_of_classes = [str(label) for label in classes]
             numbers = [f"cluster {i}" for i in range(clusters.max() + 1)]
-            panels = [
-                Panel("clusters (CDSK)", clusters, numbers, matched(clusters, y)),
-                Panel("propagated labels (LPDSK)", labels, names_of_classes, marked=partial >= 0),
-                Panel("classes", y, names_of_classes),
+            colours, given = palette(len(classes)), partial >= 0
+            of_clusters = [colours[i] for i in matched(clusters, y)]
+            colourings = [
+                Colouring("clusters (CDSK)", clusters, numbers, of_clusters),
+                Colouring("propagated labels (LPDSK)", labels, names_of_classes, colours, given),
+                Colouring("classes", y, names_of_classes, colours),
             ]
-            places = wide["Gaussian of kernel distance"]
+            places = coordinates(wide["Gaussian of kernel distance"], None)
             file = folder / f"clustering-{name}.png"
-            draw(file, f"{name}: {len(X)} {data.domain}", coordinates(places, None), panels)
+            draw_maps(f"{name}: {len(X)} {data.domain}", places, colourings).savefig(file, dpi=150)
             print(f"map: {file}")
     return results
 

@@ -11,8 +11,8 @@ import d2ke
 from d2ke.cli.certainty import certainty
 from d2ke.cli.matrix_files import read_matrix
 from d2ke.cli.result_files import InputError
-from d2ke.explain.pictures import coordinates
 from d2ke.models.labels import read_labels
+from d2ke.plots.maps import coordinates
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e5, 1e10])

@@ -18,7 +18,7 @@ CELLS = {
         ["text/plain"]
     ),
     "near = d2ke.nearest(words, k=2, distance='levenshtein')\n"
-    "d2ke.neighbors.plot_neighbors(words, *near)": ["image/png", "text/plain"],
+    "d2ke.plots.plot_neighbors(words, *near)": ["image/png", "text/plain"],
     "d2ke.distance_matrix(words, progress=True).shape": ["text/plain"],
     "model = d2ke.d2ke_train(['a', 'a', 'a', 'b', 'b', 'b'] * 3, words, R=64)\nmodel": (
         ["text/html", "text/plain"]

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each picture shows: titles, labels, limits and the number of its artists."""
+"""Pictures: titles, labels, limits, numbers of artists, and the data that they show."""
 
 import re
+import sys
 from functools import cache
 
 import numpy as np
 import pytest
 
 import d2ke
+from d2ke.model_selection import Search
+from d2ke.plots import plot_clusters, plot_neighbors
 
 pytest.importorskip("matplotlib").use("agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -168,3 +171,172 @@ def test_what_a_picture_shows(name):
         spans = np.repeat(np.ptp(np.reshape(wanted, (2, 2)), axis=1), 2)
         assert (np.abs(np.subtract(limits, wanted)) < 0.02 * spans).all(), title
     pyplot.close("all")
+
+
+# ---------------------------------------------------------------- the data
+
+NAMES = ["ant", "aunt", "and", "beetle", "beatle", "beetles", "wasp"]
+WAVES = [np.sin(np.arange(20 + i) / (2 + i % 2)) for i in range(8)]
+SETS = d2ke.pack([RNG.normal(size=(6, 3)) + i % 2 for i in range(8)], kind="sets")
+EYES = d2ke.pack([np.eye(5), np.eye(5), 2 * np.eye(5)], kind="sets")
+TRIED = [
+    ({"length": (low, 3), "gamma": gamma, "C": 10.0**power}, 60.0 + low + gamma + power)
+    for low in (1, 2) for gamma in (0.5, 1.0) for power in (0, 1, 2)
+]  # fmt: skip
+
+
+def neighbors(X, k, distance, **options):
+    return plot_neighbors(X, *d2ke.nearest(X, k=k, distance=distance), **options)
+
+
+def clusters():
+    found = d2ke.kmedoids(NAMES, 2, distance="levenshtein")
+    return plot_clusters(NAMES, found.labels, medoids=found.medoids)
+
+
+def noisy():
+    X = ["".join(RNG.choice(list("ab" if i % 2 else "cd"), 5)) for i in range(90)]
+    y = [str((i % 2 == 1) ^ (RNG.random() < 0.15)) for i in range(90)]
+    return d2ke.d2ke_train(y, X, R=32)
+
+
+def lines(axes, bold=False):
+    """Return the texts of axes by their lines, or what is bold in them."""
+    result = {}
+    for text in axes.texts:
+        x, y = text.get_position()
+        if x >= 0:
+            shown = not bold or text.get_weight() == "bold"
+            result[y] = result.get(y, "") + text.get_text() * shown
+    return [result[y] for y in sorted(result)]
+
+
+def margin(axes):
+    return [text.get_text() for text in axes.texts if text.get_position()[0] < 0]
+
+
+def titles(figure):
+    return [axes.get_title() for axes in figure.axes]
+
+
+def bars(axes):
+    """Return the errors that the bars of a reliability diagram show, and those of its shares."""
+    _, share, counts = noisy_model.calibration.reliability()
+    low, high = np.array(axes.containers[0][2][0].get_segments())[:, :, 1].T
+    errors = 2 * np.sqrt(share * (1 - share) / counts)
+    wanted = np.maximum(share - errors, 0), np.minimum(share + errors, 1)
+    return np.abs(np.subtract((low, high), wanted)).max() < 1e-12
+
+
+noisy_model = noisy()
+
+# What is drawn, what is read from it, and what that must be.
+DATA = {
+    "classes": (lambda: classes().plot()[0], lambda axes: (
+        [one.get_text() for one in axes.get_xticklabels()], [one.get_text() for one in axes.texts]
+    ), (["down", "up"], ["9", "9"])),
+    "roc": (lambda: classes().plot()[2], lambda axes: axes.lines[1].get_xydata().tolist(),
+            [[0, 0], [0, 1], [1, 1]]),
+    "bars of two standard errors": (lambda: noisy_model.plot()[1], bars, True),
+    "map": (lambda: classes().plot(WORDS, ["up", "down"] * 9)[0],
+            lambda axes: len(axes.collections[0].get_offsets()), 18),
+    "curve": (lambda: classes().plot(WORDS, ["up", "down"] * 9)[4],
+              lambda axes: axes.lines[0].get_xydata()[-1].tolist() ==
+              [classes().R, classes().accuracy], True),
+    "three classes have no roc curve": (
+        lambda: d2ke.d2ke_train(["a", "b", "c"] * 6, ["aab", "bba", "ccc"] * 6, R=32).plot(),
+        len, 2),
+    "clusters of words": (clusters, lambda figure: (
+        len(figure.axes), sorted(lines(figure.axes[0])) in (
+            sorted(["ant", "aunt", "and", "wasp"]), sorted(["beetle", "beatle", "beetles"])
+        ), [lines(axes)[0] == "".join(lines(axes, bold=True)) for axes in figure.axes],
+    ), (2, True, [True, True])),
+    "clusters of series": (
+        lambda: plot_clusters(WAVES, [0, 1, 0, 1, 0, 1, -1, -1], medoids=[2]),
+        lambda figure: (titles(figure), [line.get_alpha() for line in figure.axes[0].lines]),
+        (["cluster 0: 3", "cluster 1: 3", "none: 2"], [0.25, 0.25, 1.0])),
+    "clusters of sets": (
+        lambda: plot_clusters(SETS, [0, 1, 0, 1, 0, 1, -1, -1], medoids=[2]),
+        lambda figure: [dots.get_alpha() for dots in figure.axes[0].collections],
+        [0.25, 0.25, 1.0]),
+    "many clusters": (lambda: plot_clusters([chr(97 + i) for i in range(20)], range(20), limit=5),
+                      lambda figure: figure.get_suptitle(), "5 of 20 clusters"),
+    "neighbours of words": (
+        lambda: neighbors(NAMES, 2, "levenshtein", limit=2, names=list("ABCDEFG")),
+        lambda figure: (*(f(figure.axes[0]) for f in (lines, lambda a: lines(a, True), margin)),
+                        lines(figure.axes[1])[0]),
+        (["ant", "aunt", "and"], ["", "u", "d"], ["B at 1", "C at 1"], "aunt")),
+    "neighbours among others": (
+        lambda: plot_neighbors(["", "ab"], [[0], [0]], [[1.0], [2.0]], Y=["x"]),
+        lambda figure: [lines(axes, bold=True) for axes in figure.axes], [["x"], ["", "x"]]),
+    "neighbours by their ids": (
+        lambda: neighbors(d2ke.pack(NAMES, ids=["a name of more than 18 letters", *"BCDEFG"]), 1,
+                          "levenshtein"),
+        lambda figure: margin(figure.axes[1]), ["B", "a name of more th… at 1"]),
+    "neighbours of series": (
+        lambda: plot_neighbors(WAVES, *d2ke.nearest(WAVES, k=3, distance="dtw"), limit=2, k=2),
+        lambda figure: titles(figure)[3],
+        "{0[0][1][1]} at {0[1][1][1]:.4g}".format(d2ke.nearest(WAVES, k=3, distance="dtw"))),
+    "no neighbour, no picture": (
+        lambda: plot_neighbors(WAVES, np.array([[1, -1]]), np.array([[1.0, np.inf]])),
+        lambda figure: [bool(title) for title in titles(figure)], [True, False]),
+    "sets of one plane": (lambda: neighbors(EYES, 2, "mhd", limit=1), lambda figure: [
+        float(np.ptp(two.get_offsets() - scale * one.get_offsets(), axis=0).max()) < 1e-12
+        for scale, axes in zip((1, 2), figure.axes, strict=True)
+        for one, two in [axes.collections]
+    ], [True, True]),
+    "search": (lambda: Search.best_of(TRIED).plot(), lambda figure: [
+        (axes.get_xlabel(), axes.get_xscale(), axes.lines[0].get_ydata().tolist())
+        for axes in figure.axes
+    ], [("length", "linear", [64, 65]), ("gamma", "linear", [64.5, 65]),
+        ("C", "log", [63, 64, 65])]),
+    "search in order": (
+        lambda: Search.best_of([({"k": k}, 50.0 + k) for k in (5, 1, 3)]).plot(),
+        lambda figure: figure.axes[0].lines[0].get_xdata().tolist(), [1, 3, 5]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_the_data_of_a_picture(name):
+    draw, read, wanted = DATA[name]
+    before = pyplot.get_fignums()
+    picture = draw()
+    assert read(picture) == wanted
+    if isinstance(picture, pyplot.Figure):  # it is shown once, by the notebook
+        picture.canvas.draw()
+        assert pyplot.get_fignums() == before
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    ("objects", "labels", "problem"),
+    [
+        (None, ["up"], "X is needed with y"),
+        (WORDS[:2], ["up", "down"], "X must be the 18 training objects"),
+        (WORDS, ["up", "down"], "y has 2 labels, but X has 18 rows"),
+        (WORDS, ["x"] * 18, "is 'x', which is not one of the model's 2 classes"),
+        (WORDS, None, "y must be a sequence of labels"),
+        ([[1.0]], ["up"] * 18, "X holds series"),
+    ],
+)
+def test_other_objects_than_the_model_s(objects, labels, problem):
+    with pytest.raises((ValueError, TypeError), match=problem):
+        classes().plot(objects, labels)
+
+
+PICTURES = {
+    "model": lambda: classes().plot(),
+    "alignment": lambda: d2ke.align("ab", "b").plot(),
+    "explanation": lambda: explanation().plot(),
+    "tree": lambda: d2ke.plot_tree(["a", "b"], distance="levenshtein"),
+    "search": lambda: Search.best_of(TRIED).plot(),
+    "clusters": clusters,
+    "neighbors": lambda: neighbors(NAMES, 2, "levenshtein"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_without_matplotlib(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
+        PICTURES[name]()

@@ -90,7 +90,7 @@ def test_every_public_name_is_in_the_reference_once():
     names = listed()
     packages = (
         d2ke, d2ke.datasets, d2ke.discriminative, d2ke.distances, d2ke.embedding, d2ke.explain,
-        d2ke.groups, d2ke.io, d2ke.learners, d2ke.measures, d2ke.model_selection, d2ke.neighbors,
+        d2ke.groups, d2ke.io, d2ke.learners, d2ke.measures, d2ke.model_selection, d2ke.plots,
         d2ke.samplers, d2ke.theory, estimators, dask, matlab_compat,
     )  # fmt: skip
     for module in packages:

@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.pictures import COLOURS
-from d2ke.cli.map_picture import picture, saved
-from d2ke.cli.report import Section, label_text, write_page
+from d2ke.cli.report import Section, label_text, saved, write_page
 from d2ke.cli.similarities import Similarities
-from d2ke.groups.tree_picture import draw_tree, sample_leaves
+from d2ke.plots.tree import draw_tree, sample_leaves
 
 _LEAVES = 48  # that are read at the width of a page
-_BARS = 40
 _MEMBERS = 2000  # of a cluster, all of whose distances are computed
 
 
@@ -25,7 +22,7 @@ def write_cluster_report(
     data: Similarities,
     labels: np.ndarray,
     names: Sequence[str],
-    colours: Sequence[str],
+    colours: Sequence[Any],
     truth: tuple[np.ndarray, np.ndarray],
     seed: int,
 ) -> None:
@@ -44,16 +41,13 @@ def write_cluster_report(
     )
     of_sample = f"; of more than {_MEMBERS:,}, of a sample" if sizes.max() > _MEMBERS else ""
     label_column = ["known labels"] if (truth[1] >= 0).any() else []
-    height, few = 0.3 + 0.28 * len(sizes), len(sizes) <= _BARS
     sections = [
         Section(
             "Clusters",
             "The medoid of a cluster is the object with the least sum of distances to its others"
             f"{of_sample}.",
-            "sizes of the clusters",
-            picture((6.5, height), _draw_sizes, sizes, colours) if few else b"",
-            ["cluster", "objects", "medoid", "mean distance to it", *label_column],
-            [
+            columns=["cluster", "objects", "medoid", "mean distance to it", *label_column],
+            rows=[
                 [str(c), f"{size:,}", names[medoid], f"{mean:.4g}", *_classes(truth, labels == c)]
                 for c, (size, (medoid, mean)) in enumerate(zip(sizes, centres, strict=True))
             ],
@@ -85,7 +79,7 @@ def _tree(
     data: Similarities,
     labels: np.ndarray,
     names: Sequence[str],
-    colours: Sequence[str],
+    colours: Sequence[Any],
     medoids: np.ndarray,
     seed: int,
 ) -> Section:
@@ -106,23 +100,8 @@ def _tree(
         colours=[colours[label] for label in labels[leaves]],
     )
     text = (
-        f"Average linkage of {how}, and their distances in its order. Squares have the colours of "
-        "the clusters, medoids a star. Clusters are not cut from this tree: where the colours are "
-        "mixed, the two disagree."
+        f"Average linkage of {how}, and their distances in its order. Names stand on the colours "
+        "of their clusters, medoids have a star. Clusters are not cut from this tree: where the "
+        "colours are mixed, the two disagree."
     )
-    return Section("Tree and distances", text, "tree and heat map", saved(figure, "png"))
-
-
-def _draw_sizes(axes: Any, sizes: np.ndarray, colours: Sequence[str]) -> None:
-    """Draw a bar for each cluster, in its colour, with its size."""
-    bars = axes.barh(np.arange(len(sizes)), sizes, color=colours)
-    axes.bar_label(bars, [f"{size:,}" for size in sizes], padding=3, fontsize=8)
-    axes.set_yticks(np.arange(len(sizes)), [f"cluster {c}" for c in range(len(sizes))], fontsize=8)
-    axes.invert_yaxis()
-    axes.set(xlim=(0, 1.12 * sizes.max()), xticks=[])
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
-
-
-def cluster_colours(numbers: np.ndarray) -> list[str]:
-    """Return the colours of clusters by their numbers."""
-    return [COLOURS[number % len(COLOURS)] for number in numbers]
+    return Section("Tree and distances", text, "tree and heat map", saved(figure))

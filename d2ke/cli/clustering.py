@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator, integer
-from d2ke.cli.cluster_report import cluster_colours, write_cluster_report
-from d2ke.cli.map_picture import draw, matched, write_figure
+from d2ke._base.files import write_file
+from d2ke.cli.cluster_report import write_cluster_report
 from d2ke.cli.matrix_files import read_labels
+from d2ke.cli.report import saved
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.cli.similarities import Similarities, read_similarities
 from d2ke.discriminative.cdsk import cdsk
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
-from d2ke.explain.pictures import Panel, coordinates
-from d2ke.groups.tree_picture import MAX_LEAVES, draw_tree, sample_leaves
 from d2ke.objects.fields import is_gap
+from d2ke.plots.maps import Colouring, coordinates, draw_maps
+from d2ke.plots.style import palette
+from d2ke.plots.tree import MAX_LEAVES, draw_tree, sample_leaves
 
 _LABELED = 3
 _SHOWN = 12  # sizes in one line
@@ -57,7 +59,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 def _write(
     options: argparse.Namespace,
     columns: dict[str, np.ndarray],
-    panels: list[Panel],
+    colourings: list[Colouring],
     data: Similarities,
     session: Session,
 ) -> None:
@@ -67,8 +69,29 @@ def _write(
         session.report(f"result: {options.out}")
     if options.picture is not None:
         places = session.long("map", lambda: coordinates(**data.for_map()))
-        draw(Path(options.picture), data.title, places, panels)
+        _write_figure(options.picture, draw_maps(data.title, places, colourings))
         session.report(f"picture: {options.picture}")
+
+
+def _write_figure(name: str, figure: Any) -> None:
+    """Write a picture whole or not at all."""
+    file = Path(name)
+    write_file(file, saved(figure, file.suffix[1:]))
+
+
+def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Match clusters to classes for the best agreement; other clusters get further numbers."""
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
+    n_clusters, n_classes = labels.max() + 1, codes.max() + 1
+    counts = np.zeros((n_clusters, n_classes), np.int64)
+    np.add.at(counts, (labels, codes), 1)
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    colours = np.full(n_clusters, -1)
+    colours[rows] = columns
+    left = colours < 0
+    colours[left] = n_classes + np.arange(left.sum())
+    return colours
 
 
 def cluster(options: argparse.Namespace, session: Session) -> None:
@@ -109,18 +132,20 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
         columns["label"] = _named(classes, codes, options.unknown)
 
     names = [f"cluster {i}" for i in range(labels.max() + 1)]
-    colours = matched(labels, codes) if labelled.all() else np.arange(len(names))
-    panels = [Panel("clusters", labels, names, colours)]
+    numbers = matched(labels, codes) if labelled.all() else np.arange(len(names))
+    colours = palette(max(numbers.max() + 1, len(classes)))
+    by_cluster = [colours[number] for number in numbers]
+    colourings = [Colouring("clusters", labels, names, by_cluster)]
     if labelled.any():
-        panels.append(Panel("classes", codes, [str(name) for name in classes]))
-    _write(options, columns, panels, data, session)
-    by_cluster = cluster_colours(colours)
+        known = [str(name) for name in classes]
+        colourings.append(Colouring("classes", codes, known, colours[: len(classes)]))
+    _write(options, columns, colourings, data, session)
     if options.tree is not None:
         leaves = sample_leaves(data.n, MAX_LEAVES, options.seed)
         of_leaves = [by_cluster[label] for label in labels[leaves]]
         D = data.distances_of(leaves)
         drawn = draw_tree(D, [objects[i] for i in leaves], data.n, colours=of_leaves)
-        write_figure(Path(options.tree), drawn)
+        _write_figure(options.tree, drawn)
         session.report(f"tree: {options.tree}")
     if options.report is not None:
         arguments = labels, objects, by_cluster, (classes, codes), options.seed
@@ -174,10 +199,11 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
             "labelled one"
         )
     names = [str(name) for name in classes]
-    panels = [Panel("labels found; given ones as stars", labels, names, marked=used)]
+    colours, heading = palette(len(names)), "labels found; given ones as stars"
+    colourings = [Colouring(heading, labels, names, colours, used)]
     rest = labelled & ~used
     if rest.any():
-        panels.append(Panel("known labels", codes, names))
+        colourings.append(Colouring("known labels", codes, names, colours))
         right, others = np.mean(labels[rest] == codes[rest]), "other objects with known labels"
         _report_accuracy(session, right, codes[rest], labels[rest], others)
     columns = _items(data) | {
@@ -187,7 +213,7 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
         "alpha": result.alpha,
         "known": _named(classes, codes, options.unknown),
     }
-    _write(options, columns, panels, data, session)
+    _write(options, columns, colourings, data, session)
 
 
 def _named(classes: np.ndarray, codes: np.ndarray, unknown: str | None) -> np.ndarray:

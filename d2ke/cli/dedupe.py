@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.pictures import COLOURS, GREY
 from d2ke._base.text import object_text
-from d2ke.cli.map_picture import picture
 from d2ke.cli.matrix_files import read_text
 from d2ke.cli.object_files import read_records
-from d2ke.cli.report import Section, write_page
+from d2ke.cli.report import Section, picture, write_page
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.frames import columns_of
 from d2ke.groups import linking
 from d2ke.objects.column_names import Columns
 from d2ke.objects.records import Records
+from d2ke.plots.style import COLOURS, GREY, legend
 
 _SHOWN = 10  # examples on each side of the cut
 _ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
@@ -166,4 +165,4 @@ def _draw_distances(axes: Any, duplicates: linking.Duplicates, together: np.ndar
     axes.hist(shown, bins, stacked=True, color=colours, label=["in one group", "in two groups"])
     axes.axvline(duplicates.threshold, color=COLOURS[1], label="threshold")
     axes.set(xlabel="probability not to match", ylabel="pairs", yscale="symlog")
-    axes.legend(frameon=False, fontsize=8)
+    legend(axes)

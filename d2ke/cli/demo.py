@@ -7,7 +7,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ import numpy as np
 
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.files import check_writable
-from d2ke._base.pictures import COLOURS
 from d2ke._base.text import object_text
 from d2ke.cli.session import Session
 from d2ke.datasets import load, standardize
@@ -38,11 +37,11 @@ from d2ke.objects.container import Objects
 from d2ke.objects.samplers.random_objects import random_strings
 from d2ke.objects.samplers.strings import markov_strings
 from d2ke.objects.samplers.training import segments, training_objects
+from d2ke.plots.style import COLOURS, legend, panels, title
 
 R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters
 _SEARCHED, _LANDMARKS = 1000, 2000  # the most training objects of a search, and of a kernel
 _SHOWN, _SHOWN_R = 1000, 512  # training objects and random objects of the model that is explained
-_PARTS = (0.125, 0.25, 0.5, 1.0)  # of the training objects
 
 
 class Task(NamedTuple):
@@ -174,7 +173,7 @@ For your own file, with a column of objects and a column of labels:
   d2ke predict model.h5 NEW.csv --out labels.csv
 d2ke train --help lists the options, docs/command.md the formats of files."""
 
-METHODS = {
+METHODS: dict[str, tuple[Callable[[Split, Task], float], dict[str, Any]]] = {
     "D2KE of views": (_views, {"color": COLOURS[5], "marker": "*"}),
     "D2KE": (_d2ke, {"color": COLOURS[0], "marker": "o"}),
     "RSM": (_rsm, {"color": COLOURS[1], "marker": "s"}),
@@ -196,13 +195,9 @@ def evaluate(method: str, split: Split, task: Task) -> Outcome:
 def demo(options: argparse.Namespace, session: Session) -> None:
     """Explain one prediction, run the methods on three data sets, and draw what they reach."""
     figure, seed = options.figure, options.seed
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import LogLocator
-    except ImportError:
-        raise ImportError('the demo draws with matplotlib: pip install "d2ke[demo]"') from None
+    picture, row = panels(len(TASKS), len(TASKS), (4.0, 3.5))
     check_writable(Path(figure))
-    outcomes, methods = {}, dict(METHODS)
+    methods = dict(METHODS)
     try:
         library("it")
     except ImportError as error:
@@ -213,26 +208,19 @@ def demo(options: argparse.Namespace, session: Session) -> None:
     header = f"{'data':38} {'method':14} {'accuracy %':>10} {'seconds':>8}"
     session.report(header)
     session.report("-" * len(header))
-    picture = Figure(figsize=(12, 7), layout="constrained")
-    panels = picture.subplots(2, len(TASKS))
-    for (name, task), (upper, lower) in zip(TASKS.items(), panels.T, strict=True):
+    for (name, task), axes in zip(TASKS.items(), row, strict=True):
         split = Split.of(name, seed, session.computing)
         for method, (_, look) in methods.items():
-            outcome = outcomes[name, method] = evaluate(method, split, task)
-            accuracy, seconds = outcome
+            accuracy, seconds = evaluate(method, split, task)
             session.report(f"{task.description:38} {method:14} {accuracy:10.2f} {seconds:8.2f}")
-            upper.plot(seconds, accuracy, label=method, ls="none", **look)
-        upper.set_xscale("log")
-        upper.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        upper.xaxis.set_major_formatter("{x:g}")
-        upper.xaxis.set_minor_formatter("")
-        upper.set(xlabel="seconds, choice of parameters included", ylabel="test accuracy, %")
-        upper.set_title(task.description, fontsize=10)
-        upper.grid(alpha=0.3)
-        _draw_sizes(lower, split, task, outcomes[name, "D2KE of views"])
-    panels[0, 0].legend(fontsize=8)
+            axes.plot(seconds, accuracy, label=method, ls="none", **look)
+        axes.set(xlabel="seconds, choice of parameters included", ylabel="test accuracy, %")
+        axes.set_xscale("log")
+        axes.grid(alpha=0.3)
+        title(axes, task.description)
+    legend(row[0])
     picture.savefig(figure, dpi=150)
-    session.report(f"\naccuracy against seconds, and against training objects: {figure}")
+    session.report(f"\naccuracy against seconds: {figure}")
     session.report(_OWN_FILE)
 
 
@@ -263,23 +251,3 @@ def _one_prediction(split: Split) -> list[str]:
         f"{np.sum(before == after)} of {len(after)} predicted labels are the same.",
         "",
     ]
-
-
-def _draw_sizes(axes: Any, split: Split, task: Task, whole: Outcome) -> None:
-    """Draw accuracy and seconds of D2KE of views against the number of training objects."""
-    n = len(split.X)
-    sizes = [round(share * n) for share in _PARTS]
-    points = [
-        whole if size == n else evaluate(
-            "D2KE of views", replace(split, X=split.X[:size], y=split.y[:size]), task
-        )
-        for size in sizes
-    ]  # fmt: skip
-    axes.plot(sizes, [point.accuracy for point in points], **METHODS["D2KE of views"][1])
-    axes.set(xlabel="training objects", ylabel="D2KE of views: test accuracy, %")
-    axes.set_xscale("log", base=2)
-    axes.grid(alpha=0.3)
-    right = axes.twinx()
-    right.plot(sizes, [point.seconds for point in points], color="0.5", marker=".", linestyle=":")
-    right.set_ylabel("seconds (dotted)", color="0.5")
-    right.set_ylim(bottom=0)

@@ -5,40 +5,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from d2ke._base.text import distance_text, object_text
-from d2ke.cli.map_picture import picture
-from d2ke.cli.report import Section, confusion_section, label_text, write_page
+from d2ke.cli.report import Section, label_text, picture_section, saved, write_page
 from d2ke.cli.session import Session
-from d2ke.cli.window_report import (
-    below_each_other,
-    discriminative_windows,
-    has_small_parts,
-    telling_picture,
+from d2ke.explain.discriminative import (
+    DiscriminativeObject,
+    discriminative_objects,
+    item_text,
+    steps_of,
 )
-from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects, item_text
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
-from d2ke.explain.parts import picture_size
-from d2ke.explain.pictures import (
-    accuracy_by_R,
-    draw_curve,
-    draw_left_out_values,
-    draw_map,
-    draw_reliability,
-    draw_roc,
-)
 from d2ke.models.blocks import sample_rows, take
-from d2ke.models.calibration import Calibration
 from d2ke.models.model import D2KEModel
 from d2ke.models.summary import block_rows
 from d2ke.models.tasks import Task
+from d2ke.models.window_places import keeps_steps
 from d2ke.objects.container import Objects
+from d2ke.plots.explanation import draw_source, picture_size
+from d2ke.plots.model import model_pictures
+from d2ke.plots.style import panels
 
 _MAX_EXPLAINED = 6
 _NAMED = 3  # random objects, and windows, of each
+_SEARCHED = 50  # random objects of each class among which there may be windows
+_DRAWN = 5  # of these windows
+_LONGEST = 600  # letters or points of a picture
 
 
 def write_report(
@@ -67,7 +63,8 @@ def write_report(
     left_out = "Each training object in turn is left out of the linear model."
     if model.near_copies is not None:
         left_out = model.near_copies.report(model)
-    points = session.long("accuracy by R", accuracy_by_R, Z, labels, rows, model, session.n_threads)
+    training = Z, labels, rows
+    pictures = session.long("pictures", model_pictures, model, training, session.n_threads)
     sections = [
         Section(
             text=f"{left_out} C and the shares were chosen by predictions of the same objects, so "
@@ -75,20 +72,7 @@ def write_report(
             columns=["block", "random objects", "distance"],
             rows=[list(map(str, row)) for row in block_rows(model)],
         ),
-        Section(
-            "Map of the objects",
-            "The first two principal components of the features that are computed without labels, "
-            "coloured by label.",
-            "map of the training objects",
-            picture((5.2, 4.2), draw_map, Z[:, model.unsupervised], labels),
-        ),
-        *_left_out(model),
-        Section(
-            f"{measure.capitalize()} against R",
-            "With the first random objects of each block only, and the same C.",
-            f"{measure} against R",
-            picture((5.5, 3.6), draw_curve, points, model.largest_class),
-        ),
+        *map(picture_section, pictures),
     ]
     families = {block.family for block in model.blocks}
     by = "column" if model.inputs else "family" if len(families) > 1 else "block"
@@ -99,14 +83,14 @@ def write_report(
         sections.append(_importance(found, by, model.task))
     if telling := discriminative_objects(model, limit=_NAMED):
         sections.append(_telling(telling, data[1], names))
-    if windows := discriminative_windows(model):
+    if windows := _windows(model):
         sections.append(
             Section(
                 "Windows that speak most for a class",
                 "Each was cut from a training series. Series that have such a piece get more of "
                 "the class; see print(discriminative_objects(...)).",
                 "training series with the windows that were cut from them",
-                telling_picture(model, windows, data[0], data[1]),
+                _draw_windows(model, windows, data[0], data[1]),
             )
         )
     examples = _examples(labels)
@@ -115,66 +99,69 @@ def write_report(
         for i in examples
     ]
     titles = [f"object {names[rows[i]]} ({label_text(labels[i])})" for i in examples]
-    if model.kind != "any" and has_small_parts(reasons):
+    if all(map(_is_drawn, reasons)):
         sections.append(
             Section(
                 "What the parts add",
-                "Some training objects, and what each letter, point or column adds to the "
-                "decision: red is for the label, blue against it.",
+                "Some training objects, and what each letter, point, column or step adds to the "
+                "decision: red is for the label, blue against it. Windows are drawn at their "
+                "places; none was cut from the series itself.",
                 "objects with their parts coloured by what they add",
-                below_each_other(reasons, titles, [picture_size(why) for why in reasons]),
-            )
-        )
-    elif reasons[0].windows:
-        sections.append(
-            Section(
-                "Windows",
-                "Some training objects, and the windows in them that add most to the decision, at "
-                "their places; none was cut from the series itself. The colour of a series "
-                "says what each of its steps adds.",
-                "series with windows at their places",
-                below_each_other(reasons, titles, [(8.0, 3.4)] * len(reasons)),
+                _below_each_other(reasons, titles),
             )
         )
     sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
-    if model.confusion is not None and model.classes is not None:
-        confused = confusion_section(model.classes, model.confusion, "; cross-validated")
-        sections.insert(2, confused)
     write_page(file, f"D2KE of {title}", summary, sections)
 
 
-def _left_out(model: D2KEModel) -> list[Section]:
-    """Show the left-out decisions: how good the probabilities are, or the predictions."""
-    calibration, classes = model.calibration, model.task.classes
-    if not model.task.n_probabilities:
-        drawn = picture((4.6, 3.8), draw_left_out_values, calibration)
-        return [
-            Section("Predictions", f"Of {calibration}.", "predicted against true values", drawn)
-        ]
-    assert isinstance(calibration, Calibration)
-    sections = [
-        Section(
-            "How sure is it?",
-            "Training objects that are left out, sorted by the probability of the predicted class, "
-            "in up to 15 bins: how many are of it. On the line, 80 % means 80 of 100. The bars are "
-            "two standard errors. "
-            f"Log-loss {calibration.log_loss:.3f}.",
-            "share of correct predictions against their probability",
-            picture((4.6, 3.8), draw_reliability, calibration),
-        )
-    ]
-    if len(classes) == 2:
-        first, second = map(label_text, classes)
-        sections.append(
-            Section(
-                "ROC curve",
-                f"How many objects of {second} are found, against how many of {first} are taken "
-                "for it, when the threshold goes down. Objects are left out.",
-                "ROC curve",
-                picture((4.6, 3.8), draw_roc, calibration),
-            )
-        )
-    return sections
+def _windows(model: D2KEModel) -> list[DiscriminativeObject]:
+    """Return windows of known series, at most five: those that speak most for their classes."""
+    if model.inputs:  # training objects are entries of a column
+        return []
+    blocks = [block.name for block in model.blocks if keeps_steps(block)]
+    found = [
+        one for one in discriminative_objects(model, limit=_SEARCHED)
+        if one.block in blocks and one.training_object is not None
+    ]  # fmt: skip
+    labels = [one.label for one in found]
+    ranks = [labels[:i].count(label) for i, label in enumerate(labels)]
+    order = sorted(range(len(found)), key=lambda i: (ranks[i], -abs(found[i].adds)))
+    return [found[i] for i in sorted(order[:_DRAWN])]
+
+
+def _draw_windows(
+    model: D2KEModel, found: Sequence[DiscriminativeObject], objects: Any, labels: np.ndarray
+) -> bytes:
+    """Draw the training series that windows were cut from, side by side."""
+    blocks: dict[str, Any] = {block.name: block for block in model.blocks}
+    figure, row = panels(len(found), len(found), (2.4, 2.2))
+    for one, axes in zip(found, row, strict=True):
+        source = one.training_object
+        x = take(objects, np.array([source]))
+        steps = steps_of(blocks[one.block], one.object, x)
+        name = "predicts more" if one.adds > 0 else "predicts less"
+        name = name if one.label is None else f"for {label_text(one.label)}"
+        title = f"{name}: {one.block}\nobject {source} ({label_text(labels[source])})"
+        draw_source(axes, np.asarray(x[0]), one.object, steps, title)
+    return saved(figure, dpi=110)
+
+
+def _is_drawn(why: Explanation) -> bool:
+    """Return whether an explanation has parts that can be seen in a picture."""
+    kind = getattr(why.x, "kind", "")
+    small = kind in ("strings", "sets") and why.x.lengths[0] <= _LONGEST
+    return bool(why.columns or small or why.windows)
+
+
+def _below_each_other(reasons: Sequence[Explanation], names: Sequence[str]) -> bytes:
+    """Draw explanations, one below the other."""
+    widths, heights = zip(*map(picture_size, reasons), strict=True)
+    size = max(widths), sum(heights) / len(heights)
+    figure, row = panels(len(reasons), 1, size, height_ratios=heights)
+    for why, name, axes in zip(reasons, names, row, strict=True):
+        why.plot(limit=len(why.windows) or 1, ax=axes)
+        axes.set_title(f"{name}: {axes.get_title()}", fontsize=10)
+    return saved(figure, dpi=110)
 
 
 def _importance(found: Sequence[Importance], by: str, task: Task) -> Section:

@@ -11,11 +11,10 @@ import numpy as np
 from d2ke._base.labels import confusion
 from d2ke._base.text import object_text
 from d2ke.cli.certainty import strangers
-from d2ke.cli.map_picture import picture
-from d2ke.cli.report import Section, confusion_section, label_text, write_page
-from d2ke.explain.pictures import draw_values
+from d2ke.cli.report import Section, label_text, picture, picture_section, write_page
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
+from d2ke.plots.model import confusion_picture, draw_values
 
 _MAX_SHOWN = 20
 
@@ -73,7 +72,7 @@ def _classes(data: tuple[Any, ...], decisions: np.ndarray) -> list[Section]:
     ]
     columns = ["true class", "objects", "correct", "%"]
     sections = [
-        confusion_section(names, counts, ""),
+        picture_section(confusion_picture(names, counts, "")),
         Section("By class", columns=columns, rows=by_class),
     ]
     wrong = np.flatnonzero(true != predicted)

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
+import io
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from d2ke._base.files import write_file
 from d2ke._base.text import is_value
-from d2ke.cli.map_picture import picture
-from d2ke.explain.pictures import confusion_size, draw_confusion
+from d2ke.plots.model import ModelPicture
+from d2ke.plots.style import panels
 
 
 class Section(NamedTuple):
@@ -44,12 +43,23 @@ def write_page(
     write_file(file, page.encode(errors="backslashreplace"))
 
 
-def confusion_section(classes: np.ndarray, counts: np.ndarray, how: str) -> Section:
-    """Return the section with the confusion matrix."""
-    text = f"True classes in rows, predicted ones in columns{how}."
-    names = [str(name) for name in classes]
-    drawn = picture(confusion_size(len(names)), draw_confusion, names, counts)
-    return Section("Confusion", text, "confusion", drawn)
+def picture(size: tuple[float, float], draw: Callable[..., None], *arguments: Any) -> bytes:
+    """Return the PNG picture that ``draw(axes, *arguments)`` draws, of a size in inches."""
+    figure, (axes,) = panels(1, 1, size)
+    draw(axes, *arguments)
+    return saved(figure)
+
+
+def saved(figure: Any, form: str = "png", dpi: int = 150) -> bytes:
+    """Return the file of a picture."""
+    content = io.BytesIO()
+    figure.savefig(content, format=form, dpi=dpi)
+    return content.getvalue()
+
+
+def picture_section(one: ModelPicture) -> Section:
+    """Return the section of a picture."""
+    return Section(one.heading, one.text, one.heading.lower(), picture(one.size, one.draw))
 
 
 def label_text(label: Any) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Explanations of a trained model: sets, intervals, strangers, importances, pictures."""
+"""Explanations of a trained model: sets, intervals, strangers, importances."""
 
 import lazy_loader as _lazy_loader
 

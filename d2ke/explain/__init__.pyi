@@ -5,4 +5,3 @@ from .discriminative import DiscriminativeObject as DiscriminativeObject
 from .discriminative import discriminative_objects as discriminative_objects
 from .explanation import Explanation as Explanation
 from .importance import Importance as Importance
-from .letters import plot_graph as plot_graph

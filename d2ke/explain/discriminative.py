@@ -113,12 +113,7 @@ def discriminative_objects(model: D2KEModel, *, limit: int = 10) -> list[Discrim
     """
     check_model(model)
     integer("limit", limit, 1)
-    return of_columns(model, limit, np.ones(model.R, bool))
-
-
-def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[DiscriminativeObject]:
-    """Return the random objects of some columns of the features that separate classes best."""
-    labels, adds = model.task.support(_of_omegas(model, columns))
+    labels, adds = model.task.support(_of_omegas(model))
     edges, result = np.cumsum([0, *(len(block.omega) for block in model.blocks)]), []
     for label, row in zip(labels, adds, strict=True):
         for j in np.argsort(-np.abs(row), kind="stable")[:limit].tolist():
@@ -133,12 +128,12 @@ def of_columns(model: D2KEModel, limit: int, columns: np.ndarray) -> list[Discri
     return result
 
 
-def _of_omegas(model: D2KEModel, columns: np.ndarray) -> np.ndarray:
+def _of_omegas(model: D2KEModel) -> np.ndarray:
     """Return weights times deviations of random objects and single pieces, 0 for landmarks."""
     weighted, first = [], 0
     for block in model.blocks:
         of_block = slice(first, first + block.R)
-        weights = model.linear.weights[:, of_block] * columns[of_block]
+        weights = model.linear.weights[:, of_block]
         if isinstance(block, PieceScores):
             weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.weights.T
             weighted.append(weights * block.deviation)

@@ -241,18 +241,9 @@ class Explanation:
         >>> axes = d2ke.d2ke_explain(X[0], model).plot()  # doctest: +SKIP
         >>> axes.figure.savefig("windows.png")  # doctest: +SKIP
         """
-        from d2ke.explain import parts, series_pictures, window_pictures
+        from d2ke.plots.explanation import draw_explanation
 
-        integer("limit", limit, 1)
-        if self._shares is not None or (self.columns and channel is None):
-            return parts.draw(self, ax)
-        if self.steps is not None:
-            return window_pictures.draw(self, limit, channel, ax)
-        if not self._seen:
-            raise ArgumentError(
-                "x", "has no series, letters or vectors to draw: print(explanation) names what adds"
-            )
-        return series_pictures.draw(self, self._seen, limit, channel, ax)
+        return draw_explanation(self, limit, channel, ax)
 
 
 @hinted

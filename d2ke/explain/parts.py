@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each letter of a string or vector of a set adds to a decision, and pictures of it."""
+"""What each letter of a string or vector of a set adds to a decision."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from d2ke._base.pictures import GREY, SIGNED, matplotlib
-from d2ke._base.text import object_text, target_text
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
-from d2ke.objects.pictures import draw_letters, letter_cells, letter_texts, on_plane, signed_colours
 from d2ke.objects.tokens import encode
-from d2ke.objects.typed import CLOCKS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST = 500  # changed objects: of more letters or vectors, as many together as are needed
 
@@ -76,81 +69,3 @@ def _without_vectors(x: Objects, starts: np.ndarray, width: int) -> Objects:
     offsets = np.cumsum([0, *map(len, left)])
     weights = None if x.weights is None else x.weights[kept]
     return Objects(x.kind, x.values[kept], offsets, None, None, weights)
-
-
-def picture_size(explanation: Any) -> tuple[float, float]:
-    """Return the inches of the picture of an explanation."""
-    if explanation.columns:
-        return 6.4, 0.8 + 0.32 * (len(explanation.columns) + 1)
-    if explanation.x.kind == "sets":
-        return 5.2, 4.0
-    lines = letter_cells(letter_texts(explanation.x[0]))[:, 1].max(initial=0) + 1
-    return 7.5, 1.0 + 0.24 * float(lines)
-
-
-def draw(explanation: Any, ax: Axes | None) -> Axes:
-    """Draw what letters, vectors or columns add, into the axes or into those of a new figure."""
-    pyplot = matplotlib().pyplot
-    x = explanation.x
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=picture_size(explanation), layout="constrained")
-    if explanation.columns:
-        _draw_columns(ax, explanation)
-    elif x.kind == "strings":
-        shown = draw_letters(ax, x[0], explanation.parts)
-        ax.figure.colorbar(shown, ax=ax, label="adds", pad=0.01)
-    else:
-        _draw_vectors(ax, explanation)
-    ax.set_title(explanation.title, fontsize=10, parse_math=False)
-    return ax
-
-
-def _draw_vectors(ax: Axes, explanation: Any) -> None:
-    """Draw a set; vectors of more than two coordinates by their principal components."""
-    x, parts = explanation.x, explanation.parts
-    shown = signed_colours(parts)
-    sizes = np.full(len(parts), 30.0)
-    if x.weights is not None:
-        sizes = 120 * x.weights / x.weights.max()
-    order = np.argsort(np.abs(parts), kind="stable")  # those that add most are on top
-    horizontal, vertical = on_plane(x[0])[order].T
-    colours = shown.to_rgba(parts[order])
-    ax.scatter(horizontal, vertical, sizes[order], colours, edgecolors=GREY, linewidths=0.4)
-    ax.figure.colorbar(shown, ax=ax, label="what each point adds", pad=0.01)
-    if x.dim == 2:
-        ax.set_aspect("equal", adjustable="datalim")
-        ax.set(xlabel="x", ylabel="y")
-    elif x.dim > 2:
-        ax.set(xlabel="first principal component", ylabel="second principal component")
-
-
-def _entry_text(entry: Any, use: str) -> str:
-    """Return an entry of a record, of which dates and times are numbers."""
-    if entry is None or use not in CLOCKS:
-        return object_text(entry)
-    return str(np.datetime64(round(entry), "D" if use == "dates" else "s")).replace("T", " ")
-
-
-def _draw_columns(ax: Axes, explanation: Any) -> None:
-    """Draw a bar for what each column of a record adds, and one for what all records have."""
-    record, columns = explanation.x[0], explanation.x.columns
-    order = sorted(explanation.columns.items(), key=lambda item: abs(item[1]))
-    names = [
-        "always",
-        *(f"{name}: {_entry_text(record[name], columns[name].use)}" for name, _ in order),
-    ]
-    values = np.array([explanation.offset, *(share for _, share in order)])
-    colours = matplotlib().colormaps[SIGNED](np.where(values > 0, 0.95, 0.05)).tolist()
-    ax.barh(range(len(names)), values, color=[GREY, *colours[1:]], height=0.7)
-    ax.axvline(0, color=GREY, linewidth=0.8)
-    ax.set_yticks(range(len(names)), names, fontsize=9)
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
-    for row, value in enumerate(values):
-        ax.annotate(
-            f"{value:+.2f}", (value, row), (3 if value >= 0 else -3, 0), fontsize=8,
-            textcoords="offset points", ha="left" if value >= 0 else "right", va="center",
-        )  # fmt: skip
-    ax.margins(x=0.15)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(f"adds to {target_text(explanation.label)}", parse_math=False)

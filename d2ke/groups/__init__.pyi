@@ -7,5 +7,4 @@ from .hdbscan import HDBSCANClusters as HDBSCANClusters
 from .kmedoids import MedoidClusters as MedoidClusters
 from .linking import Duplicates as Duplicates
 from .linking import Links as Links
-from .pictures import plot_clusters as plot_clusters
 from .spanning_tree import SpanningTree as SpanningTree

@@ -17,7 +17,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import lists_to_tuples, open_file, write_file
 from d2ke._base.keywords import hinted
-from d2ke._base.text import show, shown
+from d2ke._base.text import show
 from d2ke._version import __version__
 
 if TYPE_CHECKING:
@@ -106,37 +106,9 @@ class Search:
         matplotlib.figure.Figure
             One panel for each parameter that has more than one value.
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise ImportError('plots need matplotlib: pip install "d2ke[demo]"') from None
-        names = [name for name in self.parameters if len(self._values(name)) > 1]
-        figure = Figure(figsize=(3.6 * max(1, len(names)), 3.2), layout="constrained")
-        panels = figure.subplots(1, max(1, len(names)), squeeze=False, sharey=True)[0]
-        panels[0].set_ylabel("accuracy in cross-validation, %")
-        for axes, name in zip(panels, names, strict=False):
-            best = self._values(name)
-            values = list(best)
-            numbers = all(isinstance(value, (int, float)) for value in values)
-            if numbers:
-                values.sort()
-            x = values if numbers else range(len(values))
-            axes.plot(x, [best[value] for value in values], marker="o")
-            if numbers and values[0] > 0 and values[-1] > 10 * values[0]:
-                axes.set_xscale("log")
-            if not numbers:
-                axes.set_xticks(list(x), [shown(value) for value in values])
-            axes.set_xlabel(name)
-            axes.grid(alpha=0.3)
-        return figure
+        from d2ke.plots.search import plot_search
 
-    def _values(self, name: str) -> dict[Any, float]:
-        """Map each value of a parameter to the best accuracy that was reached with it."""
-        best: dict[Any, float] = {}
-        for values, accuracy in self.tried:
-            value = lists_to_tuples(values[name])
-            best[value] = max(accuracy, best.get(value, accuracy))
-        return best
+        return plot_search(self)
 
 
 @hinted

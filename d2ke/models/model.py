@@ -217,7 +217,7 @@ class D2KEModel:
         >>> confusion.figure.savefig("model.png")  # doctest: +SKIP
         >>> objects, confusion, reliability, roc, curve = model.plot(X, y)  # doctest: +SKIP
         """
-        from d2ke.explain.pictures import plot_model
+        from d2ke.plots.model import plot_model
 
         check_model(self, "plot")
         return plot_model(self, X, y, n_threads)

@@ -1,6 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exact neighbours of any distance: the k nearest, and those within a radius."""
-
-import lazy_loader as _lazy_loader
-
-__getattr__, __dir__, __all__ = _lazy_loader.attach_stub(__name__, __file__)

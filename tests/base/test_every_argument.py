@@ -19,7 +19,7 @@ from d2ke.distances.registry import DISTANCES
 
 PACKAGES = (
     "datasets", "discriminative", "distances", "embedding", "explain", "io", "learners", "measures",
-    "model_selection", "neighbors", "groups", "samplers", "theory",
+    "model_selection", "plots", "groups", "samplers", "theory",
 )  # fmt: skip
 WORDS = ["ACGT", "AGT", "TTTT", "CA"]
 SERIES = [[0.0, 1.0, 2.0], [1.0, 2.0, 3.0, 4.0]]

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from d2ke._base.pictures import COLOURS, GREY, on_top
+from d2ke.plots.style import COLOURS, GREY, on_top
 
 # Linear RGB as red-, green- and blue-blind eyes see it (Machado, Oliveira and Fernandes 2009).
 VISIONS = {

@@ -209,16 +209,14 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("parts", "sizes", "R", "least"),
+    ("parts", "R", "least"),
     [
-        ({"splice": 20, "japanese-vowels": 4}, (0.5, 1.0), 16, 30),
-        pytest.param(
-            dict.fromkeys(demo_module.TASKS, 3), demo_module._PARTS, 64, 60, marks=pytest.mark.slow
-        ),
+        ({"splice": 20, "japanese-vowels": 4}, 16, 30),
+        pytest.param(dict.fromkeys(demo_module.TASKS, 3), 64, 60, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
-def test_demo(capsys, monkeypatch, tmp_path, parts, sizes, R, least):
+def test_demo(capsys, monkeypatch, tmp_path, parts, R, least):
     """All of it, with fewer objects than the user gets."""
     pytest.importorskip("sklearn")
     image = pytest.importorskip("matplotlib.image")
@@ -231,7 +229,6 @@ def test_demo(capsys, monkeypatch, tmp_path, parts, sizes, R, least):
 
     monkeypatch.setattr(demo_module, "load", load)
     monkeypatch.setattr(demo_module, "TASKS", {name: demo_module.TASKS[name] for name in parts})
-    monkeypatch.setattr(demo_module, "_PARTS", sizes)
     for name in ("R", "SEARCH_R", "_SHOWN_R"):
         monkeypatch.setattr(demo_module, name, R)
     figure = tmp_path / "picture.png"
@@ -260,7 +257,7 @@ def test_demo(capsys, monkeypatch, tmp_path, parts, sizes, R, least):
     assert os.listdir(tmp_path) == ["picture.png"]
     assert figure.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     pixels = image.imread(figure)
-    assert pixels.shape[:2] == (1050, 1800)
+    assert pixels.shape[:2] == (525, 600 * len(parts))
     assert pixels[..., :3].std() > 0.05  # something is drawn
 
 

@@ -14,12 +14,12 @@ from scipy.spatial.distance import cdist
 from test_cli import BAR, hide
 
 import d2ke
+from d2ke.cli.clustering import matched
 from d2ke.cli.main import main
-from d2ke.cli.map_picture import matched
 from d2ke.cli.matrix_files import read_labels
 from d2ke.cli.similarities import Similarities, chosen_gamma, of_features
-from d2ke.explain.pictures import coordinates
 from d2ke.io import save_mat
+from d2ke.plots.maps import coordinates
 
 GROUPS = np.repeat([0, 1, 2], 10)
 
@@ -372,7 +372,7 @@ def test_result_is_written_before_the_picture(capsys, monkeypatch, folder, gram)
         raise KeyboardInterrupt
 
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("d2ke.cli.clustering.draw", fail)
+    monkeypatch.setattr("d2ke.cli.clustering.draw_maps", fail)
     arguments = ["--n-clusters", "3", "--out", "c.csv", "--picture", "map.png"]
     assert main(["cluster", write(gram), *arguments]) == 130
     assert len(rows("c.csv")) == 30

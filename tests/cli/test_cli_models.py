@@ -137,7 +137,7 @@ def test_report_of_series(tmp_path):
     assert main(["train", str(tmp_path / "series.npz"), *words]) == 0
     page = report.read_text("utf-8")
     assert len(re.findall(r'src="data:image/png;base64,', page)) == 7
-    assert ">Windows<" in page
+    assert ">What the parts add<" in page
     assert ">Windows that speak most for a class<" in page
 
 

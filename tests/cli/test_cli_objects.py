@@ -13,8 +13,8 @@ from d2ke.cli.commands import COMMANDS
 from d2ke.cli.main import main
 from d2ke.discriminative import cdsk as cdsk_module
 from d2ke.groups.cleaning import CLEANING
-from d2ke.groups.tree_picture import MAX_LEAVES
 from d2ke.io import load_features
+from d2ke.plots.tree import MAX_LEAVES
 
 LANGUAGES = {
     "de": "STRASSE SCHULE SCHNEIDER SCHMIDT SCHREIBER FISCHER SCHUSTER SCHATTEN SCHNECKE SCHRANK",

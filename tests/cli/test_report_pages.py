@@ -114,7 +114,7 @@ def check_colours(frame, dark):
     [
         ("classes", "D2KE of classes.csv", 5),
         ("values", "D2KE of values.csv", 4),
-        ("clusters", "Clusters of D.csv", 2),
+        ("clusters", "Clusters of D.csv", 1),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
     ],

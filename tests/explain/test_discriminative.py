@@ -6,7 +6,7 @@ import pytest
 from reference import reloaded
 
 import d2ke
-from d2ke.explain.discriminative import of_columns, steps_of
+from d2ke.explain.discriminative import steps_of
 from d2ke.models.views import apply_views
 
 
@@ -53,9 +53,7 @@ def test_windows_are_pieces_of_their_series(model):
     X, _ = waves()
     blocks = {block.name: block for block in model.blocks}
     seen = 0
-    windows = np.repeat(["of" in b.name or b.name in ("shapes", "windows") for b in model.blocks],
-                        [block.R for block in model.blocks])  # fmt: skip
-    for one in of_columns(model, 50, windows):
+    for one in d2ke.explain.discriminative_objects(model, limit=model.R):
         if not hasattr(one.object, "dilation"):
             continue
         i, block = one.training_object, blocks[one.block]

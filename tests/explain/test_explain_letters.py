@@ -75,8 +75,8 @@ def test_picture():
     figures = pytest.importorskip("matplotlib.figure")
     why = d2ke.d2ke_explain(CODES[1], MODEL)
     ax = figures.Figure().subplots()
-    assert d2ke.explain.plot_graph(why, PATH, ax=ax) is ax
+    assert d2ke.plots.plot_graph(why, PATH, ax=ax) is ax
     assert ax.get_title().startswith("path: +")
     ax.figure.canvas.draw()
     with pytest.raises(ValueError, match="graph has 3 nodes, but 16 codes were explained"):
-        d2ke.explain.plot_graph(why, RING)
+        d2ke.plots.plot_graph(why, RING)

@@ -61,9 +61,3 @@ def test_a_function_and_a_sample():
     assert len(places) == 10
     shown = figure.axes[1].images[0].get_array()
     assert np.array_equal(shown, np.abs(places[:, None] - places))
-
-
-def test_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"d2ke\[demo\]"):
-        d2ke.plot_tree(["a", "b"], distance="levenshtein")

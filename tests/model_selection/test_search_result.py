@@ -3,7 +3,6 @@
 
 import json
 import os
-import sys
 import zlib
 from contextlib import suppress
 from dataclasses import replace
@@ -162,26 +161,6 @@ def test_other_files(tmp_path, content):
 # ---------------------------------------------------------------- plots
 
 
-def test_a_panel_for_each_parameter_that_varies(tmp_path):
-    matplotlib = pytest.importorskip("matplotlib")
-    figure = example().plot()
-    assert isinstance(figure, matplotlib.figure.Figure)
-    assert [axes.get_xlabel() for axes in figure.axes] == ["length", "gamma", "C"]
-    best = {"length": [71, 72], "gamma": [63, 72], "C": [62.01, 63, 72]}
-    for axes in figure.axes:
-        np.testing.assert_allclose(axes.lines[0].get_ydata(), best[axes.get_xlabel()])
-    assert [one.get_text() for one in figure.axes[0].get_xticklabels()] == ["1 to 3", "2 to 20"]
-    assert [axes.get_xscale() for axes in figure.axes] == ["linear", "linear", "log"]
-    figure.savefig(tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").stat().st_size > 5000
-
-
-def test_numbers_are_drawn_in_order():
-    pytest.importorskip("matplotlib")
-    figure = Search.best_of([({"k": k}, 50.0 + k) for k in (5, 1, 3)]).plot()
-    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), [1, 3, 5])
-
-
 @settings(max_examples=examples(24))
 @given(TRIED)
 def test_anything_can_be_drawn(tried):
@@ -194,17 +173,3 @@ def test_anything_can_be_drawn(tried):
     ]
     figure = Search.best_of(tried).plot()
     assert len(figure.axes) >= 1
-
-
-def test_a_plot_starts_no_window(monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    example().plot()
-
-
-def test_plots_without_matplotlib(monkeypatch):
-    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
-        example().plot()

@@ -199,9 +199,9 @@ class Alignment:
         >>> axes = d2ke.align([0.0, 1, 2], [0.0, 2]).plot()  # doctest: +SKIP
         >>> axes.figure.savefig("path.png")  # doctest: +SKIP
         """
-        from d2ke.distances.alignment.pictures import draw
+        from d2ke.plots.alignment import draw_alignment
 
-        return draw(self, ax)
+        return draw_alignment(self, ax)
 
     def _letters(self) -> Iterator[str]:
         tokens = [_tokens(self.x), _tokens(self.y)]

@@ -377,9 +377,3 @@ def test_a_picture_of_its_own():
     ax = d2ke.align("ab", "b").plot()
     assert ax.get_xlabel() == "place in x"
     pyplot.close(ax.figure)
-
-
-def test_without_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r'pip install "d2ke\[demo\]"'):
-        d2ke.align("ab", "b").plot()

@@ -11,19 +11,18 @@ import numpy as np
 from d2ke._base.arrays import matrix
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.pictures import COLOURS, GREY, matplotlib
 from d2ke._base.text import shortened
 from d2ke.distances.alignment.align import align
 from d2ke.objects.compatibility import matched
 from d2ke.objects.packing import as_objects
-from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
 from d2ke.objects.values import list_of
+from d2ke.plots.objects import draw_line, draw_objects
+from d2ke.plots.style import COLOURS, GREY, SMALL, panels, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_LETTERS = 60  # of a string
 _NAME = 18  # letters of a name
 _MARGIN = 16  # letters at the left, for names and distances
 
@@ -76,7 +75,7 @@ def plot_neighbors(
     >>> import d2ke
     >>> words = ["ant", "aunt", "and", "beetle", "beatle", "beetles", "wasp"]
     >>> neighbors = d2ke.nearest(words, k=2, distance="levenshtein")
-    >>> figure = d2ke.neighbors.plot_neighbors(words, *neighbors)  # doctest: +SKIP
+    >>> figure = d2ke.plots.plot_neighbors(words, *neighbors)  # doctest: +SKIP
     >>> figure.savefig("neighbors.png")  # doctest: +SKIP
     """
     limit, k = integer("limit", limit, 1), integer("k", k, 1)
@@ -91,34 +90,30 @@ def plot_neighbors(
     names = default if names is None else list_of("names", names)
     if len(names) != len(y):
         raise ArgumentError("names", f"must have {len(y)} names, got {len(names)}")
-    matplotlib()
-    from matplotlib.figure import Figure
 
     rows, columns = min(limit, len(indices)), min(k, indices.shape[1])
     if x.kind == "strings":
-        height = rows * (0.4 + 0.24 * (columns + 1))
-        figure = Figure(layout="constrained")
+        figure, axes_of = panels(rows, 1, (1.0, 0.4 + 0.24 * (columns + 1)))
         width = 20.0
-        for row, axes in enumerate(figure.subplots(rows, 1, squeeze=False)[:, 0]):
+        for row, axes in enumerate(axes_of):
             near = [(names[j], y[j], d) for j, d in _first(indices, distances, row, columns)]
             own_name = "" if x.ids is None else x.ids[row]
             width = max(width, _draw_strings(axes, x[row], own_name, near))
-        for axes in figure.axes:
+        for axes in axes_of:
             axes.set_xlim(-_MARGIN, width + 1)
-        figure.set_size_inches(0.1 * (_MARGIN + width + 1), height)
+        figure.set_figwidth(0.1 * (_MARGIN + width + 1))
         return figure
-    figure = Figure(figsize=(2.2 * columns, 1.9 * rows), layout="constrained")
-    for row, panels in enumerate(figure.subplots(rows, columns, squeeze=False)):
-        for axes in panels:
+    figure, axes_of = panels(rows * columns, columns, (2.2, 1.9))
+    for row in range(rows):
+        places = axes_of[row * columns : (row + 1) * columns]
+        near_ones = _first(indices, distances, row, columns)
+        for axes in places[len(near_ones) :]:
             axes.set_axis_off()
-        for axes, (j, d) in zip(panels, _first(indices, distances, row, columns), strict=False):
-            axes.set_axis_on()
-            item, other = on_one_plane([x[row], y[j]], x.kind)
-            draw_object(axes, item, x.kind, GREY)
-            draw_object(axes, other, x.kind, COLOURS[0])
-            axes.set_title(f"{_short(names[j])} at {d:.4g}", fontsize=9, parse_math=False)
+        for axes, (j, d) in zip(places, near_ones, strict=False):
+            draw_objects(axes, [x[row], y[j]], x.kind, [GREY, COLOURS[0]])
+            title(axes, f"{_short(names[j])} at {d:.4g}")
         own_name = f"object {row}" if x.ids is None else _short(x.ids[row])
-        panels[0].set_ylabel(own_name, fontsize=9, parse_math=False)
+        places[0].set_ylabel(own_name, fontsize=9, parse_math=False)
     return figure
 
 
@@ -159,26 +154,14 @@ def _draw_strings(
     """
     lines, longest = [(own_name, item, None), *near], 0.0
     for line, (name, other, distance) in enumerate(lines):
-        texts = letter_texts(other)
-        ends = np.cumsum([len(text) + (len(text) > 1) for text in texts])
-        texts = texts[: int((ends <= _LETTERS).sum())]
-        new = np.ones(len(texts), bool)
-        if distance is None or not len(item) or not len(other):
-            new[:] = distance is not None
-        else:
-            pairs = align(item, other, "levenshtein")
-            same = [j for i, j in pairs.pairs if i >= 0 and j >= 0 and item[i] == other[j]]
-            new[[j for j in same if j < len(texts)]] = False
-        start = 0.0
-        for text, is_new in zip(texts, new, strict=True):
-            style: dict[str, Any] = {"color": COLOURS[1], "weight": "bold"} if is_new else {}
-            axes.text(start, line, text, family="monospace", fontsize=9, va="center",
-                      parse_math=False, **style)  # fmt: skip
-            start += len(text) + (len(text) > 1)
-        longest = max(longest, start)
+        new = np.full(len(other), distance is not None)
+        if distance is not None and len(item) and len(other):
+            pairs = align(item, other, "levenshtein").pairs
+            new[[j for i, j in pairs if i >= 0 and j >= 0 and item[i] == other[j]]] = False
+        longest = max(longest, draw_line(axes, line, other, COLOURS[1], new.tolist()))
         text = _short(name) if distance is None else f"{_short(name)} at {distance:.4g}"
         if text:
-            axes.text(-2, line, text, fontsize=8, ha="right", va="center", color=GREY,
+            axes.text(-2, line, text, fontsize=SMALL, ha="right", va="center", color=GREY,
                       parse_math=False)  # fmt: skip
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.set_axis_off()

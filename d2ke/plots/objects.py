@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of single objects: letters in cells, points of a set, lines of a series."""
+"""Pictures of single objects: letters in cells or lines, points of a set, lines of a series."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.pictures import GREY, SIGNED, matplotlib, on_top
 from d2ke._base.text import shortened
+from d2ke.plots.style import GREY, SMALL, matplotlib, on_top, signed_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,17 +43,7 @@ def letter_cells(texts: Sequence[str]) -> np.ndarray:
     return cells
 
 
-def signed_colours(values: np.ndarray) -> ScalarMappable:
-    """Return the colours of signed values, of which 0 is grey."""
-    mpl = matplotlib()
-    largest = float(np.abs(values).max(initial=0)) or 1.0
-    norm = mpl.colors.Normalize(-largest, largest)
-    shown: ScalarMappable = mpl.cm.ScalarMappable(norm, SIGNED)
-    shown.set_array(values)
-    return shown
-
-
-def draw_letters(axes: Axes, item: Any, values: np.ndarray) -> ScalarMappable:
+def draw_cells(axes: Axes, item: Any, values: np.ndarray) -> ScalarMappable:
     """Draw the letters of a string in cells that are coloured by values."""
     patches = matplotlib().patches
     texts, shown = letter_texts(item), signed_colours(values)
@@ -62,12 +52,29 @@ def draw_letters(axes: Axes, item: Any, values: np.ndarray) -> ScalarMappable:
         axes.add_patch(patches.Rectangle((start, line), width, 0.9, color=colour, linewidth=0))
         axes.text(
             start + width / 2, line + 0.45, text, color=on_top(colour), family="monospace",
-            fontsize=8, ha="center", va="center", parse_math=False,
+            fontsize=SMALL, ha="center", va="center", parse_math=False,
         )  # fmt: skip
     width, height = (cells[:, 0] + cells[:, 2]).max(initial=1), cells[:, 1].max(initial=0) + 1
     axes.set(xlim=(-0.5, max(width, 20) + 0.5), ylim=(height + 0.1, -0.2))
     axes.set_axis_off()
     return shown
+
+
+def draw_line(
+    axes: Axes, line: int, item: Any, colour: str, bold: Sequence[bool], width: int = _WIDTH
+) -> float:
+    """Write a string on a line, the letters that are `bold` in colour; return its width."""
+    texts, start = letter_texts(item), 0.0
+    gap = int(any(len(text) > 1 for text in texts))
+    for text, is_bold in zip(texts, bold, strict=True):
+        style: dict[str, Any] = {"color": colour, "weight": "bold"} if is_bold else {}
+        full = start + len(text) > width
+        axes.text(start, line, "…" if full else text, family="monospace", fontsize=9, va="center",
+                  parse_math=False, **style)  # fmt: skip
+        if full:
+            return start + 1
+        start += len(text) + gap
+    return start
 
 
 def on_plane(points: np.ndarray) -> np.ndarray:
@@ -82,28 +89,26 @@ def on_plane(points: np.ndarray) -> np.ndarray:
     return np.column_stack([plane, np.zeros((len(plane), 2 - plane.shape[1]))])
 
 
-def on_one_plane(items: Sequence[Any], kind: str) -> list[Any]:
-    """Return sets of more than two coordinates by the principal components of all their points.
+def draw_objects(axes: Axes, items: Sequence[Any], kind: str, colours: Sequence[str]) -> None:
+    """Draw series or sets over each other, the last ones clearly, as many as there are colours.
 
-    Other objects are returned as they are.
+    The others are faint, in the last colour. Sets of more than two coordinates are drawn by the
+    principal components of all their points.
     """
-    if kind != "sets" or np.shape(items[0])[1] <= 2:
-        return list(items)
-    plane = on_plane(np.concatenate(items))
-    return np.split(plane, np.cumsum([len(item) for item in items])[:-1])
-
-
-def draw_object(axes: Axes, item: Any, kind: str, colour: str, faint: bool = False) -> None:
-    """Draw a series or a set; `faint` is for one of many."""
-    values = np.asarray(item, np.float64)
-    alpha, width = (0.25, 0.8) if faint else (1.0, 1.8)
     if kind == "sets":
-        x, y = on_plane(values).T
-        axes.scatter(x, y, s=4 if faint else 14, color=colour, alpha=alpha, linewidths=0)
-    elif values.shape[1] == 2:  # a path
-        axes.plot(*values.T, color=colour, alpha=alpha, linewidth=width)
-    else:
-        axes.plot(values[:, 0], color=colour, alpha=alpha, linewidth=width)
-        if values.shape[1] > 1 and not faint:
-            axes.plot(values[:, 1:], color=GREY, linewidth=0.6, zorder=1)
+        ends = np.cumsum([len(item) for item in items])[:-1]
+        items = np.split(on_plane(np.concatenate(items)), ends)
+    n_faint = len(items) - len(colours)
+    for place, item in enumerate(items):
+        values, faint = np.asarray(item, np.float64), place < n_faint
+        colour = colours[-1] if faint else colours[place - n_faint]
+        style: dict[str, Any] = {"color": colour, "alpha": 0.25 if faint else 1.0}
+        if kind == "sets":
+            axes.scatter(values[:, 0], values[:, 1], s=4 if faint else 14, linewidths=0, **style)
+        elif values.shape[1] == 2:  # a path
+            axes.plot(*values.T, linewidth=0.8 if faint else 1.8, **style)
+        else:
+            axes.plot(values[:, 0], linewidth=0.8 if faint else 1.8, **style)
+            if values.shape[1] > 1 and not faint:
+                axes.plot(values[:, 1:], color=GREY, linewidth=0.6, zorder=1)
     axes.tick_params(labelsize=7)

@@ -9,17 +9,13 @@ import numpy as np
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.pictures import COLOURS, GREY, matplotlib
-from d2ke._base.text import shortened
-from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
-from d2ke.objects.pictures import draw_object, letter_texts, on_one_plane
+from d2ke.plots.objects import draw_line, draw_objects
+from d2ke.plots.style import COLOURS, GREY, panels, title
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS = 4  # panels side by side
 _MEMBERS = {"series": 60, "sets": 20, "strings": 8}  # that are drawn
 _LETTERS = 26
 
@@ -61,7 +57,7 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     >>> import d2ke
     >>> words = ["ant", "aunt", "and", "beetle", "beatle", "beetles", "wasp"]
     >>> clusters = d2ke.kmedoids(words, 2, distance="levenshtein")
-    >>> figure = d2ke.groups.plot_clusters(
+    >>> figure = d2ke.plots.plot_clusters(
     ...     words, clusters.labels, medoids=clusters.medoids)  # doctest: +SKIP
     >>> figure.savefig("clusters.png")  # doctest: +SKIP
     """
@@ -80,20 +76,21 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     names, counts = np.unique(labels, return_counts=True)
     order = sorted(zip((names < 0).tolist(), (-counts).tolist(), names.tolist(), strict=True))
     shown = order[:limit]
-    matplotlib()
-    from matplotlib.figure import Figure
 
-    n_rows = -(-len(shown) // _COLUMNS)
-    n_columns = min(_COLUMNS, len(shown))
-    figure = Figure(figsize=(2.5 * n_columns, 2.1 * n_rows), layout="constrained")
-    panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for axes in panels[len(shown) :]:
-        axes.set_axis_off()
-    for axes, (is_none, size, name) in zip(panels, shown, strict=False):
+    figure, axes_of = panels(len(shown), 4, (2.5, 2.1))
+    for axes, (is_none, size, name) in zip(axes_of, shown, strict=True):
         members = np.flatnonzero(labels == name)
         colour = GREY if is_none else COLOURS[name % len(COLOURS)]
-        _draw_members(axes, x, members, medoid_of.get(name, int(members[0])), colour)
-        axes.set_title(f"{'none' if is_none else f'cluster {name}'}: {-size}", fontsize=9)
+        medoid = medoid_of.get(name, int(members[0]))
+        others = members[members != medoid][: _MEMBERS[x.kind] - 1].tolist()
+        if x.kind == "strings":
+            for line, i in enumerate([medoid, *others]):
+                draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), _LETTERS)
+            axes.set(xlim=(-0.5, _LETTERS), ylim=(_MEMBERS["strings"], -0.7))
+            axes.set_axis_off()
+        else:
+            draw_objects(axes, [x[i] for i in (*others, medoid)], x.kind, [colour])
+        title(axes, f"{'none' if is_none else f'cluster {name}'}: {-size}")
     if len(shown) < len(order):
         figure.suptitle(f"{len(shown)} of {len(order)} clusters", fontsize=9)
     return figure
@@ -109,22 +106,3 @@ def _integers(name: str, values: Any) -> np.ndarray:
             integer(f"{name}[{i}]", value)
         raise ArgumentTypeError(name, f"must be a 1-D array of integers, got {array.dtype}")
     return array.astype(np.int64)
-
-
-def _draw_members(axes: Axes, x: Objects, members: np.ndarray, medoid: int, colour: str) -> None:
-    """Draw a medoid and the first other members of its cluster."""
-    others = members[members != medoid][: _MEMBERS[x.kind] - 1].tolist()
-    if x.kind != "strings":
-        *faint, clear = on_one_plane([x[i] for i in (*others, medoid)], x.kind)
-        for item in faint:
-            draw_object(axes, item, x.kind, colour, faint=True)
-        draw_object(axes, clear, x.kind, colour)
-        return
-    for line, i in enumerate([medoid, *others]):
-        texts = letter_texts(x[i])
-        text = (" " if any(len(letter) > 1 for letter in texts) else "").join(texts)
-        style: dict[str, Any] = {"color": colour, "weight": "bold"} if line == 0 else {}
-        axes.text(0, line, shortened(text, _LETTERS), family="monospace", fontsize=8, va="center",
-                  parse_math=False, **style)  # fmt: skip
-    axes.set(xlim=(-0.5, _LETTERS), ylim=(_MEMBERS["strings"], -0.7))
-    axes.set_axis_off()

@@ -15,13 +15,13 @@ from d2ke._base.checks import choice, generator, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
-from d2ke._base.pictures import foreground, matplotlib
 from d2ke._base.text import shortened
 from d2ke._base.threads import team_size
 from d2ke.distances.pairs import check_pairs, numbered
 from d2ke.distances.problem import ArgumentNames, PairBlock
 from d2ke.objects.container import take
 from d2ke.objects.values import list_of
+from d2ke.plots.style import foreground, on_top, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,20 +129,19 @@ def draw_tree(
     names: Sequence[str],
     n: int,
     method: str = "average",
-    colours: Sequence[str] | None = None,
+    colours: Sequence[Any] | None = None,
 ) -> Figure:
-    """Draw the tree of a matrix of distances, of which there are n objects in all."""
-    matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.transforms import ScaledTranslation
+    """Draw the tree of a matrix of distances, of which there are n objects in all.
 
+    `colours` are those on which the names stand.
+    """
     n_leaves = len(D)
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
     side = max(_INCHES * n_leaves, 2.5)
     names = [shortened(name, _LETTERS) for name in names]
     widest = 0.1 * max(map(len, names))
-    figure = Figure(figsize=(side + widest + 3.5, side + 0.9), layout="constrained")
-    tree, heat = figure.subplots(1, 2, sharey=True, width_ratios=(2.2, side))
+    size = (side + widest + 3.5) / 2, side + 0.9
+    figure, (tree, heat) = panels(2, 2, size, sharey=True, width_ratios=(2.2, side))
     drawn = dendrogram(
         Z, orientation="left", no_labels=True, ax=tree, color_threshold=0,
         above_threshold_color=foreground(),
@@ -159,16 +158,11 @@ def draw_tree(
     heat.set(xticks=[], ylim=ends)
     heat.tick_params(axis="y", left=False, labelleft=False, right=True, labelright=True, length=0)
     heat.set_yticks(5 + 10 * np.arange(n_leaves), [names[i] for i in order], fontsize=8.5)
-    for text in heat.get_yticklabels():
+    for leaf, text in zip(order, heat.get_yticklabels(), strict=True):
         text.set_parse_math(False)
-    if colours is not None:
-        heat.tick_params(axis="y", pad=17)
-        places, shades = 5 + 10 * np.arange(n_leaves), [colours[i] for i in order]
-        at = heat.get_yaxis_transform(which="tick2")
-        move = ScaledTranslation(9 / 72, 0, figure.dpi_scale_trans)
-        heat.scatter(
-            np.ones(n_leaves), places, 45, shades, marker="s", clip_on=False, transform=at + move
-        )
+        if colours is not None:
+            text.set(color=on_top(colours[leaf]))
+            text.set_bbox({"facecolor": colours[leaf], "linewidth": 0, "pad": 1})
     figure.colorbar(shown, ax=heat, label="distance", location="top", shrink=0.6, aspect=30)
     if n_leaves < n:
         figure.suptitle(f"{n_leaves} of {n:,} objects", fontsize=9)
