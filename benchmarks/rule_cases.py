@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data sets of every kind of objects, with divisions by seed, for `benchmarks.rules`.
 
-A case has labels, objects in a list (or a dict of lists, for records), and what `d2ke_train` is
-called with. Series of D2KE_DATA/ucr and uea keep their published division; other sets are divided
-at random. Words are those of D2KE_WORDS, by default /usr/share/dict.
+A case has labels, objects in a list, and what `d2ke_train` is called with. Words are those of
+D2KE_WORDS, by default /usr/share/dict.
 """
 
 from __future__ import annotations
@@ -27,14 +26,13 @@ Options = Callable[[int], dict[str, Any]]
 
 
 class Data(NamedTuple):
-    """Labels and objects; in a published division the first objects train.
+    """Labels and objects.
 
     With groups, such as persons, a third of the groups is for the test.
     """
 
     y: np.ndarray
     X: Any
-    n_published: int = 0
     groups: np.ndarray | None = None
 
 
@@ -50,7 +48,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A data set, its training objects (0: the published ones), and the options of training.
+    """A data set, the number of its training objects, and the options of training.
 
     With `copies`, each training object is replaced by so many copies of it with this noise.
     `grouped` models are told the groups.
@@ -65,20 +63,19 @@ class Case:
     grouped: bool = False
 
     def split(self, seed: int) -> Split:
-        """Return a division; of a published one, the same for every seed."""
-        y, X, n, groups = self.load()
-        order = np.arange(len(y))
+        """Return a random division."""
+        y, X, groups = self.load()
         if groups is not None:
             names = np.unique(groups)
             held_out = np.random.default_rng(seed).choice(names, len(names) // 3, False)
             order = np.argsort(np.isin(groups, held_out), kind="stable")
             n = int((~np.isin(groups, held_out)).sum())
-        elif self.n:
-            order = np.random.default_rng(seed).permutation(order)
+        else:
+            order = np.random.default_rng(seed).permutation(len(y))
             n = min(self.n, len(y) * 7 // 10)
         train, test = order[:n], order[n : n + _NEW]
         known = None if groups is None else groups[train]
-        result = Split(y[train], taken(X, train), y[test], taken(X, test), known)
+        result = Split(y[train], [X[i] for i in train], y[test], [X[i] for i in test], known)
         return self._copied(result, seed) if self.copies else result
 
     def _copied(self, split: Split, seed: int) -> Split:
@@ -91,13 +88,6 @@ class Case:
             level = self.noise * np.std(np.concatenate([np.ravel(x) for x in split.X]))
             X = [split.X[i] + level * rng.normal(size=split.X[i].shape) for i in rows]
         return split._replace(y=split.y[rows], X=X)
-
-
-def taken(X: Any, rows: np.ndarray) -> Any:
-    """Return some of the objects, or of the rows of each column."""
-    if isinstance(X, dict):
-        return {name: taken(column, rows) for name, column in X.items()}
-    return [X[i] for i in rows]
 
 
 def misspelt(text: str, letters: list[str], share: float, rng: np.random.Generator) -> str:
@@ -116,13 +106,11 @@ def folder() -> Path:
 
 @cache
 def published(name: str) -> Data:
-    """Return series of the UCR or UEA archive, those for training first."""
+    """Return series of the UCR archive."""
     start = folder() / "ucr" / name
-    if not start.with_name(f"{name}_TRAIN.ts").exists():
-        start = folder() / "uea" / name / name
     parts = [d2ke.io.read_objects(f"{start}_{part}.ts")[:2] for part in ("TRAIN", "TEST")]
     y = np.concatenate([np.asarray(labels) for _, labels in parts])
-    return Data(y, [x for objects, _ in parts for x in objects], len(parts[0][1]))
+    return Data(y, [x for objects, _ in parts for x in objects])
 
 
 @cache
@@ -182,51 +170,14 @@ def graphs(name: str) -> Data:
 
 
 @cache
-def vectors(name: str) -> Data:
-    """Return standardised rows of a table of D2KE_DATA/clustering."""
-    from scipy.io import arff, loadmat
+def ionosphere() -> Data:
+    """Return the standardised rows of a table of D2KE_DATA/clustering."""
+    from scipy.io import arff
 
-    file = next((folder() / "clustering").glob(f"{name}.*"))
-    if file.suffix == ".mat":
-        content = loadmat(file)
-        X, y = content["X"].astype(float), content["Y"].ravel()
-    else:
-        rows, about = arff.loadarff(file)
-        *names, last = about.names()
-        X, y = np.array([rows[name].astype(float) for name in names]).T, rows[last].astype(str)
+    rows, about = arff.loadarff(folder() / "clustering/ionosphere.arff")
+    *names, last = about.names()
+    X, y = np.array([rows[name].astype(float) for name in names]).T, rows[last].astype(str)
     return Data(y, list((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)))
-
-
-@cache
-def diabetes() -> Data:
-    """Return the patients of scikit-learn's regression, standardised, and their disease."""
-    from sklearn.datasets import load_diabetes
-
-    X, y = load_diabetes(return_X_y=True)
-    return Data(y, list(X / X.std(axis=0)))
-
-
-@cache
-def ink() -> Data:
-    """Return outlines of digits as strings, and the mean grey level of their pixels."""
-    from sklearn.datasets import load_digits
-
-    return Data(load_digits().data.mean(axis=1), installed("digits-str8").X)
-
-
-@cache
-def digits_in_columns() -> Data:
-    """Return digits as records: the outline, a string, and the points, a set."""
-    y, outlines, *_ = installed("digits-str8")
-    return Data(y, {"outline": outlines, "points": installed("digits-points").X})
-
-
-@cache
-def splice_in_columns() -> Data:
-    """Return splice junctions as records: two halves, and how often C or G stands in them."""
-    y, X, *_ = installed("splice")
-    share = [sum(map(x.count, "CG")) / len(x) for x in X]
-    return Data(y, {"before": [x[:30] for x in X], "after": [x[30:] for x in X], "share": share})
 
 
 @cache
@@ -250,7 +201,7 @@ def activities() -> Data:
                 X += kept
                 y += [label] * len(kept)
                 persons += [person] * len(kept)
-    return Data(np.array(y), X, 0, np.array(persons))
+    return Data(np.array(y), X, np.array(persons))
 
 
 def euclidean(a: np.ndarray, b: np.ndarray) -> float:
@@ -259,27 +210,14 @@ def euclidean(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.sqrt(c @ c))
 
 
-def own(distance: Any, share: float = 1.0, views: Any = (), **parameters: Any) -> Options:
-    """Return the options of one block, whose random objects are this share of the training's."""
+def own(distance: Any, **parameters: Any) -> Options:
+    """Return the options of one block, whose random objects are all training objects."""
 
     def options(n: int) -> dict[str, Any]:
-        R, sampler = max(1, round(share * n)), d2ke.samplers.training_objects
-        return {"blocks": [d2ke.Block("own", distance, sampler, R, views, parameters)]}
+        sampler = d2ke.samplers.training_objects
+        return {"blocks": [d2ke.Block("own", distance, sampler, n, (), parameters)]}
 
     return options
-
-
-def courses(n: int) -> dict[str, Any]:
-    """Return the options of whole series: two blocks, of their levels and of their slopes."""
-    level = (d2ke.views.standardize,)
-    slope = (*level, d2ke.views.difference, *level)
-    blocks = (own("dtw", 1, views)(n)["blocks"][0] for views in (level, slope))
-    return {"blocks": list(blocks)}
-
-
-def patients(n: int) -> dict[str, Any]:
-    """Return the options for the regression of vectors."""
-    return {**own(euclidean)(n), "task": "regression"}
 
 
 def sets(n: int) -> dict[str, Any]:
@@ -287,63 +225,27 @@ def sets(n: int) -> dict[str, Any]:
     return {"distance": "mhd"}
 
 
-def columns(n: int) -> dict[str, Any]:
-    """Return the options for records with a column of sets."""
-    return {"distance": {"points": "mhd"}}
-
-
-_UCR = """ArrowHead Beef BeetleFly CBF Car Chinatown CricketZ DistalPhalanxOutlineAgeGroup
-    GunPointAgeSpan Ham InsectEPGRegularTrain MiddlePhalanxTW MoteStrain OliveOil
-    PhalangesOutlinesCorrect PigAirwayPressure ProximalPhalanxOutlineAgeGroup
-    ProximalPhalanxOutlineCorrect SwedishLeaf ToeSegmentation2 Wine WordSynonyms WormsTwoClass"""
-_VECTORS = {"heart.statlog": 189, "ionosphere": 245, "Yale": 115, "lung_small": 51, "COIL20": 500}
-_GRAPHS = {"ENZYMES": 420, "MUTAG": 131, "PTC_MR": 240}
-
-CASES: dict[str, Case] = {
-    **{name: Case("series", partial(published, name)) for name in _UCR.split()},
-    "JapaneseVowels": Case("series, channels", partial(published, "JapaneseVowels")),
-    "BasicMotions": Case("series, channels", partial(published, "BasicMotions")),
-    "splice": Case("strings", partial(installed, "splice"), 600),
-    "words": Case("strings", words, 600),
-    "chain codes": Case("strings", partial(installed, "digits-str8"), 600),
-    **{name: Case("strings", partial(fasta, name), 600) for name in ("EP300", "AImed")},
-    "letters2": Case("sets", partial(installed, "letters2"), 500, sets),
-    "digits": Case("sets", partial(installed, "digits-points"), 500, sets),
-    "flower": Case("sets", partial(installed, "flower"), 147, sets),
-    "decor": Case("sets", partial(installed, "decor"), 339, sets),
-    "digits in columns": Case("records", digits_in_columns, 500, columns),
-    "splice in columns": Case("records", splice_in_columns, 600),
-    "diabetes": Case("regression", diabetes, 300, patients),
-    "ink": Case("regression", ink, 600),
-    "auslan, R = n": Case("own columns", partial(installed, "auslan"), 400, courses),
-    "splice, R = n": Case("own columns", partial(installed, "splice"), 512, own("levenshtein")),
+_CASES: dict[str, Case] = {
     **{
-        f"{name}, R = {share:g} n": Case(
-            f"graphs, R = {share:g} n",
-            partial(graphs, name),
-            n,
-            own("indel", share, normalize=True),
-        )
-        for share in (1, 0.3)
-        for name, n in _GRAPHS.items()
+        name: Case("series", partial(published, name))
+        for name in ("SwedishLeaf", "ProximalPhalanxOutlineAgeGroup", "Ham", "CricketZ", "CBF")
     },
-    **{
-        f"{name}, R = {share:g} n": Case(
-            f"vectors, R = {share:g} n", partial(vectors, name), n, own(euclidean, share)
-        )
-        for share in (1, 0.3)
-        for name, n in _VECTORS.items()
-    },
-}  # fmt: skip
-
-
-# Ten ordinary sets, and names that repeat by nature.
+    "splice": Case("strings", partial(installed, "splice")),
+    "words": Case("strings", words),
+    "chain codes": Case("strings", partial(installed, "digits-str8")),
+    "EP300": Case("strings", partial(fasta, "EP300")),
+    "letters2": Case("sets", partial(installed, "letters2"), options=sets),
+    "digits": Case("sets", partial(installed, "digits-points"), options=sets),
+    "ENZYMES": Case("graphs", partial(graphs, "ENZYMES"), options=own("indel", normalize=True)),
+    "ionosphere": Case("vectors", ionosphere, options=own(euclidean)),
+}
+# Ten ordinary sets, and names that repeat by nature, with the objects that train.
 ORDINARY = {
-    name: replace(CASES[name], n=n)  # divided at random
+    name: replace(_CASES[name], n=n)
     for name, n in {
         "splice": 600, "words": 600, "chain codes": 600, "EP300": 600, "letters2": 500,
         "digits": 500, "SwedishLeaf": 300, "ProximalPhalanxOutlineAgeGroup": 300, "Ham": 150,
-        "ENZYMES, R = 1 n": 420,
+        "ENZYMES": 420,
     }.items()
 }  # fmt: skip
 ORDINARY["drawn names"] = Case("strings", drawn_names, 8000)
@@ -353,11 +255,11 @@ _ORIGINALS = {
     "splice": (100, _TYPOS), "words": (120, _TYPOS), "chain codes": (100, _TYPOS),
     "EP300": (100, _TYPOS), "digits": (100, _NOISES), "letters2": (120, _NOISES),
     "SwedishLeaf": (100, _NOISES), "CricketZ": (100, _NOISES), "CBF": (60, _NOISES),
-    "ionosphere, R = 1 n": (100, _NOISES),
+    "ionosphere": (100, _NOISES),
 }  # fmt: skip
 COPIES: Mapping[str, Case] = {
     f"{name}, {copies} copies, {noise:g}": replace(
-        CASES[name], n=n, copies=copies, noise=noise, kind=f"{copies} copies, {level} noise"
+        _CASES[name], n=n, copies=copies, noise=noise, kind=f"{copies} copies, {level} noise"
     )
     for copies in (2, 5)
     for name, (n, noises) in _ORIGINALS.items()
