@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,8 +70,7 @@ class KernelError:
 def kernel_error(
     Z: np.ndarray,
     *,
-    gram: np.ndarray | None = None,
-    features: np.ndarray | None = None,
+    features: np.ndarray,
     sizes: Sequence[int] | None = None,
     centred: bool = False,
     n_threads: int | None = None,
@@ -86,11 +85,9 @@ def kernel_error(
     ----------
     Z : ndarray, shape (n, R)
         Features of n objects, from `d2ke_embed` or `d2ke_features`; R >= 2.
-    gram : ndarray, shape (n, n)
-        The kernel of the objects, where it is known.
     features : ndarray, shape (n, R_reference)
-        In place of `gram`: features of the same objects for other random objects, independent of
-        those of Z and many more. Their own error increases the square of the measured error by a
+        The reference: features of the same objects for other random objects, independent of those
+        of Z and many more. Their own error increases the square of the measured error by a
         fraction R / R_reference. Their product is never stored completely.
     sizes : sequence of int, optional
         Values of R to measure, from 1 to that of Z. Default: the powers of 2, and
@@ -110,9 +107,9 @@ def kernel_error(
     Raises
     ------
     TypeError
-        Not exactly one of `gram` and `features`, or a matrix not of real numbers.
+        A matrix not of real numbers.
     ValueError
-        Shapes that do not fit, a gram that is not symmetric, sizes out of range.
+        Shapes that do not fit, sizes out of range.
 
     References
     ----------
@@ -134,7 +131,9 @@ def kernel_error(
     n, R = Z.shape
     if R < 2:
         raise ArgumentError("Z", "has one column; at least two are needed to estimate a variance")
-    reference = _reference(gram, features, n)
+    F = arrays.filled_matrix("features", features)
+    if len(F) != n:
+        raise ArgumentError("features", f"has {len(F)} rows, but Z has {n}")
     lengths = _sizes(sizes, R)
     counts = np.minimum(R // lengths, _MAX_BLOCKS)
     which = np.repeat(np.arange(len(lengths)), counts)
@@ -143,21 +142,14 @@ def kernel_error(
         for r, count in zip(lengths.tolist(), counts.tolist(), strict=True)
         for block in range(count)
     ]
-    maxima, squares, norm = _errors(Z, reference, blocks, n_threads)
-    zero = np.zeros((n, 1))
-    _, (full,), _ = _errors(Z, _reference(None, zero, n), [(slice(R), 1.0)], n_threads)
+    maxima, squares, norm = _errors(Z, F, blocks, n_threads)
+    _, (full,), _ = _errors(Z, np.zeros((n, 1)), [(slice(R), 1.0)], n_threads)
     # The mean over all pairs of E[(phi(x) phi(y))^2] needs the columns' norms only.
     norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
     variance = max((R * float(norms @ norms) - full) / n**2, 0.0) * R / (R - 1)
     of_centred: Any = (None, None)
     if flag("centred", centred):
-        if features is None:
-            K = np.asarray(gram, np.float64)
-            means = K.mean(axis=1)
-            reference = _reference(K - means - (means - means.mean())[:, None], None, n)
-        else:
-            reference = _reference(None, _less_means(np.asarray(features)), n)
-        _, varied, known_varied = _errors(_less_means(Z), reference, blocks, n_threads)
+        _, varied, known_varied = _errors(_less_means(Z), _less_means(F), blocks, n_threads)
         of_centred = _mean_and_sd(_ratio(varied, known_varied, n), which, counts)
     return KernelError(
         lengths, counts,
@@ -171,7 +163,7 @@ def kernel_error(
 
 def _errors(
     Z: np.ndarray,
-    reference: Callable[[slice, slice], np.ndarray],
+    reference: np.ndarray,
     blocks: Sequence[tuple[slice, float]],
     n_threads: int | None,
 ) -> tuple[np.ndarray, np.ndarray, float]:
@@ -186,7 +178,7 @@ def _errors(
         after = slice(rows.start, n)
         times = np.full(n - rows.start, 2.0)
         times[: rows.stop - rows.start] = 1.0
-        exact = reference(rows, after)
+        exact = _product(reference[rows], reference[after])
         maxima, sums = np.empty((2, len(blocks)))
         for i, (columns, factor) in enumerate(blocks):
             error = factor * _product(Z[rows, columns], Z[after, columns]) - exact
@@ -199,25 +191,6 @@ def _errors(
     with product_pool(n_threads) as pool:
         maxima, sums, norms = zip(*pool.map(measure, tiles), strict=True)
     return np.max(maxima, axis=0), np.sum(sums, axis=0), float(sum(norms))
-
-
-def _reference(gram: Any, features: Any, n: int) -> Callable[[Any, Any], np.ndarray]:
-    """Return the function that gives the reference kernel of some rows with some others."""
-    if (gram is None) == (features is None):
-        raise TypeError("give the reference as gram or as features, one of the two")
-    if gram is not None:
-        K = arrays.filled_matrix("gram", gram)
-        if K.shape != (n, n):
-            raise ArgumentError(
-                "gram", f"must have shape ({n}, {n}), as Z has {n} rows; got {K.shape}"
-            )
-        largest = max(abs(float(K.max())), abs(float(K.min())))
-        arrays.check_symmetric("gram", K, 1e-6 * largest)
-        return lambda rows, others: K[rows, others]
-    F = arrays.filled_matrix("features", features)
-    if len(F) != n:
-        raise ArgumentError("features", f"has {len(F)} rows, but Z has {n}")
-    return lambda rows, others: _product(F[rows], F[others])
 
 
 def _less_means(Z: np.ndarray) -> np.ndarray:
