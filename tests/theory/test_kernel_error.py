@@ -62,10 +62,9 @@ def test_kernel_error_by_tiles_and_threads():
     rng = np.random.default_rng(3)
     Z = rng.uniform(0, 1, (600, 1100)) / np.sqrt(1100)
     halves = np.full((600, 1), 0.5)
-    HOLD
-    three = d2ke.theory.kernel_error(
-        Z, features=halves, sizes=[1100, 300], centred=True, n_threads=3
-    )
+    how = {"sizes": [1100, 300], "centred": True}
+    one = d2ke.theory.kernel_error(Z, features=halves, n_threads=1, **how)
+    three = d2ke.theory.kernel_error(Z, features=halves, n_threads=3, **how)
     for name, values in vars(one).items():
         np.testing.assert_array_equal(values, getattr(three, name))
     whole = Z @ Z.T - 0.25
