@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.datasets.split import train_size, train_test_split
+from d2ke.datasets.split import train_test_split
 from d2ke.objects.container import Objects
 
 
@@ -107,30 +107,6 @@ class Dataset:
     def classes(self) -> np.ndarray:
         """The distinct labels in sorted order."""
         return np.unique(self.labels)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Counts of the objects and their classes.
-
-        ``n_objects``, ``n_classes``, ``class_sizes`` (in the order of `classes`), ``lengths``
-        (the shortest and the longest), ``n_channels`` (not for strings), ``n_train`` and
-        ``n_test``.
-        """
-        n = len(self.objects)
-        sizes = np.unique(self.labels, return_counts=True)[1]
-        lengths = self.objects.lengths
-        n_train = self.source.n_train or train_size(n, rounding=self.source.rounding)
-        result = {
-            "n_objects": n,
-            "n_classes": len(sizes),
-            "class_sizes": tuple(sizes.tolist()),
-            "lengths": (int(lengths.min()), int(lengths.max())),
-            "n_train": n_train,
-            "n_test": n - n_train,
-        }
-        if self.domain != "strings":
-            result["n_channels"] = self.objects.dim
-        return result
 
     def split(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return training and test indices: the distribution's own, or random ones.

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from d2ke.objects.graph_codes import splitmix
+
 _BLOCK = 2**16  # similarities hashed at a time
 _TIE = 1e-9  # scores with a smaller relative difference are tied
 
@@ -25,13 +27,13 @@ def equivalence_ranks(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarr
     ranks = _ranks(np.column_stack([codes, rows.diagonal()]))
     while True:
         with np.errstate(over="ignore"):
-            seeds = _mixed(ranks.astype(np.uint64))
+            seeds = splitmix(ranks.astype(np.uint64))
         sums = np.empty(len(rows), np.uint64)
         height = max(1, _BLOCK // len(rows))
         for low in range(0, len(rows), height):
             bits = np.ascontiguousarray(rows[low : low + height]).view(np.uint64)
             with np.errstate(over="ignore"):  # sums modulo 2^64 are independent of the order
-                sums[low : low + height] = _mixed(bits ^ seeds).sum(axis=1, dtype=np.uint64)
+                sums[low : low + height] = splitmix(bits ^ seeds).sum(axis=1, dtype=np.uint64)
         finer = _ranks(np.column_stack([ranks.astype(np.uint64), sums]))
         if finer.max() == ranks.max():
             return finer
@@ -45,7 +47,7 @@ def sparse_equivalence_ranks(K: csr_array, codes: np.ndarray) -> np.ndarray:
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
     while True:
         with np.errstate(over="ignore"):
-            values = _mixed(bits ^ _mixed(ranks.astype(np.uint64))[K.indices])
+            values = splitmix(bits ^ splitmix(ranks.astype(np.uint64))[K.indices])
             sums = np.zeros(K.shape[0], np.uint64)
             np.add.at(sums, rows, values)
         finer = _ranks(np.column_stack([ranks.astype(np.uint64), sums]))
@@ -56,14 +58,6 @@ def sparse_equivalence_ranks(K: csr_array, codes: np.ndarray) -> np.ndarray:
 
 def _ranks(rows: np.ndarray) -> np.ndarray:
     return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-
-
-def _mixed(bits: np.ndarray) -> np.ndarray:
-    """Return a hash of each number (splitmix64)."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 def average_by_rank(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:

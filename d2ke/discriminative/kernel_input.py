@@ -14,6 +14,7 @@ from d2ke._base.arrays import ASYMMETRY, square_distances, symmetric_matrix
 from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.memory import check_fits
+from d2ke._base.rows import feature_rows
 from d2ke.discriminative.canonical import equivalence_ranks, sparse_equivalence_ranks
 from d2ke.discriminative.gaussian import gaussian, gaussian_of_distances, point_matrix
 from d2ke.discriminative.neighbor_graph import AllPairs, Neighborhood
@@ -202,15 +203,7 @@ def sparse_matrix(name: str, values: Any) -> csr_array:
     n, columns = values.shape
     if n != columns or not n:
         raise ArgumentError(name, f"must be square and not empty, got shape {values.shape}")
-    arrays.check_numbers(name, values)
-    K = csr_array(values, dtype=np.float64)
-    if not np.isfinite(K.data).all():
-        at = np.flatnonzero(~np.isfinite(K.data))[0]
-        row = np.searchsorted(K.indptr, at, side="right") - 1
-        arrays.refuse_entry(name, K.data[at], row, K.indices[at])
-    if not K.has_canonical_format:
-        K = K.copy()  # its arrays may be the caller's
-        K.sum_duplicates()
+    K = csr_array(feature_rows(name, values), dtype=np.float64)
     gaps = abs(K - K.T).tocoo()
     largest = abs(K.data).max() if K.nnz else 0.0
     if gaps.nnz and gaps.data.max() > ASYMMETRY * largest:

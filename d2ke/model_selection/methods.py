@@ -22,7 +22,7 @@ from d2ke.learners.solvers.svm_model import svmpredict
 from d2ke.model_selection.candidates import median_unit, search_vectors, with_costs
 from d2ke.model_selection.folds import SearchProblem
 from d2ke.model_selection.grids import COSTS, FEATURE_VALUES, either
-from d2ke.model_selection.omegas import SearchCall, sampled, search_omegas, training_objects
+from d2ke.model_selection.omegas import SearchCall, search_omegas
 from d2ke.model_selection.result import Search
 
 
@@ -185,10 +185,8 @@ _MACHINE_COSTS = (0.1, 1.0, 10.0, 1e2, 1e3)
 LED_SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
 
 METHODS = {
-    "d2ke": SearchMethod(FEATURE_VALUES, partial(search_omegas, sampled), random_objects=True),
-    "rsm": SearchMethod(
-        FEATURE_VALUES, partial(search_omegas, training_objects), True, {"R": _at_most_n}
-    ),
+    "d2ke": SearchMethod(FEATURE_VALUES, search_omegas, random_objects=True),
+    "rsm": SearchMethod(FEATURE_VALUES, search_omegas, True, {"R": _at_most_n}),
     "knn": SearchMethod({"k": (1, 2, 3, 4, 5, 7, 9, 11, 15, 20)}, _knn, adapt={"k": _at_most_kept}),
     "dsk_rbf": SearchMethod(
         {"gamma_scale": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), "C": _MACHINE_COSTS},

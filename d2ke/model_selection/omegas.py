@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -68,14 +68,40 @@ class SearchCall:
         return given_distances(self.within, n, n, infinite=infinite)
 
 
-class Omega(NamedTuple):
-    """The parameters of a p(omega), and the function that draws R objects from it."""
-
-    parameters: dict[str, Any]
-    draw: Callable[[], Any]
+# Parameters of a p(omega), and the function that draws R objects from it.
+Omega = tuple[dict[str, Any], Callable[[], Any]]
 
 
-def sampled(call: SearchCall) -> list[Omega]:
+def search_omegas(call: SearchCall) -> Search:
+    """Search over the p(omega) of a call, with features of the distances to their objects.
+
+    Precomputed distances are those of the only p(omega).
+    """
+    n, R = call.problem.n, max(call.grid["R"])
+    if call.within is not None:
+        return search_features([({}, call.within)], call.problem, call.grid)
+    omegas = _training_objects(call) if call.method == "rsm" else _sampled(call)
+    # Those of this p(omega) and of the best one, features, and their coordinates.
+    check_fits(
+        8 * n * R * (min(len(omegas), 2) + 2),
+        f"the search for {R} features of {n} objects",
+        "give a smaller R, or fewer objects",
+    )
+    candidates = (
+        (parameters, call.distances(_checked(call, draw())))
+        for parameters, draw in stages(omegas, "search", call.progress)
+    )
+    return search_features(candidates, call.problem, call.grid)
+
+
+def _training_objects(call: SearchCall) -> list[Omega]:
+    """Return the one p(omega) that draws among the training objects."""
+    X, seed = call.X, call.problem.seed
+    R = integer("R", max(call.grid["R"]), 1, len(X))
+    return [({}, lambda: training.training_objects(R, X, seed=seed)[0])]
+
+
+def _sampled(call: SearchCall) -> list[Omega]:
     """Return the sampler's p(omega), one for each combination of its parameters."""
     sampler, R, seed = call.sampler, max(call.grid["R"]), call.problem.seed
     if sampler is None:
@@ -89,10 +115,10 @@ def sampled(call: SearchCall) -> list[Omega]:
         )
     names = [name for name in call.grid if name not in (*FEATURE_VALUES, "gamma")]
     _check_sampler(sampler, names)
-    omegas = []
+    omegas: list[Omega] = []
     for values in product(*(call.grid[name] for name in names)):
         parameters = dict(zip(names, values, strict=True))
-        omegas.append(Omega(parameters, partial(sampler, R, seed=seed, **parameters)))
+        omegas.append((parameters, partial(sampler, R, seed=seed, **parameters)))
     return omegas
 
 
@@ -105,13 +131,6 @@ def _sampler_for(call: SearchCall) -> str:
         row = BY_NAME.get(call.distance) if isinstance(call.distance, str) else None
         sampler = "resampled, X=X" if row and row.kind == "sets" else "random_series, X=X"
     return f"functools.partial(d2ke.samplers.{sampler})"
-
-
-def training_objects(call: SearchCall) -> list[Omega]:
-    """Return the one p(omega) that draws among the training objects."""
-    X, seed = call.X, call.problem.seed
-    R = integer("R", max(call.grid["R"]), 1, len(X))
-    return [Omega({}, lambda: training.training_objects(R, X, seed=seed)[0])]
 
 
 def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
@@ -129,6 +148,25 @@ def _check_sampler(sampler: Callable[..., Any], names: Sequence[str]) -> None:
             f"cannot be called as sampler({', '.join(('R', 'seed', *names))}): {error}; "
             f"every name in grid other than {accepted} goes to the sampler",
         ) from None
+
+
+def _checked(call: SearchCall, objects: Any) -> Any:
+    """Refuse drawn objects that cannot be compared with X; return them packed."""
+    R = max(call.grid["R"])
+    if not callable(call.distance):
+        objects = as_objects("sampler", objects)
+        if (objects.kind == "strings") != (call.X.kind == "strings"):
+            raise ArgumentTypeError(
+                "sampler",
+                f"draws {objects.kind}, but X holds {call.X.kind}; for these there is "
+                f"{_sampler_for(call)}",
+            )
+        objects = matched(call.X, objects, "X", "sampler")
+        if objects.kind == "strings":
+            warn_of_letters(call.X, objects, "X", "sampler")
+    if len(objects) != R:
+        raise ArgumentError("sampler", f"drew {len(objects)} objects where R is {R}")
+    return objects
 
 
 def given_distances(
@@ -153,49 +191,3 @@ def given_distances(
         )
     arrays.check_rows_of_distances("within", D)
     return D
-
-
-def search_omegas(omegas_of: Callable[[SearchCall], list[Omega]], call: SearchCall) -> Search:
-    """Search over the p(omega) of a call, with features of the distances to their objects.
-
-    Precomputed distances are those of the only p(omega).
-    """
-    n, R = call.problem.n, max(call.grid["R"])
-    omegas = [Omega({}, list)] if call.within is not None else omegas_of(call)
-    if call.within is None:
-        # Those of this p(omega) and of the best one, features, and their coordinates.
-        check_fits(
-            8 * n * R * (min(len(omegas), 2) + 2),
-            f"the search for {R} features of {n} objects",
-            "give a smaller R, or fewer objects",
-        )
-    return search_features(_candidates(call, omegas), call.problem, call.grid)
-
-
-def _candidates(
-    call: SearchCall, omegas: Sequence[Omega]
-) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-    """Yield the parameters of each p(omega), and the distances to its objects."""
-    for omega in stages(omegas, "search", call.progress):
-        D = call.distances(_drawn(call, omega)) if call.within is None else call.within
-        yield omega.parameters, D
-        del D  # before the next ones are computed
-
-
-def _drawn(call: SearchCall, omega: Omega) -> Any:
-    """Draw the random objects and check them."""
-    objects, R = omega.draw(), max(call.grid["R"])
-    if not callable(call.distance):
-        objects = as_objects("sampler", objects)
-        if (objects.kind == "strings") != (call.X.kind == "strings"):
-            raise ArgumentTypeError(
-                "sampler",
-                f"draws {objects.kind}, but X holds {call.X.kind}; for these there is "
-                f"{_sampler_for(call)}",
-            )
-        objects = matched(call.X, objects, "X", "sampler")
-        if objects.kind == "strings":
-            warn_of_letters(call.X, objects, "X", "sampler")
-    if len(objects) != R:
-        raise ArgumentError("sampler", f"drew {len(objects)} objects where R is {R}")
-    return objects

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from scipy import LowLevelCallable
@@ -14,9 +13,8 @@ from scipy import LowLevelCallable
 from d2ke._base import labels
 from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, integer
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
-from d2ke._base.text import shown
 from d2ke._base.threads import thread_count
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.model_selection.folds import SearchProblem
@@ -60,11 +58,9 @@ def search(
         to training objects. ``"knn"``: nearest neighbours. ``"dsk_rbf"``, ``"dsk_nd"``: support
         vector machines with the kernels of `dsk_gram`. ``"gdk_led"``: linear classifiers on the
         pseudo-Euclidean embedding.
-    distance : str, callable, scipy.LowLevelCallable, or a list of distances, optional
+    distance : str, callable or scipy.LowLevelCallable, optional
         As for `distance_matrix`; by default ``"levenshtein"`` for strings, ``"dtw"`` for series
-        and ``"mhd"`` for sets. Each distance of a list is searched, and the best one is chosen:
-        ``parameters["distance"]``. In a list, ``("dtw", {"window": 10})`` is a distance with
-        parameters.
+        and ``"mhd"`` for sets.
     sampler : callable
         For ``"d2ke"``: ``sampler(R, seed=seed, **parameters)`` draws R random objects. The first
         ones must not depend on R. Examples are ``partial(samplers.random_strings,
@@ -107,7 +103,7 @@ def search(
         Whether to show progress; by default on a terminal or in a notebook, where work takes more
         than two seconds.
     **params
-        Parameters of the distance, if it is one.
+        Parameters of the distance.
 
     Returns
     -------
@@ -119,8 +115,7 @@ def search(
     Raises
     ------
     TypeError
-        If ``"d2ke"`` has no sampler, an argument is of a wrong type, or several distances have
-        common parameters.
+        If ``"d2ke"`` has no sampler, or an argument is of a wrong type.
     ValueError
         If a name in `grid` is unknown for the method (and to the sampler) or has no values, there
         is one class only, lengths differ, or a value is out of range.
@@ -145,19 +140,6 @@ def search(
     >>> list(result.parameters)
     ['length', 'R', 'scaling', 'gamma', 'C', 'loss']
     """
-    if isinstance(distance, (list, tuple)):
-        if within is not None:
-            raise ArgumentError("within", "holds one distance, but distance is a list of several")
-        if params:
-            raise TypeError(
-                f"several distances have no common parameters ({', '.join(params)}); put them "
-                "into the list: distance=[('dtw', {'window': 10}), ...]"
-            )
-        search_one = partial(
-            search, y, X, method, sampler=sampler, grid=grid, n_folds=n_folds, seed=seed,
-            n_threads=n_threads, progress=progress,
-        )  # fmt: skip
-        return _search_each(_named(distance), search_one)
     row = METHODS[choice("method", method, METHODS)]
     labels.refuse_swapped(y, X)
     labels.check_order(X, y=y)
@@ -200,50 +182,3 @@ def search(
         "seconds": time.perf_counter() - started,
     }
     return replace(result, info=info)
-
-
-def _named(distances: Sequence[Any]) -> dict[str, tuple[Any, Mapping[str, Any]]]:
-    """Check a list of distances; return each with its parameters by a name that has them too."""
-    if not distances:
-        raise ArgumentError("distance", "must name one distance or more, got an empty list")
-    named: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    for i, item in enumerate(distances):
-        distance, options = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
-        if not isinstance(options, Mapping):
-            raise ArgumentTypeError(
-                "distance",
-                f"must be a distance, or one and a dict of its parameters, got {item!r}",
-                i,
-            )
-        if isinstance(distance, str):
-            check_parameters(find_distance(distance), options)
-        name = distance if isinstance(distance, str) else repr(distance)
-        if options:
-            name += f" ({', '.join(f'{key} {shown(value)}' for key, value in options.items())})"
-        if name in named:
-            raise ArgumentError("distance", f"is {name} once more; give each distance once", i)
-        named[name] = distance, options
-    return named
-
-
-def _search_each(
-    named: Mapping[str, tuple[Any, Mapping[str, Any]]],
-    search_one: Callable[..., Search],
-) -> Search:
-    """Search with each distance, and choose the best setting of all; among equals the earliest."""
-    results = {
-        name: search_one(distance=distance, **options)
-        for name, (distance, options) in named.items()
-    }
-    best = Search.best_of(
-        [
-            ({"distance": name, **values}, accuracy)
-            for name, result in results.items()
-            for values, accuracy in result.tried
-        ]
-    )
-    info = results[best.parameters["distance"]].info | {
-        "distances": tuple(named),
-        "seconds": sum(result.info["seconds"] for result in results.values()),
-    }
-    return replace(best, info=info)

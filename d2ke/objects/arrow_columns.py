@@ -98,7 +98,7 @@ def _is_old(items: Any) -> bool:
 
 
 def plain(array: Any) -> Any:
-    """Return an array with its values written out: no dictionary, no view of bytes, no runs."""
+    """Return an array with its values written out: no dictionary, no view of bytes."""
     pa = pyarrow("an Arrow column")
     types = pa.types
     if types.is_dictionary(array.type):
@@ -106,8 +106,6 @@ def plain(array: Any) -> Any:
         if types.is_string(values.type):
             values = values.cast(pa.large_string())  # 32 bits may not count their copies
         array = values.take(array.indices)
-    elif str(array.type).startswith("run_end_encoded"):
-        array = pa.compute.run_end_decode(array)
     name = str(array.type)
     if name == "string_view":
         return array.cast(pa.large_string())

@@ -36,19 +36,7 @@ from d2ke.objects.weights import with_weights
 def holds_objects(column: Any) -> bool:
     """Return whether the rows of a column are strings or lists, not numbers."""
     kind = plain_type(column)
-    return bool(_letters(kind)) or _is_list(kind) or is_tensor(kind)
-
-
-def is_tensor(kind: Any) -> bool:
-    """Return whether a type is Arrow's of tensors of one shape."""
-    return getattr(kind, "extension_name", None) == "arrow.fixed_shape_tensor"
-
-
-def tensors(column: Any, name: str) -> NDArray[Any]:
-    """Return a column of tensors as one array."""
-    for _ in pieces(column, name):
-        pass  # refuses nulls
-    return np.concatenate([chunk.to_numpy_ndarray() for chunk in column.chunks])
+    return bool(_letters(kind)) or _is_list(kind)
 
 
 def read_chunks(column: Any, layout: Layout, name: str, kind: str | None) -> Packed:
@@ -245,12 +233,7 @@ def _letters(kind: Any) -> str | None:
 
 def _is_list(kind: Any) -> bool:
     types = pyarrow("an Arrow column").types
-    return (
-        types.is_list(kind)
-        or types.is_large_list(kind)
-        or types.is_fixed_size_list(kind)
-        or str(kind).startswith(("list_view<", "large_list_view<"))
-    )
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
 def _is_weighted(kind: Any) -> bool:
@@ -263,8 +246,6 @@ def _is_weighted(kind: Any) -> bool:
 def _lengths(array: Any) -> NDArray[Any]:
     if pyarrow("an Arrow column").types.is_fixed_size_list(array.type):
         return np.full(len(array), array.type.list_size, dtype=np.int64)
-    if hasattr(array, "sizes"):  # a view
-        return array.sizes.to_numpy().astype(np.int64)
     return np.diff(array.offsets.to_numpy()).astype(np.int64)
 
 

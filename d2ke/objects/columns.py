@@ -224,7 +224,7 @@ def _type_polars(items: Any, name: str) -> Typed:
 def _type_arrow(column: Any, name: str) -> Typed:
     """Type a chunked array of pyarrow."""
     pa, kind = pyarrow(f"reading {name}"), column.type
-    if str(kind).startswith(("run_end_encoded", "string_view", "binary_view")):
+    if str(kind) in ("string_view", "binary_view"):
         return _type_arrow(pa.chunked_array([plain(chunk) for chunk in column.chunks]), name)
     types, missing = pa.types, np.asarray(column.is_null(), bool)
     entries = column.drop_null()

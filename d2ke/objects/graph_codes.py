@@ -87,12 +87,12 @@ def graph_codes(
     firsts = np.searchsorted(sources, np.arange(total + 1))
     if labels is None:
         labels = np.diff(firsts).astype(np.uint64)
-    along = np.uint64(0) if edge_labels is None else _mix(edge_labels) * np.uint64(_FIRST)
-    codes, sums = [_mix(labels)], np.zeros(len(targets) + 1, np.uint64)
+    along = np.uint64(0) if edge_labels is None else splitmix(edge_labels) * np.uint64(_FIRST)
+    codes, sums = [splitmix(labels)], np.zeros(len(targets) + 1, np.uint64)
     for h in range(1, rounds + 1):
-        np.cumsum(_mix(codes[-1][targets] + along), out=sums[1:])
+        np.cumsum(splitmix(codes[-1][targets] + along), out=sums[1:])
         around = sums[firsts[1:]] - sums[firsts[:-1]]  # modulo 2^64, in any order of neighbours
-        codes.append(_mix(codes[-1] * np.uint64(_SECOND) + around + np.uint64(h)))
+        codes.append(splitmix(codes[-1] * np.uint64(_SECOND) + around + np.uint64(h)))
     sizes = np.diff(offsets)
     places = np.arange(total) + np.repeat(rounds * offsets[:-1], sizes)
     letters = np.empty((rounds + 1) * total, np.int64)
@@ -103,8 +103,8 @@ def graph_codes(
     return from_owned("strings", values, (rounds + 1) * offsets, alphabet, "int", ids=ids)
 
 
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the outputs of splitmix64 for these states."""
+def splitmix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the outputs of splitmix64 for these states: a hash of each number."""
     x = x + np.uint64(_INCREMENT)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(_FIRST)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(_SECOND)

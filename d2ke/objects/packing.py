@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import entries_of
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
-from d2ke.objects.arrow_packing import is_tensor, read_chunks, tensors
+from d2ke.objects.arrow_packing import read_chunks
 from d2ke.objects.compatibility import refuse_missing
 from d2ke.objects.container import (
     OBJECT_KINDS,
@@ -309,8 +309,6 @@ def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Pack
 def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
     """Read a column of pyarrow, pandas or polars, or of any library with Arrow's interface."""
     column = chunks_of(items, name)
-    if is_tensor(column.type):
-        return read_array(tensors(column, name), layout, name, kind)
     if layout.channels_first or layout.lengths is not None:
         return read_sequence(column.to_pylist(), layout, name, kind)
     return read_chunks(column, layout, name, kind)

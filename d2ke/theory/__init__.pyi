@@ -6,7 +6,5 @@ from .convergence import features_needed as features_needed
 from .convergence import features_needed_for_risk as features_needed_for_risk
 from .convergence import lipschitz_constant as lipschitz_constant
 from .convergence import soft_min_distance as soft_min_distance
-from .error_estimates import KernelError as KernelError
-from .error_estimates import kernel_error as kernel_error
 from .kernel_bootstrap import KernelBootstrap as KernelBootstrap
 from .kernel_bootstrap import bootstrap_kernel_error as bootstrap_kernel_error

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 import d2ke.datasets
 from d2ke.datasets import Dataset
 from d2ke.datasets._dataset import SERIES, SETS, STRINGS
+from d2ke.datasets.split import train_size
 
-__all__ = ["SERIES", "SETS", "STRINGS", "Source", "check_counts", "published"]
+__all__ = ["SERIES", "SETS", "STRINGS", "Source", "check_counts", "published", "summary"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Source(d2ke.datasets.Source):
     alternatives : mapping
         For some of `files`, other files with the same content, used if it is missing.
     counts : mapping
-        The published entries of `Dataset.summary`.
+        The published entries of `summary`.
     package : str, optional
         A module that the loader needs, outside d2ke's dependencies.
     remark : str
@@ -40,10 +43,33 @@ class Source(d2ke.datasets.Source):
     remark: str = ""
 
 
+def summary(dataset: Dataset) -> dict[str, Any]:
+    """Count the objects of a data set and its classes.
+
+    ``n_objects``, ``n_classes``, ``class_sizes`` (in the order of the classes), ``lengths`` (the
+    shortest and the longest), ``n_channels`` (not for strings), ``n_train`` and ``n_test``.
+    """
+    n = len(dataset.objects)
+    sizes = np.unique(dataset.labels, return_counts=True)[1]
+    lengths = dataset.objects.lengths
+    n_train = dataset.source.n_train or train_size(n, rounding=dataset.source.rounding)
+    result = {
+        "n_objects": n,
+        "n_classes": len(sizes),
+        "class_sizes": tuple(sizes.tolist()),
+        "lengths": (int(lengths.min()), int(lengths.max())),
+        "n_train": n_train,
+        "n_test": n - n_train,
+    }
+    if dataset.domain != "strings":
+        result["n_channels"] = dataset.objects.dim
+    return result
+
+
 def published(
     class_sizes: tuple[int, ...], n_train: int | None = None, **others: Any
 ) -> dict[str, Any]:
-    """Return a source's counts: the entries of `Dataset.summary` that are known of it."""
+    """Return a source's counts: the entries of `summary` that are known of it."""
     n = sum(class_sizes)
     counts = {"n_objects": n, "n_classes": len(class_sizes), "class_sizes": class_sizes, **others}
     return counts if n_train is None else counts | {"n_train": n_train, "n_test": n - n_train}
@@ -51,7 +77,7 @@ def published(
 
 def check_counts(dataset: Dataset, source: Source) -> None:
     """Refuse a data set whose counts are not the published ones; name all that differ."""
-    counts, published = dataset.summary, source.counts
+    counts, published = summary(dataset), source.counts
     differences = []
     if counts["n_classes"] == published["n_classes"]:
         sizes = counts["class_sizes"], published["class_sizes"]

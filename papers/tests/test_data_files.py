@@ -14,7 +14,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 from papers.datasets import REGISTRY, load
 from papers.datasets.auslan import load_auslan
-from papers.datasets.source import check_counts, published
+from papers.datasets.source import check_counts, published, summary
 from papers.datasets.ucr import load_parts
 
 # Tens of megabytes of images, or of text.
@@ -33,7 +33,7 @@ def test_real_counts_and_split(data_dir, name):
     dataset = load(name, data_dir)
     assert isinstance(dataset.objects, Objects)
     assert len(dataset.objects) == len(dataset.labels)
-    assert {key: dataset.summary[key] for key in REGISTRY[name].counts} == REGISTRY[name].counts
+    assert {key: summary(dataset)[key] for key in REGISTRY[name].counts} == REGISTRY[name].counts
     train, test = dataset.split(seed=1)
     assert len(train) == REGISTRY[name].counts["n_train"]
     assert len(test) == REGISTRY[name].counts["n_test"]

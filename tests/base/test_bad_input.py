@@ -280,11 +280,6 @@ CASES = [
     (TypeError, "alphabet_size", d2ke.theory.effective_dimension, "strings", given(length=3)),
     (ValueError, ("length", "0"), d2ke.theory.effective_dimension, "strings",
      given(length=0, alphabet_size=4)),
-    (ValueError, ("gram", "(3, 4)"), d2ke.theory.kernel_error, Z, given(gram=K[:3])),
-    (ValueError, ("sizes[1]", "9"), d2ke.theory.kernel_error, Z, given(gram=K, sizes=[1, 9])),
-    (ValueError, ("gram", "symmetric"), d2ke.theory.kernel_error, Z, given(gram=LOPSIDED)),
-    (ValueError, ("features", "2", "4"), d2ke.theory.kernel_error, Z, given(features=Z[:2])),
-    (ValueError, ("sizes", "empty"), d2ke.theory.kernel_error, Z, given(gram=K, sizes=[])),
     # Learners.
     (ValueError, ("y", "one class"), d2ke.train, [1, 1, 1, 1], Z),
     (TypeError, ("y[1]", "1"), d2ke.train, ["a", 1, "b", "b"], Z),

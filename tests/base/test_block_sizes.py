@@ -91,7 +91,6 @@ def tour_learners(folder):
 
 
 def tour_theory(folder):
-    yield d2ke.theory.kernel_error(Z, gram=Z @ Z.T)
     yield d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20)
 
 

@@ -144,7 +144,6 @@ VALID = {
     "effective_dimension": {"kind": "strings", "length": 3, "alphabet_size": 4},
     "features_needed": {"eps": 0.1, "delta": 0.1, "p": 3.0, "gamma": 1.0},
     "features_needed_for_risk": {"eps": 0.1, "delta": 0.1, "p": 3.0, "gamma": 1.0},
-    "kernel_error": {"Z": POINTS, "gram": K},
     "lipschitz_constant": {"w": [1.0], "gamma": 1.0},
     "soft_min_distance": {"D": D, "gamma": 1.0},
 }

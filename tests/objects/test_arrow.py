@@ -74,12 +74,6 @@ def test_many_letters():
     assert X.dtype == np.uint16
 
 
-@RECENT
-def test_runs_of_equal_strings():
-    column = pa.RunEndEncodedArray.from_arrays([2, 5], ["ab", "c"])
-    assert list(d2ke.pack(column)) == ["ab", "ab", "c", "c", "c"]
-
-
 NUMBERS = ["float64", "float32", "float16", "int64", "uint8", "bool_"]
 
 
@@ -141,19 +135,6 @@ def test_nulls_that_stand_for_missing_values(kind):
         d2ke.pack(pa.array([[1.0], None]), missing=True)
     with pytest.raises(TypeError, match=r"items\[0\] has None at position 1"):
         d2ke.pack(pa.array([[[1.0, 2.0], None]]), missing=True)
-
-
-def test_tensors():
-    A = np.arange(24.0).reshape(4, 3, 2)
-    column = pa.FixedShapeTensorArray.from_numpy_ndarray(A)
-    assert d2ke.pack(column) == d2ke.pack(A)
-
-
-@RECENT
-def test_views_of_lists():
-    column = pa.ListViewArray.from_arrays([1, 1, 0], [3, 0, 1], pa.array([4.0, 1, 2, 3]))
-    assert d2ke.pack(column) == d2ke.pack([[1.0, 2, 3], [], [4]])
-    assert d2ke.pack(column[1:]) == d2ke.pack([[], [4.0]])
 
 
 @given(TOKENS, st.sampled_from(["string", "dictionary"]), CUTS)
