@@ -36,7 +36,7 @@ from d2ke.distances.registry import (
     usual_distance,
 )
 from d2ke.distances.string_rows import not_empty
-from d2ke.objects.compatibility import matched, refuse_weights
+from d2ke.objects.compatibility import in_order, matched, refuse_weights
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import list_of
@@ -218,6 +218,8 @@ def _not_a_distance(names: ArgumentNames, i: int, j: int, value: float) -> Value
 def _python_problem(
     X: Any, Y: Any, function: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
+    if isinstance(X, Objects) and isinstance(Y, Objects):
+        Y = in_order(Y, X.channel_names, names.y, names.x)
     x = list_of(names.x, X)
     y = x if Y is None else list_of(names.y, Y)
     _refuse_weights(X, Y, names, "a Python distance")

@@ -26,6 +26,7 @@ from d2ke.distances.problem import (
     Transform,
 )
 from d2ke.distances.registry import usual_distance
+from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, span_of
 from d2ke.objects.record_packing import as_categories, pack_records
 from d2ke.objects.records import Records, check_use
@@ -96,6 +97,9 @@ def _check_columns(
         called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         values, others = x[name].values, None if y is x else y[name].values
         check_use(called.y, y[name].use, x[name].use, called.x)
+        if isinstance(values, Objects) and isinstance(others, Objects):
+            others = in_order(others, values.channel_names, called.y, called.x)
+            y.columns[name] = replace(y[name], values=others)
         try:
             if isinstance(method, str) and method in PLAIN:
                 if params:
@@ -112,8 +116,6 @@ def _check_columns(
                 raise
             kind = ArgumentTypeError if isinstance(error, TypeError) else ArgumentError
             raise kind(f"distance[{name!r}]", f"is wrong: {error}") from None
-        if y is not x and isinstance(problems[name].y, Objects):  # with channels in x's order
-            y.columns[name] = replace(y[name], values=problems[name].y)
     return x, y, problems
 
 

@@ -31,8 +31,10 @@ from d2ke.models.blocks import (
     take,
 )
 from d2ke.models.families import FamilyScales
+from d2ke.models.inputs import InputKind
 from d2ke.models.recipes import blocks_of_objects
 from d2ke.models.training_inputs import Choice
+from d2ke.objects.container import Objects
 from d2ke.samplers import training_objects
 
 
@@ -113,6 +115,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         sample = Sample(take(objects, rows), rows, None, self.n_threads, progress)
         blocks = choice.blocks or blocks_of_objects(sample.objects, choice, len(objects))
         self.blocks_, Z = fit_blocks(blocks, sample, seed)
+        self._kind = InputKind.of(sample.objects, self.blocks_)
         scales, family = FamilyScales.of(Z, self.blocks_), per_feature(self.blocks_, "family")
         _, place, sizes = np.unique(family, return_inverse=True, return_counts=True)
         self.scaling_ = Scaling(scales.mean, scales.balanced / np.sqrt(sizes[place]))
@@ -122,6 +125,8 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         """Return the features of objects, float32 of shape (n, R)."""
         check_is_fitted(self)
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
+        if isinstance(objects, Objects):
+            objects = self._kind.check("X", objects, X, self.blocks_, None)
         Z = block_features(self.blocks_, objects, self.n_threads)
         return self.scaling_.scale(Z, Z)
 

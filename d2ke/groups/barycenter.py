@@ -164,7 +164,7 @@ def barycenter(
         start = _medoid(pairs, weights, rng, n_threads)
     else:
         start = one_object("initial", initial, row.kind)
-        check_pairs(pairs.x, start, row.name, params, names)
+        start = check_pairs(pairs.x, start, row.name, params, names).y
         if row.kind == "strings":  # of one alphabet
             start = concatenate([start, pairs.x])[:1]
     if row.kind == "strings":

@@ -135,9 +135,19 @@ def classifier(X, Y_):
     return (fitted.predict(Y_) == Y).all()
 
 
+def transformer(X, Y_):
+    from d2ke.estimators import D2KETransformer
+
+    fitted = D2KETransformer(R=32, random_state=0).fit(X)
+    return np.allclose(fitted.transform(X), fitted.transform(Y_))
+
+
 def records(X, Y_):
     X, Y_ = ({"s": x if isinstance(x, d2ke.Objects) else d2ke.pack(x)} for x in (X, Y_))
-    return same(d2ke.distance_matrix(X, Y_, distance={"s": "dtw"}))
+    return all(
+        same(d2ke.distance_matrix(X, Y_, distance={"s": distance}))
+        for distance in ("dtw", lambda x, y: np.abs(x - y)[:, 0].max())
+    )
 
 
 DOORS = {
@@ -169,6 +179,14 @@ DOORS = {
     "transform": predicts(lambda X, model: d2ke.d2ke_transform(X, model)),
     "novelty": predicts(lambda X, model: d2ke.novelty(X, model)),
     "kneighbors": classifier,
+    "transformer": transformer,
+    "function": lambda X, Y: same(
+        d2ke.distance_matrix(X, Y, distance=lambda x, y: np.abs(x - y)[:, 0].max())
+    ),
+    "barycenter": lambda X, Y: np.allclose(
+        d2ke.barycenter(X, initial=_objects(Y)[[2]], max_iter=0).distances,
+        d2ke.barycenter(X, initial=_objects(X)[[2]], max_iter=0).distances,
+    ),
     "records": records,
 }  # fmt: skip
 
