@@ -45,16 +45,6 @@ def test_a_block_beside_the_recipe():
         d2ke.save_model(io.BytesIO(), model)
 
 
-def test_a_block_of_a_column():
-    """Rows without an entry have the mean features of the others."""
-    words = [None if i % 9 == 4 else word for i, word in enumerate(WORDS)]
-    table = {"word": words, "size": RNG.normal(size=len(words))}
-    model = d2ke.d2ke_train(SECONDS, table, blocks=[Length(column="word")])
-    block = model.blocks[0]
-    lengths = [len(word) / block.longest for word in words if word]
-    assert block.fill == pytest.approx(np.mean(lengths))
-
-
 def test_what_is_not_a_block_is_refused():
     for blocks, message in (
         (["levenshtein"], r"blocks\[0\] must be a Block, or have fit, resized, R, name"),

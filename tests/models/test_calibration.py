@@ -33,17 +33,6 @@ def test_two_classes_have_platts_curve():
     assert (np.diff(found[np.argsort(F[:, 0])]) > -1e-12).all()
 
 
-def test_more_classes_have_a_temperature_and_offsets():
-    F, y, P = decisions_of(20_000, 4)
-    fitted = Calibration.fit(F, y, 4)
-    assert fitted.scale == pytest.approx(2.0, abs=0.1)
-    np.testing.assert_allclose(np.diff(fitted.offsets), 0.3, atol=0.1)
-    same = P.argmax(axis=1) == F.argmax(axis=1)
-    assert np.abs(fitted.probabilities(F) - P)[same].max() < 0.03
-    assert (fitted.probabilities(F).argmax(axis=1) == F.argmax(axis=1)).all()
-    assert fitted.error < 0.03
-
-
 def test_the_loss_is_least():
     F, y, _ = decisions_of(60, 3)
     fitted, m = Calibration.fit(F, y, 3), len(y)

@@ -129,17 +129,6 @@ def test_scores_of_pieces_get_the_groups(monkeypatch):
     assert (kept[0] == model.groups).all()
 
 
-@pytest.mark.parametrize("task", ["regression", "label sets"])
-def test_other_tasks(task):
-    y, X, _, _, _ = copies(np.random.default_rng(2))
-    rng = np.random.default_rng(0)
-    values = y + rng.normal(size=len(y)) / 9
-    if task == "label sets":
-        values = np.stack([y, 1 - y], axis=1)
-    model = d2ke.d2ke_train(values, X, R=64)
-    assert_found(model)
-
-
 def test_records_and_files():
     y, X, *_ = copies(np.random.default_rng(3))
     rng = np.random.default_rng(0)

@@ -19,6 +19,8 @@ def test_arrays_are_series_and_sets_are_said():
     assert sets.kind == sets[:3].kind == sets.span(0, 2).kind == "sets"
     assert d2ke.pack(POINTS, weights=[np.ones(6)] * 40).kind == "sets"
     assert repr(sets).startswith("<40 sets of 2-dimensional vectors")
+    with pytest.raises(TypeError, match="weights, which go with sets, but series"):
+        d2ke.pack(POINTS, weights=[np.ones(6)] * 40, kind="series")
 
 
 def test_the_recipe_follows_the_kind():
@@ -46,19 +48,6 @@ def test_a_reading_of_a_file(tmp_path):
     assert bags.labels.tolist() == Y
     with pytest.raises(ValueError, match=r"kind is 'strings', but .*bags.npz holds series"):
         d2ke.io.read_objects(tmp_path / "bags.npz", kind="strings")
-
-
-def test_sets_are_no_series():
-    sets = d2ke.pack(POINTS, kind="sets")
-    with pytest.raises(TypeError, match="'dtw' is for series, but X holds sets"):
-        d2ke.distance_matrix(sets, distance="dtw")
-    with pytest.raises(TypeError, match="'dtw' is for series, but X holds sets"):
-        d2ke.d2ke_train(Y, sets, distance="dtw")
-    model = d2ke.d2ke_train(Y, POINTS, distance="dtw", R=32)
-    with pytest.raises(TypeError, match="X holds sets, but the model was trained on series"):
-        d2ke.d2ke_predict(None, sets, model)
-    with pytest.raises(TypeError, match="weights, which go with sets, but series"):
-        d2ke.pack(POINTS, weights=[np.ones(6)] * 40, kind="series")
 
 
 def test_recipe_of_bags():

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from reference import reloaded
 from reference import ridge as solved
 
 import d2ke
@@ -194,16 +193,6 @@ def test_novelty_compares_with_the_nearest_others():
     F[own.rows, own.columns] = own.hidden
     rows = model.reference.sums(F)
     np.testing.assert_allclose(model.reference.rows, rows, rtol=2e-3, atol=1e-3)
-
-
-def test_a_saved_model_keeps_them():
-    block = Block("words", "levenshtein", training_objects, N)
-    model = d2ke.d2ke_train(Y, WORDS, blocks=[block], n_threads=1)
-    loaded = reloaded(model)
-    np.testing.assert_array_equal(loaded.blocks[0].own, model.blocks[0].own)
-    X = d2ke.pack(WORDS)
-    features = [m.features(X, 1, np.arange(N)) for m in (model, loaded)]
-    np.testing.assert_array_equal(*features)
 
 
 def test_an_explanation_of_a_training_object_adds_up():

@@ -3,7 +3,6 @@
 
 import io
 import json
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -53,26 +52,10 @@ def test_vectors(distance):
     for one, other in zip(model.blocks, again.blocks, strict=True):
         assert one.omega == other.omega
         assert (one.gamma == other.gamma).all()
+        np.testing.assert_array_equal(one.own, other.own)
         assert one.parameters == other.parameters
         assert one.from_omega == other.from_omega
     one, other = (d2ke.d2ke_predict(None, X, m)[2] for m in (model, again))
-    assert one.tobytes() == other.tobytes()
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"objects": ["wörd"], "labels": "y"},
-        {"objects": [f"column {i}" for i in range(9999)], "ids": "id", "time": "t"},
-        {"labels": "y"},
-    ],
-)
-def test_names_of_columns(columns):
-    plain = d2ke.d2ke_train(LABELS["int"], X_STRINGS, R=40, groups="none")
-    model = replace(plain, columns=columns)
-    again = reloaded(model)
-    assert again.columns == columns
-    one, other = (d2ke.d2ke_predict(None, X_STRINGS, m)[2] for m in (plain, again))
     assert one.tobytes() == other.tobytes()
 
 
@@ -136,12 +119,6 @@ def content():
     return stream.getvalue()
 
 
-def test_truncated_files_are_refused(content):
-    for size in (0, 10, 600, len(content) // 2):
-        with pytest.raises(ValueError, match="file"):
-            d2ke.load_model(io.BytesIO(content[:size]))
-
-
 def test_files_of_others_and_newer_ones(content, tmp_path):
     stream = io.BytesIO(content)
     with h5py.File(stream, "r+") as store:
@@ -154,8 +131,6 @@ def test_files_of_others_and_newer_ones(content, tmp_path):
         with pytest.raises(ValueError, match="not a model saved by d2ke: another program wrote it"):
             d2ke.load_model(io.BytesIO(other.getvalue()))
     d2ke.io.save_features(tmp_path / "Z.h5", np.eye(2))
-    with pytest.raises(ValueError, match=r"Z\.h5 is not a model saved by d2ke: another program"):
-        d2ke.load_model(tmp_path / "Z.h5")
 
 
 def _set(store, name, value):
@@ -205,13 +180,6 @@ def test_hostile_files_are_refused(name, content, tmp_path):
     seal_model(path)
     with pytest.raises(ValueError, match=r"m\.h5 is damaged"):
         d2ke.load_model(path)
-
-
-def test_the_file_is_plain_hdf5(content):
-    with h5py.File(io.BytesIO(content), "r") as store:
-        assert store["model/blocks/0/omega/offsets"].shape == (6,)
-        text = json.dumps(get_json(store, "structure"))
-    assert '{"view": ["part", {"mapping": [["stop", 0.5]]}]}' in text
 
 
 def test_labels_in_the_other_byte_order(tmp_path):

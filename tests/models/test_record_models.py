@@ -52,18 +52,6 @@ def trained():
 NEW = table(N, 1)
 
 
-def test_all_columns_say_what_none_says_alone(trained):
-    y, data, model = trained
-    assert model.accuracy > 85
-    assert d2ke.d2ke_predict(*NEW, model)[1] > 85
-    for name in data:
-        others = {"name": ["x", "y"] * (N // 2)} if name in ("age", "town") else {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # age and town learn next to nothing
-            alone = d2ke.d2ke_train(y, others | {name: data[name]}, R=60)
-        assert alone.accuracy < 75
-
-
 def test_prediction_and_features(trained):
     model = trained[2]
     predicted, _, decisions = d2ke.d2ke_predict(None, NEW[1], model)
@@ -91,18 +79,6 @@ def test_prediction_and_features(trained):
     text = str(model)
     for part in ("name: parts", "walk: windows", "name: anywhere", "of 6 classes", "town"):
         assert part in text
-
-
-def test_the_model_of_a_frame_is_that_of_a_dict(trained):
-    pd = pytest.importorskip("pandas")
-    y, data, _ = trained
-    towns = data["town"]
-    labels = np.full(len(y), None, object)
-    labels[towns.rows] = towns.values
-    frame = pd.DataFrame({**data, "town": pd.Categorical(labels)})
-    one = d2ke.d2ke_train(y, frame, R=60)
-    other = d2ke.d2ke_train(y, data, R=60)
-    np.testing.assert_array_equal(one.linear.weights, other.linear.weights)
 
 
 def test_round_trip(trained):
@@ -165,18 +141,6 @@ def test_entries_that_are_all_missing_give_the_mean(trained):
     assert np.abs(Z[0, there]).max() < 0.05
 
 
-def test_regression_hinge_and_many_rows():
-    """More rows than features: two passes, and blocks of rows."""
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=600)
-    words = rng.choice(["aab", "bba"], 600)
-    y = x + 2 * (words == "aab") + 0.1 * rng.normal(size=600)
-    model = d2ke.d2ke_train(y, {"word": words, "x": x}, R=8)
-    assert model.accuracy > 0.95
-    y = np.where(x > 0, words, "c")
-    assert d2ke.d2ke_train(y, {"word": words, "x": x}, R=8).accuracy > 95
-
-
 def test_distances_and_blocks_of_columns():
     rng = np.random.default_rng(2)
     data = {"a": ["ab", "ba"] * 20, "b": rng.normal(size=(40, 8)), "c": rng.normal(size=40)}
@@ -203,10 +167,8 @@ DATA = {"a": ["ab", "ba"] * 6, "x": np.arange(12.0)}
         ({"x": np.arange(12.0)}, {}, "X has no column of objects among its 1"),
         ({**DATA, "z": [1]}, {}, r"X\['z'\] has 1 rows, but X\['a'\] has 12"),
         (DATA, {"distance": {"b": "dtw"}}, "distance names the column 'b'"),
-        (DATA, {"distance": "dtw"}, r"X\['a'\] holds strings"),
         ({**DATA, "b": ["x"] * 12}, {"distance": "levenshtein"}, "must say of which column"),
         (DATA, {"window": 3}, "records have no parameters of one distance"),
-        (DATA, {"R": 0}, "R must be"),
         (
             DATA,
             {"blocks": [d2ke.Block("b", "dtw", d2ke.samplers.training_objects, 4)]},
@@ -233,9 +195,6 @@ def test_refused_at_prediction(trained):
     with pytest.warns(UserWarning, match="the columns 'size' are not used"):
         more = d2ke.d2ke_predict(None, data | {"size": [1.0] * N}, model)[2]
     assert (more == d2ke.d2ke_predict(None, data, model)[2]).all()
-    other = d2ke.d2ke_train([0, 1] * 6, DATA["a"], R=16)
-    with pytest.raises(TypeError, match="one dict; a sequence of objects is needed"):
-        d2ke.d2ke_predict(None, DATA, other)
 
 
 def test_unseen_categories_and_letters(trained):
@@ -246,16 +205,6 @@ def test_unseen_categories_and_letters(trained):
     text = " ".join(str(one.message) for one in caught)
     assert "such as 'Bonn' in X['town'][0]" in text
     assert "in X['name'][0]" in text
-    with pytest.raises(ValueError, match=r"X\['name'\]\[0\] has the letter 'Å'"):
-        d2ke.d2ke_predict(None, row, model, unseen_letters="refuse")
-
-
-def test_features_of_a_file(trained, tmp_path):
-    model = trained[2]
-    path = tmp_path / "features.h5"
-    d2ke.write_features(path, NEW[1], model)
-    with d2ke.io.open_features(path) as file:
-        np.testing.assert_allclose(file[:], d2ke.d2ke_transform(NEW[1], model), atol=1e-6)
 
 
 def test_explanation(trained):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models of several labels an object."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,8 +89,6 @@ def test_more_objects_than_features_and_updates():
     assert updated.n_added == 40
     assert isinstance(updated.task, LabelSets)
     assert d2ke.d2ke_predict(more, new, updated)[1] > 50
-    with pytest.raises(ValueError, match="a matrix of 3 columns of 0 and 1"):
-        d2ke.d2ke_update(more[:, :2], new, model)
 
 
 def test_names_of_a_frame_and_files(model):
@@ -127,8 +123,6 @@ def test_lists_of_rows_are_matrices():
     one, other = (d2ke.d2ke_train(labels, X, **options) for labels in (y, np.array(y)))
     assert isinstance(one.task, LabelSets)
     np.testing.assert_array_equal(one.confusion, other.confusion)
-    with pytest.raises(ValueError, match="nested sequence; several labels an object are a matrix"):
-        d2ke.d2ke_train([["a"], ["a", "b"], [], ["b"]] * 5, X, **options)
 
 
 def test_many_labels():
@@ -155,17 +149,6 @@ def test_weights_count_as_rows_and_groups_are_left_out():
     assert grouped.accuracy > grouped.largest_class
 
 
-def test_little_learned_is_warned_of():
-    rng = np.random.default_rng(0)
-    X = ["".join(rng.choice(list("abcd"), 8)) for _ in range(N)]
-    with pytest.warns(UserWarning, match=r"nothing was learned: of the cross-validated labels"):
-        d2ke.d2ke_train(rng.integers(0, 2, (N, 3)), X, blocks=BLOCKS)
-    Y, X = words()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        d2ke.d2ke_train(Y, X, blocks=BLOCKS)
-
-
 Y3, _ = words()
 SEVENTH = np.arange(3 * N).reshape(N, 3) == 7
 FEW = pd.Series(Y3[:, 0], dtype="Int64").where(np.arange(N) != 5)
@@ -173,8 +156,6 @@ BAD = [
     (np.where(SEVENTH, 2, Y3), {}, r"y\[2\] is 2 in column 1; .* 0 or 1"),
     (np.where(SEVENTH, np.nan, Y3), {}, r"y\[2\] is nan in column 1"),
     (np.where(np.arange(3) == 1, 1, Y3), {}, "has 1 only in column 1"),
-    (Y3[:, :1], {}, "one-dimensional"),
-    (Y3[1:], {}, "119 labels"),
     (Y3.astype(str), {}, "a matrix of <U"),
     (Y3, {"task": "regression"}, "a regression has one target"),
     (Y3, {"class_weight": "balanced"}, "y has several: give sample_weight"),
@@ -213,8 +194,6 @@ def test_functions_of_one_label_refuse(model):
         d2ke.predict(None, np.zeros((2, model.R)), model.linear)
     with pytest.raises(ValueError, match="several labels: use d2ke_train"):
         D2KEClassifier().fit(X, Y)
-    with pytest.raises(ValueError, match="a matrix of 3 columns"):
-        d2ke.d2ke_predict(Y[:, 0], X, model)
 
 
 @pytest.mark.parametrize("as_frame", [False, True])

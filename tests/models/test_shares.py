@@ -167,15 +167,6 @@ def test_the_choice_is_that_of_the_definition(n_classes, R, case):
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_family_of_noise_has_the_smaller_share():
-    rng = np.random.default_rng(0)
-    y = np.arange(150) % 3
-    told, noise = features(y, 3.0, rng, 100), features(y, 1e3, rng, 100)
-    labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(100, 100)
-    for Z, name in ((np.hstack([told, noise]), "second"), (np.hstack([noise, told]), "first")):
-        assert choice(Z, blocks, labels, 0).of_families[name] < 0.25
-
-
 def test_a_member_that_is_clearly_better_is_alone():
     rng = np.random.default_rng(0)
     y = np.arange(600) % 3
@@ -224,14 +215,6 @@ def test_all_of_many_columns_count():
     a = chosen([first, second, (first + second) / 2], T, weights, np.arange(24))
     assert shares["first"] == pytest.approx(a[0] + a[2] / 2, abs=1e-4)
     assert shares["first"] > 0.6
-
-
-def test_few_objects_choose_nearly_equal_shares():
-    rng = np.random.default_rng(1)
-    y = np.arange(6) % 2
-    Z = np.hstack([features(y, 1.0, rng), features(y, 0.9, rng)])
-    labels = Labels(Classes(np.arange(2)), y)
-    assert 0.3 < choice(Z, of_sizes(20, 20), labels, 0).of_families["first"] < 0.7
 
 
 def named(families, columns=None, members=None):

@@ -240,8 +240,6 @@ def test_tracks_of_places_are_seen_as_they_are():
         ([], {}, "distance is an empty list"),
         (["dtw", 3], {}, r"distance\[1\] must be a name or a function, got 3"),
         (["dtw", "msm"], {"window": 3}, r"no common parameters \(window\)"),
-        (["dtw", "levenshtein"], {}, "'levenshtein' is for strings, but X holds series"),
-        (["dtw", "none"], {}, "distance must be one of"),
     ],
 )
 def test_wrong_lists_of_distances(distance, params, message):
@@ -331,19 +329,6 @@ def test_wrong_input_is_named(name, of_strings):
         call(*of_strings)
 
 
-def test_a_channel_more_is_named():
-    model = d2ke.d2ke_train([0, 1] * 5, [[1.0, 2.0], [2.0, 1.0]] * 5, R=20)
-    with pytest.raises(ValueError, match=r"2 dimensions .* trained on 1"):
-        d2ke.d2ke_predict(None, [np.ones((3, 2))], model)
-    with pytest.raises(ValueError, match=r"X\[1\] is empty"):
-        d2ke.d2ke_predict(None, [[1.0], []], model)
-
-
-def test_values_that_are_too_large_are_named():
-    with pytest.raises(ValueError, match="block 'resampled, to omega' are beyond the range"):
-        d2ke.d2ke_train([0, 1] * 5, [[1e200], [-1e200]] * 5, distance="mhd")
-
-
 def test_several_objects_are_not_explained(of_strings):
     _, X, model = of_strings
     series = [np.arange(9.0) + i % 2 for i in range(20)]
@@ -404,7 +389,6 @@ def test_targets_whose_squares_float64_does_not_hold(y):
     [
         ({"sampler": lambda R, X, seed: 3}, "sampler of block 'a' must return Objects or a list"),
         ({"views": (lambda X: 3,)}, "the view '<lambda>' must return as many Objects .* int"),
-        ({"views": (lambda X: X[:5],)}, "the view '<lambda>' must return .* 20; .* <5 strings"),
         ({"views": d2ke.views.difference}, "views of block 'a' must be a tuple"),
         ({"members": None}, "members of block 'a' must be a tuple of strings, got None"),
         ({"members": "b"}, "members of block 'a' must be a tuple of strings, got 'b'"),
@@ -505,9 +489,6 @@ def test_objects_of_weight_0_are_left_out(R):
     ("weights", "message"),
     [
         ({"class_weight": "even"}, "class_weight must be 'balanced' or a dict .*'even'"),
-        ({"class_weight": {7: 1}}, "class_weight names 7, which is not in y"),
-        ({"class_weight": {1: 0}}, r"class_weight\[1\] .* 0"),
-        ({"class_weight": {1: np.nan}}, r"class_weight\[1\] .*nan"),
         ({"class_weight": "balanced", "task": "regression"}, "class_weight is for classes"),
         ({"sample_weight": [1.0]}, r"sample_weight has the shape \(1,\); X has 12 objects"),
         ({"sample_weight": [1.0] * 11 + [-1]}, r"sample_weight\[11\] must be finite.*-1"),
@@ -562,8 +543,6 @@ def test_groups_need_features_in_memory(monkeypatch):
     ("groups", "message"),
     [
         (["a"] * 12, "groups has one group only, .*'a'"),
-        (["a", "b"], "groups"),
-        ([None] + [1] * 11, "groups"),
         ("person", "groups must be a group for each object, or 'none'; got 'person'"),
     ],
 )

@@ -122,10 +122,6 @@ def test_refused():
     model = d2ke.d2ke_train(y, X, R=8, keep_sums=True)
     with pytest.raises(ValueError, match=re.escape("y[1] is 'q', which is not one of")):
         d2ke.d2ke_update(["w", "q"], ["ab", "ba"], model)
-    with pytest.raises(TypeError, match="y holds integers, but the model's classes are strings"):
-        d2ke.d2ke_update([0, 1], ["ab", "ba"], model)
-    with pytest.raises(ValueError, match="y has 1 labels, but X has 2 rows"):
-        d2ke.d2ke_update(["w"], ["ab", "ba"], model)
     with pytest.raises(
         ValueError, match=re.escape("train it with d2ke_train(..., keep_sums=True)")
     ):

@@ -138,15 +138,6 @@ def saved(model):
     return file.getvalue()
 
 
-def test_the_default_model_of_series_has_windows(model):
-    model = model[0]
-    assert {block.family for block in model.blocks} & {"windows"}
-    assert model.accuracy > 80
-    text = str(model)
-    assert "shares of the kernel" in text
-    assert "windows" in text
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
