@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from experiment_cases import SMALL, subset
 
-from papers import paper
+from papers import paper, scaling
 from papers import tables as module
 from papers.datasets import REGISTRY, load
 from papers.methods import METHODS, Division, evaluate
@@ -121,3 +121,18 @@ def test_settings_fit_the_data_sets():
         key = "size" if REGISTRY[name].domain == "sets" else "length"
         assert key in setting.omega
         assert all(values for values in setting.omega.values())
+
+
+def test_cost_against_size(monkeypatch, capsys):
+    """A method stops before the size that would take too long."""
+    monkeypatch.setattr(scaling, "load", lambda name: subset("digits-str8", 300))
+    monkeypatch.setitem(SETTINGS, "digits-str8", SMALL["digits-str8"])
+    words = ["digits-str8", "--R", "16", "--smallest", "40", "--threads", "1"]
+    scaling.main([*words, "--methods", "d2ke", "knn", "--largest", "80"])
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[:2] for row in rows] == [
+        ["| D2KE", "40"], ["| D2KE", "80"], ["| KNN", "40"], ["| KNN", "80"],
+    ]  # fmt: skip
+    assert all(float(row[2]) > 10 and float(row[3]) >= float(row[4][:-2]) for row in rows)
+    scaling.main([*words, "--methods", "knn", "--seconds", "1e-9"])
+    assert len(capsys.readouterr().out.splitlines()) == 3
