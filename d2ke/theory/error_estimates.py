@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,14 @@ from d2ke._base.blas import product_pool
 from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 
 _TILE_ROWS = 256
 _TILE_VALUES = 1 << 20
 _CHUNK = 1024  # columns taken to float64 at a time
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class KernelError:
     """Errors of a kernel's estimate by R random features, for several R.
 
