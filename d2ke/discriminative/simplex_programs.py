@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from d2ke._base.arrays import symmetric_matrix
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke._ext import simplex_qp as _kernel
 
 _ROUNDS = 3  # in each the gradient is computed anew, since updates accumulate rounding errors
@@ -21,7 +21,7 @@ _POWER_STEPS = 12
 _LARGEST = 2.0**1000  # sums of such numbers are finite
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class SimplexSolution:
     """A stationary point of a quadratic program on the simplex.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.results import result
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures
@@ -23,7 +24,7 @@ from d2ke.objects.packed import offsets_of
 _MAX_VALUES = 2**31  # of a feature matrix
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class KernelFeatureMap:
     """A map of sets to vectors whose Euclidean distances are nearly their kernel distances.
 

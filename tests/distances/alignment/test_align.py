@@ -342,7 +342,7 @@ def test_text():
     ]
     path = str(d2ke.align(np.zeros(30), np.zeros(30)))
     assert path.splitlines()[1] == "x[0] y[0]  cost 0"
-    assert path.endswith("and 10 more")
+    assert path.endswith("    and 10 more")
     assert "mass 0.5" in str(d2ke.align([[0.0], [1.0]], [[1.0], [2.0]], "emd"))
 
 
