@@ -459,8 +459,6 @@ CASES = [
     (ValueError, ("n_neighbors", "0"), d2ke.discriminative.bandwidth, Z, given(n_neighbors=0)),
     (ValueError, ("X", "one point"), d2ke.discriminative.bandwidth, Z[:1]),
     (ValueError, ("Y", "3", "2"), d2ke.discriminative.gaussian_gram, Z, np.ones((2, 3))),
-    (ValueError, ("tol", "0"), d2ke.discriminative.simplex_qp, K, ALPHA, given(tol=0.0)),
-    (ValueError, ("max_steps", "0"), d2ke.discriminative.simplex_qp, K, ALPHA, given(max_steps=0)),
     (ValueError, ("labels", "3", "4"), d2ke.discriminative.clustering_accuracy, Y, [0, 1, 1]),
     (ValueError, "y", d2ke.discriminative.clustering_accuracy, [], []),
     # Data sets.

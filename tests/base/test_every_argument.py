@@ -123,7 +123,6 @@ VALID = {
     "similarity_machine_predict": {"model": MACHINE, "S_new": K},
     "similarity_machine_bound": {"model": MACHINE, "S": K, "y": Y},
     "neighbor_similarities": {"points": POINTS, "n_neighbors": 2},
-    "simplex_qp": {"H": K, "f": ALPHA},
     # Measures.
     "curve": {"points": POINTS, "n_samples": 3},
     "mesh": {"vertices": np.eye(3), "faces": [[0, 1, 2]], "n_samples": 3},
