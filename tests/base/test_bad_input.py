@@ -466,9 +466,6 @@ CASES = [
     (TypeError, ("train", "list"), datasets.standardize, [[1.0]]),
     (TypeError, ("others[0]", "strings"), datasets.standardize, d2ke.pack(SERIES),
      d2ke.pack(WORDS)),
-    (ValueError, ("fraction", "1.5"), datasets.train_test_split, 4, given(fraction=1.5, seed=0)),
-    (ValueError, ("n_or_labels", "1"), datasets.train_test_split, 1, given(seed=0)),
-    (ValueError, ("rounding", "'up'"), datasets.train_test_split, 4, given(seed=0, rounding="up")),
     # MATLAB's names.
     (ValueError, ("w", "-2"), matlab.dtw_c, [[0.0]], [[1.0]], -2),
     (ValueError, ("s", "nan"), matlab.dtw_c, [[NAN]], [[1.0]]),
