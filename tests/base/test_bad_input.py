@@ -459,8 +459,6 @@ CASES = [
     (ValueError, ("n_neighbors", "0"), d2ke.discriminative.bandwidth, Z, given(n_neighbors=0)),
     (ValueError, ("X", "one point"), d2ke.discriminative.bandwidth, Z[:1]),
     (ValueError, ("Y", "3", "2"), d2ke.discriminative.gaussian_gram, Z, np.ones((2, 3))),
-    (ValueError, ("tol", "0"), d2ke.discriminative.simplex_qp, K, ALPHA, given(tol=0.0)),
-    (ValueError, ("max_steps", "0"), d2ke.discriminative.simplex_qp, K, ALPHA, given(max_steps=0)),
     (ValueError, ("labels", "3", "4"), d2ke.discriminative.clustering_accuracy, Y, [0, 1, 1]),
     (ValueError, "y", d2ke.discriminative.clustering_accuracy, [], []),
     # Data sets.
@@ -468,9 +466,6 @@ CASES = [
     (TypeError, ("train", "list"), datasets.standardize, [[1.0]]),
     (TypeError, ("others[0]", "strings"), datasets.standardize, d2ke.pack(SERIES),
      d2ke.pack(WORDS)),
-    (ValueError, ("fraction", "1.5"), datasets.train_test_split, 4, given(fraction=1.5, seed=0)),
-    (ValueError, ("n_or_labels", "1"), datasets.train_test_split, 1, given(seed=0)),
-    (ValueError, ("rounding", "'up'"), datasets.train_test_split, 4, given(seed=0, rounding="up")),
     # MATLAB's names.
     (ValueError, ("w", "-2"), matlab.dtw_c, [[0.0]], [[1.0]], -2),
     (ValueError, ("s", "nan"), matlab.dtw_c, [[NAN]], [[1.0]]),
