@@ -347,7 +347,8 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
         # Integers are letters if they were letters in training.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
         first = None if model.kind == "strings" else False
-        objects = pack([x], kind=kind, channels_first=first, name="x")
+        gaps = bool(model.missing)
+        objects = pack([x], kind=kind, channels_first=first, missing=gaps, name="x")
     objects = model.check_objects(objects, "allow")
     if len(objects) != 1:
         raise ArgumentError("x", f"must be one record, got {len(objects)}; take X[i]")

@@ -392,4 +392,6 @@ def test_numbers_are_compared_as_text_and_a_radius_of_0_asks_for_equal_entries()
     table = {"name": ["ann", "ann", "bob", "bobb"], "zip": [12345, 12345, 54321, 54322]}
     assert d2ke.dedupe(table, radius={"name": 1, "zip": 0}).labels.tolist() == [0, 0, 1, 2]
     assert d2ke.dedupe(table, radius=1).labels.tolist() == [0, 0, 1, 1]
-    assert d2ke.dedupe({"zip": table["zip"]}, radius=0).labels.tolist() == [0, 0, 1, 2]
+    for distance in (None, "equal", {"zip": "equal"}):
+        found = d2ke.dedupe({"zip": table["zip"]}, radius=0, distance=distance)
+        assert found.labels.tolist() == [0, 0, 1, 2]
