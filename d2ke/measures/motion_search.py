@@ -15,7 +15,7 @@ from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, lengths, merged
 from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
-_BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
+BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
 _PEAKS = 4  # of each rotation, where that is cheap
 _MIN_FOLLOWED = 6  # motions that every level keeps
@@ -122,7 +122,7 @@ class MotionSearch:
 
     def _search(self) -> Motions:
         """Return motions from which to ascend at the kernel's scale, from coarser scales."""
-        motions, scale = self._many_dimensions() if self.dim > 3 else self._grid()
+        motions, scale = self._grid()
         self.candidates += len(motions)
         # From there down to the kernel's scale, by factors of at most 3.
         levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
@@ -151,7 +151,7 @@ class MotionSearch:
 
     def _grid(self) -> tuple[Motions, float]:
         """Search all translations and rotations at the finest scale that can be afforded."""
-        core, budget = self.near, _BUDGETS[self.dim]
+        core, budget = self.near, BUDGETS[self.dim]
         plan = grid_correlation.plan_grid(core, self.turning, self.shifting, budget)
         if plan.sigma > self.sigma:
             # Far points would only make the grid larger, and so coarser.
@@ -195,49 +195,6 @@ class MotionSearch:
         turn = np.broadcast_to(np.eye(3), (len(angles), 3, 3)).copy()
         turn[:, :2, :2] = angles
         return axis @ turn @ axis.T @ rotations.between(middles[1], middles[0])
-
-    def _many_dimensions(self) -> tuple[Motions, float]:
-        d = self.dim
-        if not self.turning:
-            return self._by_planes(self.near)
-        axes = [_principal_axes(points, lengths(vectors)) for points, vectors in self.near.sides]
-        signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(d - 1)) & 1)
-        signs = np.unique(signs, axis=0)
-        signs = np.concatenate([signs, np.ones((len(signs), 1), dtype=np.int64)], axis=1)
-        signs[:, -1] *= np.sign(
-            signs.prod(axis=1) * np.linalg.det(axes[0]) * np.linalg.det(axes[1])
-        ).astype(np.int64)
-        aligned = np.einsum("ij,sj,kj->sik", axes[0], signs, axes[1])
-        random, triangle = np.linalg.qr(self.rng.standard_normal((_STARTS, d, d)))
-        random *= np.sign(np.einsum("sii->si", triangle))[:, None]
-        random[:, :, -1] *= np.linalg.det(random)[:, None]
-        R = np.concatenate([np.eye(d)[None], aligned, random])
-        scale = max(self.sigma, max(self.reaches) / 2)
-        return Motions(R, np.zeros((len(R), d))), scale
-
-    def _by_planes(self, core: Pair) -> tuple[Motions, float]:
-        """Search translations in pairs of coordinates at a time."""
-        best, alternatives, scale = [], [], self.sigma
-        for k in range(0, self.dim, 2):
-            axes = slice(k, min(k + 2, self.dim))
-            p, q = (np.ascontiguousarray(x[:, axes]) for x in (core.p, core.q))
-            plane = Pair(p, core.u, q, core.v, core.sigma)
-            plan = grid_correlation.plan_grid(plane, False, True, _BUDGETS[2] / self.dim)
-            scale = max(scale, plan.sigma)
-            _, t, values = grid_correlation.translations(
-                plane, plan, self.action, np.eye(p.shape[1])[None], 3, self.n_threads
-            )
-            t = t[np.argsort(-values, kind="stable")]
-            best.append(t[0])
-            alternatives += [(axes, other) for other in t[1:]]
-        starts = [np.concatenate(best)]
-        for axes, other in alternatives:
-            starts.append(starts[0].copy())
-            starts[-1][axes] = other
-        t = np.array(starts)
-        # Errors of all planes add up.
-        R = np.broadcast_to(np.eye(self.dim), (len(t), self.dim, self.dim))
-        return Motions(R, t), scale * math.sqrt(self.dim / 2)
 
     def _within(self, reaches: list[float]) -> Pair:
         """Return the pair with only the points within these distances of the middles."""
@@ -307,15 +264,6 @@ def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
     total = np.cumsum(weights[order])
     at = min(int(np.searchsorted(total, share * total[-1])), len(order) - 1)
     return float(values[order[at]])
-
-
-def _principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the principal axes as columns."""
-    total = weights.sum()
-    if not total > 0:
-        return np.eye(points.shape[1])
-    points = points - weights @ points / total
-    return np.linalg.eigh(np.einsum("n,ni,nj->ij", weights, points, points, optimize=False))[1]
 
 
 def _merge_cells(

@@ -114,10 +114,9 @@ def kernel_align(
         Weights, 1 each by default; of any sign with method="auto".
     method : {"auto", "fptas"}
         "auto": a search of grids of translations and nets of rotations, then ascents
-        from the best, from coarse scales down to sigma. Excellent in 2 and 3
-        dimensions, usable for translations in any; without a guarantee. "fptas": a grid
-        that covers the best motion, for points with weights >= 0 in few dimensions
-        (rotations: 2 and 3); for small sets.
+        from the best, from coarse scales down to sigma, in at most 3 dimensions; without
+        a guarantee. "fptas": a grid that covers the best motion, for points with weights
+        >= 0 in few dimensions (rotations: 2 and 3); for small sets.
     eps : float, optional
         For "fptas": the D_K^2 reached is at most eps W^2 above the least, where W is the
         mean of the total measures. For "auto": accuracy of the distances reported,
@@ -138,8 +137,9 @@ def kernel_align(
     ------
     TypeError, ValueError
         Empty sets, values that are not finite, different dimensions or kinds, arguments
-        out of range, sets that extend over more than 1e12 sigma; for "fptas" negative
-        weights, curves and surfaces, or more candidates than can be tried.
+        out of range, sets of more than 3 dimensions with "auto", sets that extend over more
+        than 1e12 sigma; for "fptas" negative weights, curves and surfaces, or more
+        candidates than can be tried.
 
     Notes
     -----
@@ -182,6 +182,8 @@ def kernel_align(
     dim = p.points.shape[1]
     if motion != "translation" and dim == 1:
         raise ValueError(f'motion="{motion}" needs at least 2 dimensions; P and Q have 1')
+    if method == "auto" and dim > max(motion_search.BUDGETS):
+        raise ArgumentError("P", f"has {dim} dimensions; a motion is searched in at most 3")
     action = Action(p.kind, dim)
     for name, measure in (("P", p), ("Q", q)):
         if measure.vectors.shape[1] != action.channels:

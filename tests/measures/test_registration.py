@@ -20,8 +20,8 @@ from d2ke.measures import (
 def small_grids(request, monkeypatch):
     """Search on grids of fewer cells, which few points need; slow tests take the real ones."""
     if request.node.get_closest_marker("slow") is None:
-        fewer = {d: cells / 16 for d, cells in motion_search._BUDGETS.items()}
-        monkeypatch.setattr(motion_search, "_BUDGETS", fewer)
+        fewer = {d: cells / 16 for d, cells in motion_search.BUDGETS.items()}
+        monkeypatch.setattr(motion_search, "BUDGETS", fewer)
 
 
 @pytest.mark.sample(3)
@@ -95,7 +95,7 @@ def test_moving_both_moves_the_motion(seed, d):
     assert back.rotation == pytest.approx(one.rotation.T, abs=1e-4)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("d", [1, 2, 3])
 def test_translation(d):
     rng = np.random.default_rng(8)
     P = rng.random((300, d)) ** 2
@@ -175,7 +175,7 @@ def test_weights_are_repetition_and_may_be_negative():
 
 @given(
     seed=st.integers(0, 2**32),
-    d=st.sampled_from([1, 2, 3, 4]),
+    d=st.sampled_from([1, 2, 3]),
     motion=st.sampled_from(["translation", "rotation", "rigid"]),
     sigma=st.sampled_from([1e-3, 0.1, 1.0, 30.0]),
     style=st.sampled_from(["normal", "grid", "equal", "signed", "one", "far"]),
@@ -253,6 +253,7 @@ def test_distances_that_are_not_exact(monkeypatch):
     [
         ([0.0, 1.0], [0.0, 1.0], {}, ValueError, 'motion="rigid" needs at least 2 dimensions'),
         ([0.0], [1.0], {"motion": "rotation"}, ValueError, "needs at least 2 dimensions"),
+        ([[0.0] * 4], [[1.0] * 4], {"motion": "translation"}, ValueError, "P has 4 dimensions"),
         ([[0.0, 1.0]], [[1.0, 1.0]], {"method": "fptas"}, TypeError, "needs eps"),
         ([[0.0, 1.0]], [[1.0, 1.0]], {"weights_q": [1e200]}, ValueError, "too large"),
         ([[0.0, 1.0]], [[1e300, 1.0]], {"sigma": 1e-300}, ValueError, "1e-300 is too small"),
