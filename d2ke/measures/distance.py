@@ -46,8 +46,7 @@ class KernelDistanceInfo(float):
         Estimated standard error of `squared` for a random method. It is usually far below `bound`.
     discretisation : float
         Bound on what replacing curves and surfaces by their samples adds to the
-        error of `value`; with probability 1 - delta (delta or 0.01) where these are
-        random, once for each such shape. nan for shapes under a kernel without scale.
+        error of `value`. nan for shapes under a kernel without scale.
     counts : dict of str to int
         Numbers of distinct points, of pairs of points or boxes, and of features.
     """
@@ -248,11 +247,11 @@ def norm_of(
     total = discretisation = 0.0
     for measure in measures:
         total += measure.total
-        if measure.gap or measure.n_samples:
+        if measure.gap:
             discretisation += (
                 math.nan
                 if kernel.sigma is None
-                else measure.discretisation(kernel.name, kernel.sigma, accuracy.risk)
+                else measure.discretisation(kernel.name, kernel.sigma)
             )
     total /= len(measures)
     if not math.isfinite(total * total):

@@ -35,8 +35,6 @@ class Measure:
         measures of one kind are compared.
     gap : float
         No point of the shape is farther than this from its sample; 0 for points.
-    n_samples : int or None
-        Number of random samples, for a shape that was sampled at random.
     channel_names : tuple of str, or None
         The names of the coordinates, where the points were a data frame; two measures with names
         are compared by name.
@@ -46,7 +44,6 @@ class Measure:
     vectors: np.ndarray
     kind: str = "points"
     gap: float = 0.0
-    n_samples: int | None = None
     channel_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -70,10 +67,8 @@ class Measure:
         """Total measure: the sum of the vectors' lengths (of the absolute weights)."""
         return float(lengths(self.vectors).sum())
 
-    def discretisation(self, kernel: str, sigma: float, delta: float) -> float:
-        """Bound on the D_K between the shape and its samples (with 1 - delta for random ones)."""
-        if self.n_samples is not None:
-            return self.total * (1 + math.sqrt(2 * math.log(1 / delta))) / math.sqrt(self.n_samples)
+    def discretisation(self, kernel: str, sigma: float) -> float:
+        """Bound on the D_K between the shape and its samples."""
         ratio = self.gap / sigma
         # |phi(p) - phi(q)|^2 = 2 - 2 K(p, q).
         exponent = ratio if kernel == "laplace" else 0.5 * ratio * ratio

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from d2ke._base.checks import flag, generator, integer, positive_number
+from d2ke._base.checks import flag, positive_number
 from d2ke._base.keywords import hinted
 from d2ke.measures.measure import Measure, coordinate_names, coordinates
 
@@ -22,8 +21,6 @@ def curve(
     closed: bool = False,
     oriented: bool = True,
     gap: float | None = None,
-    n_samples: int | None = None,
-    seed: Any = 0,
 ) -> Measure:
     """Make a polyline an oriented measure, for the current distance of curves.
 
@@ -43,10 +40,6 @@ def curve(
     gap : float, optional
         Cut the segments until no point of the curve is farther than this from its
         sample; for an error of eps in units of the kernel, eps sqrt(2) sigma.
-    n_samples : int, optional
-        Instead: that many points at random, uniformly along the curve.
-    seed : int or numpy.random.Generator
-        Of the random samples.
 
     Returns
     -------
@@ -77,19 +70,13 @@ def curve(
     starts = vertices if closed else vertices[:-1]
     vectors = (np.roll(vertices, -1, axis=0) if closed else vertices[1:]) - starts
     size = np.linalg.norm(vectors, axis=1)
-    if n_samples is not None:
-        segment, rng = _sampled(size, gap, n_samples, seed)
-        place = starts[segment] + rng.random((len(segment), 1)) * vectors[segment]
-        return _shape(
-            place, _shared(vectors, size, segment), "curve", oriented, 0.0, n_samples, names
-        )
     pieces = _pieces(size / 2, gap)
     segment = np.repeat(np.arange(len(size)), pieces)
     within = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     share = vectors[segment] / pieces[segment, None]
     centres = starts[segment] + share * (within[:, None] + 0.5)
     reach = float((size / (2 * pieces)).max())
-    return _shape(centres, share, "curve", oriented, reach, None, names)
+    return _shape(centres, share, "curve", oriented, reach, names)
 
 
 @hinted
@@ -99,8 +86,6 @@ def mesh(
     *,
     oriented: bool = True,
     gap: float | None = None,
-    n_samples: int | None = None,
-    seed: Any = 0,
 ) -> Measure:
     """Make a triangle mesh an oriented measure, for the current distance of surfaces.
 
@@ -123,10 +108,6 @@ def mesh(
     gap : float, optional
         Cut the triangles into equal similar ones until no point of the surface is
         farther than this from its sample.
-    n_samples : int, optional
-        Instead: that many points at random, uniformly over the surface.
-    seed : int or numpy.random.Generator
-        Of the random samples.
 
     Returns
     -------
@@ -168,15 +149,6 @@ def mesh(
         )
     a, b, c = (corners[triangles[:, k]] for k in range(3))
     vectors = _area_vectors(b - a, c - a)
-    if n_samples is not None:
-        size = np.linalg.norm(vectors, axis=1)
-        face, rng = _sampled(size, gap, n_samples, seed)
-        s, t = rng.random((2, len(face), 1))
-        s, t = np.where(s + t > 1, 1 - s, s), np.where(s + t > 1, 1 - t, t)
-        place = a[face] + s * (b - a)[face] + t * (c - a)[face]
-        return _shape(
-            place, _shared(vectors, size, face), "surface", oriented, 0.0, n_samples, names
-        )
     centroid = (a + b + c) / 3
     reach = np.max([np.linalg.norm(corner - centroid, axis=1) for corner in (a, b, c)], axis=0)
     cuts = _pieces(reach, gap, squared=True)
@@ -193,7 +165,7 @@ def mesh(
         shares.append(np.repeat(vectors[which] / k**2, k**2, axis=0))
     farthest = float((reach / cuts).max())
     return _shape(
-        np.concatenate(centres), np.concatenate(shares), "surface", oriented, farthest, None, names
+        np.concatenate(centres), np.concatenate(shares), "surface", oriented, farthest, names
     )
 
 
@@ -211,7 +183,6 @@ def _shape(
     kind: str,
     oriented: bool,
     gap: float,
-    n_samples: int | None,
     names: tuple[str, ...] | None,
 ) -> Measure:
     """Return the measure of samples; if not oriented, of the products t t' / |t|."""
@@ -225,7 +196,7 @@ def _shape(
         i, j = np.triu_indices(vectors.shape[1])
         vectors = direction[:, i] * direction[:, j] * np.where(i == j, 1, math.sqrt(2))
     arrays = np.ascontiguousarray(centres), np.ascontiguousarray(vectors)
-    return Measure(*arrays, kind, gap, n_samples, names)
+    return Measure(*arrays, kind, gap, names)
 
 
 def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.ndarray:
@@ -237,25 +208,3 @@ def _pieces(reach: np.ndarray, gap: float | None, squared: bool = False) -> np.n
     if needed > _MAX_SAMPLES:
         raise ValueError(f"gap={gap} would need {needed:.3g} samples; use a larger one")
     return cuts.astype(np.int64)
-
-
-def _sampled(
-    size: np.ndarray,
-    gap: float | None,
-    n_samples: int | None,
-    seed: Any,
-) -> tuple[np.ndarray, np.random.Generator]:
-    """Draw random elements by their sizes; return them and the generator."""
-    if gap is not None:
-        raise TypeError("give gap or n_samples, not both")
-    rng = generator(seed)
-    count = integer("n_samples", n_samples, 1, _MAX_SAMPLES)
-    total = size.sum()
-    if not 0 < total < math.inf:
-        raise ValueError(f"a shape of size {total} cannot be sampled")
-    return rng.choice(len(size), count, p=size / total), rng
-
-
-def _shared(vectors: np.ndarray, size: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Give every sample the direction of its element and an equal share of the whole."""
-    return vectors[chosen] * (size.sum() / len(chosen) / size[chosen])[:, None]

@@ -406,7 +406,6 @@ CASES = [
      given(sigma=1.0)),
     (ValueError, ("points", "1"), d2ke.curve, [[0.0, 0.0]]),
     (ValueError, ("gap", "0"), d2ke.curve, Z, given(gap=0.0)),
-    (ValueError, ("n_samples", "0"), d2ke.curve, Z, given(n_samples=0)),
     (ValueError, ("faces[0, 2]", "9"), d2ke.mesh, np.eye(3), [[0, 1, 9]]),
     (TypeError, ("faces", "float64"), d2ke.mesh, np.eye(3), [[0.0, 1.0, 2.0]]),
     (ValueError, ("vertices", "(4, 1)"), d2ke.mesh, Z[:, :1], [[0, 1, 2]]),

@@ -124,8 +124,8 @@ VALID = {
     "similarity_machine_bound": {"model": MACHINE, "S": K, "y": Y},
     "neighbor_similarities": {"points": POINTS, "n_neighbors": 2},
     # Measures.
-    "curve": {"points": POINTS, "n_samples": 3},
-    "mesh": {"vertices": np.eye(3), "faces": [[0, 1, 2]], "n_samples": 3},
+    "curve": {"points": POINTS},
+    "mesh": {"vertices": np.eye(3), "faces": [[0, 1, 2]]},
     "kernel_align": {"P": POINTS, "Q": POINTS, "sigma": 1.0},
     "kernel_coreset": {"P": POINTS, "m": 2, "sigma": 1.0},
     "kernel_coordinates": {"P": POINTS, "covariance": np.eye(2)},

@@ -29,7 +29,7 @@ def test_curve():
     assert d2ke.measures.kernel_norm(one, sigma=0.5) ** 2 == pytest.approx(expected)
 
 
-def test_curve_by_gap_and_by_samples():
+def test_curve_by_gap():
     P = d2ke.curve([[0.0, 0.0], [3.0, 0.0], [3.0, 1.0]], gap=0.1)
     assert P.vectors.sum(axis=0) == pytest.approx([3, 1])
     assert P.gap <= 0.1
@@ -38,13 +38,6 @@ def test_curve_by_gap_and_by_samples():
     for kernel in ("gaussian", "laplace"):
         coarse = d2ke.kernel_distance(P, fine, sigma=0.5, kernel=kernel)
         assert coarse <= coarse.discretisation
-    random = [d2ke.curve([[0, 0], [3, 0], [3, 1]], n_samples=400, seed=s) for s in range(20)]
-    infos = [d2ke.kernel_distance(P, fine, sigma=0.5, delta=0.1) for P in random]
-    assert sum(i > i.discretisation for i in infos) <= 2
-    mean = np.mean([i.squared for i in infos])
-    # E D^2 = (W^2 - |P|^2) / m for vectors of one length.
-    expected = (4.0**2 - d2ke.measures.kernel_norm(fine, sigma=0.5) ** 2) / 400
-    assert mean == pytest.approx(expected, rel=0.5)
 
 
 def icosphere(n):
@@ -75,11 +68,6 @@ def test_mesh():
     )
     info = d2ke.kernel_distance(m, fine, sigma=0.5)
     assert info <= info.discretisation
-    sampled = d2ke.mesh(vertices, faces, n_samples=4000, seed=1)
-    assert sampled.total == pytest.approx(m.total)
-    info = d2ke.kernel_distance(sampled, fine, sigma=0.5)
-    assert 0 < info <= info.discretisation
-    assert np.linalg.norm(sampled.points, axis=1).max() <= 1 + 1e-12
 
 
 @given(seed=st.integers(0, 10**6), d=st.sampled_from([2, 3, 4, 6]), oriented=st.booleans())
@@ -108,13 +96,11 @@ def test_meshes_in_any_dimension(seed, d, oriented):
     cut = d2ke.mesh(corners, faces, oriented=oriented, gap=0.5)
     norms = [d2ke.measures.kernel_norm(one, sigma=1.0) for one in (turned, cut)]
     assert norms[0] == pytest.approx(norms[1], rel=1e-6)
-    sampled = d2ke.mesh(corners, faces, oriented=oriented, n_samples=9)
-    assert sampled.total == pytest.approx(m.total)
 
 
 def test_surfaces_of_other_dimensions_do_not_turn():
     m = d2ke.mesh(np.eye(4), [[0, 1, 2], [1, 2, 3]])
-    with pytest.raises(ValueError, match="how they turn is not known"):
+    with pytest.raises(ValueError, match="P has 4 dimensions"):
         d2ke.kernel_align(m, m, sigma=1.0)
 
 
@@ -135,8 +121,6 @@ def test_degenerate_shapes():
     assert (info.squared, info.total, info.bound) == (0.0, 0.0, 0.0)
     unoriented = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]], oriented=False)
     assert np.isfinite(unoriented.vectors).all()
-    with pytest.raises(ValueError, match=r"size 0\.0 cannot be sampled"):
-        d2ke.curve([[1.0, 1.0], [1.0, 1.0]], n_samples=5)
 
 
 def test_bad_shapes():
