@@ -22,6 +22,7 @@ from d2ke.cli.similarities import Similarities, read_similarities
 from d2ke.discriminative.cdsk import cdsk
 from d2ke.discriminative.lpdsk import lpdsk
 from d2ke.discriminative.metrics import clustering_accuracy, normalized_mutual_information
+from d2ke.frames import columns_of
 from d2ke.objects.fields import is_gap
 from d2ke.plots.maps import Colouring, coordinates, draw_maps
 from d2ke.plots.style import palette
@@ -41,12 +42,6 @@ def _read(options: argparse.Namespace, session: Session) -> Similarities:
             f"(--gamma); {options.file} has {name} alone"
         )
     return data
-
-
-def _items(data: Similarities) -> dict[str, np.ndarray]:
-    """Return the first columns of a result: the numbers of the objects, and their ids if any."""
-    items = {"item": np.arange(data.n)}
-    return items if data.ids is None else items | {"id": data.ids}
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -127,7 +122,7 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
     if labelled.any():
         accuracy = clustering_accuracy(codes[labelled], labels[labelled])
         _report_accuracy(session, accuracy, codes[labelled], labels[labelled], "labelled objects")
-    columns = _items(data) | {"cluster": labels, "alpha": result.alpha}
+    columns = columns_of(result, data.ids)
     if data.labels is not None:
         columns["label"] = _named(classes, codes, options.unknown)
 
@@ -206,7 +201,10 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
         colourings.append(Colouring("known labels", codes, names, colours))
         right, others = np.mean(labels[rest] == codes[rest]), "other objects with known labels"
         _report_accuracy(session, right, codes[rest], labels[rest], others)
-    columns = _items(data) | {
+    ids = {} if data.ids is None else {"id": data.ids}
+    columns = {
+        "item": np.arange(data.n),
+        **ids,
         "label": _named(classes, labels, options.unknown),
         "given": used.astype(np.int64),
         "score": np.where(labels >= 0, result.scores[np.arange(data.n), labels], 0.0),

@@ -30,7 +30,9 @@ _ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fals
 def dedupe(options: argparse.Namespace, session: Session) -> None:
     """Group the rows of a table, and write their groups."""
     names = options.objects
-    records, ids = _read(options, names, session)
+    columns = Columns(tuple(names), rows=options.ids)
+    held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
+    records, ids = held.objects, held.ids
     radii = options.radius
     known = None
     if options.pairs is not None:
@@ -61,16 +63,6 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
         names = np.arange(len(records)) if ids is None else ids
         write_page(Path(options.report), title, summary, _sections(records, names, duplicates))
         session.report(f"report: {options.report}")
-
-
-def _read(
-    options: argparse.Namespace, names: list[str], session: Session
-) -> tuple[Records, np.ndarray | None]:
-    """Read the columns as text, and the ids of the rows, if they have some."""
-    columns = Columns(tuple(names), rows=options.ids)
-    kinds = dict.fromkeys(names, "strings")
-    held = read_records(options.file, columns, kinds, session)
-    return held.objects, held.ids
 
 
 def _read_pairs(

@@ -5,35 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from d2ke._base.text import distance_text, object_text
 from d2ke.cli.report import Section, label_text, picture_section, saved, write_page
 from d2ke.cli.session import Session
-from d2ke.explain.discriminative import (
-    DiscriminativeObject,
-    discriminative_objects,
-    item_text,
-    steps_of,
-)
+from d2ke.explain.discriminative import DiscriminativeObject, discriminative_objects, item_text
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.model import D2KEModel
 from d2ke.models.summary import block_rows
 from d2ke.models.tasks import Task
-from d2ke.models.window_places import keeps_steps
 from d2ke.objects.container import Objects
-from d2ke.plots.explanation import draw_source, picture_size
+from d2ke.plots.explanation import picture_size
 from d2ke.plots.model import model_pictures
 from d2ke.plots.style import panels
 
 _MAX_EXPLAINED = 6
 _NAMED = 3  # random objects, and windows, of each
-_SEARCHED = 50  # random objects of each class among which there may be windows
-_DRAWN = 5  # of these windows
 _LONGEST = 600  # letters or points of a picture
 
 
@@ -83,16 +74,6 @@ def write_report(
         sections.append(_importance(found, by, model.task))
     if telling := discriminative_objects(model, limit=_NAMED):
         sections.append(_telling(telling, data[1], names))
-    if windows := _windows(model):
-        sections.append(
-            Section(
-                "Windows that speak most for a class",
-                "Each was cut from a training series. Series that have such a piece get more of "
-                "the class; see print(discriminative_objects(...)).",
-                "training series with the windows that were cut from them",
-                _draw_windows(model, windows, data[0], data[1]),
-            )
-        )
     examples = _examples(labels)
     reasons = [
         d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
@@ -112,38 +93,6 @@ def write_report(
         )
     sections.append(_explanations(objects, (rows, names), data[1], examples, reasons))
     write_page(file, f"D2KE of {title}", summary, sections)
-
-
-def _windows(model: D2KEModel) -> list[DiscriminativeObject]:
-    """Return windows of known series, at most five: those that speak most for their classes."""
-    if model.inputs:  # training objects are entries of a column
-        return []
-    blocks = [block.name for block in model.blocks if keeps_steps(block)]
-    found = [
-        one for one in discriminative_objects(model, limit=_SEARCHED)
-        if one.block in blocks and one.training_object is not None
-    ]  # fmt: skip
-    labels = [one.label for one in found]
-    ranks = [labels[:i].count(label) for i, label in enumerate(labels)]
-    order = sorted(range(len(found)), key=lambda i: (ranks[i], -abs(found[i].adds)))
-    return [found[i] for i in sorted(order[:_DRAWN])]
-
-
-def _draw_windows(
-    model: D2KEModel, found: Sequence[DiscriminativeObject], objects: Any, labels: np.ndarray
-) -> bytes:
-    """Draw the training series that windows were cut from, side by side."""
-    blocks: dict[str, Any] = {block.name: block for block in model.blocks}
-    figure, row = panels(len(found), len(found), (2.4, 2.2))
-    for one, axes in zip(found, row, strict=True):
-        source = one.training_object
-        x = take(objects, np.array([source]))
-        steps = steps_of(blocks[one.block], one.object, x)
-        name = "predicts more" if one.adds > 0 else "predicts less"
-        name = name if one.label is None else f"for {label_text(one.label)}"
-        title = f"{name}: {one.block}\nobject {source} ({label_text(labels[source])})"
-        draw_source(axes, np.asarray(x[0]), one.object, steps, title)
-    return saved(figure, dpi=110)
 
 
 def _is_drawn(why: Explanation) -> bool:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -12,15 +14,32 @@ from sklearn.utils.validation import check_non_negative
 
 from d2ke._base.arrays import check_diagonal
 from d2ke._base.errors import ArgumentError
+from d2ke._base.keywords import hinted
 from d2ke.distances.matrix import distance_matrix
 from d2ke.distances.registry import usual_distance
 from d2ke.estimators.inputs import read_classes, read_objects, read_table, read_targets
 
 PRECOMPUTED = "precomputed"
+T = TypeVar("T")
 
 
+@dataclass_transform(eq_default=False)
+def estimator(cls: type[T]) -> type[T]:
+    """Give a class the parameters that it names as fields, after those of its base classes."""
+    made: Any = dataclass(eq=False, repr=False)(cls)
+    made.__init__ = hinted(made.__init__)
+    return made
+
+
+@estimator
 class ObjectsEstimator(BaseEstimator):
     """An estimator of objects: strings, series and sets of vectors."""
+
+    _: KW_ONLY
+    distance: Any = None
+    distance_params: Mapping[str, Any] | None = None
+    n_threads: int | None = None
+    progress: bool | None = None
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: the kinds of X."""

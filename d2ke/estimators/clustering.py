@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from d2ke._base.keywords import hinted
 from d2ke.discriminative.cdsk import cdsk
 from d2ke.discriminative.predict import discriminative_predict
+from d2ke.estimators.base import estimator
 from d2ke.estimators.inputs import seed_of
 from d2ke.estimators.similarities import SimilarityEstimator
 
 
+@estimator
 class CDSK(ClusterMixin, SimilarityEstimator):
     """Clusters by discriminative similarity: `cdsk`.
 
@@ -69,35 +70,13 @@ class CDSK(ClusterMixin, SimilarityEstimator):
 
     _chooses_widths = True
 
-    @hinted
-    def __init__(
-        self,
-        n_clusters: int | None = 2,
-        *,
-        affinity: str = "distance",
-        distance: Any = None,
-        gamma: float | None = None,
-        distance_params: Mapping[str, Any] | None = None,
-        variant: str = "hard",
-        lam: float | None = None,
-        smoothing: float | None = None,
-        max_iter: int = 10,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.distance = distance
-        self.gamma = gamma
-        self.distance_params = distance_params
-        self.variant = variant
-        self.lam = lam
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.progress = progress
-        self.random_state = random_state
+    n_clusters: int | None = 2
+    _: KW_ONLY
+    variant: str = "hard"
+    lam: float | None = None
+    smoothing: float | None = None
+    max_iter: int = 10
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> CDSK:
         """Cluster objects; y is not used."""

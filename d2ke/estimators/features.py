@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer, positive_number
-from d2ke._base.keywords import hinted
 from d2ke._base.progress import check_progress
 from d2ke.distances.matrix import distance_matrix
 from d2ke.embedding.features import d2ke_features, rsm_embed
 from d2ke.embedding.scaling import Scaling
-from d2ke.estimators.base import ObjectsEstimator, inverse_scale
+from d2ke.estimators.base import ObjectsEstimator, estimator, inverse_scale
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.estimators.supervised import distance_of_blocks
 from d2ke.models.blocks import (
@@ -38,6 +38,7 @@ from d2ke.objects.container import Objects
 from d2ke.samplers import training_objects
 
 
+@estimator
 class D2KETransformer(TransformerMixin, ObjectsEstimator):
     """Features of the model of `d2ke_train`, without labels (D2KE of views).
 
@@ -75,27 +76,11 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
     True
     """
 
-    @hinted
-    def __init__(
-        self,
-        R: int | None = None,
-        *,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        blocks: Sequence[AnyBlock] | None = None,
-        strands: str = "one",
-        n_threads: int | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.R = R
-        self.distance = distance
-        self.distance_params = distance_params
-        self.blocks = blocks
-        self.strands = strands
-        self.n_threads = n_threads
-        self.progress = progress
-        self.random_state = random_state
+    R: int | None = None
+    _: KW_ONLY
+    blocks: Sequence[AnyBlock] | None = None
+    strands: str = "one"
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Tags:
         """Say that features are float32, whatever the objects are."""
@@ -136,6 +121,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         return np.array(feature_names(self.blocks_), dtype=object)
 
 
+@estimator
 class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsEstimator):
     """Features of distances to training objects: `training_objects` and `rsm_embed`.
 
@@ -175,25 +161,10 @@ class RSMTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ObjectsE
     (3, 2)
     """
 
-    @hinted
-    def __init__(
-        self,
-        R: int = 256,
-        *,
-        distance: Any = None,
-        gamma: float | None = None,
-        distance_params: Mapping[str, Any] | None = None,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.R = R
-        self.distance = distance
-        self.gamma = gamma
-        self.distance_params = distance_params
-        self.n_threads = n_threads
-        self.progress = progress
-        self.random_state = random_state
+    R: int = 256
+    _: KW_ONLY
+    gamma: float | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> RSMTransformer:
         """Draw representatives; y is not used."""

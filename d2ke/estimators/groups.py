@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from d2ke._base.keywords import hinted
-from d2ke.estimators.base import ObjectsEstimator
+from d2ke.estimators.base import ObjectsEstimator, estimator
 from d2ke.estimators.inputs import read_objects, seed_of
 from d2ke.groups.hdbscan import hdbscan
 from d2ke.groups.kmedoids import kmedoids
@@ -24,6 +23,7 @@ class _DistanceClusters(ClusterMixin, ObjectsEstimator):
         return {**super()._options(), "metric": self.metric}
 
 
+@estimator
 class DistanceKMedoids(_DistanceClusters):
     """Clusters around objects of X: `kmedoids`.
 
@@ -69,29 +69,12 @@ class DistanceKMedoids(_DistanceClusters):
     (['ant', 'beetle'], [1])
     """
 
-    @hinted
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        sample_size: int = 5000,
-        n_samples: int = 5,
-        metric: bool = False,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.distance = distance
-        self.distance_params = distance_params
-        self.sample_size = sample_size
-        self.n_samples = n_samples
-        self.metric = metric
-        self.n_threads = n_threads
-        self.progress = progress
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    sample_size: int = 5000
+    n_samples: int = 5
+    metric: bool = False
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> DistanceKMedoids:
         """Find the medoids; y is not used."""
@@ -115,6 +98,7 @@ class DistanceKMedoids(_DistanceClusters):
         return nearest(objects, self.medoids_, k=1, **self._options())[0][:, 0]
 
 
+@estimator
 class DistanceHDBSCAN(_DistanceClusters):
     """Dense clusters, and noise: `hdbscan`.
 
@@ -154,27 +138,11 @@ class DistanceHDBSCAN(_DistanceClusters):
     [0, 0, 0, 0, 1, 1, 1, 1, 1]
     """
 
-    @hinted
-    def __init__(
-        self,
-        min_cluster_size: int = 5,
-        *,
-        min_samples: int | None = None,
-        cluster_selection_epsilon: float = 0.0,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        metric: bool = False,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.min_cluster_size = min_cluster_size
-        self.min_samples = min_samples
-        self.cluster_selection_epsilon = cluster_selection_epsilon
-        self.distance = distance
-        self.distance_params = distance_params
-        self.metric = metric
-        self.n_threads = n_threads
-        self.progress = progress
+    min_cluster_size: int = 5
+    _: KW_ONLY
+    min_samples: int | None = None
+    cluster_selection_epsilon: float = 0.0
+    metric: bool = False
 
     def fit(self, X: Any, y: Any = None) -> DistanceHDBSCAN:
         """Find the clusters; y is not used."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
-from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator
+from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator, estimator
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
 from d2ke.neighbors.graph import neighbor_graph
@@ -26,6 +25,7 @@ from d2ke.neighbors.runs import SearchOptions
 from d2ke.neighbors.search import nearest
 
 
+@estimator
 class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
     """Majority vote among the nearest training objects: `nearest`, and the vote of `knn_predict`.
 
@@ -61,21 +61,7 @@ class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
     ['cat']
     """
 
-    @hinted
-    def __init__(
-        self,
-        n_neighbors: int = 1,
-        *,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.distance = distance
-        self.distance_params = distance_params
-        self.n_threads = n_threads
-        self.progress = progress
+    n_neighbors: int = 1
 
     def fit(self, X: Any, y: Any) -> DistanceKNeighborsClassifier:
         """Keep the training objects and their labels."""
@@ -114,6 +100,7 @@ class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
         return self._codes[near]
 
 
+@estimator
 class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
     """Sparse graph of the nearest training objects, or of those within a radius, exactly.
 
@@ -158,25 +145,10 @@ class DistanceNeighborsTransformer(TransformerMixin, ObjectsEstimator):
            [0., 0., 1., 0.]])
     """
 
-    @hinted
-    def __init__(
-        self,
-        n_neighbors: int | None = None,
-        *,
-        radius: float | None = None,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        metric: bool = False,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.distance = distance
-        self.distance_params = distance_params
-        self.metric = metric
-        self.n_threads = n_threads
-        self.progress = progress
+    n_neighbors: int | None = None
+    _: KW_ONLY
+    radius: float | None = None
+    metric: bool = False
 
     def __sklearn_tags__(self) -> Tags:
         """Say that distances are not of X's type."""

@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.errors import ArgumentError
-from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order, known_labels
 from d2ke.discriminative.lpdsk import lpdsk
-from d2ke.estimators.base import Classifier
+from d2ke.estimators.base import Classifier, estimator
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
 
 
+@estimator
 class LPDSK(Classifier, SimilarityEstimator):
     """Propagation of labels by discriminative similarity: `lpdsk`. Objects of label -1 have none.
 
@@ -66,33 +66,12 @@ class LPDSK(Classifier, SimilarityEstimator):
 
     _chooses_widths = True
 
-    @hinted
-    def __init__(
-        self,
-        *,
-        affinity: str = "distance",
-        distance: Any = None,
-        gamma: float | None = None,
-        distance_params: Mapping[str, Any] | None = None,
-        unknown: Any = -1,
-        variant: str = "relaxed",
-        lam: float | None = None,
-        balance: bool = True,
-        max_iter: int | None = None,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.affinity = affinity
-        self.distance = distance
-        self.gamma = gamma
-        self.distance_params = distance_params
-        self.unknown = unknown
-        self.variant = variant
-        self.lam = lam
-        self.balance = balance
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.progress = progress
+    _: KW_ONLY
+    unknown: Any = -1
+    variant: str = "relaxed"
+    lam: float | None = None
+    balance: bool = True
+    max_iter: int | None = None
 
     def fit(self, X: Any, y: Any) -> LPDSK:
         """Propagate the known labels among the objects."""

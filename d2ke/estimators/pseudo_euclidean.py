@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import integer
-from d2ke._base.keywords import hinted
 from d2ke.embedding.pseudo_euclidean import gdk_led
-from d2ke.estimators.base import DistanceEstimator
+from d2ke.estimators.base import DistanceEstimator, estimator
 
 
+@estimator
 class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DistanceEstimator):
     """Vectors whose pseudo-Euclidean distances are those of the objects: `gdk_led`.
 
@@ -51,21 +50,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Distanc
     (3, 2)
     """
 
-    @hinted
-    def __init__(
-        self,
-        R: int = 64,
-        *,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.R = R
-        self.distance = distance
-        self.distance_params = distance_params
-        self.n_threads = n_threads
-        self.progress = progress
+    R: int = 64
 
     def fit(self, X: Any, y: Any = None) -> PseudoEuclidean:
         """Embed the training objects; y is not used."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,22 @@ from sklearn.utils import Tags
 
 from d2ke._base.checks import choice, positive_number
 from d2ke.embedding.gram import dsk_gram
-from d2ke.estimators.base import PRECOMPUTED, DistanceEstimator, inverse_scale
+from d2ke.estimators.base import PRECOMPUTED, DistanceEstimator, estimator, inverse_scale
 from d2ke.estimators.inputs import read_table
 
 AFFINITIES = ("distance", "features", PRECOMPUTED)
 
 
+@estimator
 class SimilarityEstimator(DistanceEstimator):
     """An estimator of similarities.
 
     It has the parameters of `DistanceEstimator`, `affinity` and `gamma`.
     """
 
+    _: KW_ONLY
+    affinity: str = "distance"
+    gamma: float | None = None
     _least_samples = 2
     _chooses_widths = False  # where gamma is not there
 

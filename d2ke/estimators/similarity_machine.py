@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from d2ke._base.checks import choice
-from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.discriminative.similarity_machine import (
     similarity_machine_fit,
     similarity_machine_predict,
 )
-from d2ke.estimators.base import PRECOMPUTED, Classifier
+from d2ke.estimators.base import PRECOMPUTED, Classifier, estimator
 from d2ke.estimators.inputs import read_classes
 from d2ke.estimators.similarities import SimilarityEstimator
 
 
+@estimator
 class SimilarityMachineClassifier(Classifier, SimilarityEstimator):
     """A maximum-margin classifier with an indefinite similarity: `similarity_machine_fit`.
 
@@ -60,31 +60,11 @@ class SimilarityMachineClassifier(Classifier, SimilarityEstimator):
     [0, 1]
     """
 
-    @hinted
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        lam_plus: float = 1.0,
-        lam_minus: float = 1.0,
-        tol: float = 0.001,
-        affinity: str = "distance",
-        distance: Any = None,
-        gamma: float | None = None,
-        distance_params: Mapping[str, Any] | None = None,
-        n_threads: int | None = None,
-        progress: bool | None = None,
-    ) -> None:
-        self.C = C
-        self.lam_plus = lam_plus
-        self.lam_minus = lam_minus
-        self.tol = tol
-        self.affinity = affinity
-        self.distance = distance
-        self.gamma = gamma
-        self.distance_params = distance_params
-        self.n_threads = n_threads
-        self.progress = progress
+    C: float = 1.0
+    _: KW_ONLY
+    lam_plus: float = 1.0
+    lam_minus: float = 1.0
+    tol: float = 0.001
 
     def fit(self, X: Any, y: Any) -> SimilarityMachineClassifier:
         """Train with the similarities among the objects."""

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from d2ke._base.errors import ArgumentError, warn
-from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
-from d2ke.estimators.base import Classifier, ObjectsEstimator, Regressor
+from d2ke.estimators.base import Classifier, ObjectsEstimator, Regressor, estimator
 from d2ke.estimators.inputs import (
     holds_numbers,
     read_classes,
@@ -36,36 +36,19 @@ from d2ke.objects.tables import is_table
 from d2ke.objects.values import column_names
 
 
+@estimator
 class D2KEEstimator(ObjectsEstimator):
     """Training and prediction, common to the classifier and the regressor."""
 
     _least_samples = 2
 
-    @hinted
-    def __init__(
-        self,
-        R: int | None = None,
-        *,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        blocks: Sequence[AnyBlock] | None = None,
-        strands: str = "one",
-        missing: str | None = None,
-        unseen_letters: str = "allow",
-        n_threads: int | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.R = R
-        self.distance = distance
-        self.distance_params = distance_params
-        self.blocks = blocks
-        self.strands = strands
-        self.missing = missing
-        self.unseen_letters = unseen_letters
-        self.n_threads = n_threads
-        self.progress = progress
-        self.random_state = random_state
+    R: int | None = None
+    _: KW_ONLY
+    blocks: Sequence[AnyBlock] | None = None
+    strands: str = "one"
+    missing: str | None = None
+    unseen_letters: str = "allow"
+    random_state: Any = None
 
     def _train(
         self, objects: Any, y: np.ndarray, task: str, keep_sums: bool = False, **weights: Any
@@ -157,6 +140,7 @@ class D2KEEstimator(ObjectsEstimator):
         return self._predict(X)[0]
 
 
+@estimator
 class D2KEClassifier(Classifier, D2KEEstimator):
     """D2KE of views and a linear classifier: `d2ke_train` and `d2ke_predict`.
 
@@ -207,35 +191,8 @@ class D2KEClassifier(Classifier, D2KEEstimator):
     ['odd', 'even']
     """
 
-    @hinted
-    def __init__(
-        self,
-        R: int | None = None,
-        *,
-        distance: Any = None,
-        distance_params: Mapping[str, Any] | None = None,
-        blocks: Sequence[AnyBlock] | None = None,
-        strands: str = "one",
-        missing: str | None = None,
-        class_weight: Any = None,
-        unseen_letters: str = "allow",
-        n_threads: int | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            R,
-            distance=distance,
-            distance_params=distance_params,
-            blocks=blocks,
-            strands=strands,
-            missing=missing,
-            unseen_letters=unseen_letters,
-            n_threads=n_threads,
-            progress=progress,
-            random_state=random_state,
-        )
-        self.class_weight = class_weight
+    _: KW_ONLY
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> D2KEClassifier:
         """Train a model of objects and their labels; objects may have weights."""
@@ -299,6 +256,7 @@ class D2KEClassifier(Classifier, D2KEEstimator):
         return self._predict(X, probability=True)[1]
 
 
+@estimator
 class D2KERegressor(Regressor, D2KEEstimator):
     """D2KE of views and a linear regression: `d2ke_train` and `d2ke_predict`.
 

@@ -12,13 +12,10 @@ from d2ke._base.checks import integer
 from d2ke._base.keywords import hinted
 from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedFeatures
-from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.piece_scores import PieceScores
 from d2ke.models.pieces import FittedPieces
-from d2ke.models.views import apply_views
 from d2ke.models.windows import Window, Windows
-from d2ke.objects.container import Objects
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,16 +153,3 @@ def source_of(block: FittedFeatures, index: int) -> int | None:
         same = block.sources.reshape(len(block.omega.kinds), -1)[:, index % len(block.omega.places)]
         source = int(same.max())
     return source if source >= 0 else None
-
-
-def steps_of(block: FittedBlock, window: Window, x: Objects) -> range:
-    """Return the steps that a window was cut from, of its training series.
-
-    For differences they are the steps where these begin.
-    """
-    n_steps = len(apply_views(block.views, x)[0])
-    last = n_steps - 1 - (len(window.values) - 1) * window.dilation
-    if last < 0:  # a series that is too short was resampled
-        return range(n_steps)
-    start = round(window.place * max(1, last))
-    return range(start, start + (len(window.values) - 1) * window.dilation + 1, window.dilation)

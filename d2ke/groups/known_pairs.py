@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
@@ -54,43 +55,24 @@ def check_known(known: Any, shape: tuple[int, int], same: bool) -> tuple[np.ndar
 
 def _refuse_contradictions(nodes: np.ndarray, match: np.ndarray, pairs: np.ndarray) -> None:
     """Refuse a pair that does not match, but whose rows a chain of matches joins."""
-    links: dict[int, list[tuple[int, int]]] = {}
-    for number in np.flatnonzero(match).tolist():
-        a, b = nodes[number].tolist()
-        links.setdefault(a, []).append((b, number))
-        links.setdefault(b, []).append((a, number))
-    group: dict[int, int] = {}
-    for start in links:
-        stack = [] if start in group else [start]
-        while stack:
-            node = stack.pop()
-            group[node] = start
-            stack += [other for other, _ in links[node] if other not in group]
-    for number in np.flatnonzero(~match).tolist():
-        a, b = nodes[number].tolist()
-        if a != b and (a not in group or group[a] != group.get(b)):
-            continue
-        chain = [f"known[{i}]: rows {_text(pairs[i])}" for i in _chain(links, a, b)]
-        reason = f"others say that they do ({'; '.join(chain)})" if chain else "they are one row"
-        problem = f"says that rows {_text(pairs[number])} do not match, but {reason}"
-        raise ArgumentError("known", problem, number)
-
-
-def _chain(links: dict[int, list[tuple[int, int]]], a: int, b: int) -> list[int]:
-    """Return the numbers of the fewest matches that lead from a to b."""
-    before: dict[int, tuple[int, int]] = {}
-    queue = deque([a])
-    while b not in before and queue and a != b:
-        node = queue.popleft()
-        for other, number in links[node]:
-            if other != a and other not in before:
-                before[other] = node, number
-                queue.append(other)
-    chain: list[int] = []
+    n = int(nodes.max()) + 1
+    links = sparse.csr_array((np.ones(match.sum()), tuple(nodes[match].T)), shape=(n, n))
+    groups = connected_components(links, directed=False)[1]
+    wrong = np.flatnonzero(~match & (groups[nodes[:, 0]] == groups[nodes[:, 1]]))
+    if not wrong.size:
+        return
+    number = int(wrong[0])
+    a, b = nodes[number].tolist()
+    before = breadth_first_order(links, a, directed=False)[1]  # on the shortest way from a
+    chain: list[str] = []
     while b != a:
-        b, number = before[b]
-        chain.insert(0, number)
-    return chain
+        steps = (nodes == (before[b], b)).all(axis=1) | (nodes == (b, before[b])).all(axis=1)
+        i = int(np.flatnonzero(match & steps)[0])
+        chain.insert(0, f"known[{i}]: rows {_text(pairs[i])}")
+        b = int(before[b])
+    reason = f"others say that they do ({'; '.join(chain)})" if chain else "they are one row"
+    problem = f"says that rows {_text(pairs[number])} do not match, but {reason}"
+    raise ArgumentError("known", problem, number)
 
 
 def _text(pair: np.ndarray) -> str:

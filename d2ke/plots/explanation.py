@@ -215,13 +215,3 @@ def _draw_columns(ax: Axes, explanation: Any) -> None:
     ax.margins(x=0.15)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_xlabel(f"adds to {target_text(explanation.label)}", parse_math=False)
-
-
-def draw_source(ax: Axes, x: np.ndarray, window: Any, steps: range, text: str) -> None:
-    """Draw a training series, and on it the values that a window was cut from."""
-    series, places = x[:, window.channels[0]], np.array(steps)
-    ax.plot(series, color=GREY, linewidth=1)
-    ax.plot(places, series[places], color=COLOURS[0], marker="o", markersize=3, linewidth=1.5)
-    ax.set_title(text, fontsize=SMALL, parse_math=False)
-    ax.tick_params(labelsize=7)
-    ax.set_xlabel("step" if x.shape[1] == 1 else f"step of channel {window.channels[0]}")
