@@ -6,7 +6,10 @@ from __future__ import annotations
 from contextlib import suppress
 from importlib import import_module
 
-_MODULES = ("estimators", "io", "datasets", "samplers", "discriminative")
+_MODULES = (
+    "estimators", "io", "datasets", "samplers", "discriminative", "distances", "embedding",
+    "explain", "groups", "measures", "models", "neighbors", "theory",
+)  # fmt: skip
 
 
 def hint_of(name: str) -> str:

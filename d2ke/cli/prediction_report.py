@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from d2ke.cli.report import Section, label_text, picture, picture_section, write
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 from d2ke.plots.model import confusion_picture, draw_values
+
+Labelled: TypeAlias = tuple[Objects, np.ndarray, np.ndarray]  # with true and predicted labels
 
 _MAX_SHOWN = 20
 
@@ -49,7 +51,7 @@ def write_prediction_report(
     write_page(file, f"Predictions for {title}", summary, sections)
 
 
-def _values(data: tuple[Any, ...]) -> list[Section]:
+def _values(data: Labelled) -> list[Section]:
     """Return the sections of a regression."""
     _, true, predicted = data
     pictures = "predicted against true", picture((4.5, 4.2), draw_values, true, predicted)
@@ -60,7 +62,7 @@ def _values(data: tuple[Any, ...]) -> list[Section]:
     ]
 
 
-def _classes(data: tuple[Any, ...], decisions: np.ndarray) -> list[Section]:
+def _classes(data: Labelled, decisions: np.ndarray) -> list[Section]:
     """Return the sections of a classification."""
     _, true, predicted = data
     names, counts = confusion(true, predicted)
@@ -85,7 +87,7 @@ def _classes(data: tuple[Any, ...], decisions: np.ndarray) -> list[Section]:
 
 
 def _objects(
-    heading: str, text: str, data: tuple[Any, ...], name: str, values: np.ndarray, order: np.ndarray
+    heading: str, text: str, data: Labelled, name: str, values: np.ndarray, order: np.ndarray
 ) -> Section:
     """Return a section with a table of the first objects of an order, and their values."""
     objects, true, predicted = data

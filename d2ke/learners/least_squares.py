@@ -17,6 +17,7 @@ from d2ke._base.keywords import hinted
 from d2ke._base.rows import StoredRows, stored
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums, class_indicators, product_type
+from d2ke.objects.values import channel_names, column_names
 
 # The rounding of float32 products, as a share of the sum of the squares of all features.
 _ROUNDING = 1e-6
@@ -79,7 +80,7 @@ def train_least_squares(
     >>> d2ke.predict(None, np.array([[0.2, 0.9]]), model)[0].tolist()
     ['left']
     """
-    C = positive_number("C", C)
+    C, names = positive_number("C", C), channel_names(column_names(Z), "Z")
     if not np.isfinite(0.5 / C):
         raise ArgumentError("C", f"= {C:g} is too small: 1 / (2 C) is not finite")
     Z = stored("Z", Z)
@@ -98,7 +99,8 @@ def train_least_squares(
             weights, offsets = _by_rows(features[:], T, C, n_threads)
     # From indicators to signs.
     options = f"-s 11 -p 0 -c {C!r} -B 1"
-    return LinearModel(2 * weights, 2 * offsets - 1, classes, 11, options, method="ridge")
+    weights, offsets = 2 * weights, 2 * offsets - 1
+    return LinearModel(weights, offsets, classes, 11, options, False, "ridge", names)
 
 
 def _by_features(Z: Any, T: Any, C: float, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:

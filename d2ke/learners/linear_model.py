@@ -19,6 +19,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.results import result
 from d2ke._base.rows import feature_rows
+from d2ke.objects.compatibility import channel_order
+from d2ke.objects.values import channel_names, column_names
 
 # LIBLINEAR's numbers of its solvers, option -s.
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
@@ -49,6 +51,9 @@ class LinearModel:
     method : str
         What minimised the loss: "liblinear"; "block", the Newton method of ``solver="block"``;
         or "ridge", the linear equations of the squared loss.
+    feature_names : tuple of str, or None
+        The columns of the frame that it was trained on; those of a frame to predict are matched by
+        name.
 
     Examples
     --------
@@ -66,6 +71,7 @@ class LinearModel:
     options: str
     multilabel: bool = False
     method: str = "liblinear"
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def n_features(self) -> int:
@@ -162,7 +168,10 @@ def predict(
         )
     if model.multilabel:
         raise ArgumentError("model", "has several labels an object: use d2ke_predict")
-    features = feature_rows("Z", Z)
+    held, order = channel_names(column_names(Z), "Z"), None
+    if held is not None and model.feature_names is not None:
+        order = channel_order(held, model.feature_names, "Z", "the training data")
+    features = feature_rows("Z", Z if order is None else np.asarray(Z)[:, order])
     n_rows, n_features = features.shape
     if n_features != model.n_features:
         raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")

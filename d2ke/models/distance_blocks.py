@@ -148,6 +148,8 @@ class Block:
         block = block.with_gamma(D, self.gamma_scale)
         features = block.of_distances(D, sample.n_threads)
         if sample.labels is not None and len(features) <= sample.labels.task.fewest:
+            # Deviations of so few values are near 0 by chance, and dividing by them would make
+            # predictions run away from the targets.
             block = replace(block, sd_power=0.0)
         if block.sources is not None:
             columns = np.flatnonzero(block.sources >= 0)

@@ -44,8 +44,8 @@ class Task(ABC):
     few : int
         As for `d2ke.models.own_columns.own_values`.
     fewest : int
-        So many objects, at most, are too few for deviations: features of distances are only
-        centred, and C is at most the number of objects.
+        The largest number of training objects from which no standard deviations are estimated:
+        features of distances are centred but not scaled, and C is at most their number.
     """
 
     classes: Any = None

@@ -323,14 +323,17 @@ def from_owned(
     kind: str,
     values: NDArray[Any],
     offsets: NDArray[np.int64],
-    *fields: Any,
-    **named: Any,
+    alphabet: NDArray[Any] | None = None,
+    letters: str | None = None,
+    weights: NDArray[np.float64] | None = None,
+    missing: bool = False,
+    **names: Any,
 ) -> Objects:
     """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
 
-    The `fields` are those of `Packed`; `missing`: whether there may be NaN, for missing entries.
+    The arguments are the fields of `Packed`, and `names` its `ids` and `channel_names`.
     """
-    return objects_of(Packed(kind, values, offsets, *fields, **named))
+    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing, **names))
 
 
 def objects_of(packed: Packed) -> Objects:

@@ -12,6 +12,7 @@ import d2ke
     [
         ("D2KEClassifier", "it is d2ke.estimators.D2KEClassifier"),
         ("read_objects", "it is d2ke.io.read_objects"),
+        ("kernel_norm", "it is d2ke.measures.kernel_norm"),
         ("dtw", r"d2ke.distance_matrix\(X, distance='dtw'\)"),
         ("load", "load_model reads models"),
         ("_private", "'_private'$"),

@@ -41,6 +41,7 @@ from d2ke.learners.solvers import nodes as solver_nodes
 from d2ke.learners.solvers import option_strings
 from d2ke.learners.solvers.option_strings import Option
 from d2ke.objects.container import Objects
+from d2ke.objects.values import channel_names, column_names
 
 _DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
 _FREE_BIAS = (0, 2, 5, 6, 11)
@@ -206,7 +207,8 @@ def train(
     if bias >= 0:
         weights, offsets = np.ascontiguousarray(weights[:, :-1]), bias * weights[:, -1]
     text = option_strings.text(options)
-    return LinearModel(weights, offsets, classes, number, text, method=solver)
+    names = channel_names(column_names(Z), "Z")
+    return LinearModel(weights, offsets, classes, number, text, False, solver, names)
 
 
 def _installed(solver: str, parsed: dict[str, Any], features: Any) -> str:
