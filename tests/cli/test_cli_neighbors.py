@@ -118,17 +118,6 @@ def test_files_and_distances(tmp_path, capsys, data, write, suffix, distance, pa
     check(out, d2ke.distance_matrix(X, X, name, **parameters), False, k=5)
 
 
-@pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2)])
-def test_what_was_computed_is_counted(tmp_path, capsys, option, value):
-    file = tmp_path / "words.csv"
-    put(file, ["string", *WORDS])
-    lines = done(capsys, file, f"--{option}", value, "--out", tmp_path / "graph.npz")
-    assert re.fullmatch(
-        r"levenshtein: \d+ neighbours of 7 objects; 21 of 42 distances computed \(50\.0 %\)",
-        lines[-2],
-    )
-
-
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2), ("radius", 0)])
 def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option, value):
     monkeypatch.setattr(result_files, "_ROWS", 4)

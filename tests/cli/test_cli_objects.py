@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_cases import refused, rows
-from model_file_cases import series_ts, strings_csv, strings_fasta, vowels
+from model_file_cases import strings_csv, strings_fasta
 
 import d2ke
 from d2ke.cli.commands import COMMANDS
@@ -89,16 +89,6 @@ def test_whole_numbers_with_gaps_stay_numbers(capsys):
     assert [row["label"] for row in rows("q.csv")] == [row["label"] for row in rows("p.csv")]
 
 
-def test_names_of_sequences(capsys):
-    X, y = zip(*WORDS, strict=True)
-    strings_fasta(Path("words.fasta"), X, y)
-    run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--out", "c.csv")
-    ids = d2ke.io.read_objects("words.fasta").ids
-    found = rows("c.csv")
-    assert list(found[0]) == ["item", "id", "cluster", "alpha", "label"]
-    assert [row["id"] for row in found] == list(ids)
-
-
 def test_report_names_objects_by_their_ids(capsys, folder):
     pytest.importorskip("matplotlib")
     strings_fasta(Path("words.fasta"), *zip(*WORDS, strict=True))
@@ -124,14 +114,6 @@ def test_series_of_a_long_table(capsys, unlabelled):
     found = rows("p.csv")
     assert [row["id"] for row in found] == [f"s{i}" for i in range(20)]
     assert [row["label"] for row in found] == ["up"] * 10 + ["down"] * 10
-
-
-def test_real_series_cluster_as_the_data_set_does(capsys):
-    X, y = vowels("train")
-    series_ts(Path("v.ts"), X, y)
-    lines = run(capsys, "cluster", "v.ts", "--R", 64)
-    accuracy = next(line for line in lines if line.startswith("accuracy"))
-    assert float(accuracy.split()[1]) > 50
 
 
 @pytest.mark.parametrize(
