@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LIBLINEAR's and LIBSVM's MATLAB interfaces, against the libraries' own Python interfaces."""
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -316,17 +314,6 @@ def test_text_format_keeps_every_bit(tmp_path, X, data):
     full = np.zeros(X.shape)
     full[:, : read.shape[1]] = read.toarray()
     np.testing.assert_array_equal(full, X)
-
-
-def test_text_format_equals_scikit_learns(tmp_path):
-    from sklearn.datasets import load_svmlight_file
-
-    y, X = problem([3, 1, 2])
-    X[X < 0] = 0
-    libsvmwrite(tmp_path / "problem.txt", y, X)
-    theirs, labels = load_svmlight_file(os.fspath(tmp_path / "problem.txt"))
-    np.testing.assert_array_equal(theirs.toarray(), X)
-    np.testing.assert_array_equal(labels, y[:, 0])
 
 
 @pytest.mark.parametrize("text", ["1 1:a", "x 1:2", "1 2", "1 0:2", "1 2:1 2:3", "1 99999999999:1"])

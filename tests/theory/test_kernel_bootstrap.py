@@ -57,15 +57,6 @@ def test_matches_loops():
         assert needed == 1 or value * math.sqrt(12 / (needed - 1)) > 0.01 - 1e-12
 
 
-def test_some_objects_of_many():
-    Z = np.tile(drawn(50, 0), (40, 1))
-    got = d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20, max_objects=100)
-    assert got.n_objects == 100
-    assert got.max == pytest.approx(
-        d2ke.theory.bootstrap_kernel_error(Z, n_resamples=20).max, rel=0.5
-    )
-
-
 def test_equal_objects_have_no_centred_error():
     got = d2ke.theory.bootstrap_kernel_error(np.tile(drawn(50, 0)[:1], (5, 1)), n_resamples=20)
     assert math.isnan(got.centred)
