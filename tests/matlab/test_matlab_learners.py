@@ -63,21 +63,6 @@ def test_train_and_predict_equal_liblinear(labels, options):
         np.testing.assert_allclose(probabilities, np.array(theirs_b), rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize(("solver", "tolerance"), [(11, 1e-4), (12, 1e-4)])
-def test_regression_equals_liblinear(solver, tolerance):
-    y, X = problem([1, 2, 3])
-    y = y + X[:, :1]
-    options = f"-s {solver} -c 1 -p 0.01 -e {tolerance} -q"
-    model = train(y, X, options)
-    theirs = liblinearutil.train(y[:, 0], X, options)
-    assert model.Label.size == 0
-    found, accuracy, _ = predict(y, X, model, "-q")
-    expected, their_accuracy, _ = liblinearutil.predict(y[:, 0], X, theirs, "-q")
-    np.testing.assert_allclose(found, columns(expected), rtol=10 * tolerance, atol=10 * tolerance)
-    np.testing.assert_allclose(accuracy[1:], columns(their_accuracy[1:]), rtol=50 * tolerance)
-    assert accuracy[0, 0] == their_accuracy[0] == 0
-
-
 def test_weights_of_classes_are_of_the_labels_given():
     y, X = problem([3, 1, 2])
     options = "-s 2 -c 1 -e 0.0001 -w1 7 -w3 0.5 -q"
@@ -140,19 +125,6 @@ def test_svmtrain_and_svmpredict_equal_libsvm(labels, kernel):
     np.testing.assert_array_equal(found, columns(their_labels))
     np.testing.assert_allclose(accuracy, columns(their_accuracy), rtol=1e-9)
     np.testing.assert_allclose(decision, np.array(their_decision), rtol=1e-3, atol=1e-4)
-
-
-def test_svm_regression_equals_libsvm():
-    y, X = problem([1, 2, 3])
-    y = y + X[:, :1]
-    options = "-s 3 -t 2 -g 0.3 -c 5 -p 0.05 -e 0.000001 -q"
-    model = svmtrain(y, X, options)
-    theirs = svmutil.svm_train(y[:, 0].tolist(), X, options)
-    found, accuracy, decision = svmpredict(y, X, model, "-q")
-    expected, their_accuracy, _ = svmutil.svm_predict(y[:, 0].tolist(), X, theirs, "-q")
-    np.testing.assert_allclose(found, columns(expected), rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(found, decision)
-    np.testing.assert_allclose(accuracy[1:], columns(their_accuracy[1:]), rtol=1e-3)
 
 
 def test_models_survive_a_mat_file(tmp_path):
