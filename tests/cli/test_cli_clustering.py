@@ -8,8 +8,6 @@ import h5py
 import numpy as np
 import pytest
 from command_cases import refused, rows
-from interrupt_cases import check_interrupt
-from interrupts import needs_proc
 from scipy.spatial.distance import cdist
 from test_cli import BAR, hide
 
@@ -487,14 +485,6 @@ def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
 
 
 # ---------------------------------------------------------------- Ctrl-C
-
-
-@needs_proc
-@pytest.mark.parametrize("after", [0.3, pytest.param(3.0, marks=pytest.mark.slow)])
-def test_interrupt(tmp_path, after):
-    words = ["cluster", "splice", "--threads", "2"]
-    check_interrupt("d2ke.cli.clustering", [*words, "--out", tmp_path / "c.csv"], after)
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(

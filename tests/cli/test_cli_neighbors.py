@@ -7,8 +7,6 @@ import re
 import numpy as np
 import pytest
 from command_cases import refused
-from interrupt_cases import check_interrupt
-from interrupts import needs_proc
 from model_file_cases import (
     put,
     series_csv,
@@ -178,14 +176,3 @@ def test_wrong_command_lines(capsys, words, text):
         main(["neighbors", "a.csv", "--out", "g.npz", *words])
     assert stop.value.code == 2
     assert text in capsys.readouterr().err
-
-
-@needs_proc
-def test_interrupt(tmp_path):
-    file, out = tmp_path / "large.npz", tmp_path / "graph.npz"
-    np.savez(file, X=np.random.default_rng(0).normal(size=(4000, 150)))
-    out.write_bytes(b"what was here before")
-    words = ["neighbors", str(file), "--k", "3", "--out", str(out), "--threads", "2"]
-    check_interrupt("d2ke.cli.neighbors", words, 0.4)
-    assert out.read_bytes() == b"what was here before"
-    assert sorted(os.listdir(tmp_path)) == ["graph.npz", "large.npz"]
