@@ -757,6 +757,11 @@ def draw_vectors(rng, lengths, dim, dtype=np.float64, style="normal"):
     return [rng.standard_normal((length, dim)).astype(dtype) for length in lengths]
 
 
+def texts(letters, longest, most=8):
+    """Draw a list of strings of these letters."""
+    return st.lists(st.text(letters, max_size=longest), min_size=1, max_size=most)
+
+
 @st.composite
 def vector_pairs(draw, dims=(1, 2, 3, 4, 128), longest=12, most=9):
     """Draw two collections of series or sets of one dimension and one element type."""

@@ -342,15 +342,10 @@ def test_labels_of_records_and_their_chunks():
     assert Z.shape == (90, RECORD_MODEL.R)
     found = lazy.d2ke_predict(frame_column(LABELS, 3), table, RECORD_MODEL)
     check_prediction(found, LABELS, RECORD_MODEL, RECORDS)
-    parts = [dask.delayed(people())]
-    with pytest.raises(ValueError, match="chunks has 4 for a partition of 90 objects"):
-        lazy.d2ke_transform(parts, RECORD_MODEL, chunks=[4]).compute()
 
 
 def test_wrong_records():
     table = people_table(2)
-    with pytest.raises(ValueError, match="X has no column 'age'"):
-        lazy.d2ke_predict(None, table[["word", "walk", "town"]], RECORD_MODEL)
     with pytest.warns(UserWarning, match="the columns 'more' are not used"):
         lazy.d2ke_predict(None, table.assign(more=1), RECORD_MODEL)
     with pytest.raises(TypeError, match="X is a Series; a DataFrame or a list of delayed parts"):
@@ -358,8 +353,6 @@ def test_wrong_records():
     for array in (da.zeros(90), da.zeros((90, 4))):
         with pytest.raises(TypeError, match="X is a Array; a DataFrame or a list"):
             lazy.d2ke_transform(array, RECORD_MODEL)
-    with pytest.raises(TypeError, match="must be a dict of columns or a data frame, got list"):
-        lazy.novelty(WORDS, RECORD_MODEL)
     with pytest.raises(TypeError, match=r"X\['age'\] holds strings") as caught:
         lazy.d2ke_transform(table.assign(age=table.word), RECORD_MODEL).compute()
     assert caught.value.__notes__[0] in ("in partition 0 of X", "in partition 1 of X")
@@ -477,8 +470,6 @@ def test_wrong_weights():
     ):
         with pytest.raises(ValueError, match=message):
             lazy.d2ke_train(LABELS, STRINGS, R=16, chunks=45, sample_weight=weights)
-    with pytest.raises(ValueError, match="class_weight does not go with keep_sums"):
-        lazy.d2ke_train(LABELS, STRINGS, R=16, class_weight="balanced", keep_sums=True)
 
 
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
@@ -492,8 +483,6 @@ def test_several_labels(small_sample):
     named = lazy.d2ke_train(frame, STRINGS, R=32, chunks=45, sample_weight=HEAVY)
     assert named.classes.tolist() == ["a", "cc", "long"]
     same_models(named, d2ke.d2ke_train(frame, STRINGS, R=32, sample_weight=HEAVY))
-    with pytest.raises(ValueError, match="has 1 only in column 0"):
-        lazy.d2ke_train(np.column_stack([np.ones(90), HEAVY > 1]), STRINGS, chunks=45)
 
 
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
@@ -537,13 +526,6 @@ def test_scores_of_pieces(small_sample, monkeypatch):
     same(features.compute(), d2ke.d2ke_transform(STRINGS, ours))
 
 
-def test_what_does_not_fit_is_refused_before_the_sample(monkeypatch):
-    monkeypatch.setattr("d2ke._base.memory.memory_limit", lambda: 10**8)
-    monkeypatch.setattr("d2ke.models.train.sample_rows", None)
-    with pytest.raises(MemoryError, match="R = 60000 features"):
-        lazy.d2ke_train(LABELS, STRINGS, R=60_000, chunks=17)
-
-
 @pytest.mark.filterwarnings("ignore:.*nothing was learned")
 def test_every_object_is_in_a_small_sample():
     y, X = LABELS[:30], STRINGS[:30]
@@ -584,18 +566,6 @@ def test_wrong_labels():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             lazy.d2ke_train(y, parts, R=8)
-    with pytest.raises(TypeError, match="must hold numbers for a regression"):
-        lazy.d2ke_train(LABELS, parts, R=8, task="regression")
-    with pytest.raises(TypeError, match="'dtw' is for series, but X holds strings"):
-        lazy.d2ke_train(LABELS, parts, R=8, distance="dtw")
-    with pytest.raises(TypeError, match="'dtw' is for series, but X holds strings"):
-        lazy.d2ke_train(LABELS, WORDS, R=8, distance="dtw")
-
-
-def test_nothing_learned_is_said():
-    y = RNG.integers(0, 2, 90)
-    with pytest.warns(UserWarning, match="little or nothing was learned"):
-        lazy.d2ke_train(y, delayed_parts(WORDS, 45), R=8)
 
 
 # ---------------------------------------------------------------- partitions
@@ -659,25 +629,17 @@ ADDRESS = LowLevelCallable(ctypes.CFUNCTYPE(ctypes.c_double)(float))
 REFUSED = [
     (lambda: lazy.d2ke_train(["a", "b"] * 10, WORDS[:20], groups=[1, 2] * 10),
      "groups needs all features in memory"),
-    (lambda: lazy.distance_matrix(PARTS, None, "levenstein"), "levenstein"),
-    (lambda: lazy.distance_matrix(PARTS, PARTS, "levenshtein", window=3), "window"),
     (lambda: lazy.distance_matrix(PARTS, OMEGA, ADDRESS), r"is a scipy\.LowLevelCallable"),
     (lambda: lazy.distance_matrix([PARTS[0], WORDS], OMEGA, "levenshtein"),
      r"X\[1\] must be delayed"),
     (lambda: lazy.distance_matrix(frame_column(WORDS, 2).to_frame(), OMEGA, "levenshtein"),
      r"X is a DataFrame; a column of dask\.dataframe"),
-    (lambda: lazy.d2ke_embed(PARTS, OMEGA, distance="dtw", gamma=1.0), "omega holds strings"),
-    (lambda: lazy.d2ke_embed(PARTS, OMEGA, distance="levenshtein"), "gamma"),
     (lambda: lazy.d2ke_embed(PARTS, PARTS, **HOW), "omega must be in memory"),
     (lambda: lazy.d2ke_embed(PARTS, None, **HOW), "omega is None"),
     (lambda: lazy.nearest(WORDS, k=90, distance="levenshtein"), "k is 90, but there are 89"),
-    (lambda: lazy.nearest(WORDS, k=1, distance="levenshtein", include_self=1), "include_self"),
-    (lambda: lazy.within(WORDS, radius=-1, distance="levenshtein"), "radius"),
     (lambda: lazy.d2ke_transform(WORDS, None), "model must be a D2KEModel"),
-    (lambda: lazy.d2ke_predict(None, ["xyz"], MODEL, unseen_letters="refuse"), "unseen_letters"),
     (lambda: lazy.d2ke_predict(delayed_parts(LABELS, 2, 3), PARTS, MODEL),
      "y has 3 partitions, but X has 2"),
-    (lambda: lazy.d2ke_predict(["few", "many"], WORDS, MODEL), "y has 2 labels, but X has 90"),
 ]  # fmt: skip
 
 

@@ -33,15 +33,6 @@ def test_regression(monkeypatch, capsys):
     assert abs(r2["mean"]) < 0.05
 
 
-def test_slant_is_that_of_a_line():
-    pytest.importorskip("sklearn")
-    slant = runpy.run_path(str(EXAMPLES / "regression.py"))["slant"]
-    upright = np.zeros((9, 9))
-    upright[:, 4] = 3.0
-    rising = np.eye(9)[::-1]  # from below left to above right
-    np.testing.assert_allclose(slant(np.stack([upright, rising, rising[::-1]])), [0, 45, -45])
-
-
 @pytest.mark.slow
 def test_clustering(monkeypatch, capsys, tmp_path):
     pytest.importorskip("sklearn")
@@ -105,24 +96,6 @@ def test_hypothetical_labels(monkeypatch, capsys):
                 re.findall(r"^(\w.*?) +([\d.]+)%$", printed, re.M)}  # fmt: skip
     assert len(accuracy) == 5
     assert min(accuracy.values()) > 85
-
-
-def test_hypothetical_labels_of_two_clusters():
-    """Two clusters far apart: every classifier finds them; the few labels give the names."""
-    example = runpy.run_path(str(EXAMPLES / "hypothetical_labels.py"))
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 15)
-    x = rng.normal(size=30) + 6 * y
-    K = np.exp(-(np.subtract.outer(x, x) ** 2) / 8)
-    for found in (
-        example["by_plug_in"](K),
-        example["by_neighbour"](K),
-        example["by_margin"](K, rng.permutation(y)),
-    ):
-        assert (found == y).all() or (found == 1 - y).all()
-    few = np.array([0, 15])
-    assert (example["inductive"](K, y, few) == y).all()
-    assert (example["transductive"](K, y, few) == y).all()
 
 
 @pytest.mark.slow

@@ -192,14 +192,6 @@ def test_results_join_back():
     assert by_index["predicted"].notna().all()
 
 
-def test_features_of_a_file(tmp_path):
-    file = tmp_path / "features.h5"
-    d2ke.write_features(file, X, MODEL, labels=Y)
-    frame = d2ke.frame(d2ke.io.load_features(file))
-    assert list(frame)[:4] == ["item", "id", "label", "feature 0"]
-    assert frame["id"].tolist() == X.ids.tolist()
-
-
 def test_a_missing_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match="as_='polars' needs polars: pip install polars"):

@@ -274,8 +274,6 @@ def test_interrupted_and_resumed(file, small_blocks, features, monkeypatch):
         open_features(file)
     with pytest.raises(ValueError, match=r"h5\.part is not complete, the call"):
         open_features(f"{file}.part")
-    with pytest.raises(ValueError, match=r"gamma was 0\.3 and is 0\.4"):
-        d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein", gamma=0.4)
     # Rows that were done are not computed again.
     computed, run = [], feature_writer._fill
 
@@ -380,15 +378,6 @@ def test_arguments_that_a_model_has(file, words, model, name, value):
 
 
 def test_wrong_arguments(file, model):
-    for omega_or_model, how in ((OMEGA, HOW), (model, {})):
-        with pytest.raises(ValueError, match="X is empty"):
-            d2ke.write_features(file, [], omega_or_model, **how)
-    with pytest.raises(ValueError, match="labels has 3 labels, but X has 700 rows"):
-        d2ke.write_features(file, STRINGS, OMEGA, labels=[1, 2, 3], **HOW)
-    with pytest.raises(TypeError, match='gamma is needed for link="exp"'):
-        d2ke.write_features(file, STRINGS, OMEGA, distance="levenshtein")
-    with pytest.raises(ValueError, match=r"end it in \.h5"):
-        d2ke.write_distances(file.with_suffix(".mat"), STRINGS, distance="levenshtein")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         d2ke.write_distances(file.parent / "nowhere/d.h5", STRINGS, distance="levenshtein")
     assert os.listdir(file.parent) == []

@@ -47,27 +47,6 @@ def test_definition(seed, dim, kernel, sigma, weighted, normalize):
         assert abs(D[i, j] ** 2 - square) <= 4 * slack
 
 
-def test_equal_sets_in_any_order_are_at_distance_zero():
-    rng = np.random.default_rng(0)
-    X = sets(rng, 20, 2, 300)
-    shuffled = [x[rng.permutation(len(x))] for x in X]
-    D = d2ke.distance_matrix(X, shuffled, "kernel", sigma=0.5)
-    np.testing.assert_array_equal(np.diag(D), 0)
-    np.testing.assert_array_equal(D, D.T)
-    np.testing.assert_array_equal(D, d2ke.distance_matrix(X, distance="kernel", sigma=0.5))
-
-
-def test_same_as_kernel_distance_and_its_matrix():
-    rng = np.random.default_rng(1)
-    X = sets(rng, 12, 3, 400)
-    D = d2ke.distance_matrix(X, distance="kernel", sigma=0.7, kernel="laplace")
-    M = d2ke.kernel_distance_matrix(X, sigma=0.7, kernel="laplace")
-    np.testing.assert_allclose(D, M, rtol=1e-12)
-    assert D[3, 7] == pytest.approx(
-        d2ke.kernel_distance(X[3], X[7], sigma=0.7, kernel="laplace"), rel=1e-12
-    )
-
-
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [

@@ -38,7 +38,6 @@ for line in sys.stdin:  # a case
 """
 
 LONG = "long = d2ke.pack([np.random.default_rng(0).random(60_000)])\n"
-MIXED = LONG + "mixed = d2ke.concatenate([long] + [d2ke.pack([[1.0]])] * 7)"
 SLOW = """
 import math, numba
 from numba import types as t
@@ -70,10 +69,6 @@ CASES = {
         "X = d2ke.pack(np.zeros((3000, 400, 2)))",
         'd2ke.distance_matrix(X, X, "dtw")',
     ),
-    "many short pairs, symmetric": (
-        "X = d2ke.pack(np.zeros((3000, 400, 2)))",
-        'd2ke.distance_matrix(X, distance="dtw", n_threads=2)',
-    ),
     "neighbours": (
         "X = d2ke.pack(np.random.default_rng(0).random((3000, 400, 2)))",
         'd2ke.nearest(X, k=3, distance="dtw", n_threads=2)',
@@ -94,14 +89,6 @@ CASES = {
         'X = d2ke.samplers.random_strings(60_000, "abcd", length=(20, 30), seed=0)',
         'd2ke.spanning_tree(X, distance="levenshtein", n_threads=2)',
     ),
-    "tree of series": (
-        "X = d2ke.pack(np.random.default_rng(0).random((8000, 200)))",
-        'd2ke.spanning_tree(X, distance="dtw", n_threads=2)',
-    ),
-    "tree of sets, clusters": (
-        "X = d2ke.pack(np.random.default_rng(0).random((3000, 100, 2)))",
-        'd2ke.hdbscan(X, distance="mhd", n_threads=2)',
-    ),
     "one long pair": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=4)'),
     "windows in long series": (
         "long = np.random.default_rng(0).random(600_000)",
@@ -116,15 +103,10 @@ CASES = {
         'd2ke.nearest_windows([x], y, distance="dtw", window=50)',
     ),
     "a long path": (LONG, "d2ke.align(long, long)"),
-    "nearest vectors": (
-        "x = np.random.default_rng(0).random((60_000, 9))",
-        'd2ke.align(x, x, "mhd")',
-    ),
     "long edits": (
         "x = np.random.default_rng(0).integers(0, 4, 2_000_000, np.uint8).tobytes()",
         "d2ke.align(x, x[::-1])",
     ),
-    "a long path, elastic": (LONG, 'd2ke.align(long, long, "msm", independent=False)'),
     "long transpositions": (
         "x = np.random.default_rng(0).integers(0, 4, 200_000, np.uint8).tobytes()",
         'd2ke.align(x, x[::-1], "osa")',
@@ -134,12 +116,6 @@ CASES = {
         'd2ke.align(x, x[::-1], "weighted_levenshtein", mode="infix")',
     ),
     "one long pair, elastic": (LONG, 'd2ke.distance_matrix(long, long, "msm", n_threads=2)'),
-    "one long pair, one thread": (LONG, 'd2ke.distance_matrix(long, long, "dtw", n_threads=1)'),
-    "one long pair among short ones": (
-        MIXED,
-        'd2ke.distance_matrix(mixed, long, "dtw", n_threads=4)',
-    ),
-    "features": (MIXED, 'd2ke.d2ke_embed(mixed, mixed, distance="dtw", gamma=1.0, n_threads=3)'),
     "long strings": (
         'text = ["ab" * 1_000_000]',
         'd2ke.distance_matrix(text, [text[0][::-1]], "levenshtein")',
@@ -164,15 +140,7 @@ CASES = {
         SEARCH,
         "d2ke.search(y, X, 'rsm', **how, grid=grid)",
     ),
-    "search, squared hinge": (
-        SEARCH + "one = {'R': [200], 'gamma': [1e-3], 'C': [1e6], 'loss': ['squared_hinge']}\n",
-        "d2ke.search(y, X, 'rsm', **how, grid=one)",
-    ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
-    "slow Python callable": (
-        "",
-        "d2ke.distance_matrix(range(99), range(99), lambda x, y: time.sleep(0.01) or 1.0)",
-    ),
     "compiled function": (
         SLOW,
         "d2ke.distance_matrix(items, items, function, n_threads=1)",
@@ -226,7 +194,6 @@ CASES |= {
     ),
     "training": (MODEL, "while True: d2ke.d2ke_train(y, words, R=300)"),
     "predicting": (MODEL, "while True: d2ke.d2ke_predict(None, words, model)"),
-    "features of a model": (MODEL, "while True: d2ke.d2ke_transform(words, model)"),
     "clusters of features": (
         "from d2ke.discriminative.similarity_graph import FeatureKernel\n"
         "Z = np.random.default_rng(0).random((12_000, 300))\n"
@@ -239,7 +206,7 @@ CASES |= {
         "while True: d2ke.discriminative.gaussian_gram(X, h=1.0)",
     ),
 }
-TIMES = {"training": 3, "one long pair among short ones": 4}
+TIMES = {"training": 3}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),

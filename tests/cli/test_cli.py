@@ -66,18 +66,6 @@ def test_help_and_errors_of_options_need_no_libraries(words):
     assert done.stderr.endswith("set()\n")
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("demo", ["--figure", "--seed", "--threads"]), ("config", [])],
-)
-def test_help_of_commands(capsys, name, options):
-    with pytest.raises(SystemExit) as stop:
-        main([name, "--help"])
-    assert stop.value.code == 0
-    text = capsys.readouterr().out
-    assert all(option in text for option in options)
-
-
 def test_version(capsys):
     done = command("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"d2ke {d2ke.__version__}\n", "")

@@ -9,9 +9,7 @@ from model_file_cases import cell, put
 
 from d2ke.cli.main import main
 from d2ke.io import save_mat
-from d2ke.io.labelled import read_file
 from d2ke.models.persistence import load_model
-from d2ke.objects.column_names import Columns
 
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list(letters), 8)) for letters in ("aab", "bba") for _ in range(12)]
@@ -135,28 +133,3 @@ def test_values_and_offsets(tmp_path, capsys):
     assert "accuracy" in run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
     np.savez(file, X=np.array(SERIES))
     run(capsys, "predict", model, file, "--out", tmp_path / "o.csv")
-
-
-def test_ids_of_predictions(tmp_path, capsys, word_model):
-    ids = [f"gene-{i}" for i in range(24)]
-    put(tmp_path / "a.fasta", [f">{i}\tmore words\n{x}" for i, x in zip(ids, WORDS, strict=True)])
-    put(tmp_path / "b.csv", ["ID,word", *map(",".join, zip(ids, WORDS, strict=True))])
-    for name in ("a.fasta", "b.csv"):
-        run(capsys, "predict", word_model, tmp_path / name, "--out", tmp_path / "o.csv")
-        table = rows(tmp_path / "o.csv")
-        assert list(table[0])[:3] == ["item", "id", "predicted"]
-        assert [row["id"] for row in table] == ids
-        assert [int(row["item"]) for row in table] == list(range(24))
-    run(capsys, "predict", word_model, tmp_path / "a.fasta", "--out", tmp_path / "o.h5")
-    with h5py.File(tmp_path / "o.h5") as store:
-        assert store["id"][:].astype(str).tolist() == ids
-    put(tmp_path / "c.csv", ["word", *WORDS])
-    run(capsys, "predict", word_model, tmp_path / "c.csv", "--out", tmp_path / "o.csv")
-    assert (tmp_path / "o.csv").read_text("utf-8").startswith("item,predicted,")
-
-
-def test_ids_of_series(tmp_path):
-    table_of_series(tmp_path / "a.csv", "p,clock,q,run")
-    held = read_file(tmp_path / "a.csv", Columns(ids="run"))
-    assert held.ids.tolist() == [f"r{i}" for i in range(16)]
-    assert held.columns == Columns(("p", "clock", "q"), None, "run", None)

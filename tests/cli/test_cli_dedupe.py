@@ -51,13 +51,6 @@ def test_groups_and_report(table, capsys):
     assert "a2: ANA LEE, main st 5" in page
 
 
-def test_row_numbers_and_numbers_as_text(table):
-    status, rows = run(table, "--radius", "2", "--linkage", "single", objects="name,year")
-    assert status == 0
-    assert rows[0] == ["item", "id", "group", "example", "example_id"]  # the usual name, id
-    assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3", "4"]
-
-
 def test_known_pairs_choose_the_weights(table, capsys):
     pairs = table.with_name("pairs.csv")
     pairs.write_text("left,right,match\na1,a2,yes\nb1,c1,0\nb1,b2,0\n", "utf-8")

@@ -77,16 +77,6 @@ def test_predictions_and_features(trained, capsys):
     assert [row["id"] for row in rows(folder / "c.csv")] == NAMES
 
 
-def test_another_column_in_prediction(trained):
-    folder, _ = trained
-    lines = (folder / "objects.csv").read_text("utf-8").splitlines()
-    put(folder / "new.csv", lines[0].replace("name", "code"),
-        [line.split(",") for line in lines[1:]])  # fmt: skip
-    run("predict", folder / "model.h5", folder / "new.csv", "--ids", "code", "--out",
-        folder / "n.csv")  # fmt: skip
-    assert [row["id"] for row in rows(folder / "n.csv")] == NAMES
-
-
 def test_neighbours_clusters_and_labels(trained):
     folder, kind = trained
     if kind == "records":
@@ -161,14 +151,3 @@ def test_a_name_replaces_one_of_the_model(trained, capsys):
     assert "labels from 'truth'; ids from 'name'" in text
     assert ("truth.csv: 40 sets of" in text) == (kind == "series")
     assert [row["id"] for row in rows(folder / "t.csv")] == NAMES
-
-
-def test_a_column_of_the_model_is_missing(trained, capsys):
-    folder, kind = trained
-    if kind != "series":
-        return
-    lines = (folder / "objects.csv").read_text("utf-8").splitlines()
-    put(folder / "lost.csv", lines[0].replace("day", "when"), [x.split(",") for x in lines[1:]])
-    run("predict", folder / "model.h5", folder / "lost.csv", "--out", folder / "l.csv", status=2)
-    error = capsys.readouterr().err
-    assert "lost.csv has no column 'day', which the model reads as time; --time names" in error

@@ -7,8 +7,6 @@ import re
 import numpy as np
 import pytest
 from command_cases import refused
-from interrupt_cases import check_interrupt
-from interrupts import needs_proc
 from model_file_cases import (
     put,
     series_csv,
@@ -118,17 +116,6 @@ def test_files_and_distances(tmp_path, capsys, data, write, suffix, distance, pa
     check(out, d2ke.distance_matrix(X, X, name, **parameters), False, k=5)
 
 
-@pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2)])
-def test_what_was_computed_is_counted(tmp_path, capsys, option, value):
-    file = tmp_path / "words.csv"
-    put(file, ["string", *WORDS])
-    lines = done(capsys, file, f"--{option}", value, "--out", tmp_path / "graph.npz")
-    assert re.fullmatch(
-        r"levenshtein: \d+ neighbours of 7 objects; 21 of 42 distances computed \(50\.0 %\)",
-        lines[-2],
-    )
-
-
 @pytest.mark.parametrize(("option", "value"), [("k", 3), ("radius", 2), ("radius", 0)])
 def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option, value):
     monkeypatch.setattr(result_files, "_ROWS", 4)
@@ -189,14 +176,3 @@ def test_wrong_command_lines(capsys, words, text):
         main(["neighbors", "a.csv", "--out", "g.npz", *words])
     assert stop.value.code == 2
     assert text in capsys.readouterr().err
-
-
-@needs_proc
-def test_interrupt(tmp_path):
-    file, out = tmp_path / "large.npz", tmp_path / "graph.npz"
-    np.savez(file, X=np.random.default_rng(0).normal(size=(4000, 150)))
-    out.write_bytes(b"what was here before")
-    words = ["neighbors", str(file), "--k", "3", "--out", str(out), "--threads", "2"]
-    check_interrupt("d2ke.cli.neighbors", words, 0.4)
-    assert out.read_bytes() == b"what was here before"
-    assert sorted(os.listdir(tmp_path)) == ["graph.npz", "large.npz"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_cases import refused, rows
-from model_file_cases import series_ts, strings_csv, strings_fasta, vowels
+from model_file_cases import strings_csv, strings_fasta
 
 import d2ke
 from d2ke.cli.commands import COMMANDS
@@ -87,16 +87,6 @@ def test_whole_numbers_with_gaps_stay_numbers(capsys):
     assert load_features("Z.h5").labels.tolist().count(-1) == 14
     run(capsys, "propagate", "Z.h5", "--out", "q.csv")
     assert [row["label"] for row in rows("q.csv")] == [row["label"] for row in rows("p.csv")]
-
-
-def test_names_of_sequences(capsys):
-    X, y = zip(*WORDS, strict=True)
-    strings_fasta(Path("words.fasta"), X, y)
-    run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--out", "c.csv")
-    ids = d2ke.io.read_objects("words.fasta").ids
-    found = rows("c.csv")
-    assert list(found[0]) == ["item", "id", "cluster", "alpha", "label"]
-    assert [row["id"] for row in found] == list(ids)
 
 
 def test_report_names_objects_by_their_ids(capsys, folder):

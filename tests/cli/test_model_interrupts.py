@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ctrl-C during `d2ke train`, `d2ke predict` and `d2ke embed`: at once, and no file is changed."""
+"""Ctrl-C during the commands that take long: at once, and no file is changed."""
 
 import os
 
@@ -42,17 +42,20 @@ def folder(tmp_path_factory):
         pytest.param("train", "m.h5", 3.0, marks=pytest.mark.slow),
         ("predict", "labels.csv", 0.5),
         pytest.param("predict", "labels.csv", 1.2, marks=pytest.mark.slow),
+        ("neighbors", "graph.npz", 0.4),
     ],
 )
 def test_interrupt(folder, tmp_path, command, out, after):
     out = tmp_path / out
     content = (folder / "m.h5").read_bytes() if command == "train" else b"what was here before"
     out.write_bytes(content)
-    files = [str(folder / "large.csv")]
-    if command != "train":
-        files.insert(0, str(folder / "m.h5"))
-    words = [command, *files, "--out", out, "--threads", "2"]
-    check_interrupt("d2ke.cli.models", words, after)
+    words = [folder / "large.csv", "--out", out, "--threads", "2"]
+    if command == "predict":
+        words.insert(0, folder / "m.h5")
+    elif command == "neighbors":
+        words += ["--k", "3"]
+    module = "neighbors" if command == "neighbors" else "models"
+    check_interrupt(f"d2ke.cli.{module}", [command, *words], after)
     assert out.read_bytes() == content
     assert os.listdir(tmp_path) == [out.name]
 

@@ -243,6 +243,21 @@ def test_repeating_an_element_changes_nothing_between_equals(pair):
     assert (np.diag(d2ke.distance_matrix(X, [v.repeat(2, axis=0) for v in X], "dtw")) == 0).all()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_dtaidistance():
+    dtw = pytest.importorskip("dtaidistance.dtw")
+    rng = np.random.default_rng(7)
+    X = [v.ravel() for v in reference.draw_vectors(rng, [5, 12, 12, 30], 1)]
+    ours = np.sqrt(d2ke.distance_matrix(X, X, "dtw", ground="sqeuclidean"))
+    np.testing.assert_allclose(ours, reference.matrix(dtw.distance, X, X), rtol=1e-12)
+    ours = d2ke.distance_matrix(X, X, "dtw")
+    theirs = reference.matrix(dtw.distance, X, X, inner_dist="euclidean")
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    ours = np.sqrt(d2ke.distance_matrix(X[1:3], X[1:3], "dtw", ground="sqeuclidean", window=2))
+    theirs = reference.matrix(dtw.distance, X[1:3], X[1:3], window=3)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [

@@ -9,7 +9,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import examples
+from reference import examples, texts
 
 import d2ke
 
@@ -30,10 +30,6 @@ def matrix(name, X, Y=None, **options):
 
 def definition(name, X, Y, **params):
     return reference.matrix(reference.DISTANCES[name], X, Y, **params)
-
-
-def texts(alphabet, max_size, most=8):
-    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=most)
 
 
 def edited(rng, string, n_edits, n_letters):

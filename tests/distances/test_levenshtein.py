@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import edited, levenshtein
+from reference import edited, levenshtein, texts
 
 import d2ke
 
@@ -24,10 +24,6 @@ def random_strings(rng, lengths, n_letters):
 
 def matrix(X, Y=None, **options):
     return d2ke.distance_matrix(X, Y, distance="levenshtein", **options)
-
-
-def texts(alphabet, max_size):
-    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=12)
 
 
 @given(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import edited, levenshtein
+from reference import edited, levenshtein, texts
 
 import d2ke
 from d2ke._ext import strings
@@ -29,10 +29,6 @@ def reference(X, Y, mode):
 
 def matrix(X, Y, mode, **options):
     return d2ke.distance_matrix(X, Y, "levenshtein", mode=mode, **options)
-
-
-def texts(alphabet, max_size, most=12):
-    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=most)
 
 
 modes = pytest.mark.parametrize("mode", MODES)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Dynamic time warping of series with missing values, DTW-AROW, against its definition."""
 
-import math
-
 import numpy as np
 import pytest
 import reference
@@ -90,38 +88,6 @@ def test_extreme_magnitudes(isa, dtype, scale, dim):
     X = [(punch(rng, v, 0.2 / dim) * scale).astype(dtype) for v in series]
     wanted = reference.matrix(reference.dtw, X, X, missing="arow")
     np.testing.assert_allclose(distances(X), wanted, rtol=TOLERANCE[dtype])
-
-
-def paths(n, m):
-    """All warping paths, as lists of pairs."""
-    if n == m == 1:
-        return [[(0, 0)]]
-    before = [(i, j) for i, j in ((n - 1, m), (n, m - 1), (n - 1, m - 1)) if i and j]
-    return [[*path, (n - 1, m - 1)] for i, j in before for path in paths(i, j)]
-
-
-def by_paths(x, y):
-    """The definition in words: what is missing, and what it is paired with, have one pair each."""
-    best = math.inf
-    for path in paths(len(x), len(y)):
-        total = 0.0
-        for i, j in path:
-            if not (math.isnan(x[i]) or math.isnan(y[j])):
-                total += abs(x[i] - y[j])
-            elif sum(i == a or j == b for a, b in path) > 1:
-                total = math.inf
-        best = min(best, total)
-    observed = sum(not math.isnan(v) for v in (*x, *y))
-    return best * (len(x) + len(y)) / observed
-
-
-def test_all_paths():
-    rng = np.random.default_rng(8)
-    for n in range(1, 6):
-        for m in range(1, 6):
-            x, y = (punch(rng, rng.standard_normal((k, 1)), 0.3) for k in (n, m))
-            wanted = by_paths(x.ravel().tolist(), y.ravel().tolist())
-            np.testing.assert_allclose(distances([x], [y])[0, 0], wanted, rtol=1e-12)
 
 
 def test_values_of_the_authors_package():

@@ -6,7 +6,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import WORD_EDGES, examples
+from reference import WORD_EDGES, examples, texts
 
 import d2ke
 
@@ -18,10 +18,6 @@ LETTERS = st.sampled_from(["ab", "abcd", "a\u00e9\u6f22\U0001f600xyzuvw"])
 
 def matrix(name, X, Y=None, **params):
     return d2ke.distance_matrix(X, Y, name, **params)
-
-
-def texts(alphabet, max_size, most=8):
-    return st.lists(st.text(alphabet, max_size=max_size), min_size=1, max_size=most)
 
 
 def phrases(letters):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 from hypothesis import given
-from hypothesis import strategies as st
+from reference import texts
 
 import d2ke
 from d2ke.distances.registry import BY_NAME
@@ -23,12 +23,8 @@ def matrix(name, X, Y=None, **options):
     return d2ke.distance_matrix(X, Y, name, normalize=True, **options)
 
 
-def lists_of(letters, size):
-    return st.lists(st.text(letters, max_size=size), min_size=1, max_size=7)
-
-
 @pytest.mark.parametrize("name", ANY_LENGTHS)
-@given(X=lists_of("ab\u6f22", 9), Y=lists_of("abc", 12))
+@given(X=texts("ab\u6f22", 9), Y=texts("abc", 12))
 def test_definition(isa, name, X, Y):
     function = reference.DISTANCES[name]
     wanted = reference.matrix(function, X, Y, normalize=True)

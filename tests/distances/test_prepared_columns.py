@@ -60,3 +60,11 @@ def test_sets_and_functions_are_compared_as_ever():
     y, *calls = [[rng.normal(size=(n, 2)) for n in (3, 1, 7)] for _ in range(3)]
     same_in_every_call(y, calls, "hausdorff")
     same_in_every_call(y, calls, lambda a, b: abs(len(a) - len(b)))
+
+
+def test_rows_are_checked():
+    columns = Columns(d2ke.pack([[1.0, 2.0], [3.0]]), "dtw", {})
+    with pytest.raises(ValueError, match="dimensions"):
+        columns.fill(d2ke.pack([np.ones((3, 2))]), np.empty((1, 2)), 1)
+    with pytest.raises(TypeError, match="strings"):
+        columns.fill(d2ke.pack(["ab"]), np.empty((1, 2)), 1)

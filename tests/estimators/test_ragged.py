@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import shuffle
 
 import d2ke
 from d2ke import estimators as est
@@ -237,25 +236,3 @@ def test_integers_are_the_seeds_of_the_plain_functions():
     assert list(features.get_feature_names_out()) == plain.feature_names()
     chosen = est.RSMTransformer(R=4, random_state=5).fit(X).representatives_
     assert chosen == d2ke.samplers.training_objects(4, d2ke.pack(X), seed=5)[0]
-
-
-def test_weights_survive_a_split():
-    X, y = drawn("weighted")
-    for way in (X, list(X)):
-        mixed, labels = shuffle(way, y, random_state=0)
-        mixed = d2ke.pack(mixed)
-        order = shuffle(np.arange(N), random_state=0)
-        assert mixed == X[order]
-        assert (labels == y[order]).all()
-    # Other weights give other distances: without them, predictions would be the same.
-    model = made("DistanceKNeighborsClassifier", "weighted").fit(X, y)
-    assert model.objects_.weights is not None
-
-
-def test_python_functions():
-    model = est.DistanceKNeighborsClassifier(distance=lambda a, b: abs(a - b))
-    assert model.fit([1, 2, 8, 9], list("aabb")).predict([0, 10]).tolist() == ["a", "b"]
-    transformer = est.RSMTransformer(R=2, distance=lambda a, b: abs(a - b), random_state=0)
-    assert transformer.fit_transform([1, 2, 8, 9]).shape == (4, 2)
-    D2KE = est.D2KEClassifier(distance=lambda a, b: abs(a - b), R=8, random_state=0)
-    assert D2KE.fit([1, 2, 8, 9] * 3, list("aabb") * 3).predict([0, 10]).tolist() == ["a", "b"]

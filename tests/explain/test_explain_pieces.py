@@ -91,20 +91,3 @@ def test_places_are_where_a_piece_begins():
             assert all(a in (".", b) for a, b in zip(entry["piece"], window, strict=True))
     assert any("GATTAC".startswith(entry["piece"][:2]) for entry in why.pieces)
     assert "pieces that add most" in str(why)
-
-
-@pytest.mark.parametrize("form", ["tokens", "bytes", "numbers"])
-def test_letters_of_every_form(form):
-    X = [["<s>" if c == "a" else c for c in text] for text in strings(20, 6, 9, "abc")]
-    if form == "bytes":
-        X = [bytes(map(ord, text)) for text in strings(20, 6, 9, "abc")]
-    elif form == "numbers":
-        X = d2ke.pack([list(map(ord, t)) for t in strings(20, 6, 9, "abc")], kind="strings")
-    model, _ = trained(X)
-    why = d2ke.d2ke_explain(d2ke.pack(X)[:1] if form != "numbers" else X[:1], model, limit=200)
-    assert len(why.pieces) > 10
-    letters = " ".join(entry["piece"] for entry in why.pieces).split()
-    if form == "tokens":
-        assert set(letters) <= {"<s>", "b", "c", "^", "$", "."}
-    elif form == "numbers":
-        assert set(letters) <= {"97", "98", "99", "^", "$", "."}

@@ -98,14 +98,6 @@ def test_distances_fall_to_the_geometric_median():
     assert found.inertia == pytest.approx(least, rel=1e-3)
 
 
-def test_single_precision_and_objects_at_both_ends():
-    X = [x.astype(np.float32) for x in walks(np.random.default_rng(3), 12)]
-    found = d2ke.barycenter(d2ke.pack(X), distance="dtw")
-    assert found.center.dtype == np.float64
-    again = d2ke.barycenter(X, initial=d2ke.pack([found.center]), distance="dtw")
-    assert again.inertia <= found.inertia * (1 + 1e-6)
-
-
 @pytest.mark.parametrize("distance", STRINGS)
 @settings(max_examples=examples(30), deadline=None)
 @given(

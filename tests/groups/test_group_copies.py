@@ -143,11 +143,6 @@ def test_kmedoids(name, data, k, seed, sample):
             assert D[:, swapped].min(axis=1).sum() >= found.loss * (1 - 1e-9)
 
 
-def test_dbscan_links_equal_objects():
-    found = d2ke.dbscan(["a", "b", "a", "b", "c"], 0, 2, distance="levenshtein")
-    assert found.labels.tolist() == [0, 1, 0, 1, -1]
-
-
 def test_fewer_clusters_than_wanted_are_warned_of():
     with pytest.warns(UserWarning, match="only 2 of 3 clusters have objects"):
         found = d2ke.kmedoids(["a"] * 10 + ["b"] * 10, 3, distance="levenshtein")

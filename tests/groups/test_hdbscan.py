@@ -97,14 +97,6 @@ def test_epsilon_leaves_near_clusters_whole():
     assert found.labels.tolist() == [0] * 6 + [1] * 3 + [2] * 3
 
 
-def test_clusters_of_ties_are_nearly_the_package_s():
-    package = pytest.importorskip("hdbscan")
-    X, options, D = shifted("dtw", 0, 300)
-    found = d2ke.hdbscan(X, min_samples=4, **options)
-    theirs = package.HDBSCAN(min_samples=4, metric="precomputed", algorithm="generic").fit(D)
-    assert np.mean(d2ke.discriminative.clustering_accuracy(found.labels, theirs.labels_)) > 0.98
-
-
 def test_clusters_are_numbered_by_their_first_objects_and_have_examples():
     rng = np.random.default_rng(0)
     X = [walk + 50.0 * (1 - i % 2) for i, walk in enumerate(walks(rng, 60))]

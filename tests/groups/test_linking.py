@@ -174,12 +174,6 @@ def test_nothing_is_near(table):
         assert found.pairs.shape == (0, 2)
 
 
-@pytest.mark.parametrize("n", [2, 5, 300])
-def test_equal_rows_are_one_group(n):
-    for X in (["ab"] * n, {"a": ["ab"] * n, "b": ["cd"] * n}):
-        assert d2ke.dedupe(X, radius=1).labels.tolist() == [0] * n
-
-
 def test_column_that_is_missing_in_many_or_all_rows():
     table = {"name": ["anna lee", "anna lee", "bo ek"], "town": [None, None, "rom"]}
     assert d2ke.dedupe(table, radius=2).labels.tolist() == [0, 0, 1]
@@ -261,25 +255,6 @@ def test_chains_are_cut():
     for linkage_name in ("average", "complete"):
         found = d2ke.dedupe(chain, radius=1, linkage=linkage_name)
         assert found.labels.tolist() == [0, 0, 1, 1]
-
-
-def test_known_pairs_correct_the_weights():
-    table, truth = drawn_records(300, 4)
-    plain = d2ke.dedupe(table, radius=DRAWN_RADIUS)
-    wrong = truth // 2  # somebody who calls two people one
-    match = wrong[plain.pairs[:, 0]] == wrong[plain.pairs[:, 1]]
-    assert np.array_equal(
-        d2ke.dedupe(table, radius=DRAWN_RADIUS, known=(plain.pairs, match)).pairs, plain.pairs
-    )
-    right = truth[plain.pairs[:, 0]] == truth[plain.pairs[:, 1]]
-    known = plain.pairs[:, ::-1], right
-    found = d2ke.dedupe(table, radius=DRAWN_RADIUS, known=known)
-
-    def loss(result):
-        p = np.clip(result.distances, 1e-12, 1 - 1e-12)
-        return -np.log(np.where(right, 1 - p, p)).mean()
-
-    assert loss(found) < loss(plain)
 
 
 def test_factors_of_known_pairs_are_the_least_loss():
@@ -376,14 +351,6 @@ def test_link_learns_from_known_pairs():
     known = d2ke.link(left, right, radius=DRAWN_RADIUS, known=(every.pairs, match))
     right_ones = (truth[known.pairs[:, 0]] == truth[150 + known.pairs[:, 1]]).mean()
     assert right_ones > 0.9
-
-
-def test_seed_draws_the_pairs():
-    table, _ = drawn_records(340, 6)
-    one, two = (d2ke.dedupe(table, radius=DRAWN_RADIUS, seed=3) for _ in range(2))
-    assert np.array_equal(one.labels, two.labels)
-    other = d2ke.dedupe(table, radius=DRAWN_RADIUS, seed=4)
-    assert not np.array_equal(one.weights.evidence, other.weights.evidence)
 
 
 def test_numbers_are_compared_as_text_and_a_radius_of_0_asks_for_equal_entries():

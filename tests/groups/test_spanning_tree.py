@@ -32,25 +32,6 @@ def test_many_strings_are_searched_by_radius_and_lists(monkeypatch):
     assert np.array_equal(tree.edges, edges)
 
 
-def test_two_far_groups():
-    rng = np.random.default_rng(0)
-    X = [walk + shift for shift in (0, 1000) for walk in walks(rng, 70)]
-    with large_search():
-        tree = d2ke.spanning_tree(X, distance="dtw", window=3)
-    edges, _ = kruskal(d2ke.distance_matrix(X, distance="dtw", window=3))
-    assert np.array_equal(tree.edges, edges)
-
-
-def test_float32():
-    X = [walk.astype(np.float32) for walk in walks(np.random.default_rng(1), 150)]
-    with large_search():
-        tree = d2ke.spanning_tree(X, distance="dtw")
-    edges, weights = kruskal(d2ke.distance_matrix(X, distance="dtw"))
-    assert np.array_equal(tree.edges, edges)
-    assert np.array_equal(tree.weights, weights)
-    assert tree.weights.dtype == np.float32
-
-
 @pytest.mark.parametrize("name", ["levenshtein", "dtw", "hausdorff ties"])
 @settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 40))

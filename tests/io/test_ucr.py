@@ -64,12 +64,6 @@ def test_other_writings(put, text):
         assert (labels.tolist(), labels.dtype) == ([1, -1], np.int64)
 
 
-def test_kind(put):
-    held = read_objects(put("1\t0.5\t1.5\n2\t2\tNaN\n"), kind="sets")
-    assert held.objects.kind == "sets"
-    assert "first field, NaN at the end of 1 series cut" in repr(held)
-
-
 BAD = [
     ("", "holds no series"),
     ("1\n", "line 1: 0 values after the class instead of 1;"),

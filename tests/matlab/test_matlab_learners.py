@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LIBLINEAR's and LIBSVM's MATLAB interfaces, against the libraries' own Python interfaces."""
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -63,21 +61,6 @@ def test_train_and_predict_equal_liblinear(labels, options):
         probabilities = predict(y, Z, model, "-q -b 1")[2]
         theirs_b = liblinearutil.predict(y[:, 0], Z, theirs, "-q -b 1")[2]
         np.testing.assert_allclose(probabilities, np.array(theirs_b), rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize(("solver", "tolerance"), [(11, 1e-4), (12, 1e-4)])
-def test_regression_equals_liblinear(solver, tolerance):
-    y, X = problem([1, 2, 3])
-    y = y + X[:, :1]
-    options = f"-s {solver} -c 1 -p 0.01 -e {tolerance} -q"
-    model = train(y, X, options)
-    theirs = liblinearutil.train(y[:, 0], X, options)
-    assert model.Label.size == 0
-    found, accuracy, _ = predict(y, X, model, "-q")
-    expected, their_accuracy, _ = liblinearutil.predict(y[:, 0], X, theirs, "-q")
-    np.testing.assert_allclose(found, columns(expected), rtol=10 * tolerance, atol=10 * tolerance)
-    np.testing.assert_allclose(accuracy[1:], columns(their_accuracy[1:]), rtol=50 * tolerance)
-    assert accuracy[0, 0] == their_accuracy[0] == 0
 
 
 def test_weights_of_classes_are_of_the_labels_given():
@@ -142,19 +125,6 @@ def test_svmtrain_and_svmpredict_equal_libsvm(labels, kernel):
     np.testing.assert_array_equal(found, columns(their_labels))
     np.testing.assert_allclose(accuracy, columns(their_accuracy), rtol=1e-9)
     np.testing.assert_allclose(decision, np.array(their_decision), rtol=1e-3, atol=1e-4)
-
-
-def test_svm_regression_equals_libsvm():
-    y, X = problem([1, 2, 3])
-    y = y + X[:, :1]
-    options = "-s 3 -t 2 -g 0.3 -c 5 -p 0.05 -e 0.000001 -q"
-    model = svmtrain(y, X, options)
-    theirs = svmutil.svm_train(y[:, 0].tolist(), X, options)
-    found, accuracy, decision = svmpredict(y, X, model, "-q")
-    expected, their_accuracy, _ = svmutil.svm_predict(y[:, 0].tolist(), X, theirs, "-q")
-    np.testing.assert_allclose(found, columns(expected), rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(found, decision)
-    np.testing.assert_allclose(accuracy[1:], columns(their_accuracy[1:]), rtol=1e-3)
 
 
 def test_models_survive_a_mat_file(tmp_path):
@@ -316,17 +286,6 @@ def test_text_format_keeps_every_bit(tmp_path, X, data):
     full = np.zeros(X.shape)
     full[:, : read.shape[1]] = read.toarray()
     np.testing.assert_array_equal(full, X)
-
-
-def test_text_format_equals_scikit_learns(tmp_path):
-    from sklearn.datasets import load_svmlight_file
-
-    y, X = problem([3, 1, 2])
-    X[X < 0] = 0
-    libsvmwrite(tmp_path / "problem.txt", y, X)
-    theirs, labels = load_svmlight_file(os.fspath(tmp_path / "problem.txt"))
-    np.testing.assert_array_equal(theirs.toarray(), X)
-    np.testing.assert_array_equal(labels, y[:, 0])
 
 
 @pytest.mark.parametrize("text", ["1 1:a", "x 1:2", "1 2", "1 0:2", "1 2:1 2:3", "1 99999999999:1"])

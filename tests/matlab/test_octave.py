@@ -84,41 +84,6 @@ def test_dtw(octave, window, dim, ground):
     assert_allclose(D, expected, rtol=1e-12, atol=0)
 
 
-def test_dtw_windows_differ(octave):
-    """On a series and the same series later, each window that is wider is better."""
-    walk = np.cumsum(np.random.default_rng(0).standard_normal((61, 2)), axis=0)
-    x, y = walk[:51], walk[11:]  # a tenth of the longer one is 6, of the shorter one 5
-    script = "d = zeros(1, 8); for w = 0:7, d(w + 1) = d2ke_dtw(x, y, w); end"
-    out = octave(script + "\nfree = d2ke_dtw(x, y); rws = d2ke_dtw(x, y, 'rws');", x=x, y=y)
-    d = out["d"][0]
-    assert d[0] == d[1]  # widened to the difference of the lengths
-    assert (np.diff(d[1:]) < 0).all()
-    assert out["free"] < out["rws"] == d[6]
-    assert_allclose(d2ke.distance_matrix([x], [y], "dtw", window="rws"), out["rws"], rtol=1e-12)
-
-
-def test_rws_window_of_long_series(octave):
-    """Beyond 400 points the rule's radius is 40."""
-    walk = np.cumsum(np.random.default_rng(1).standard_normal((480, 1)), axis=0)
-    x, y = walk[:420], walk[60:]
-    rws = octave("d = d2ke_dtw(x, y, 'rws');", x=x, y=y)["d"]
-    D = {w: d2ke.distance_matrix([x], [y], "dtw", window=w) for w in (39, 40, 41, "rws")}
-    assert_allclose(D["rws"], rws, rtol=1e-12)
-    assert D[41] < D[40] == D["rws"] < D[39]
-
-
-def test_levenshtein(octave):
-    rng = np.random.default_rng(2)
-    X, Y = random_text(rng, 7), ["", *random_text(rng, 6)]
-    code_points = [
-        [np.array([ord(letter) for letter in text], float)[None] for text in texts]
-        for texts in (X, Y)
-    ]
-    call = "d2ke_levenshtein(X{i}, Y{j})"
-    expected = all_pairs(octave, call, X=code_points[0], Y=code_points[1])
-    assert (d2ke.distance_matrix(X, Y, "levenshtein") == expected).all()
-
-
 def test_levenshtein_of_char(octave):
     rng = np.random.default_rng(3)
     X = ["", "kitten", "x", *random_text(rng, 6, alphabet="acgt")]
@@ -174,16 +139,6 @@ def test_gdk_led(octave, R):
     assert_allclose(found.eigenvalues, out["values"][:, 0], rtol=1e-12, atol=1e-14 * scale)
     assert_allclose(found.Z @ found.Z.T, out["X"] @ out["X"].T, rtol=0, atol=1e-12 * scale)
     assert_allclose(found.Z[:, 0], out["X"][:, 0], rtol=0, atol=1e-12 * scale)
-
-
-def test_gdk_led_of_points_in_the_plane(octave):
-    points = np.random.default_rng(9).standard_normal((9, 2))
-    D = np.linalg.norm(points[:, None] - points, axis=2)
-    out = octave("[values, signature, X] = d2ke_gdk_led(D, 9);", D=D)
-    assert out["signature"].tolist() == [[2, 0]]
-    assert d2ke.gdk_led(D, 9).signature == (2, 0)
-    apart = np.linalg.norm(out["X"][:, None] - out["X"], axis=2)
-    assert_allclose(apart, D, rtol=0, atol=1e-12)
 
 
 @pytest.mark.sample(3)

@@ -256,14 +256,3 @@ def test_degree_of_clusters_bounds_every_pair(cluster):
         assert worst <= eps
         less = (np.exp(-np.square(x - y)) * poisson.sf(t - 2, 2 * x * y)).max()
         assert less > 0.8 * eps or t <= math.ceil(2 * cluster**2)
-
-
-def test_plan_of_centres():
-    rng = np.random.default_rng(0)
-    points = rng.random((20000, 2))
-    assert fast_gauss.plan_expansion(points, 1.0, 1e-3).cluster == 0
-    assert fast_gauss.plan_expansion(points, 0.01, 1e-3).cluster > 0
-    exact = d2ke.measures.kernel_norm(points[:5000], sigma=0.02).squared
-    info = d2ke.measures.kernel_norm(points[:5000], sigma=0.02, method="ifgt", eps=1e-4)
-    assert info.counts["centres"] > 1
-    assert abs(info.squared - exact) <= info.bound <= 1e-4 * 5000**2 * (1 + 1e-9)

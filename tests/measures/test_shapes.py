@@ -118,15 +118,6 @@ def test_surfaces_of_other_dimensions_do_not_turn():
         d2ke.kernel_align(m, m, sigma=1.0)
 
 
-def test_subdivided_triangle():
-    m = d2ke.mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], gap=0.3)
-    k = math.isqrt(len(m))
-    assert k * k == len(m) > 1
-    assert len(np.unique(m.points.round(9), axis=0)) == len(m)
-    assert m.points.mean(axis=0) == pytest.approx([1 / 3, 1 / 3, 0])
-    assert (m.points.sum(axis=1) < 1).all()
-
-
 def test_degenerate_shapes():
     flat = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2], [0, 0, 1]])
     assert flat.total == 0

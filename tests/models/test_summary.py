@@ -58,12 +58,6 @@ def test_one_screen(model):
     assert str(model.calibration) in lines
 
 
-def test_printed_it_has_all_blocks(model):
-    text = str(model)
-    assert all(block.name in text for block in model.blocks)
-    assert set(repr(model).splitlines()[-3:]) <= set(text.splitlines())
-
-
 def test_html(model):
     page = Page(model._repr_html_())
     assert page.open == []

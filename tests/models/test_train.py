@@ -204,18 +204,6 @@ def test_the_squared_hinge_loss_is_taken_where_it_is_better():
     assert reloaded(model).linear.solver == 2
 
 
-def test_several_distances_side_by_side():
-    y, X = series(60, np.random.default_rng(0))
-    model = d2ke.d2ke_train(y[:40], X[:40], distance=["dtw", "msm"], R=120)
-    assert {block.distance for block in model.blocks} == {"dtw", "msm"}
-    assert sum(block.R for block in model.blocks) <= 120
-    assert "segments, msm" in [block.name for block in model.blocks]
-    alone = d2ke.d2ke_train(y[:40], X[:40], distance="dtw", R=60)
-    own = [block.name.removesuffix(", dtw") for block in model.blocks if block.distance == "dtw"]
-    assert own == [block.name for block in alone.blocks]
-    assert d2ke.d2ke_predict(y[40:], X[40:], model)[1] > 90
-
-
 @pytest.mark.parametrize("distance", ["msm", "erp", "twe", "edr", "lcss", "wdtw", "frechet"])
 def test_elastic_distances_have_the_recipe_of_series(distance):
     y, X = series(40, np.random.default_rng(0))
@@ -246,16 +234,6 @@ def test_wrong_lists_of_distances(distance, params, message):
     y, X = series(10, np.random.default_rng(0))
     with pytest.raises((TypeError, ValueError), match=message):
         d2ke.d2ke_train(y, X, distance=distance, **params)
-
-
-def test_a_python_function_as_distance():
-    y = ["small", "large"] * 10
-    X = [{"size": 1 + i % 2 * 10 + i / 40} for i in range(20)]
-    model = d2ke.d2ke_train(y, X, distance=lambda a, b: abs(a["size"] - b["size"]))
-    labels, accuracy, _ = d2ke.d2ke_predict(["small"], [{"size": 1.3}], model)
-    assert labels.tolist() == ["small"]
-    assert accuracy == 100
-    assert d2ke.d2ke_explain({"size": 1.3}, model).label == "small"
 
 
 def test_blocks_of_the_users():

@@ -31,25 +31,6 @@ def test_graphs_are_those_of_scikit_learn_s_transformers(how):
     assert (graph.data == wanted.data).all()
 
 
-def test_estimators_of_graphs_find_what_those_of_matrices_find():
-    pytest.importorskip("sklearn")
-    from sklearn.cluster import DBSCAN
-    from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
-
-    near = DistanceNeighborsTransformer(radius=1.0, distance="levenshtein").fit_transform(COPIES)
-    found, wanted = (
-        DBSCAN(eps=1.0, min_samples=6, metric="precomputed").fit(each) for each in (near, D)
-    )
-    assert (found.labels_ == wanted.labels_).all()
-    graph = DistanceNeighborsTransformer(K, distance="levenshtein").fit_transform(COPIES)
-    # Each object is left out of its neighbours by its place, the first.
-    _, others = NearestNeighbors(n_neighbors=K, metric="precomputed").fit(graph).kneighbors()
-    assert (others != np.arange(len(COPIES))[:, None]).all()
-    with pytest.warns(UserWarning, match="Duplicate values"):
-        found = LocalOutlierFactor(K, metric="precomputed").fit(graph)
-    assert np.isfinite(found.negative_outlier_factor_).all()
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of UMAP: one thread, and a matrix has no inverse
 def test_umap_takes_the_neighbours():

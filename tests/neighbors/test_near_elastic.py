@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neighbor_cases import check_bounded, check_nearest, check_within
+from neighbor_cases import check_bounded, check_nearest
 from test_near_series import collections, walks
 
 import d2ke
@@ -52,24 +52,6 @@ def test_bounds_are_never_above_the_distance(data):
 @given(data=st.data())
 def test_the_search_is_exact(data):
     check_bounded(data, data.draw(collections()), data.draw(distances()))
-
-
-@pytest.mark.parametrize("distance", PARAMETERS)
-@pytest.mark.parametrize("dim", [1, 3])
-def test_many_series_of_unequal_lengths_with_copies(distance, dim, monkeypatch):
-    monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
-    monkeypatch.setattr(bounded, "pays", lambda *_: True)
-    rng = np.random.default_rng(dim)
-    lengths = rng.integers(20, 50, 100)
-    items = [rng.standard_normal((length, dim)).cumsum(axis=0).round(1) for length in lengths]
-    X = d2ke.pack(items + items[:20], channels_first=False)
-    for window in (None, 4):
-        D = d2ke.distance_matrix(X, distance=distance, window=window)
-        info = check_nearest(D, X, k=4, distance=distance, window=window)
-        assert info.ruled_out["cut-off"] > 0
-        assert info.ruled_out["symmetry"] == 100 * 99 // 2
-        radius = float(np.quantile(D, 0.02))
-        check_within(D, X, radius=radius, distance=distance, window=window)
 
 
 @pytest.mark.parametrize("distance", ["msm", "erp", "adtw"])

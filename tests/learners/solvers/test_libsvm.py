@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy import optimize, sparse
+from scipy import sparse
 from sklearn.datasets import load_diabetes, load_digits, load_iris
 
 import d2ke
@@ -170,25 +170,6 @@ def test_kernels_of_vectors(iris, kernel):
         svmpredict(None, narrow, svmtrain(y, narrow, f"{kernel} -c 2"))[2],
         atol=1e-9,
     )
-
-
-def test_maximises_the_dual_objective(iris):
-    X, y = iris
-    X, y = X[y > 0][:30], y[y > 0][:30]
-    sign, C = np.where(y == 2, 1.0, -1.0), 2.0
-    K = rbf(X, X, 1.0)
-    Q = sign[:, None] * sign * K
-    best = optimize.minimize(
-        lambda a: 0.5 * a @ Q @ a - a.sum(), np.full(30, 0.1), jac=lambda a: Q @ a - 1,
-        bounds=[(0, C)] * 30, constraints={"type": "eq", "fun": lambda a: a @ sign},
-        method="SLSQP", options={"ftol": 1e-12, "maxiter": 500},
-    )  # fmt: skip
-    model = svmtrain(y, K, "-t 4 -c 2 -e 1e-6")
-    alpha = np.zeros(30)
-    alpha[model.support] = model.coef[0] * sign[model.support]
-    assert (alpha >= 0).all()
-    assert alpha @ sign == pytest.approx(0, abs=1e-9)
-    assert 0.5 * alpha @ Q @ alpha - alpha.sum() == pytest.approx(best.fun, rel=1e-5)
 
 
 def test_class_weights(iris):
