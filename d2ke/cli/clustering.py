@@ -31,9 +31,9 @@ _LABELED = 3
 _SHOWN = 12  # sizes in one line
 
 
-def _read(options: argparse.Namespace, purpose: str, session: Session) -> Similarities:
-    """Get the similarities for a purpose, and check that they go with the options."""
-    data = read_similarities(options, purpose, session)
+def _read(options: argparse.Namespace, session: Session) -> Similarities:
+    """Get the similarities, and check that they go with the options."""
+    data = read_similarities(options, session)
     if options.similarity == "general" and data.K is None:
         (name,) = data.argument
         raise InputError(
@@ -97,7 +97,7 @@ def matched(labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def cluster(options: argparse.Namespace, session: Session) -> None:
     """Cluster the objects of a data set or a file by `d2ke.cdsk`."""
     n_clusters = options.n_clusters
-    data = _read(options, "clusters", session)
+    data = _read(options, session)
     if options.names is not None:
         ids = read_labels(options.names, Path(options.file), "names")
         if len(ids) != data.n:
@@ -167,7 +167,7 @@ def _object_names(
 def propagate(options: argparse.Namespace, session: Session) -> None:
     """Propagate labels from some objects of a data set or a file to all, by `d2ke.lpdsk`."""
     labeled = options.labeled
-    data = _read(options, "labels", session)
+    data = _read(options, session)
     labelled, classes, codes = _classes(data, options.unknown)
     if not labelled.any():
         raise InputError(

@@ -68,10 +68,9 @@ says.
   .h5                     features of --save-features, d2ke embed or d2ke.io.save_features
 
 With --as objects, an option about objects (--objects, --ids, --distance, ...), or an ending that
-no matrix has, it is a FILE of objects, or a data set. Their features are distances to random
-objects: random strings from a Markov chain of order 3, of 3/4 to 5/4 of the median length, random
-segments of series (standardised) of length 2 to 25, or random sets of 3 to 15 elements; all drawn
-from the objects without their labels. Objects with an empty label are unlabelled.
+no matrix has, it is a FILE of objects, or a data set: all their distances are computed (series are
+standardised). Of more than 5000 objects, or with --R or --save-features, they are the features of
+distances to R of the objects, drawn at random. Objects with an empty label are unlabelled.
 
 {FILES}"""
 
@@ -142,15 +141,10 @@ def _of_similarities(
             "type": number,
             "metavar": "G",
             "help": "for distances d: K = exp(-gamma d) in place of widths that are chosen; for "
-            "the distances of objects to random ones (default 5 / their median)",
+            "features of objects (default 5 / the median distance)",
         }),
         ("--R", {"type": positive, "metavar": "R",
-                 "help": "random objects, for objects (default 1024)"}),
-        ("--kernel", {
-            "choices": ["gaussian", "linear"],
-            "help": "for features: Gaussian, of those scaled to length 1 (default up to 5000 "
-            "objects), or their products",
-        }),
+                 "help": "random objects, for features of objects (default 1024)"}),
         ("--lam", {"type": number, "metavar": "L",
                    "help": "weight of the quadratic term (default n / 2)"}),
         ("--variant", {"choices": ["hard", "relaxed"],

@@ -24,7 +24,7 @@ from d2ke._base.checks import choice
 from d2ke._base.keywords import hinted
 from d2ke.datasets import digits, splice, vowels
 from d2ke.datasets._dataset import Dataset, Source
-from d2ke.datasets.split import standardize, train_test_split
+from d2ke.datasets.scaling import standardize
 from d2ke.io.ts import read_ts
 from d2ke.objects.container import of_kind
 
@@ -35,7 +35,6 @@ __all__ = [
     "load",
     "read_ts",
     "standardize",
-    "train_test_split",
 ]
 
 REGISTRY: dict[str, Source] = {

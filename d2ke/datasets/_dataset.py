@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.checks import generator
-from d2ke.datasets.split import train_test_split
 from d2ke.objects.container import Objects
 
 
@@ -108,6 +107,12 @@ class Dataset:
         """The distinct labels in sorted order."""
         return np.unique(self.labels)
 
+    @property
+    def n_train(self) -> int:
+        """Number of training objects: the distribution's own, or 0.7 n, rounded as in the paper."""
+        up = 5 if self.source.rounding == "round" else 0
+        return self.source.n_train or (7 * len(self.objects) + up) // 10
+
     def split(self, seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return training and test indices: the distribution's own, or random ones.
 
@@ -119,15 +124,15 @@ class Dataset:
         Returns
         -------
         train, test : ndarray of int64
-            As from `train_test_split`: 0.7 n objects for training, rounded as the paper does for
-            this data set. In the distribution's own division, only the order within the two parts
+            The indices of the two parts, in random order: the first m of either are a random
+            sample of it. In the distribution's own division, only the order within the two parts
             is random.
         """
+        order = generator(seed).permutation(len(self.objects))
         if self.source.n_train is not None:
-            order = generator(seed).permutation(len(self.objects))
-            first = order < self.source.n_train
+            first = order < self.n_train
             return order[first], order[~first]
-        return train_test_split(len(self.objects), rounding=self.source.rounding, seed=seed)
+        return order[: self.n_train], order[self.n_train :]
 
     def __repr__(self) -> str:
         low, high = int(self.objects.lengths.min()), int(self.objects.lengths.max())

@@ -17,5 +17,3 @@ from .metrics import clustering_accuracy as clustering_accuracy
 from .metrics import normalized_mutual_information as normalized_mutual_information
 from .neighbor_graph import neighbor_similarities as neighbor_similarities
 from .similarity_machine import SimilarityMachine as SimilarityMachine
-from .simplex_programs import SimplexSolution as SimplexSolution
-from .simplex_programs import simplex_qp as simplex_qp

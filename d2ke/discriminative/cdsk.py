@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, generator, integer, positive_number
 from d2ke._base.errors import ArgumentTypeError, warn
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke.discriminative.automatic import FEW, SMOOTHINGS, balanced, choose_widths, clusters
 from d2ke.discriminative.kernel_classifier import CURVATURES
 from d2ke.discriminative.kernel_input import KernelInput, read_lam, warn_of_equal_similarities
@@ -24,7 +25,7 @@ TRACE_WEIGHT = 0.1
 _STEP = 0.5  # of the difference to the new weights; whole steps often alternate
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Clustering:
     """The result of `cdsk`: the round with the least objective.
 

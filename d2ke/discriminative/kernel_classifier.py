@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from d2ke._base import arrays, labels
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
@@ -22,7 +23,7 @@ CURVATURES = {"margin": 2.0, "ise": 1.0}
 _MAX_PRODUCTS = 1000  # products with the features
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class KernelClassifier:
     """A kernel classifier: the class with the largest sum of weighted similarities wins.
 

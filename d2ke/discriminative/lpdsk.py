@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from d2ke._base.blas import one_blas_thread
 from d2ke._base.checks import choice, flag, integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke.discriminative.automatic import choose_widths_by_labels, reorder_widths
 from d2ke.discriminative.canonical import average_by_rank, first_argmax
 from d2ke.discriminative.cdsk import TRACE_WEIGHT, VARIANTS
@@ -25,7 +26,7 @@ from d2ke.discriminative.trained import Trained
 _ROUNDS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Propagation:
     """The result of `lpdsk`.
 

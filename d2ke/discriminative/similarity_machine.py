@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from d2ke._base import arrays, labels
 from d2ke._base.checks import positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke.embedding.spectrum import split
 from d2ke.learners.linear_model import winners
 from d2ke.learners.solvers.libsvm import svmtrain
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class SimilarityMachine:
     """A trained Similarity Machine: decision values are S_new coef + bias.
 

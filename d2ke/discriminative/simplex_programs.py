@@ -4,24 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import arrays
-from d2ke._base.arrays import symmetric_matrix
-from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
-from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke._ext import simplex_qp as _kernel
 
 _ROUNDS = 3  # in each the gradient is computed anew, since updates accumulate rounding errors
 _POWER_STEPS = 12
-_LARGEST = 2.0**1000  # sums of such numbers are finite
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class SimplexSolution:
     """A stationary point of a quadratic program on the simplex.
 
@@ -48,91 +44,15 @@ class SimplexSolution:
     converged: bool
 
 
-@hinted
-def simplex_qp(
-    H: Any,
-    f: Any,
-    *,
-    start: Any = None,
-    tol: float = 1e-6,
-    max_steps: int | None = None,
-) -> SimplexSolution:
-    """Minimise alpha'H alpha / 2 + f'alpha over the simplex.
-
-    Each step moves weight to the coordinate of least gradient, from the one with the largest
-    predicted decrease, by an exact line search. No step increases the objective. If H is
-    indefinite, the result is a stationary point.
-
-    Parameters
-    ----------
-    H : array_like, shape (n, n)
-        Symmetric.
-    f : array_like, shape (n,)
-        Linear term.
-    start : array_like, shape (n,), optional
-        First point, on the simplex; default 1/n everywhere.
-    tol : float
-        Gap to reach, in units of max g - min g at alpha = 1/n (1 if that is 0).
-    max_steps : int, optional
-        Most steps, each O(n); default 1000 n.
-
-    Returns
-    -------
-    SimplexSolution
-        The weights, the objective, the gap, and whether it is within the tolerance.
-
-    Raises
-    ------
-    TypeError
-        Not real numbers.
-    ValueError
-        H not square and symmetric, shapes that do not fit, values that are not finite or beyond
-        2**1000, or a start that is not on the simplex.
-
-    References
-    ----------
-    Platt, "Fast training of support vector machines using sequential minimal optimization",
-    1999; Fan, Chen, Lin, "Working set selection using second order information for training
-    support vector machines", JMLR 6, 2005.
-
-    Examples
-    --------
-    >>> import d2ke
-    >>> solution = d2ke.discriminative.simplex_qp([[2.0, 0.0], [0.0, 1.0]], [0.0, 0.0])
-    >>> solution.alpha.round(6).tolist(), solution.converged
-    ([0.333333, 0.666667], True)
-    """
-    H = np.ascontiguousarray(symmetric_matrix("H", H))
-    n = len(H)
-    f = vector("f", f, n)
-    for name, values in (("H", H), ("f", f)):
-        largest = max(float(values.max()), -float(values.min()))
-        if largest > _LARGEST:
-            raise ArgumentError(
-                name,
-                f"has values up to {largest:g}; at most 2**1000 (1.1e301) is accepted, so that "
-                "sums are finite: divide H and f by one number, which leaves alpha as it is",
-            )
-    alpha = np.full(n, 1.0 / n) if start is None else simplex_point("start", start, n)
-    tol = positive_number("tol", tol)
-    max_steps = 1000 * n if max_steps is None else integer("max_steps", max_steps, 1)
-    return solve_dense(H, f, alpha, tol, max_steps)
-
-
-def vector(name: str, values: Any, n: int) -> np.ndarray:
-    """Return n finite real numbers as float64."""
+def simplex_point(name: str, values: Any, n: int) -> np.ndarray:
+    """Return weights >= 0 whose sum is 1 within rounding, as float64."""
     array = np.asarray(values)
     if array.shape != (n,):
         raise ArgumentError(name, f"must have shape ({n},), got {array.shape}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         at = np.flatnonzero(~np.isfinite(array))[0]
         raise ArgumentError(name, f"is {array[at]}; every value must be finite", at)
-    return arrays.matrix(name, array[None])[0].astype(np.float64)
-
-
-def simplex_point(name: str, values: Any, n: int) -> np.ndarray:
-    """Return weights >= 0 whose sum is 1 within rounding, as float64."""
-    weights = vector(name, values, n)
+    weights = arrays.matrix(name, array[None])[0].astype(np.float64)
     if weights.min() < 0:
         at = weights.argmin()
         raise ArgumentError(name, f"is {weights[at]}; weights must be >= 0", at)
@@ -144,7 +64,19 @@ def simplex_point(name: str, values: Any, n: int) -> np.ndarray:
 def solve_dense(
     H: np.ndarray, f: np.ndarray, start: np.ndarray, tol: float, max_steps: int
 ) -> SimplexSolution:
-    """Solve with a checked, contiguous H of float64."""
+    """Minimise alpha'H alpha / 2 + f'alpha, for a symmetric, contiguous H of float64.
+
+    Each step moves weight to the coordinate of least gradient, from the one with the largest
+    predicted decrease, by an exact line search. No step increases the objective. If H is
+    indefinite, the result is a stationary point. `tol` is the gap to reach, in units of
+    max g - min g at alpha = 1/n.
+
+    References
+    ----------
+    Platt, "Fast training of support vector machines using sequential minimal optimization",
+    1999; Fan, Chen, Lin, "Working set selection using second order information for training
+    support vector machines", JMLR 6, 2005.
+    """
     n = len(H)
     alpha = start.copy()
     diagonal = np.ascontiguousarray(H.diagonal())

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from d2ke._base import arrays, labels
 from d2ke._base.checks import flag, integer, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class FeatureSelection:
     """Columns of a pool of features, each with a factor.
 

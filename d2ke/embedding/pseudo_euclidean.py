@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse.linalg import ArpackError, eigsh
 
@@ -14,6 +12,7 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.results import result
 
 # From here on a few eigenvectors by iteration take less time than all of them at once.
 _LARGE = 1000
@@ -22,7 +21,7 @@ _FEW = 10
 _LARGEST, _SMALLEST = 2.0**500, 2.0**-500
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class PseudoEuclideanEmbedding:
     """Vectors whose pseudo-Euclidean squared distances are the squares of D.
 

@@ -7,7 +7,6 @@ large C. Centred and scaled, one range of C suits every gamma and R.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from d2ke._base import arrays
 from d2ke._base.blas import row_products
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
+from d2ke._base.results import result
 from d2ke._base.rounding import constant, plain_deviations, rank_rounding
 from d2ke._base.rows import StoredRows, stored
 
@@ -24,7 +24,7 @@ _RUN = 4096  # rows scaled at a time in float64
 _IN_CACHE = 1 << 17  # differences of rows from their mean, float64, that stay in the cache
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Scaling:
     """Z -> (Z - mean) / (sd sqrt(R)), column by column.
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.results import result
 
 # How many times the part of the negative eigenvalues is subtracted.
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
@@ -22,7 +22,7 @@ SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 _RUN = 256  # rows
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class SpectrumRepair:
     """A repair that makes an indefinite Gram matrix positive semidefinite, and new rows fit it.
 

@@ -30,6 +30,7 @@ from d2ke.objects.record_packing import pack_records
 from d2ke.objects.records import Records
 from d2ke.objects.tables import is_table
 from d2ke.objects.typed import CLOCKS
+from d2ke.objects.values import column_names
 
 _CELLS = "OUST"  # dtypes of arrays whose elements may be objects
 _NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns
@@ -64,10 +65,8 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
     """
     if not is_table(X):
         return None
-    if not isinstance(X, (Records, Mapping)):
-        types = X.dtypes if hasattr(X, "dtypes") else X.schema.types
-        if len(types) == 1 or all(str(kind).lower().startswith(_NUMBERS) for kind in types):
-            return None
+    if not isinstance(X, (Records, Mapping)) and (len(column_names(X)) == 1 or holds_numbers(X)):
+        return None
     records = pack_records(X, name="X")
     held = records.columns.values()
     if all(c.kind in ("numbers", "missing") and c.use not in CLOCKS for c in held):
@@ -75,6 +74,12 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
     estimator.n_features_in_ = len(records.columns)
     estimator.feature_names_in_ = np.array(list(records.columns), dtype=object)
     return _enough(estimator, records)
+
+
+def holds_numbers(X: Any) -> bool:
+    """Return whether all columns of a frame hold numbers."""
+    types = X.dtypes if hasattr(X, "dtypes") else X.schema.types
+    return all(str(kind).lower().startswith(_NUMBERS) for kind in types)
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:

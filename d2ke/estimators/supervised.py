@@ -7,13 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.estimators.base import Classifier, ObjectsEstimator, Regressor
-from d2ke.estimators.inputs import read_classes, read_objects, read_records, read_targets, seed_of
+from d2ke.estimators.inputs import (
+    holds_numbers,
+    read_classes,
+    read_objects,
+    read_records,
+    read_targets,
+    seed_of,
+)
 from d2ke.models.blocks import AnyBlock
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
@@ -26,6 +33,7 @@ from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_table
 from d2ke.objects.records import Records
 from d2ke.objects.tables import is_table
+from d2ke.objects.values import column_names
 
 
 class D2KEEstimator(ObjectsEstimator):
@@ -96,11 +104,17 @@ class D2KEEstimator(ObjectsEstimator):
             self.model_ = d2ke_update(y, objects, self.model_, **options)
 
     def _training_objects(self, X: Any) -> Any:
-        X = self._with_gaps(X)
-        records = read_records(self, X)
+        objects = self._with_gaps(X)
+        records = read_records(self, objects)
         if records is None:
-            return read_objects(self, X, distance_of_blocks(self), reset=True)
+            records = read_objects(self, objects, distance_of_blocks(self), reset=True)
+            self._check_steps(X, objects, reset=True)
         return records
+
+    def _check_steps(self, X: Any, objects: Any, *, reset: bool) -> None:
+        """Keep the names of a frame whose rows were packed as series, or compare them."""
+        if objects is not X and hasattr(X, "columns") and isinstance(objects, Objects):
+            validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _with_gaps(self, X: Any) -> Any:
         """Pack series that may have NaN, which scikit-learn's checks would refuse."""
@@ -109,17 +123,20 @@ class D2KEEstimator(ObjectsEstimator):
         check_missing(self.missing)
         if not is_table(X):
             return as_objects("X", X, missing=True)
-        records = pack_table(X, "X", {}, missing=True)
-        if any(isinstance(column.values, Objects) for column in records.columns.values()):
-            return records
-        rows = np.column_stack([type_column(X[name], name).channel(True) for name in records])
+        if isinstance(X, Mapping) or not holds_numbers(X):
+            records = pack_table(X, "X", {}, missing=True)
+            if any(isinstance(column.values, Objects) for column in records.columns.values()):
+                return records
+        names = list(X) if isinstance(X, Mapping) else column_names(X)
+        rows = np.column_stack([type_column(X[name], name).channel(True) for name in names])
         return as_objects("X", rows, missing=True)  # each row of a frame of numbers is a series
 
     def _new_objects(self, X: Any) -> Any:
-        X = self._with_gaps(X)
+        objects = self._with_gaps(X)
         if self.model_.inputs:
-            return self.model_.check_objects(X, None)
-        return read_objects(self, X, distance_of_blocks(self), reset=False)
+            return self.model_.check_objects(objects, None)
+        self._check_steps(X, objects, reset=False)
+        return read_objects(self, objects, distance_of_blocks(self), reset=False)
 
     def _predict(self, X: Any, probability: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return labels, and decisions or probabilities."""

@@ -13,6 +13,7 @@ import numpy as np
 from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import first_lines
 from d2ke._base.text import distance_text, is_value
 from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _OF_PARTS = ("strings", "sets")  # kinds of objects
-_PLACES = 5  # of a piece, that are printed
+_BLOCKS, _OMEGAS = 8, 10  # that are printed
+_PLACES = 5  # of a piece, that are printed, and letters and pieces
 _OVERLAP = 0.5  # of two windows: steps of both over steps of either
 
 
@@ -169,8 +171,8 @@ class Explanation:
     def __str__(self) -> str:
         head = self.title if is_value(self.label) else f"{self.label}: {self.decision:+.3f}"
         lines = [f"{head}, of which {self.offset:+.3f} always"]
-        lines += [f"  {value:+.3f} {name}" for name, value in self.blocks.items()]
-        lines.append("random objects that add most:")
+        lines += first_lines([f"  {v:+.3f} {name}" for name, v in self.blocks.items()], _BLOCKS)
+        omegas = []
         for entry in self.omegas:
             names = ("object", "block", "index", "training_object")
             text = omega_text(*(entry[name] for name in names))
@@ -181,14 +183,15 @@ class Explanation:
                 where += f" {100 * entry['frequency']:.0f} % of the places"
             elif entry.get("place") is not None:
                 where += f" from step {entry['place'][0]} to {entry['place'][-1]}"
-            lines.append(f"  {entry['share']:+.4f} {text}{where}")
+            omegas.append(f"  {entry['share']:+.4f} {text}{where}")
+        lines += ["random objects that add most:", *first_lines(omegas, _OMEGAS)]
         lines += ["letters that add most:"] * bool(self.letters)
-        for entry in self.letters[: len(self.omegas)]:
+        for entry in self.letters[:_PLACES]:
             lines.append(
                 f"  {entry['share']:+.4f} {entry['letter']!r}, {len(entry['places'])} times"
             )
         lines += ["pieces that add most:"] * bool(self.pieces)
-        for entry in self.pieces[: len(self.omegas)]:
+        for entry in self.pieces[:_PLACES]:
             places = entry["places"].tolist()
             named = ", ".join(map(str, places[:_PLACES])) + ", ..." * (len(places) > _PLACES)
             where = f"at {named}" if len(places) <= _PLACES else f"{len(places)} times, at {named}"
@@ -344,7 +347,8 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
         # Integers are letters if they were letters in training.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
         first = None if model.kind == "strings" else False
-        objects = pack([x], kind=kind, channels_first=first, name="x")
+        gaps = bool(model.missing)
+        objects = pack([x], kind=kind, channels_first=first, missing=gaps, name="x")
     objects = model.check_objects(objects, "allow")
     if len(objects) != 1:
         raise ArgumentError("x", f"must be one record, got {len(objects)}; take X[i]")

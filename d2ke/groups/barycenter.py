@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from d2ke._base.checks import generator, integer, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.results import result
 from d2ke._base.threads import team_size
 from d2ke._ext import alignment, elastic
 from d2ke.distances.alignment.align import ELASTIC, one_object
@@ -32,7 +33,7 @@ _SAMPLE = 2000  # objects among which the medoid is searched
 _SERIES = ("dtw", *ELASTIC, "ddtw")
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Barycenter:
     """The result of `barycenter`.
 

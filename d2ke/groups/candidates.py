@@ -26,6 +26,7 @@ from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
+from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, take
 from d2ke.objects.copies import Copies, find_copies
 from d2ke.objects.record_packing import as_text, pack_records
@@ -262,12 +263,14 @@ def _compare(
         raise ArgumentTypeError(
             "distance", f"must be a distance or (distance, dict), got {distance!r}"
         )
+    if name == "equal":
+        name, radius = None, _EXACT
     name = usual_distance(x.kind) if name is None else name
+    if not same:
+        y = replace(y, values=in_order(y.values, x.values.channel_names, names.y, names.x))
     pairs = check_pairs(x.values, None if same else y.values, name, params, names)
     if same and not pairs.same:
         raise ArgumentError(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
         )
-    if not same and isinstance(pairs.y, Objects):  # with channels in x's order
-        y = replace(y, values=pairs.y)
     return ComparedColumn(x, y, pairs, pairs.rounded(radius) or radius)

@@ -50,6 +50,10 @@ def clean_column(column: Column, steps: frozenset[str]) -> Column:
     """Clean a column of strings; an entry of which nothing remains is missing."""
     if not steps or column.kind != "strings":
         return column
+    if column.values.letters != "str":
+        raise ArgumentTypeError(
+            "clean", f"is for columns of text, not for strings of {column.values.letters}"
+        )
     letters, missing = _Letters(steps), column.missing.copy()
     texts = [text.translate(letters) for text in column.values]
     if steps & {"punctuation", "spaces"}:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import LowLevelCallable
 from d2ke._base.checks import integer, not_negative
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
+from d2ke._base.results import result
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.groups.condensed_tree import condense, label, most_excess
 from d2ke.groups.forest import Edges, Forest
@@ -27,7 +28,7 @@ from d2ke.objects.copies import Copies, find_copies
 _MORE = 3  # neighbours beyond min_samples, for the first edges of the tree
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class HDBSCANClusters:
     """The result of `hdbscan`.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from d2ke._base.errors import warn
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import check_progress, stages
+from d2ke._base.results import result
 from d2ke.distances.pairs import numbered
 from d2ke.distances.problem import PairBlock
 from d2ke.groups.spanning_tree import tree_search
@@ -28,7 +29,7 @@ from d2ke.objects.copies import Copies
 _LEAST_GAIN = 1e-12  # of the loss; smaller ones are rounding
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class MedoidClusters:
     """The result of `kmedoids`.
 

@@ -123,8 +123,8 @@ def dedupe(
         all columns.
     distance : str, callable, tuple or dict of str, optional
         A symmetric distance for all columns, or a dict with one for each, with parameters as in
-        ``("dtw", {"window": 10})``. By default ``"levenshtein"`` for strings,
-        ``"dtw"`` for series and ``"mhd"`` for sets.
+        ``("dtw", {"window": 10})``; ``"equal"`` is the usual one with a radius of 0. By default
+        ``"levenshtein"`` for strings, ``"dtw"`` for series and ``"mhd"`` for sets.
     clean : sequence of {"case", "accents", "punctuation", "spaces"}
         Differences to ignore in columns of strings. Punctuation becomes a space, apostrophes are
         deleted; runs of spaces become one, and those at the ends are deleted. An entry that this

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from d2ke._base.results import result
 from d2ke.objects.copies import Copies
 
 EDGES = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, np.inf])  # of distances over the radius
@@ -33,7 +34,7 @@ _SLOPE = 2.0  # of the tail without such pairs
 _STEPS, _CHANGE = 100, 1e-3
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class PairWeights:
     """Evidence of each column's distance for a match, in log odds.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import LowLevelCallable
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import progress_bar
+from d2ke._base.results import result
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.precomputed import check_search
 from d2ke.distances.problem import ArgumentNames
@@ -24,7 +25,7 @@ from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class SpanningTree:
     """The minimum spanning tree of n objects.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from d2ke._base import labels as class_labels
 from d2ke._base.checks import flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke._base.rows import feature_rows
 
 # LIBLINEAR's numbers of its solvers, option -s.
@@ -25,7 +26,7 @@ CRAMMER_SINGER = 4
 REGRESSIONS = (11, 12, 13)
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class LinearModel:
     """A trained linear model: plain arrays, independent of LIBLINEAR.
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.checks import choice, flag, integer
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke._base.threads import team_size
 from d2ke.measures import pair_sums
 from d2ke.measures.coreset_methods import CORESET_METHODS, Atoms, choose_method
@@ -20,7 +21,7 @@ from d2ke.measures.measure import Measure, as_measure, lengths, merged
 from d2ke.measures.random_fourier import centred, frequencies, transforms
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class KernelCoreset:
     """A few weighted points of a measure that approximate it.
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.checks import choice, flag, integer
+from d2ke._base.checks import choice, integer
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.results import result
 from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures
@@ -23,7 +24,7 @@ from d2ke.objects.packed import offsets_of
 _MAX_VALUES = 2**31  # of a feature matrix
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class KernelFeatureMap:
     """A map of sets to vectors whose Euclidean distances are nearly their kernel distances.
 
@@ -145,23 +146,19 @@ class MapOptions:
     eps: float | None
     delta: float | None
     seed: Any
-    uniform: bool = False
 
     def make(self, measures: list[Measure]) -> KernelFeatureMap:
         """Check the arguments, and return the map."""
-        uniform, n_features = flag("uniform", self.uniform), self.n_features
+        n_features = self.n_features
         checked = Kernel.checked(self.kernel, self.sigma, measures, SCALED_KERNELS)
         method = choice("method", self.method, ("auto", "rff", "ifgt"))
         accuracy = Accuracy.checked(self.eps, self.delta, self.seed)
         eps = accuracy.eps
         if (n_features is None) == (eps is None):
             raise TypeError("give the accuracy as eps or the size as n_features, one of the two")
-        # What Taylor features and balls need:
-        bounded = checked.name == "gaussian" and eps is not None
-        if method == "ifgt" and not bounded:
+        taylor = checked.name == "gaussian" and eps is not None
+        if method == "ifgt" and not taylor:
             raise ValueError('method="ifgt" is for the Gaussian kernel, and needs eps')
-        if uniform and not bounded:
-            raise ValueError("uniform=True is for the Gaussian kernel, and needs eps")
         points = np.concatenate([m.points for m in measures])
         centre, radius = fast_gauss.ball(points)
         dim, channels = points.shape[1], measures[0].vectors.shape[1]
@@ -171,17 +168,13 @@ class MapOptions:
             # Each pair's error is eps times the square of half its total.
             each = eps / 4
             n_pairs = max(1, len(measures) * (len(measures) - 1) // 2)
-            count = (
-                random_fourier.needed_uniformly(each, accuracy.risk, dim, 2 * radius, checked.sigma)
-                if uniform
-                else random_fourier.needed(each, accuracy.risk / n_pairs)
-            )
+            count = random_fourier.needed(each, accuracy.risk / n_pairs)
         new_map = partial(
             KernelFeatureMap, kernel=checked.name, sigma=checked.sigma, centre=centre,
             kind=measures[0].kind, channels=channels, eps=eps,
             channel_names=measures[0].channel_names,
         )  # fmt: skip
-        if bounded and method != "rff":
+        if taylor and method != "rff":
             try:
                 reach = radius / (math.sqrt(2) * checked.sigma)
                 degree, terms = fast_gauss.check_terms(dim, reach, each)
@@ -197,7 +190,7 @@ class MapOptions:
                 'features; use a larger eps, n_features, or method="exact"'
             )
         omega = random_fourier.frequencies(accuracy.rng, dim, count, checked)
-        return new_map("rff", omega=omega, degree=0, radius=radius if uniform else None)
+        return new_map("rff", omega=omega, degree=0, radius=None)
 
 
 @hinted
@@ -211,7 +204,6 @@ def kernel_feature_map(
     n_features: int | None = None,
     eps: float | None = None,
     delta: float | None = None,
-    uniform: bool = False,
     seed: Any = 0,
 ) -> KernelFeatureMap:
     """Make a map under which the kernel distance becomes the Euclidean one.
@@ -235,13 +227,11 @@ def kernel_feature_map(
         multiple of 2 r. Give this or `eps`.
     eps : float, optional
         The error of every D_K^2 between two of the sets is at most eps W^2, where W is
-        the mean of their total measures.
+        the mean of their total measures; by Taylor features also between other sets in the ball
+        around these.
     delta : float, optional
         Probability with which random features may miss this for some pair; 0.01 by
         default.
-    uniform : bool
-        True: `eps` holds for all sets in the ball around these sets, also for new ones. This needs
-        more random features (Gaussian kernel only). For Taylor features it is always true.
     seed : int or numpy.random.Generator
         Seed of random features. More features from the same seed begin with the same frequencies.
 
@@ -259,9 +249,7 @@ def kernel_feature_map(
     References
     ----------
     Joshi, Kommaraju, Phillips, Venkatasubramanian, "Comparing Distributions and
-    Shapes using the Kernel Distance", SoCG 2011, section 4 (uniform: its third map,
-    by an eps-net). Sutherland and Schneider, "On the error of random Fourier
-    features", UAI 2015, Proposition 1 (how many features `uniform` takes).
+    Shapes using the Kernel Distance", SoCG 2011, section 4.
 
     Examples
     --------
@@ -272,7 +260,7 @@ def kernel_feature_map(
     ('ifgt', 36, (3, 36))
     """
     measures = as_measures("sets", sets, "weights", weights)
-    options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed, uniform)
+    options = MapOptions(sigma, kernel, method, n_features, eps, delta, seed)
     return options.make(measures)
 
 

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from d2ke._base import arrays
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.results import result
 from d2ke.objects.compatibility import channel_order
 from d2ke.objects.packing import as_objects
 from d2ke.objects.values import channel_labels, channel_names
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Measure:
     """Points that carry vectors: weighted points, or samples of a curve or a surface.
 

@@ -59,17 +59,6 @@ def needed(eps: float, delta: float) -> int:
     return math.ceil(math.log(2 / delta) / (2 * eps * eps))
 
 
-def needed_uniformly(eps: float, delta: float, dim: int, diameter: float, sigma: float) -> int:
-    """Return how many frequencies give all kernel values in a ball to eps at once (Gaussian).
-
-    The constants are those of Sutherland and Schneider's Proposition 1.
-    """
-    # Root of the mean squared length of a frequency, times the diameter; the bound is for >= eps.
-    spread = max(math.sqrt(dim) / sigma * diameter, eps)
-    log = math.log(66 / delta) + 2 * math.log(spread / eps)
-    return math.ceil(4 * (dim + 2) / (eps * eps) * log)
-
-
 def random_norm(problem: NormProblem) -> NormEstimate:
     """Return kappa to eps times the square of the total W.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke._base.threads import thread_count
 from d2ke.measures import motion_search, pair_sums
 from d2ke.measures.distance import KernelDistanceInfo, norm_of
@@ -25,7 +26,7 @@ MOTIONS = ("translation", "rotation", "rigid")
 _EPS = 1e-3  # of the distances of sets that are too large for all pairs
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class KernelAlignment:
     """A motion that brings Q near to P, and their kernel distance before and after it.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from d2ke._base.checks import generator, integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke._base.results import result
 from d2ke.measures import user_kernel
 from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, as_measure, matched
@@ -27,7 +27,7 @@ _COLUMNS = 64  # permutations at a time
 _TIES, _ROUNDING = 1e-10, 1e-14
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class TwoSampleTest:
     """The kernel distance of two samples, and its p-value.
 

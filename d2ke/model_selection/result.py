@@ -17,6 +17,7 @@ from d2ke._base.checks import file_path
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import lists_to_tuples, open_file, write_file
 from d2ke._base.keywords import hinted
+from d2ke._base.results import first_lines
 from d2ke._base.text import show
 from d2ke._version import __version__
 
@@ -71,10 +72,8 @@ class Search:
         method = f"{self.info['method']}: " if "method" in self.info else ""
         lines = [f"{method}{self.accuracy:.2f} % in cross-validation with {show(self.parameters)}"]
         leading = sorted(self.tried, key=itemgetter(1), reverse=True)
-        lines += [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading[:_SHOWN]]
-        if len(leading) > _SHOWN:
-            lines.append(f"    and {len(leading) - _SHOWN} more")
-        return "\n".join(lines)
+        tried = [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading]
+        return "\n".join([*lines, *first_lines(tried, _SHOWN)])
 
     def __repr__(self) -> str:
         return str(self)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import is_missing
 from d2ke.objects.packed import Packed, code_dtype, offsets_of
 from d2ke.objects.tokens import holds_tokens, index_tokens
 from d2ke.objects.values import array_of
@@ -26,6 +27,9 @@ def read_strings(items: Sequence[Any], name: str) -> Packed:
     letters = types[type(items[0])]
     if set(types.values()) != {letters}:
         i = next(i for i, item in enumerate(items) if types[type(item)] != letters)
+        if is_missing(items[i]):
+            problem = f"is {items[i]!r}; it must be a string: remove missing objects first"
+            raise ArgumentTypeError(name, problem, i)
         raise ArgumentTypeError(
             name,
             f"is {type(items[i]).__name__}, {name}[0] is {type(items[0]).__name__}; "

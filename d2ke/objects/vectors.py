@@ -11,6 +11,7 @@ from numpy.lib.recfunctions import structured_to_unstructured
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.labels import is_missing
 from d2ke.objects.columns import type_column
 from d2ke.objects.compatibility import channel_order
 from d2ke.objects.layouts import Layout, is_xarray
@@ -109,10 +110,11 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
     """Return one item as a (length, dim) array of numbers that float64 holds."""
     if isinstance(item, (str, bytes)):
         raise ArgumentTypeError(name, f"is {type(item).__name__}; arrays of numbers are needed", i)
-    if item is None:
+    if is_missing(item):
         raise ArgumentTypeError(
             name,
-            "is None; it must be a string or a sequence of numbers: remove missing objects first",
+            f"is {item!r}; it must be a string or a sequence of numbers: remove missing objects "
+            "first",
             i,
         )
     if is_xarray(item) and "time" in item.dims:

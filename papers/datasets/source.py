@@ -12,7 +12,6 @@ import numpy as np
 import d2ke.datasets
 from d2ke.datasets import Dataset
 from d2ke.datasets._dataset import SERIES, SETS, STRINGS
-from d2ke.datasets.split import train_size
 
 __all__ = ["SERIES", "SETS", "STRINGS", "Source", "check_counts", "published", "summary"]
 
@@ -52,7 +51,7 @@ def summary(dataset: Dataset) -> dict[str, Any]:
     n = len(dataset.objects)
     sizes = np.unique(dataset.labels, return_counts=True)[1]
     lengths = dataset.objects.lengths
-    n_train = dataset.source.n_train or train_size(n, rounding=dataset.source.rounding)
+    n_train = dataset.n_train
     result = {
         "n_objects": n,
         "n_classes": len(sizes),

@@ -72,10 +72,7 @@ def test_same_as_kernel_distance_and_its_matrix():
     ("params", "error", "message"),
     [
         ({}, TypeError, "'kernel' needs the parameter 'sigma'"),
-        ({"sigma": 0.0}, ValueError, "sigma must be a positive finite number, got 0.0"),
-        ({"sigma": "median"}, TypeError, "sigma must be a positive number, got 'median'"),
         ({"sigma": 1.0, "kernel": "linear"}, ValueError, "kernel must be .*gaussian.*laplace"),
-        ({"sigma": 1.0, "normalize": 1}, TypeError, "normalize must be True or False, got 1"),
         ({"sigma": 1e-320}, ValueError, "sigma = 1e-320 is too small"),
     ],
 )

@@ -29,7 +29,6 @@ RESULTS = [
     d2ke.gdk_led(np.abs(np.subtract.outer(Y, Y)) * 1.0, 1),
     d2ke.embedding.Scaling.fit(K),
     d2ke.embedding.SpectrumRepair.fit(K, "clip"),
-    d2ke.discriminative.simplex_qp(K, np.zeros(12)),
 ]
 
 

@@ -123,7 +123,6 @@ VALID = {
     "similarity_machine_predict": {"model": MACHINE, "S_new": K},
     "similarity_machine_bound": {"model": MACHINE, "S": K, "y": Y},
     "neighbor_similarities": {"points": POINTS, "n_neighbors": 2},
-    "simplex_qp": {"H": K, "f": ALPHA},
     # Measures.
     "curve": {"points": POINTS, "n_samples": 3},
     "mesh": {"vertices": np.eye(3), "faces": [[0, 1, 2]], "n_samples": 3},
@@ -152,7 +151,7 @@ OTHERS = {
     "distance_names", "show_config", "load_model", "save_model", "load_search", "write_distances",
     "write_features", "load_features", "save_features", "open_features", "load_mat", "save_mat",
     "whos_mat", "load_objects", "read_graphs", "read_objects", "read_ts", "load", "standardize",
-    "train_test_split", "noise", "windows",
+    "noise", "windows",
     "plot_graph", "plot_neighbors", "plot_clusters",
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell

@@ -192,9 +192,10 @@ d2ke.svmtrain(y[:9] > 0, Z[:9], "-t 0")
 """
 CASES |= {
     "quadratic program": (
+        "from d2ke.discriminative.simplex_programs import solve_dense\n"
         "A = np.random.default_rng(0).normal(size=(1500, 1500))\n"
         "H, f = A @ A.T, np.random.default_rng(1).normal(size=1500)",
-        "d2ke.discriminative.simplex_qp(H, f, tol=1e-300, max_steps=10**12)",
+        "solve_dense(H, f, np.full(1500, 1 / 1500), 1e-300, 10**12)",
     ),
     "LIBLINEAR": (
         SOLVED + "many = rng.integers(0, 500, 4000)",

@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from d2ke.datasets import REGISTRY, Dataset, load, standardize, train_test_split
+from d2ke.datasets import REGISTRY, Dataset, load, standardize
 from d2ke.datasets._box import BOX as BOX_FOLDER
-from d2ke.datasets.split import train_size
 from d2ke.objects.packing import pack
 
 DIGITS = (178, 182, 177, 183, 181, 182, 181, 179, 174, 180)
@@ -81,7 +78,7 @@ def test_digit_points_are_the_dark_pixels():
         assert points[i].tolist() == expected
 
 
-# ---------------------------------------------------------------- train_test_split, standardize
+# ---------------------------------------------------------------- split, standardize
 
 
 @pytest.mark.parametrize(
@@ -95,36 +92,18 @@ def test_digit_points_are_the_dark_pixels():
         (484, "round", 339),
         (893, "round", 625),
         (4681, "round", 3277),
+        (15, "round", 11),
+        (2, "floor", 1),
     ],
 )
-def test_train_size_of_the_paper(n, rounding, size):
-    assert train_size(n, rounding=rounding) == size
-
-
-def test_train_size_is_decimal():
-    # In binary, 0.7 * 10 * k is often below 7 * k, and 0.29 * 100 is 28.999999999999996.
-    assert all(train_size(10 * k) == 7 * k for k in range(1, 2000))
-    assert train_size(100, fraction=0.29) == 29
-    assert train_size(15, fraction=0.7, rounding="round") == 11
-    assert train_size(5, fraction=0.5, rounding="round") == 3
-
-
-@given(st.integers(4, 300), st.integers(0, 2**32), st.sampled_from(["floor", "round"]))
-def test_split_is_a_partition(n, seed, rounding):
-    train, test = train_test_split(n, rounding=rounding, seed=seed)
+def test_random_divisions_have_the_sizes_of_the_paper(n, rounding, size):
+    source = replace(REGISTRY["splice"], rounding=rounding)
+    dataset = Dataset("split", pack(["A"] * n), np.arange(n), source)
+    train, test = dataset.split(seed=1)
+    assert len(train) == dataset.n_train == size
     assert sorted([*train.tolist(), *test.tolist()]) == list(range(n))
-    assert len(train) == train_size(n, rounding=rounding)
-    again = train_test_split(list("x" * n), rounding=rounding, seed=seed)
-    assert np.array_equal(train, again[0])
-    assert np.array_equal(test, again[1])
-
-
-def test_split_depends_on_the_seed_only():
-    one, two = (train_test_split(1000, seed=seed)[0] for seed in (1, 2))
-    assert not np.array_equal(one, two)
-    rng = np.random.default_rng(1)
-    assert np.array_equal(train_test_split(1000, seed=rng)[0], one)
-    assert not np.array_equal(train_test_split(1000, seed=rng)[0], one)
+    assert np.array_equal(dataset.split(seed=np.random.default_rng(1))[0], train)
+    assert n == 2 or not np.array_equal(dataset.split(seed=2)[0], train)
 
 
 def test_a_published_division_is_kept():
@@ -134,26 +113,6 @@ def test_a_published_division_is_kept():
     assert sorted(train) == list(range(6))
     assert sorted(test) == list(range(6, 10))
     assert list(train) != list(range(6))  # the first of them are a random sample
-
-
-@pytest.mark.parametrize(
-    ("n", "options", "error", "problem"),
-    [
-        ([], {}, ValueError, "length of n_or_labels must be at least 2, got 0"),
-        (np.float64(10), {}, TypeError, "n_or_labels must be an integer"),
-        (None, {}, TypeError, "n_or_labels must be an integer"),
-        (10, {"fraction": 1.0}, ValueError, "fraction must be between 0 and 1, got 1.0"),
-        (10, {"fraction": 0}, ValueError, "fraction must be a positive finite number"),
-        (10, {"fraction": "0.7"}, TypeError, "fraction must be a positive number"),
-        (10, {"fraction": 0.05}, ValueError, "of 10 objects leaves the training part empty"),
-        (10, {"fraction": 0.99, "rounding": "round"}, ValueError, "leaves the test part empty"),
-        (10, {"seed": -1}, ValueError, "seed must be"),
-        (10, {"seed": None}, TypeError, "seed must be"),
-    ],
-)
-def test_split_wrong_arguments(n, options, error, problem):
-    with pytest.raises(error, match=problem):
-        train_test_split(n, **{"seed": 0, **options})
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

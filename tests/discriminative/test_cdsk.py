@@ -13,22 +13,6 @@ from d2ke.discriminative import kmeans, similarity_graph
 from d2ke.discriminative.similarity_graph import DenseKernel
 
 
-@pytest.mark.parametrize("variant", ["hard", "relaxed"])
-@pytest.mark.parametrize("risk", ["margin", "ise"])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_cdsk_finds_clusters(variant, risk, seed):
-    X, y = blobs(90, seed=seed)
-    found = d2ke.cdsk(points=X, n_clusters=3, variant=variant, risk=risk, seed=seed)
-    assert d2ke.discriminative.clustering_accuracy(y, found.labels) == 1
-    assert found.labels[:3].tolist() == [0, 1, 2]
-    assert found.alpha.min() >= 0
-    assert found.alpha.sum() == pytest.approx(1)
-    assert found.objectives[found.best] == found.objectives.min()
-    again = d2ke.cdsk(points=X, n_clusters=3, variant=variant, risk=risk, seed=seed)
-    assert (again.labels == found.labels).all()
-    assert (again.alpha == found.alpha).all()
-
-
 def test_scale_of_the_kernel_does_not_matter():
     X, _ = blobs(60, spread=1.0)
     K = d2ke.discriminative.gaussian_gram(X, h=1.0)
@@ -44,19 +28,6 @@ def test_a_few_far_objects_are_not_a_cluster():
     assert np.bincount(d2ke.cdsk(points=X, h=1.0, n_clusters=2, smoothing=0).labels).min() == 1
     found = d2ke.cdsk(points=X, h=1.0, n_clusters=2)
     assert d2ke.discriminative.clustering_accuracy(y, found.labels) > 0.95
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"), [("iris", 0.717), ("wine", 0.892), ("breast_cancer", 0.688)]
-)
-def test_the_default_rule_on_real_data(name, expected):
-    datasets = pytest.importorskip("sklearn.datasets")
-    data = getattr(datasets, f"load_{name}")()
-    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-    found = d2ke.cdsk(points=X, n_clusters=len(data.target_names))
-    measured = d2ke.discriminative.normalized_mutual_information(data.target, found.labels)
-    # Rounding differs among processors, and an object may fall on the other side.
-    assert measured == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("variant", ["hard", "relaxed"])
@@ -122,22 +93,6 @@ def test_half_n_without_a_cut_is_spectral_clustering():
     assert (found.labels == spectral).all()
 
 
-def test_rows_of_many_clusters_have_length_1():
-    """Objects far from the others have short rows, but are no cluster of their own."""
-    rng = np.random.default_rng(0)
-    angles = 2 * np.pi * (np.arange(120) % 8) / 8
-    scale = np.exp(0.5 * rng.normal(size=(120, 1)))
-    X = 6 * np.c_[np.cos(angles), np.sin(angles)] + scale * rng.normal(size=(120, 2))
-    K = d2ke.discriminative.gaussian_gram(X, h=0.7)
-    found = d2ke.cdsk(K, 8, lam=1e4, smoothing=0)
-    degrees = K.sum(axis=1)
-    V = np.linalg.eigh(K / np.sqrt(np.outer(degrees, degrees)))[1][:, -8:]
-    V /= np.linalg.norm(V, axis=1, keepdims=True)
-    spectral = kmeans.kmeans(V, 8, np.random.default_rng(0))
-    # Rounding differs among processors, and an object may fall on the other side.
-    assert (found.labels == spectral).mean() > 0.95
-
-
 def test_narrow_kernels_stay_finite():
     X, _ = blobs(60)
     for variant in ("hard", "relaxed"):
@@ -145,14 +100,6 @@ def test_narrow_kernels_stay_finite():
             found = d2ke.cdsk(points=X, h=1e-3, n_clusters=3, variant=variant)
         assert np.isfinite(found.objectives).all()
         assert np.isfinite(found.alpha).all()
-
-
-def test_as_many_clusters_as_points():
-    assert d2ke.cdsk(GOOD, 12).labels.tolist() == list(range(12))
-    with pytest.raises(ValueError, match="n_clusters must be between 2 and 3, got 4"):
-        d2ke.cdsk(points=[[0.0], [1.0], [3.0]], n_clusters=4)
-    with pytest.raises(ValueError, match="n_clusters must be between 2 and 3, got 4"):
-        d2ke.cdsk(features=np.eye(3) + 1, n_clusters=4)
 
 
 def test_more_clusters_than_different_points():
@@ -164,15 +111,10 @@ def test_more_clusters_than_different_points():
 
 
 KERNELS = [
-    ({"K": np.empty((0, 0))}, ValueError, "K must be square and not empty"),
     ({"points": np.empty((0, 3))}, ValueError, "points must have rows and columns"),
     ({"features": np.empty((0, 3))}, ValueError, "features must have rows and columns"),
     ({"K": np.ones((12, 12))}, ValueError, "all objects are alike"),
-    ({"K": -GOOD}, ValueError, "similarities of object 0 sum to 0"),
     ({"points": np.ones((12, 2))}, ValueError, "only equal points"),
-    ({"points": np.ones((12, 2)), "h": 1.0}, ValueError, "all objects are alike"),
-    ({"points": blobs(12)[0], "h": "auto"}, TypeError, "h must be a positive number"),
-    ({"features": np.ones((12, 4))}, ValueError, "all objects are alike"),
     ({"features": np.eye(12)[:, :11]}, ValueError, r"features\[11\] has zero similarity"),
     (
         {"features": np.c_[np.ones(12), np.where(np.arange(12) < 11, 3.0, -30.0)]},

@@ -41,13 +41,3 @@ def test_kernel_classifier_of_features(risk):
     scores = d2ke.discriminative.kernel_classifier_predict(b, features=Z)[1]
     direct = Z @ Z.T @ (b.alpha[:, None] * np.eye(3)[y])
     assert scores == pytest.approx(direct, abs=1e-9)
-
-
-def test_below_half_n_favours_dense_points():
-    rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(size=(60, 1)), rng.normal(size=(60, 1)) + 20]
-    y = np.repeat([0, 1], 60)
-    K = d2ke.discriminative.gaussian_gram(X, h=0.5)
-    alpha = d2ke.discriminative.kernel_classifier_fit(K, y, lam=12.0).alpha
-    density = K.sum(axis=1)
-    assert alpha[density > np.median(density)].sum() > 0.8

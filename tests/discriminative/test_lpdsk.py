@@ -47,14 +47,6 @@ def test_lpdsk_balance():
     assert (found.labels == y).mean() > (plain.labels == y).mean() + 0.2
 
 
-def test_lpdsk_never_changes_what_is_given():
-    X, y = blobs(60)
-    labels = np.where(np.arange(60) < 12, y, -1)
-    labels[0] = 2  # wrong
-    assert d2ke.lpdsk(points=X, y=labels).labels[:12].tolist() == labels[:12].tolist()
-    assert (d2ke.lpdsk(points=X, y=y).labels == y).all()
-
-
 def test_labels_that_reach_nothing_are_said():
     y = [0, 1, -1, -1, -1]
     with pytest.warns(UserWarning, match=r"similar to one with a label.*keep the marker") as caught:
@@ -81,11 +73,7 @@ def test_component_without_labels_is_not_reached(form):
 @pytest.mark.parametrize(
     ("y", "options", "error", "text"),
     [
-        ([None] * 12, {}, ValueError, "y has no label: every entry is missing"),
         (np.where(MARKED < 0, np.inf, MARKED), {}, ValueError, r"y\[3\] is inf"),
-        ([], {}, ValueError, "y has 0 labels, but K has 12 rows"),
-        (["a", 1] + [""] * 10, {"unknown": ""}, TypeError, "use labels of one type"),
-        (MARKED.reshape(3, 4), {}, ValueError, "one-dimensional"),
         (MARKED, {"unknown": None}, TypeError, "unknown must be a label of y's type"),
         (MARKED, {"unknown": [1, 2]}, TypeError, "unknown must be a label of y's type"),
     ],

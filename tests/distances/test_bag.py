@@ -52,19 +52,3 @@ def test_many_strings_of_any_alphabet(n_letters, n_strings):
     np.testing.assert_array_equal(got, matrix(X, Y, n_threads=3))
     np.testing.assert_array_equal(got, matrix(Y, X).T)
     np.testing.assert_array_equal(matrix(Y)[:5], matrix(Y[:5], Y))
-
-
-def test_tokens_and_empty_strings():
-    X = [["a", "b", "b"], ["b", "a", "b"], [], ["c"]]
-    assert matrix(d2ke.pack(X, kind="strings")).tolist() == [
-        [0, 0, 1, 2], [0, 0, 1, 2], [1, 1, 0, 1], [2, 2, 1, 0],
-    ]  # fmt: skip
-
-
-def test_records_and_features():
-    X = ["aab", "aba", "ccc"]
-    records = d2ke.pack_records({"a": X, "b": ["x", "y", "y"]})
-    D = d2ke.distance_matrix(records, distance={"a": "bag", "b": "bag"})
-    assert 0 < D[0, 1] < D[0, 2]
-    Z = d2ke.d2ke_embed(X, ["ab"], distance="bag", gamma=1.0)
-    np.testing.assert_allclose(Z[:, 0], np.exp(-matrix(X, ["ab"])[:, 0]))

@@ -134,31 +134,6 @@ def test_element_types(name):
     assert same_bits(d2ke.distance_matrix(X, wide, name, **reference.given(name)), exact)
 
 
-def test_lists_of_numbers_of_any_layout():
-    X = [np.arange(6).reshape(3, 2), np.asfortranarray(np.arange(8.0).reshape(4, 2))]
-    wide = np.zeros((5, 8))
-    wide[:, ::4] = np.arange(10).reshape(5, 2)
-    X.append(wide[:, ::4])
-    wanted = reference.matrix(reference.dtw, X, X)
-    np.testing.assert_allclose(d2ke.distance_matrix(X, distance="dtw"), wanted, rtol=1e-12)
-    padded = np.zeros((3, 5, 2))
-    for row, series in zip(padded, X, strict=True):
-        row[: len(series)] = series
-    packed = d2ke.pack(padded, lengths=[3, 4, 5])
-    assert same_bits(
-        d2ke.distance_matrix(packed, distance="dtw"), d2ke.distance_matrix(X, distance="dtw")
-    )
-
-
-def test_alphabets_of_two_collections_are_merged():
-    X, Y = d2ke.pack(["az", "m"]), d2ke.pack(["za", "\U0001f600m"])
-    assert d2ke.distance_matrix(X, Y, "levenshtein").tolist() == [[2, 2], [2, 1]]
-    assert d2ke.distance_matrix([b"a\xff"], [b"\xff"], "levenshtein") == 1
-    integers = d2ke.pack([[2**62, -5]], kind="strings")
-    assert d2ke.distance_matrix(integers, [[-5]], "levenshtein") == 1
-    assert d2ke.distance_matrix(["", ""], distance="levenshtein").tolist() == [[0, 0], [0, 0]]
-
-
 # out
 
 
@@ -229,19 +204,6 @@ def test_refused_vectors(name):
             d2ke.distance_matrix(good, items, name, **reference.given(name))
 
 
-def test_refused_strings():
-    for items, error, message in [
-        ([], ValueError, "Y is empty: at least one object is needed"),
-        ([b"a"], TypeError, "X holds strings of str but Y holds strings of bytes"),
-        (["a", b"a"], TypeError, r"Y\[1\] is bytes, Y\[0\] is str"),
-        ([[1.0]], TypeError, r"Y\[0\] must be a str, bytes or a 1-D sequence of integers"),
-        (d2ke.pack([[1.0]]), TypeError, "Y holds series, but strings are needed"),
-        (b"a", TypeError, "Y must be a sequence of objects, got one bytes"),
-    ]:
-        with pytest.raises(error, match=message):
-            d2ke.distance_matrix(["a"], items, "levenshtein")
-
-
 def test_more_threads_than_there_could_be():
     assert d2ke.distance_matrix(["a", "b"], ["c"], "levenshtein", n_threads=10**12).shape == (2, 1)
 
@@ -295,13 +257,3 @@ def test_progress_counts_up_to_the_number_of_pairs(monkeypatch, same):
     assert seen[-1] == (total, total)
     assert {of for _, of in seen} == {total}
     assert len(seen) > 1
-
-
-def test_an_error_in_the_progress_bar_passes_through(monkeypatch):
-    def report(done, total):
-        raise RuntimeError("no terminal any more")
-
-    monkeypatch.setattr(matrix, "progress_bar", reporting_to(report))
-    X = d2ke.pack([np.zeros(20_000)] * 8)
-    with pytest.raises(RuntimeError, match="no terminal any more"):
-        d2ke.distance_matrix(X, X, "dtw", progress=True)

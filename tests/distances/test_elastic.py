@@ -112,29 +112,6 @@ def test_largest_parameters(params, name):
         compare([one * scale for one in X], [one * scale for one in X], name, **params)
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    ("name", "params", "dtype", "dims"),
-    [
-        *((*variant, np.float64, (1, 3)) for variant in VARIANTS),
-        *(("dtw", {}, dtype, (1, 2, 3, 7)) for dtype in (np.float64, np.float32)),
-    ],
-)
-@pytest.mark.parametrize("window", [None, 3])
-def test_bits_do_not_depend_on_the_company(isa, name, params, dtype, dims, window):
-    rng = np.random.default_rng(11)
-
-    def matrix(X, Y, n_threads):
-        return d2ke.distance_matrix(X, Y, name, window=window, n_threads=n_threads, **params)
-
-    for dim in dims:
-        X, Y = (
-            d2ke.pack(reference.draw_vectors(rng, rng.integers(1, 30, n).tolist(), dim, dtype))
-            for n in (41, 37)
-        )
-        reference.same_in_any_company(matrix, X, Y)
-
-
 @pytest.mark.parametrize(("name", "params"), [*VARIANTS, ("dtw", {})])
 @pytest.mark.parametrize("window", [40, 2**31, sys.maxsize, 10**30])
 def test_wide_windows_are_none(isa, name, params, window):
@@ -183,36 +160,6 @@ def test_what_is_no_metric():
     assert not row.is_metric(check_parameters(row, {"independent": False}))
 
 
-def test_known_values():
-    def one(x, y, name, **params):
-        return d2ke.distance_matrix([x], [y], name, **params)[0, 0]
-
-    assert one([1.0], [3.5], "msm") == 2.5
-    assert one([1.0], [1.0, 1.0], "msm", c=0.25) == 0.25
-    assert one([1.0, 2.0], [1.0, 1.5, 2.0], "msm") == 1.0 + 0.5  # a split, and a move
-    assert one([3.0], [1.0, 2.0, 3.0], "erp") == 3  # 1 and 2 are left out
-    assert one([3.0], [1.0, 2.0, 3.0], "erp", g=1.0) == 1
-    assert one([1.0, 2.0], [1.0, 2.0, 2.0], "twe", nu=0.5, lmbda=2.0) == 2.5 + 0
-    assert one([1.0, 2.0, 3.0], [1.0, 3.0], "edr") == 1
-    assert one([1.0, 2.0, 3.0], [1.0, 3.0], "edr", normalize=True) == 1 / 3
-    assert one([1.0, 2.0, 3.0], [1.0, 9.0], "lcss", epsilon=0.0) == 0.5
-    for x in ([1.0, 2.0, 3.0, 4.0, 9.0], [9.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 9.0, 4.0, 5.0]):
-        found = one(x, [1.0, 2.0, 3.0, 4.0, 5.0], "lcss", epsilon=0.0, window=0)
-        assert found == pytest.approx(0.2)
-    assert one([1.0, 2.0], [1.0, 2.0, 2.0], "adtw", penalty=0.75) == 0.75
-    assert one([0.0, 4.0], [1.0, 6.0, 4.0], "frechet") == 2
-    assert one([0.0, 0.0, 4.0], [9.0, 9.0, 13.0], "ddtw") == 0
-    assert one([5.0], [1.0], "ddtw") == 0
-    assert one([0.0, 1.0], [5.0, 8.0], "ddtw") == 4
-
-
-def test_a_gap_for_each_channel():
-    rng = np.random.default_rng(8)
-    X = reference.draw_vectors(rng, [3, 1, 6], 2)
-    compare(X, X, "erp", g=[0.5, -1.0])
-    compare(X, X, "erp", g=np.array([2.0]))
-
-
 @pytest.mark.parametrize("independent", [True, False])
 def test_aeon_msm_wdtw_and_kin(independent):
     aeon = pytest.importorskip("aeon.distances")
@@ -249,12 +196,9 @@ def test_tslearn_frechet():
     [
         ("msm", {"c": -1}, ValueError, "c must be a finite number >= 0, got -1"),
         ("msm", {"c": None}, TypeError, "c must be a number >= 0, got None"),
-        ("msm", {"c": 10**400}, ValueError, "c must be less than 1.8e308"),
-        ("msm", {"independent": 1}, TypeError, "independent must be"),
         ("twe", {"nu": np.inf}, ValueError, "nu must be a finite number >= 0, got inf"),
         ("erp", {"g": "0"}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": []}, TypeError, "g must be a number, or a number for each channel"),
-        ("erp", {"g": [np.True_]}, TypeError, "g must be a number, or a number for each channel"),
         ("erp", {"g": 10**400}, ValueError, "g must be finite, got 10000"),
         ("erp", {"g": [0.0, 1.0]}, ValueError, "g has 2 numbers, but X has 1 channels"),
     ],

@@ -132,27 +132,6 @@ def test_one_dimension_squared():
     assert emd(x, y, ground="sqeuclidean") == pytest.approx(wanted, rel=1e-12)
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(200, 300, 2), (200, 300, 50), (250, 250, 5)])
-def test_another_network_simplex(isa, n, m, d):
-    ot = pytest.importorskip("ot")
-    rng = np.random.default_rng(d)
-    x, y = rng.standard_normal((n, d)), rng.standard_normal((m, d)) + 0.2
-    a, b = rng.random(n), rng.random(m)
-    for ground in GROUNDS:
-        for weights in ((a / a.sum(), b / b.sum()), (np.full(n, 1 / n), np.full(m, 1 / m))):
-            wanted = ot.emd2(*weights, cdist(x, y, ground), numItermax=10**7)
-            assert emd(x, y, *weights, ground=ground) == pytest.approx(wanted, rel=1e-11)
-
-
-def test_by_hand():
-    x, y = [[0.0, 0.0], [0.0, 3.0]], [[4.0, 0.0]]
-    assert emd(x, y) == 4.5
-    assert emd(x, y, [3, 1], [0.1]) == 4.25
-    assert emd(x, y, ground="sqeuclidean") == 20.5
-    assert emd([[0.0, 0.0], [9.0, 9.0]], [[9.0, 9.0], [0.0, 0.0]]) == 0
-    assert emd([[0.0], [1.0]], [[0.0], [1.0]], [1, 3], [3, 1]) == 0.5
-
-
 # A measure is what counts: order, duplicates, zeros and the scale of weights do not
 
 

@@ -38,16 +38,6 @@ def texts(alphabet, max_size, most=12):
 modes = pytest.mark.parametrize("mode", MODES)
 
 
-def test_definition_by_hand():
-    X, Y = ["xxkittenxx", "kitten", "", "mit"], ["sitting", "kit", "ten", ""]
-    np.testing.assert_array_equal(
-        matrix(X, Y, "infix"), [[3, 0, 0, 0], [3, 0, 0, 0], [7, 3, 3, 0], [5, 1, 2, 0]]
-    )
-    np.testing.assert_array_equal(
-        matrix(X, Y, "prefix"), [[5, 2, 3, 0], [3, 0, 3, 0], [7, 3, 3, 0], [5, 1, 3, 0]]
-    )
-
-
 @modes
 def test_every_substring_and_prefix(mode):
     """The definition itself: the least of the whole strings' distances to all parts."""
@@ -107,30 +97,6 @@ def test_lengths_around_words(n_letters, mode):
     # Each pattern alone in its lanes.
     alone = np.hstack([matrix(X, Y[j : j + 1], mode) for j in range(len(Y))])
     np.testing.assert_array_equal(alone, wanted)
-
-
-@functools.cache
-def one_length(length):
-    """Patterns of one length, which fill all lanes alike, and a few of them with the distances."""
-    rng = np.random.default_rng(length)
-    Y = [rng.integers(0, 4, length) for _ in range(40)]
-    X = [rng.integers(0, 4, n) for n in (0, 1, length + 1)]
-    X.append(np.concatenate([Y[3], edited(rng, Y[30], length // 10, 4)[: length // 2]]))
-    some = [0, 3, 8, 17, 30, 39]
-    x, y = [v.tolist() for v in X], [Y[j].tolist() for j in some]
-    values = {mode: reference(x, y, mode) for mode in MODES}
-    return *(d2ke.pack(Z, kind="strings") for Z in (X, Y)), some, values
-
-
-@modes
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("length", [1, 7, 14, 15, 16, 20, 31, 32, 47, 48, 62, 63, 64, 65, 127])
-def test_lanes_of_one_length(length, mode):
-    X, Y, some, wanted = one_length(length)
-    np.testing.assert_array_equal(matrix(X, Y, mode)[:, some], wanted[mode])
-    X = ["a" * n for n in (0, 1, length, 2 * length, 1200)]
-    wanted = [[max(length - len(x), 0)] * 40 for x in X]
-    np.testing.assert_array_equal(matrix(X, ["a" * length] * 40, mode), wanted)
 
 
 @modes

@@ -2,7 +2,6 @@
 """Dynamic time warping of series with missing values, DTW-AROW, against its definition."""
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -190,22 +189,6 @@ def test_neighbours(params):
     reference.same(near, d2ke.nearest(whole, k=3, distance="dtw", **params)[1])
 
 
-def test_collections():
-    X = some_series()
-    assert X.missing
-    assert "some missing" in repr(X)
-    assert pickle.loads(pickle.dumps(X)) == X
-    assert X == d2ke.pack(X, missing=True) == d2ke.concatenate([X[:9], X[9:]])
-    assert d2ke.pack([np.nan_to_num(item) for item in X], channels_first=False) != X
-    whole = [i for i, item in enumerate(X) if not np.isnan(item).any()]
-    assert not X[whole].missing
-    assert d2ke.pack(X[whole]) is not None
-    assert not d2ke.pack([[1.0, 2.0]], missing=True).missing
-    # NaN of other bit patterns are no other series.
-    odd = np.array([0x7FF8000000000123], np.uint64).view(np.float64)
-    assert packed([[*odd, 1.0]]).values.tobytes() == packed([[NAN, 1.0]]).values.tobytes()
-
-
 SOME = [[1.0, 2.0], [NAN, 1.0]]
 
 
@@ -220,8 +203,6 @@ def test_all_other_distances_refuse(distance):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda X: d2ke.d2ke_train([0, 1], X), ValueError, r"X\[1\] has nan"),
-        (lambda X: d2ke.datasets.standardize(X), ValueError, r"train\[1\] has nan"),
         (lambda X: d2ke.Objects("strings", X.values[:, 0], X.offsets), TypeError, "strings"),
     ],
 )

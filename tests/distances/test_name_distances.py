@@ -32,15 +32,6 @@ def phrases(letters):
     return st.lists(parts.map("".join), min_size=1, max_size=40)
 
 
-def test_by_hand():
-    D = matrix("jaro", ["martha", "", "a"], ["marhta", "", "b"])
-    np.testing.assert_allclose(D, [[1 / 18, 1, 1], [1, 0, 1], [5 / 18, 1, 1]], rtol=1e-13)
-    assert matrix("jaro_winkler", ["martha"], ["marhta"])[0, 0] == pytest.approx(0.7 / 18)
-    assert matrix("token_sort", ["b  a", " "], ["a b", ""]).tolist() == [[0, 1], [1, 0]]
-    D = matrix("token_set", ["new york mets", ""], ["mets", "york new york", "", "x"])
-    assert D.tolist() == [[0, 0, 1, 1], [1, 1, 0, 1]]
-
-
 @pytest.mark.parametrize("name", ["jaro", "jaro_winkler"])
 @each_isa
 @given(data=st.data())

@@ -42,15 +42,6 @@ def test_parameters_that_are_prepared_again():
     same_in_every_call(["ab", "abba"], [["ab"], ["bb", "a"]], "levenshtein", normalize=True)
 
 
-def test_tokens_and_integers():
-    words = [["the", "cat"], ["sat"]], [["the", "longest of all", "cat"]]
-    same_in_every_call(words[0], words, "levenshtein")
-    numbers = [
-        d2ke.pack([np.array(x) for x in X], kind="strings") for X in ([[1, 5], [2]], [[7, 5]])
-    ]
-    same_in_every_call(numbers[0], numbers, "levenshtein")
-
-
 @pytest.mark.parametrize("window", [None, 3])
 @pytest.mark.parametrize("types", [("f4", "f4"), ("f8", "f8"), ("f4", "f8"), ("f8", "f4")])
 def test_series(types, window):
@@ -69,11 +60,3 @@ def test_sets_and_functions_are_compared_as_ever():
     y, *calls = [[rng.normal(size=(n, 2)) for n in (3, 1, 7)] for _ in range(3)]
     same_in_every_call(y, calls, "hausdorff")
     same_in_every_call(y, calls, lambda a, b: abs(len(a) - len(b)))
-
-
-def test_rows_are_checked():
-    columns = Columns(d2ke.pack([[1.0, 2.0], [3.0]]), "dtw", {})
-    with pytest.raises(ValueError, match="dimensions"):
-        columns.fill(d2ke.pack([np.ones((3, 2))]), np.empty((1, 2)), 1)
-    with pytest.raises(TypeError, match="strings"):
-        columns.fill(d2ke.pack(["ab"]), np.empty((1, 2)), 1)

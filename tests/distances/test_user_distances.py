@@ -79,13 +79,6 @@ def test_callable_on_any_objects():
     assert d2ke.distance_matrix((None, 1), ["a", 2.5], lambda a, b: 7).tolist() == [[7, 7], [7, 7]]
 
 
-def test_callable_sees_what_was_packed():
-    X = d2ke.pack(["ab", "\U0001f600"])
-    seen = []
-    d2ke.distance_matrix(X, ["c"], lambda a, b: seen.append((a, b)) or 0)
-    assert seen == [("ab", "c"), ("\U0001f600", "c")]
-
-
 def test_callable_is_called_once_for_a_pair():
     seen = []
     D = d2ke.distance_matrix([3, 5, 9], distance=lambda a, b: seen.append((a, b)) or abs(a - b))
@@ -94,13 +87,6 @@ def test_callable_is_called_once_for_a_pair():
     seen.clear()
     d2ke.distance_matrix([3, 5], [3, 5], lambda a, b: seen.append((a, b)) or 0)
     assert len(seen) == 4
-
-
-def test_callable_parameters():
-    D = d2ke.distance_matrix([1.0], [3.0], lambda a, b, power: abs(a - b) ** power, power=3)
-    assert D == 8
-    with pytest.raises(TypeError, match="unexpected keyword argument 'p'"):
-        d2ke.distance_matrix([1.0], [3.0], lambda a, b: 0.0, p=3)
 
 
 @pytest.mark.parametrize(
@@ -132,16 +118,6 @@ def test_numbers_of_any_type(value):
     assert d2ke.distance_matrix([1], [2], lambda a, b: value) == float(value)
 
 
-def test_callable_refuses():
-    for items, error, message in [
-        ([], ValueError, "X is empty"),
-        ("abc", TypeError, "X must be a sequence of objects, got one str"),
-        (5, TypeError, "X must be a sequence of objects, got int"),
-    ]:
-        with pytest.raises(error, match=message):
-            d2ke.distance_matrix(items, [1], lambda a, b: 0.0)
-
-
 # Compiled functions
 
 
@@ -164,15 +140,6 @@ def test_compiled_on_bytes_and_integers():
     assert d2ke.distance_matrix(X[:1], X[1:], function) == 2**32 - 6 + 2
     with pytest.raises(ValueError, match="letters of 32 bits"):
         d2ke.distance_matrix(d2ke.pack([[2**31]], kind="strings"), X, function)
-
-
-def test_features_of_a_compiled_distance():
-    rng = np.random.default_rng(3)
-    X, Y = (reference.draw_vectors(rng, [4, 5, 6], 2) for _ in range(2))
-    function = LowLevelCallable(compiled_mean_gap.ctypes)
-    Z = d2ke.d2ke_embed(X, Y, distance=function, gamma=0.5)
-    D = d2ke.distance_matrix(X, Y, function)
-    assert np.array_equal(Z, d2ke.d2ke_features(D, 0.5))
 
 
 @VECTORS_C

@@ -32,21 +32,6 @@ def test_definition(pair, normalize, dilation):
     np.testing.assert_allclose(D, wanted, 1e-6, 1e-5)
 
 
-@pytest.mark.parametrize("dim", [1, 3])
-def test_a_piece_is_found_where_it_was_cut(dim):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(5000, dim))
-    for dilation, length in [(1, 9), (4, 30), (1, 1000)]:
-        piece = x[1234 : 1234 + length * dilation : dilation]
-        path = d2ke.align(x, 3 * piece + 7, "window", dilation=dilation)
-        assert path.pairs[:, 0].tolist() == list(range(1234, 1234 + length * dilation, dilation))
-        assert path.pairs[:, 1].tolist() == list(range(length))
-        assert path.value < 1e-5
-        raw = d2ke.align(x, piece, "window", dilation=dilation, normalize=False)
-        assert raw.pairs.tolist() == path.pairs.tolist()
-        assert raw.value == 0
-
-
 @given(seed=st.integers(0, 2**32 - 1), normalize=st.booleans(), long=st.booleans())
 def test_costs_add_up_to_the_square(seed, normalize, long):
     rng = np.random.default_rng(seed)
@@ -124,11 +109,3 @@ def test_a_level_in_float32_leaves_shapes(level):
     wanted = d2ke.distance_matrix(pack([x]), pack([y]), "window")[0, 0]
     moved = pack([(x + level).astype(np.float32)]), pack([(y - level).astype(np.float32)])
     assert d2ke.distance_matrix(*moved, "window")[0, 0] == pytest.approx(wanted, rel=0.1)
-
-
-def test_it_is_directed():
-    rng = np.random.default_rng(2)
-    X = [rng.normal(size=n) for n in (200, 150, 10)]
-    D = d2ke.distance_matrix(X, distance="window")
-    assert (D != D.T).any()
-    np.testing.assert_array_equal(np.diag(D), 0)

@@ -45,17 +45,6 @@ def test_gram_of_features(n_threads):
     assert_allclose(K[:, :7], d2ke.d2ke_gram(X, X[:7], **options), rtol=1e-14)
 
 
-def test_gram_keeps_single_precision_and_passes_parameters():
-    X, omega = (
-        d2ke.samplers.random_series(n, 2, length=(3, 9), sigma=1.0, seed=n, dtype=np.float32)
-        for n in (4, 8)
-    )
-    options = {"omega": omega, "distance": "dtw", "gamma": 0.1}
-    K = d2ke.d2ke_gram(X, window=1, **options)
-    assert K.dtype == np.float32
-    assert not np.array_equal(K, d2ke.d2ke_gram(X, **options))
-
-
 # Distance substitution
 
 
@@ -64,13 +53,6 @@ def test_substitution_by_definition(beta, gamma):
     D = distances(points(4), points(6))
     assert_allclose(d2ke.dsk_gram(D, gamma=gamma, beta=beta), np.exp(-gamma * D**beta), rtol=1e-13)
     assert_allclose(d2ke.dsk_gram(D, kind="nd", beta=beta), -(D**beta), rtol=1e-15)
-
-
-def test_substitution_of_other_types():
-    D = np.array([[0, 3], [3, 0]], np.uint16)
-    assert d2ke.dsk_gram(D, kind="nd").tolist() == [[0, -9], [-9, 0]]
-    assert d2ke.dsk_gram(D.astype(np.float32), gamma=0.1).dtype == np.float32
-    assert d2ke.dsk_gram([[np.inf, 0.0]], gamma=2.0).tolist() == [[0.0, 1.0]]
 
 
 @pytest.mark.filterwarnings("error")

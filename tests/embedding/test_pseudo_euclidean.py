@@ -70,8 +70,6 @@ def test_squares_that_float64_does_not_hold():
             d2ke.gdk_led([[0, tiny], [tiny, 0]], 1)
     embedding = d2ke.gdk_led([[0, 1e150], [1e150, 0]], 1)
     assert abs(embedding.Z[0, 0] - embedding.Z[1, 0]) == pytest.approx(1e150)
-    with pytest.raises(ValueError, match=r"D_new\[0, 1\] is 1e\+200; at most 2\*\*500"):
-        embedding.project([[0, 1e200]])
     small = d2ke.gdk_led([[0, 1e-150], [1e-150, 0]], 1)
     assert abs(small.Z[0, 0] - small.Z[1, 0]) == pytest.approx(1e-150)
 

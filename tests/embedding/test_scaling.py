@@ -40,24 +40,12 @@ def test_against_one_number_at_a_time(kind, n, R, seed, dtype):
             assert scaled[i, j] == pytest.approx(expected[kind], **few)
 
 
-@pytest.mark.parametrize("kind", SCALINGS)
-def test_columns_that_are_all_constant(kind):
-    Z = np.full((20, 3), 0.1)
-    scaled = Scaling.fit(Z, kind).apply(Z)
-    np.testing.assert_allclose(scaled, 0.1 if kind == "none" else 0.0, atol=1e-15)
-
-
 def test_float32_features_far_from_zero_are_centred_exactly():
     """The difference from the mean is taken in float64."""
     Z = (1000 + features(100, 2)).astype(np.float32)
     wide = Z.astype(np.float64)
     expected = (wide - wide.mean(axis=0)) / (wide.std(axis=0) * np.sqrt(2))
     np.testing.assert_allclose(Scaling.fit(Z).apply(Z), expected, rtol=1e-6, atol=1e-6)
-
-
-def test_kinds_are_named_by_strings():
-    with pytest.raises(TypeError, match="scaling must be a string, one of standard, center, none"):
-        Scaling.fit(features(5, 2), None)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

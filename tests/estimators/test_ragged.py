@@ -12,7 +12,7 @@ pytest.importorskip("sklearn", minversion="1.6")
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import shuffle
 
@@ -167,22 +167,6 @@ def test_outputs_are_frames(name):
     assert list(frame.columns) == list(transformer.get_feature_names_out())
     assert list(frame.index) == list(column.index)
     assert isinstance(transformer.set_output(transform="polars").transform(X), pl.DataFrame)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_regression(kind):
-    X, y = drawn(kind)
-    values = np.array([float(len(x)) for x in X]) + 20 * y
-    model = made("D2KERegressor", kind).fit(X, values)
-    assert model.score(X, values) > 0.7
-    assert cross_val_score(model, X, values, cv=3, error_score="raise").shape == (3,)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_clusters(kind):
-    X, y = drawn(kind)
-    labels = made("CDSK", kind).fit_predict(X)
-    assert d2ke.discriminative.clustering_accuracy(y, labels) > 0.8
 
 
 def test_precomputed_in_cross_validation():

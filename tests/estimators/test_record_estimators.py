@@ -59,8 +59,3 @@ def test_rows_of_a_frame_of_numbers_are_series():
         pd.DataFrame({"x": ["aab", "bba"] * 9}), [0, 1] * 9
     )
     assert not one.model_.inputs
-
-
-def test_columns_of_different_lengths():
-    with pytest.raises(ValueError, match=r"X\['age'\] has 1 rows"):
-        D2KEClassifier().fit(DATA | {"age": [1.0]}, Y)

@@ -62,14 +62,6 @@ def test_refused():
         why.codes(-1)
 
 
-def test_records():
-    sets = d2ke.graph_structure(GRAPHS)
-    X = d2ke.pack_records({"codes": CODES, "nodes": sets})
-    model = d2ke.d2ke_train(Y, X, distance={"codes": "bag"}, seed=0)
-    if "codes: training objects" not in model.left_out:
-        assert d2ke.d2ke_explain(X[1], model).codes()
-
-
 def test_picture():
     pytest.importorskip("networkx")
     figures = pytest.importorskip("matplotlib.figure")

@@ -108,10 +108,3 @@ def test_letters_of_every_form(form):
         assert set(letters) <= {"<s>", "b", "c", "^", "$", "."}
     elif form == "numbers":
         assert set(letters) <= {"97", "98", "99", "^", "$", "."}
-
-
-def test_records_name_the_pieces_of_their_strings():
-    X = strings(20, 6, 9, "abc")
-    records = d2ke.pack_records({"name": X, "size": RNG.normal(size=20)})
-    model = d2ke.d2ke_train(["a", "b"] * 10, records)
-    assert d2ke.d2ke_explain(records[3], model).pieces

@@ -138,8 +138,6 @@ def test_a_training_object_does_not_explain_itself():
     Z = model.features(X, 1, np.arange(model.n_train))
     decision = (Z @ model.linear.weights[0] + model.linear.bias[0])[0]
     assert abs(why.decision) == pytest.approx(abs(decision), rel=1e-5)
-    with pytest.raises(ValueError, match="training_object must be between 0 and 23"):
-        d2ke.d2ke_explain(X[0], model, training_object=24)
 
 
 def test_views_that_move_steps_have_no_places():

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reference import reloaded
 from scipy.spatial.distance import cdist
 
 import d2ke
@@ -39,8 +38,6 @@ def test_strangers(model):
     assert (d2ke.novelty(far, model, n_threads=1) < 0.01).all()
     with pytest.warns(UserWarning, match="letters that no training string has"):
         assert d2ke.novelty(["xyzxyzxyz"], model)[0] < 0.01
-    with pytest.raises(ValueError, match="refuse"):
-        d2ke.novelty(["xyz"], model, unseen_letters="refuse")
 
 
 def test_of_the_definition(model):
@@ -83,15 +80,6 @@ def test_equal_objects_are_known():
     assert (p[2:] < 1 / 19).all()
 
 
-def test_a_sample_of_many(monkeypatch):
-    monkeypatch.setattr("d2ke.models.plan.SAMPLE", 100)
-    monkeypatch.setattr("d2ke.models.blocks.SAMPLE", 100)
-    X = strings(400, 0)
-    model = d2ke.d2ke_train([x.count("a") > x.count("b") for x in X], X, R=200, n_threads=1)
-    assert len(model.reference.rows) == len(model.reference.scores) == 100
-    assert np.mean(d2ke.novelty(strings(200, 1), model) <= 0.2) < 0.4
-
-
 def test_any_number_of_rows_at_a_time(model, monkeypatch):
     X = strings(300, 5)
     wanted = d2ke.novelty(X, model, n_threads=1)
@@ -100,26 +88,6 @@ def test_any_number_of_rows_at_a_time(model, monkeypatch):
         np.testing.assert_allclose(
             d2ke.novelty(X, model, n_threads=n_threads), wanted, atol=2 / 601
         )
-
-
-def test_series_and_files():
-    rng = np.random.default_rng(0)
-    waves = [np.sin(np.arange(40) / 3 + phase) for phase in rng.uniform(0, 6, 120)]
-    X = [wave + rng.normal(0, 0.1, 40) for wave in waves]
-    y = [wave[0] for wave in waves]
-    model = d2ke.d2ke_train(y, X, R=64, n_threads=1)
-    noise = [rng.normal(size=40) for _ in range(20)]
-    wanted = d2ke.novelty(noise, model, n_threads=1)
-    assert (wanted < 0.05).all()
-    loaded = reloaded(model)
-    assert d2ke.novelty(noise, loaded, n_threads=1).tolist() == wanted.tolist()
-
-
-def test_distances_of_the_user():
-    X = list(range(40))
-    model = d2ke.d2ke_train([x > 20 for x in X], X, distance=lambda x, y: float(abs(x - y)))
-    p = d2ke.novelty([10.5, 100], model)
-    assert p[1] < 1 / 41 < p[0]
 
 
 def test_strings_in_a_model_of_their_pieces():

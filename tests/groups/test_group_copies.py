@@ -282,22 +282,9 @@ def test_equal_rows_that_do_not_match_teach_and_stay_together():
     ("known", "message"),
     [
         (([[0, 1], [0, 1]], [1, 0]), r"known\[1\] says that rows 0 and 1 do not .*known\[0\]"),
-        (([[0, 1], [1, 0]], [0, 1]), r"known\[0\] says that rows 0 and 1 .*known\[1\]: rows 1 and"),
-        (
-            ([[0, 2], [1, 2], [3, 4], [0, 1]], [0, 1, 1, 1]),
-            r"known\[0\] says that rows 0 and 2 .*\(known\[3\]: rows 0 and 1; known\[1\]: rows 1",
-        ),
         (([[3, 3], [0, 1]], [0, 1]), r"known\[0\] says that rows 3 and 3 .* they are one row"),
     ],
 )
 def test_known_pairs_that_contradict_each_other(known, message):
     with pytest.raises(ValueError, match=message):
         d2ke.dedupe(["ab", "ac", "bd", "be", "bf"], radius=1, known=known)
-
-
-def test_known_pairs_of_two_tables_may_contradict_each_other():
-    X = ["ab", "ac", "ad"]
-    d2ke.link(X, X, radius=1, known=([[0, 1], [1, 0]], [1, 0]))
-    chain = [[0, 0], [0, 1], [1, 0], [1, 1]], [1, 1, 1, 0]
-    with pytest.raises(ValueError, match=r"known\[3\] says that rows 1 and 1 do not match"):
-        d2ke.link(X, X, radius=1, known=chain)

@@ -100,20 +100,6 @@ def test_parameters_come_back(tmp_path, parameters):
     assert repr(load_features(tmp_path / "x").parameters) == before == repr(parameters)
 
 
-def test_numbers_of_numpy_in_parameters(file):
-    given = {
-        "gamma": np.float64(0.1),
-        "single": np.float32(0.1),
-        "R": np.int32(7),
-        "on": np.bool_(True),
-        "name": np.str_("é"),
-        "range": (np.int64(2), np.uint8(3)),
-    }
-    save_features(file, Z, parameters=given)
-    wanted = {"gamma": 0.1, "single": float(np.float32(0.1)), "R": 7, "on": True, "name": "é"}
-    assert repr(load_features(file).parameters) == repr(wanted | {"range": (2, 3)})
-
-
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
@@ -243,20 +229,6 @@ def test_what_the_documented_paths_hold(file):
     assert superblock[8] in (0, 2)
 
 
-def test_text_is_marked_and_compression_is_what_was_asked_for(file):
-    matrix = np.round(np.random.default_rng(0).random((600, 200)), 1)
-    texts = {"labels": ["a", "é"] * 300, "parameters": {"more": "é"}}
-    sizes = {}
-    for compression in (None, "gzip"):
-        save_features(file, matrix, compression=compression, **texts)
-        sizes[compression] = file.stat().st_size
-        with h5py.File(file) as store:
-            assert store["Z"].compression == compression
-            for name, wanted in (("classes", "utf-8"), ("parameters", "ascii")):
-                assert h5py.check_string_dtype(store[name].dtype).encoding == wanted
-    assert sizes["gzip"] < sizes[None] / 4
-
-
 def test_octave_reads_all_of_it(file, octave):
     save_features(file, Z, labels=["dog", "cat"], omega=OMEGA, parameters=PLAIN)
     found = octave(
@@ -270,18 +242,6 @@ def test_octave_reads_all_of_it(file, octave):
     same(found["Z"].T.copy(), Z)
     words = f"dog GATT 0.5 3 2 8 0.1 1 1 levenshtein {d2ke.__version__}"
     assert found["text"].item().split() == words.split()
-
-
-def test_octave_reads_vectors_and_goes_round_what_it_cannot_read(file, octave):
-    single = Z.astype(np.float32)
-    save_features(file, single, labels=["é", "b"], omega=VECTORS, compression="gzip")
-    found = octave(
-        f"s = load('-hdf5', '{file}', 'Z', 'omega', 'labels'); Z = s.Z; labels = s.labels;"
-        "o = s.omega.offsets; w = s.omega.values(:, o(3)+1:o(4)); clear s;"
-    )
-    np.testing.assert_array_equal(found["Z"].T, single)
-    np.testing.assert_array_equal(found["labels"].ravel(), [1, 0])
-    np.testing.assert_array_equal(found["w"].T, VECTORS[2])
 
 
 # ---------------------------------------------------------------- what is refused

@@ -110,14 +110,6 @@ def test_the_solution_does_not_depend_on_centre_and_unit(centre, unit, C, seed):
     near(decisions(Ridge.of(summed(Z, T, centre, unit, -1.0), ones), Z, C), expected)
 
 
-def test_moments():
-    Z, T = problem(500, 6, 1)
-    mean, deviation = summed(Z, T, 0.4, 3.0, step=64).moments()
-    np.testing.assert_allclose(mean, Z.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(deviation, Z.std(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(summed(Z, T, 0.4, 3.0, 1.0).target_mean, T.mean(axis=0))
-
-
 def test_sparse_targets_are_dense_ones():
     Z, _ = problem(40, 5, 1)
     codes = np.arange(40) % 3
@@ -128,10 +120,6 @@ def test_sparse_targets_are_dense_ones():
     ridge, P = decompose(Z, T, np.ones(5))
     near(ridge.left_out(P, T, COSTS), ridge.left_out(P, T.toarray(), COSTS))
     near(ridge.left_out_together(P, T, COSTS), ridge.left_out_together(P, T.toarray(), COSTS))
-
-
-def test_two_classes_have_one_column():
-    np.testing.assert_array_equal(class_indicators(np.array([0, 1, 1]), 2).toarray().T, [[0, 1, 1]])
 
 
 def test_products_are_cheap_in_float64_up_to_a_size():
@@ -237,13 +225,6 @@ def test_a_row_that_is_fitted_whatever_its_target_raises_nothing():
         assert np.isfinite(ridge.left_out_together(P[:1], T[:1], [1e300])).all()
 
 
-def test_features_that_are_too_large():
-    sums = RidgeSums.empty(np.zeros(1), np.ones(1), np.zeros(1))
-    sums.add(np.array([[1e200], [-1e200]]), np.ones((2, 1)))
-    with pytest.raises(ValueError, match="the values of Z are too large"):
-        Ridge.of(sums)
-
-
 # ---------------------------------------------------------------- rounding
 
 
@@ -307,12 +288,6 @@ def test_error_of_float32_products(n, R, decay, C, mean, dtype, sparse_targets, 
         T = class_indicators(T.argmax(axis=1) + (T[:, 0] > 1), 3, np.float32)
     found, condition = errors(Z, T, C)
     assert max(found) <= 2.0**-22 * condition
-
-
-def test_the_error_of_float32_products_does_not_grow_with_the_rows():
-    Z, T = problem(40_000, 12, 2)
-    few, many = errors(Z[:2000], T[:2000], 1.0)[0], errors(Z, T, 1.0, step=5000)[0]
-    assert max(many) <= 3 * max(few)
 
 
 @pytest.mark.parametrize(("n", "R"), [(300, 8), (12, 45)])

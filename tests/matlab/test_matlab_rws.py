@@ -265,8 +265,6 @@ def test_errors(tmp_path):
     (tmp_path / "One" / "One_TEST").write_text("3 0 0\n", "utf-8")
     with pytest.raises(ValueError, match=r"y\[0\] is 3.0, a class without training series"):
         rws_VaryingR_CV(tmp_path, "One", 1.0, 3, 1.0, R_list=[2])
-    with pytest.raises(FileNotFoundError):
-        rws_GenFea(tmp_path, "None", 1.0, 2, 1, 3)
     assert dtw_c([[0.0]], [[1.0]], np.inf) == 1
     with pytest.raises(ValueError, match="cells are for dtw_similarity_cell_mulvar"):
         dtw_similarity_cell(cell(0, 3, 2), cell(1, 2, 1))

@@ -155,8 +155,6 @@ def test_empty_matrices(distance):
 def test_one_row_has_no_deviation():
     near = m.pdist2([[1.0, 2.0]], [[2.0, 3.0], [1.0, 3.0]], "seuclidean")
     assert_array_equal(near, [[np.inf, np.nan]])
-    with pytest.raises(ValueError, match="X has a covariance that is not positive definite"):
-        m.pdist2([[1.0, 2.0]], [[2.0, 3.0]], "mahalanobis")
 
 
 @pytest.mark.parametrize("method", ["single", "average"])

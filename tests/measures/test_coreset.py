@@ -388,12 +388,9 @@ def test_halving_is_the_slow_one(monkeypatch):
     [
         ({}, TypeError, "give m or eps"),
         ({"m": 3, "eps": 0.1}, TypeError, "not both"),
-        ({"eps": 1.0}, ValueError, "eps must be between 0 and 1"),
         ({"m": 3, "method": "sorted"}, ValueError, "points on a line; these have 2 dimensions"),
-        ({"m": 3, "kernel": "linear"}, ValueError, "kernel must be one of gaussian, laplace"),
         ({"m": 3, "sigma": None}, TypeError, "needs sigma"),
         ({"m": 3, "weights_p": np.zeros(10)}, ValueError, "total weight of P must be positive"),
-        ({"m": 3, "weights_p": np.full(10, 1e200)}, ValueError, "total weight of P"),
     ],
 )
 def test_bad_arguments(arguments, error, message):

@@ -118,7 +118,6 @@ def test_exhaustive_in_space():
     ("given", "message"),
     [
         ({"eps": 1e-9}, "would try up to .* motions; use fewer points"),
-        ({"sigma": 1e-4, "motion": "rotation"}, "would try up to"),
         ({"weights_q": [1.0, -1.0, 1.0]}, "needs weights >= 0; weights_q has"),
     ],
 )

@@ -277,8 +277,6 @@ def test_scales_far_from_one():
                 P * factor, Q * factor, sigma=1.5 * factor, method=method, **given
             )
             assert found == pytest.approx(D, abs=given.get("eps", 1e-12) * 5)
-    with pytest.raises(ValueError, match="sigma = 1e-300 is too small for coordinates"):
-        d2ke.kernel_distance(P * 1e200, Q, sigma=1e-300)
 
 
 # ---- bad input
@@ -288,13 +286,10 @@ def test_scales_far_from_one():
     ("P", "Q", "given", "error", "message"),
     [
         (np.zeros((3, 0)), [1.0], {}, ValueError, "P has shape"),
-        ([[1j]], [[0.0]], {}, TypeError, "P must hold real numbers"),
         ([0.0], [1.0], {"weights_q": ["a"]}, TypeError, "weights_q must hold real numbers"),
         ([0.0], [1.0], {"weights_q": [1e200]}, ValueError, "the weights are too large"),
         (np.eye(12), np.eye(12) * 9, {"method": "ifgt", "eps": 1e-3}, ValueError,
          r'method="ifgt" would need .* features .* use method="dualtree"'),
-        (np.eye(60) * 1e5, np.eye(60) * 9, {"method": "ifgt", "eps": 1e-3}, ValueError,
-         "would need .* features"),
     ],
 )  # fmt: skip
 def test_bad_input(P, Q, given, error, message):

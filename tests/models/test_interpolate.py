@@ -37,6 +37,8 @@ def test_models_fill_in_missing_values_as_if_they_were_given():
     loaded = reloaded(model)
     assert loaded.missing == model.missing
     np.testing.assert_array_equal(d2ke.d2ke_predict(None, GAPS, loaded)[2], decisions)
+    parts = [d2ke.d2ke_explain(X[9], model).decision for X in (GAPS, filled())]
+    assert parts[0] == parts[1]
     with pytest.raises(ValueError, match=r"models fill missing values in with missing='interpola"):
         d2ke.d2ke_predict(None, GAPS, plain)
 
@@ -48,6 +50,7 @@ def test_models_fill_in_missing_values_as_if_they_were_given():
         list,
         lambda rows: [[None if x != x else x for x in row] for row in rows.tolist()],
         lambda rows: pd.DataFrame(rows).rename(columns=str),
+        pd.DataFrame,
         lambda rows: {"walk": rows.tolist(), "n": np.arange(len(rows))},
         lambda rows: pa.array([[None if x != x else x for x in row] for row in rows.tolist()]),
     ],
@@ -60,6 +63,14 @@ def test_estimators_fill_in_missing_values(container):
     np.testing.assert_array_equal(
         model.decision_function(container(GAPS)), wanted.decision_function(container(filled()))
     )
+
+
+def test_names_of_steps_are_compared():
+    X = pd.DataFrame(GAPS).rename(columns=str)
+    model = estimators.D2KEClassifier(R=16, missing="interpolate").fit(X, CLASSES)
+    for other in (X[X.columns[::-1]], X.add_prefix("t")):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(other)
 
 
 def test_long_tables_are_filled_in_by_their_times():

@@ -102,15 +102,6 @@ def test_distances_of_copies_are_not_computed_again():
     assert info.computed <= 2 * len(names)
 
 
-def test_errors_of_functions_have_the_numbers_of_all_objects():
-    def broken(x, y):
-        return -1.0 if {x, y} == {1, 9} else abs(x - y)
-
-    for Y in (None, [5, 5, 9]):
-        with pytest.raises(ValueError, match=r"distance\(X\[2\], [XY]\[(3|2)\]\)"):
-            d2ke.nearest([3, 3, 1, 9], Y, k=1, distance=broken, metric=Y is None)
-
-
 @pytest.mark.parametrize("call", [d2ke.nearest, d2ke.outlier_scores])
 def test_too_many_neighbours(call):
     with pytest.raises(ValueError, match="k is 2, but X has 2 objects: each has at most one other"):

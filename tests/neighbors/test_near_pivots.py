@@ -154,8 +154,3 @@ def test_errors_of_the_function_come_through():
 
     with pytest.raises(RuntimeError, match="enough"):
         d2ke.nearest(list(np.arange(400.0)), k=1, distance=failing, metric=True)
-    X = [*np.arange(400.0), np.nan]
-    with pytest.raises(ValueError, match=r"distance\(X\[\d+\], X\[400\]\) must be finite"):
-        d2ke.nearest(X, k=1, distance=lambda x, y: abs(x - y), metric=True)
-    with pytest.raises(ValueError, match=r"distance\(Y\[\d+\], Y\[400\]\) must be finite"):
-        d2ke.nearest(X[:400], X, k=1, distance=lambda x, y: abs(x - y), metric=True)

@@ -6,7 +6,6 @@
 
 import numpy as np
 import pytest
-import tqdm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbor_cases import check_nearest, check_searches, check_within
@@ -79,30 +78,6 @@ def test_a_compiled_function():
     check_nearest(D, X, k=3, distance=distance)
     check_within(D, X, radius=0.1, distance=distance)
     X[37] = np.full((2, 1), 0.25)
-    with pytest.raises(ValueError, match=r"distance\(X\[\d+\], X?Y?\[\d+\]\) must be finite"):
-        d2ke.nearest(X, k=3, distance=distance)
-
-
-@pytest.mark.parametrize("m", [None, 11])
-def test_progress_counts_the_pairs_of_all_tiles(m, monkeypatch):
-    seen = []
-
-    class Bar(tqdm.tqdm):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options, disable=True)
-
-        def update(self, n=1):
-            self.n += n
-            seen.append((self.n, self.total))
-
-    monkeypatch.setattr(tqdm, "tqdm", Bar)
-    X = d2ke.pack(list(np.random.default_rng(0).normal(size=(13, 4, 1))), channels_first=False)
-    Y = None if m is None else X[:m]
-    d2ke.nearest(X, Y, k=2, distance="frechet", n_threads=1, progress=True)
-    total = 13 * 11 if m else 13 * 14 // 2
-    assert seen == sorted(seen)
-    assert seen[-1] == (total, total)
-    assert len(seen) > 3
 
 
 def test_zero_distances_are_stored():
@@ -154,5 +129,3 @@ def test_results_that_do_not_fit(monkeypatch):
     with pytest.raises(MemoryError, match=r"the 50 nearest of 150 objects would take .*360 kB"):
         d2ke.nearest(X, k=50, distance="levenshtein")
     check_within(D, X, radius=3, distance="levenshtein")
-    with pytest.raises(MemoryError, match="pairs within the radius that are known so far"):
-        d2ke.within(X, radius=9, distance="levenshtein")

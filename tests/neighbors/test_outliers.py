@@ -9,7 +9,6 @@ from neighbor_cases import by_sorting
 from reference import examples
 
 import d2ke
-from d2ke.distances.registry import BY_NAME
 
 
 def walks(n, seed=0):
@@ -30,16 +29,6 @@ def test_of_the_definition_and_of_scikit_learn(distance, k):
     lof = LocalOutlierFactor(k, metric="precomputed").fit(D)
     scores = d2ke.outlier_scores(X, k=k, distance=distance, method="lof")
     np.testing.assert_allclose(scores, -lof.negative_outlier_factor_, rtol=1e-7)
-
-
-@pytest.mark.parametrize("method", ["knn", "lof"])
-def test_an_outlier_among_strings_by_every_distance(method):
-    rng = np.random.default_rng(0)
-    words = ["".join(rng.choice(list("ab"), 8)) for _ in range(20)] + ["zzzzzzzz"]
-    names = [name for name, row in BY_NAME.items() if row.kind == "strings"]
-    for name in set(names) - {"weighted_levenshtein"}:
-        scores = d2ke.outlier_scores(words, k=3, distance=name, method=method)
-        assert scores.argmax() == 20, name
 
 
 def naive_lof(D, keys, k):
@@ -86,12 +75,3 @@ def test_scores_beside_many_equal_objects_are_moderate():
     assert scores.max() < 10
     same = d2ke.outlier_scores(["a"] * 5, k=2, distance="levenshtein", method="lof")
     assert same.tolist() == [1.0] * 5
-
-
-def test_scores_have_no_unit():
-    x = np.random.default_rng(0).normal(size=(30, 1))
-    found = [
-        d2ke.outlier_scores(d2ke.pack(list(x * scale)), k=3, distance="dtw", method="lof")
-        for scale in (1.0, 2.0**-60)
-    ]
-    np.testing.assert_allclose(*found, rtol=1e-9)

@@ -89,13 +89,10 @@ def test_a_column_without_entries():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": [None, 1, "x"]}, r"\['a'\]\[2\] is 'x' in a column of numbers"),
         ({"a": [None, "x", 3]}, r"\['a'\]\[2\] is int"),
         ({"a": [None, [1.0], [np.nan]]}, r"\['a'\]\[2\] has nan at position"),
         ({"a": np.array(3.0)}, r"\['a'\] is 3.0, an array without an axis"),
-        ({"a": [5, 2**53 + 1]}, r"\['a'\]\[1\] is 9007199254740993, a whole number that float64"),
         ({"a": [1 + 2j]}, r"\['a'\] holds complex; strings, series"),
-        ({"a": "abc"}, r"\['a'\] must be a sequence of objects, got one str"),
         ({"a": {"b": [1]}}, r"\['a'\] is a dict; one column is needed"),
         ({1: ["x"]}, "a column named 1; names are strings"),
         ({}, "has no columns"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from d2ke._base.results import first_lines, result
 from d2ke._ext import alignment
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 OPERATIONS = ("equal", "replace", "delete", "insert", "transpose")
 _SIGNS = dict(zip(OPERATIONS, "|   x", strict=True))
 _WIDTH = 60  # of a line of letters
-_MAX_PRINTED = 20  # pairs
+_MAX_PRINTED = 20  # lines
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Operations:
     """Edit operations that turn x, or a part of it, into y; k of them, in order.
 
@@ -69,10 +70,10 @@ class Operations:
                 lines.append(f"insert  {y} before x[{i}]")
             else:
                 lines.append(f"{op:7} {x} {'by' if op == 'replace' else 'to'} {y}")
-        return "\n".join(lines)
+        return "\n".join(first_lines(lines, _MAX_PRINTED))
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class Words:
     """The gapped words that x and y share, k of them; those of the most letters come first.
 
@@ -170,7 +171,8 @@ class Alignment:
         head = f"{self.distance} {self.value}"
         vectors = isinstance(self.x, np.ndarray) and self.x.ndim == 2
         letters = self.operations and not vectors
-        return "\n".join([head, *(self._letters() if letters else self._rows())])
+        lines = list(self._letters() if letters else self._rows())
+        return "\n".join([head, *first_lines(lines, _MAX_PRINTED)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the alignment with matplotlib.
@@ -232,14 +234,12 @@ class Alignment:
         return (gap.join(row).rstrip() for row in rows)
 
     def _rows(self) -> Iterator[str]:
-        for k, (i, j) in enumerate(self.pairs[:_MAX_PRINTED].tolist()):
+        for k, (i, j) in enumerate(self.pairs.tolist()):
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
             mark = "  maximum" if k == self.maximum else ""
             places = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
             word = "" if self.words is None else f"  {self.words.word[k]}"
             yield f"{places}{word}{mass}  cost {self.costs[k]:.6g}{mark}"
-        if len(self.pairs) > _MAX_PRINTED:
-            yield f"and {len(self.pairs) - _MAX_PRINTED} more"
 
 
 def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operations]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from d2ke._base import arrays
 from d2ke._base import labels as class_labels
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
+from d2ke._base.results import result
 from d2ke._base.rows import feature_rows
 
 PRECOMPUTED = 4  # option -t
@@ -31,7 +32,7 @@ class SVMKernel(NamedTuple):
     coef0: float
 
 
-@dataclass(frozen=True, eq=False)
+@result
 class SVMModel:
     """A trained kernel machine: plain arrays, independent of LIBSVM and of the training data.
 

@@ -302,29 +302,6 @@ def test_defaults_and_aliases():
         d2ke.align([1.0], [2.0], "kernel", sigma=1.0)
 
 
-def test_one_object_of_a_collection():
-    X = d2ke.pack(["abc", "abd"])
-    assert d2ke.align(X[:1], X[1]).value == 1
-    W = d2ke.pack([[[0.0, 0], [1, 1]]], weights=[[1, 3]])
-    flow = d2ke.align(W[0], [[0.0, 0]], "emd")
-    assert flow.masses.tolist() == [0.25, 0.75]
-    assert flow.params == {}
-
-
-def test_shapes_that_may_be_turned_are_not_warned_of(recwarn):
-    d2ke.align(np.zeros((2, 9)), np.ones((2, 9)), "mhd")
-    assert not recwarn
-
-
-def test_results_cannot_be_changed():
-    found = d2ke.align("ab", "b")
-    for array in (found.pairs, found.costs, found.operations.op, found.operations.i):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-    with pytest.raises(AttributeError):
-        found.value = 3
-
-
 def test_text():
     found = d2ke.align("the\ncat", "the cat")
     assert repr(found) == "<Alignment: levenshtein 1.0, 7 pairs>"
@@ -342,7 +319,7 @@ def test_text():
     ]
     path = str(d2ke.align(np.zeros(30), np.zeros(30)))
     assert path.splitlines()[1] == "x[0] y[0]  cost 0"
-    assert path.endswith("and 10 more")
+    assert path.endswith("    and 10 more")
     assert "mass 0.5" in str(d2ke.align([[0.0], [1.0]], [[1.0], [2.0]], "emd"))
 
 

@@ -217,17 +217,6 @@ def test_less_memory_has_the_same_operations(monkeypatch):
         reference.same(d2ke.align(x, y, name).pairs, pairs)
 
 
-def test_tokens_and_bytes():
-    x = d2ke.pack([["the", "cat", "sat"]], kind="strings")
-    y = d2ke.pack([["cat", "the", "sat"]], kind="strings")
-    assert d2ke.align(x, y, "osa").operations.op.tolist() == ["transpose", "transpose", "equal"]
-    assert d2ke.align(b"ab", b"ba", "osa").value == 1
-    found = d2ke.align(
-        x, y, "weighted_levenshtein", substitution={("the", "cat"): 0.25}, mismatch=1
-    )
-    assert found.value == 0.5
-
-
 @pytest.mark.parametrize("name", [*UNIT, "hamming", "jaccard", "bag", "weighted_levenshtein"])
 @pytest.mark.parametrize("pair", [("abcde", "badxc"), ("", ""), ("abc", "abc"), ("ab", "cd")])
 def test_pictures(name, pair):

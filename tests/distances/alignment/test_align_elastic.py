@@ -180,13 +180,6 @@ def test_channels_with_a_path_each_are_refused():
         d2ke.align(np.zeros((4, 3)), np.ones((5, 3)), "msm")
 
 
-def test_both_vectors_are_left_out_where_the_window_is_the_diagonal():
-    found = d2ke.align([0.0, 9, 0], [0.0, 0, 0], "lcss", window=0)
-    assert found.pairs.tolist() == [[0, 0], [1, -1], [-1, 1], [2, 2]]
-    assert found.operations.op.tolist() == ["equal", "delete", "insert", "equal"]
-    assert found.costs.tolist() == [-1, 0, 0, -1]
-
-
 def test_a_picture_without_pairs():
     figures = pytest.importorskip("matplotlib.figure")
     figure = figures.Figure()

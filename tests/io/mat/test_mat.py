@@ -132,22 +132,6 @@ def test_round_trip_v73(tmp_path_factory, data):
     assert same({name: loaded[name] for name in data}, data)  # HDF5 sorts the names
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_class_keeps_extreme_values(file, version, dtype):
-    dtype = np.dtype(dtype)
-    if dtype.kind in "iu":
-        values = [np.iinfo(dtype).min, np.iinfo(dtype).max, 1]
-    elif dtype.kind == "b":
-        values = [True, False, True]
-    else:
-        values = [np.nan, -np.inf, np.finfo(dtype).max]
-    array = np.array([values], dtype=dtype)
-    save_mat(file, {"x": array}, version=version)
-    assert same(load_mat(file)["x"], array)
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_large_arrays_are_compressed_without_loss(file, version):
     data = {"z": np.zeros((300, 400)), "r": np.random.default_rng(0).normal(size=(300, 40))}
@@ -467,8 +451,6 @@ def test_same_data_same_bytes(file, version):
 
 
 def test_not_a_mat_file(file):
-    with pytest.raises(FileNotFoundError):
-        load_mat(file)
     for content, message in {
         b"": "0 bytes",
         b"MATLAB": "6 bytes",

@@ -113,14 +113,6 @@ def test_every_fixture(data_dir):
     assert {label: int(count) for count, label in documented} == counts
 
 
-@pytest.mark.parametrize(
-    "name", ["testbool_8_WIN64", "logical_sparse", "testsparsefloat_7.4_GLNX86"]
-)
-def test_classes_of_fixtures(data_dir, name):
-    for value in load_mat(data_dir / "mat_fixtures" / "scipy" / f"{name}.mat").values():
-        assert value.dtype == (np.float64 if "float" in name else bool)
-
-
 def test_classes_are_matlabs(data_dir):
     dtypes = {"double": "f8", "single": "f4", "logical": "?"}
     for path in data_dir.glob("mat_fixtures/**/*.mat"):

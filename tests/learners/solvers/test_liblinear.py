@@ -198,17 +198,6 @@ def test_float32_and_integers_are_exact():
     np.testing.assert_array_equal(train(codes, sparse.csr_array(counts)).weights, expected.weights)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_trailing_zero_columns_keep_their_place(form):
-    X, codes = blobs()
-    wide = np.hstack([X, np.zeros((len(X), 4))])
-    model = train(codes, form(wide), "-s 2 -B 1")
-    assert model.n_features == 9
-    np.testing.assert_array_equal(model.weights[:, 5:], 0)
-    np.testing.assert_array_equal(model.bias, train(codes, X, "-s 2 -B 1").bias)
-    predict(codes, form(wide), model)
-
-
 def test_duplicate_entries_are_summed_and_the_argument_is_left_alone():
     data, indices = np.array([1.0, 2.0, 4.0, 3.0]), np.array([1, 0, 1, 0])
     Z = sparse.csr_array((data, indices, np.array([0, 3, 4])), shape=(2, 2))
@@ -286,17 +275,6 @@ def test_labels_of_any_type(names):
     assert np.isnan(mse) == (names.dtype.kind in "US")
 
 
-def test_boolean_and_object_labels():
-    X, codes = blobs(k=2)
-    y = codes == 1
-    labels, _, decision = predict(y, X, train(y, X))
-    assert labels.dtype == bool
-    np.testing.assert_array_equal(labels, decision[:, 0] > 0)
-    words = np.array(["no", "yes"], dtype=object)[codes]
-    assert train(words, X).classes.tolist() == ["no", "yes"]
-    assert train(tuple(words), X).classes.dtype.kind == "U"
-
-
 def test_the_sign_of_two_classes_does_not_depend_on_the_order():
     X, codes = blobs(k=2)
     for names in ([0, 1], [1, 0], [-1, 1], [1, -1], ["b", "a"]):
@@ -313,10 +291,8 @@ def test_the_sign_of_two_classes_does_not_depend_on_the_order():
 @pytest.mark.parametrize(
     ("y", "error", "message"),
     [
-        ([[0], [1], [2]], ValueError, r"one-dimensional, got shape \(3, 1\)"),
         ([[0], [1, 2], [2]], ValueError, "one-dimensional"),
         ([2**63 + 1, -1, 0], TypeError, r"y\[0\] is 9223372036854775809"),
-        ([2**53 + 1, 2**53, 0.5], TypeError, r"y\[0\] is 9007199254740993"),
         (["a\0", "a", "b"], TypeError, r"y\[0\]"),
         ([1j, 1, 2], TypeError, "complex128"),
         (np.ma.array([0, 1, 2], mask=[0, 0, 1]), TypeError, "masked"),
@@ -331,12 +307,8 @@ def test_refused_labels(y, error, message):
 @pytest.mark.parametrize(
     ("Z", "error", "message"),
     [
-        (np.array([[0, np.inf], [1, 0]], np.float32), ValueError, r"inf at position \(0, 1\)"),
-        (sparse.csr_array([[0, 1], [0, np.nan]]), ValueError, r"Z has nan at position \(1, 1\)"),
         (np.zeros((2, 0)), ValueError, r"got shape \(2, 0\)"),
-        (np.zeros((2, 2), complex), TypeError, "complex128"),
         (np.full((2, 2), 2**53 + 1), ValueError, r"2\*\*53"),
-        (np.ma.array(np.eye(2), mask=np.eye(2)), TypeError, "masked"),
     ],
 )  # fmt: skip
 def test_refused_features(Z, error, message):
@@ -349,15 +321,12 @@ def test_refused_features(Z, error, message):
     ("options", "message"),
     [
         ("-s 2 -z 1", "'-z', which is not an option; there are -s: solver"),
-        ("-s 2 hello", "'hello'"),
         ("-s two", "-s needs an integer"),
         ("-c 1e999", "-c needs a finite number"),
         ("-s 2 -v 5", "-v is not supported"),
         ("-s 2 -C", "-C is not supported"),
         ("-s 2 -p 0.1", "-p is for the regressions"),
         ("-s 2 -R", "-R needs -B 1"),
-        ("-s 1 -R -B 1", "-R needs"),
-        ("-w 2", "'-w'"),
         ("-w0 0", "-w0 must be greater"),
         ("-w7 2", "names 7, which is not in y; classes are 0, 1"),
         ("-w1 2 -w1 3", "-w1 is given twice"),
@@ -397,23 +366,10 @@ def test_class_weights():
     np.testing.assert_array_equal(
         train(words, X, "-s 2", class_weight={"no": 5, "yes": 0.5}).weights, by_name.weights
     )
-    with pytest.raises(ValueError, match="for strings use class_weight"):
-        train(words, X, "-s 2 -w1 5")
     with pytest.raises(ValueError, match=r"'maybe'.*'no', 'yes'"):
         train(words, X, class_weight={"maybe": 1.0})
     with pytest.raises(ValueError, match="not by both"):
         train(codes, X, "-w1 2", class_weight={1: 2})
-
-
-# ------------------------------------------------------------------ repeatability and threads
-@pytest.mark.parametrize("solver", [*SOLVERS, 12, 13])
-def test_models_are_the_same_again_and_with_any_number_of_threads(solver):
-    X, codes = blobs(n=300, k=4, seed=3)
-    options = f"-s {solver} -e 0.1"
-    first = train(codes, X, options)
-    for n_threads in (1, 4):
-        again = train(codes, X, options, n_threads=n_threads)
-        np.testing.assert_array_equal(again.weights, first.weights)
 
 
 def test_nothing_is_printed(capfd):
