@@ -68,8 +68,8 @@ plt.show()
 
 # %%
 # How often is it right? Of all new records with an odd beat, the step that adds most, smoothed over
-# 21 steps, is compared with the true position. By chance it would be within half a beat in one record
-# of five.
+# 21 steps, is compared with the true position. By chance it would be within half a beat in one
+# record of five.
 
 reasons = {i: d2ke.d2ke_explain(X[i], model).steps[:, 0] for i in test if y[i] != "normal"}
 for kind in ("wide", "inverted"):
