@@ -32,7 +32,7 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# ``distance="mhd"`` says that the vectors are sets; without it they would be series. Half of the
+# With ``distance="mhd"`` the vectors are sets; without it they would be series. Half of the
 # random objects are sets of the training part, and half are sets of points drawn from it.
 
 train, test = data.split(seed=0)

@@ -3,7 +3,7 @@
 Warping paths, edits and flows
 ==============================
 
-A distance is one number. ``align`` says what it is made of: which steps of two series belong
+A distance is one number. ``align`` shows its parts: which steps of two series belong
 together, which letters are edited, which points go where.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import d2ke
 
 # %%
-# Two series that say the same at different speeds. Dynamic time warping (DTW) pairs each step of
+# Two series of the same shape at different speeds. Dynamic time warping (DTW) pairs each step of
 # one with steps of the other, in order, so that the sum of the differences is least.
 
 t = np.linspace(0, 1, 40)

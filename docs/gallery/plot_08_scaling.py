@@ -17,7 +17,7 @@ import d2ke
 
 # %%
 # Series of 50 to 150 steps, made as sums of random steps; 128 short random series for the
-# features. The seconds are those of one processor.
+# features. The seconds are of one processor.
 
 rng = np.random.default_rng(0)
 series = d2ke.pack([rng.normal(size=rng.integers(50, 150)).cumsum() for _ in range(2048)])

@@ -54,8 +54,8 @@ ax.legend(title="class")
 plt.show()
 
 # %%
-# A test of what this says: replace the letters at one place after the other by random ones, and
-# see how much of the accuracy is lost.
+# A test of the explanation: replace the letters at one position after another by random letters,
+# and see how much of the accuracy is lost.
 
 rng = np.random.default_rng(0)
 some = test[:300]

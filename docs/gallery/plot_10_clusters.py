@@ -21,7 +21,7 @@ D = d2ke.distance_matrix(X, distance="levenshtein")
 result = d2ke.cdsk(distances=D, n_clusters=10)
 
 # %%
-# The labels are used here only, to see how good the clusters are. The accuracy is that of the
+# The labels are used here only, to see how good the clusters are. The accuracy is of the
 # best naming of the clusters; the mutual information is 1 for perfect clusters and 0 for random
 # ones.
 

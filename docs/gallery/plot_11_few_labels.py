@@ -21,7 +21,7 @@ X, y = data.objects[:800], data.labels[:800]
 D = d2ke.distance_matrix(X, distance="levenshtein")
 
 # %%
-# One to ten labels of each digit are known; -1 says that a label is not known. Each number is
+# One to ten labels of each digit are known; -1 marks an unknown label. Each number is
 # tried with three random choices.
 
 numbers = [1, 2, 3, 5, 10]
@@ -51,7 +51,7 @@ ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# Two half moons show why. Each has one known label. The nearest labelled point is often that of
+# Two half moons show why. Each has one known label. The nearest labelled point is often in
 # the other moon, while chains of near points stay within a moon.
 
 # sphinx_gallery_thumbnail_number = 2

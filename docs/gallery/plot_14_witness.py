@@ -24,7 +24,7 @@ ring = 2 * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(0, 0.3, 
 cloud = rng.normal(0, ring.std(), size=(500, 2))
 
 # %%
-# The test: could chance divide one sample into two parts as different as these? The p-value says
+# The test: could chance divide one sample into two parts as different as these? The p-value is
 # how often.
 
 test = d2ke.kernel_two_sample_test(ring, cloud, sigma=0.7)

@@ -48,7 +48,7 @@ surprise = np.maximum(np.log((together + 0.1) / (expected + 0.1)), 0)
 U, s, _ = np.linalg.svd(surprise)
 vectors = U[:, :8] * np.sqrt(s[:8])
 
-# Rare words say more: each word has the weight log(documents / documents with the word).
+# Rare words count more: each word has the weight log(documents / documents with the word).
 weight = np.log(len(documents) / counts.sum(axis=0))
 packed = d2ke.pack(
     [vectors[[place[word] for word in words]] for words in documents],

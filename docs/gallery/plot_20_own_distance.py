@@ -19,7 +19,7 @@ import d2ke
 # %%
 # The objects are directions of the wind during a day, in degrees: one number for each hour, for
 # some hours only. 359 degrees are near 1 degree, but distances of numbers miss that. Days of one
-# class turn clockwise, those of the other one the other way.
+# class turn clockwise, days of the other counterclockwise.
 
 rng = np.random.default_rng(0)
 
@@ -63,7 +63,7 @@ labels, accuracy, _ = d2ke.d2ke_predict(y[test], [days[i] for i in test], model)
 print(f"accuracy {accuracy:.1f} %")
 
 # %%
-# The same distance, compiled. The signature is that of series of float64: pointers to the values,
+# The same distance, compiled. The signature is for series of float64: pointers to the values,
 # the number of vectors of each object, and the number of channels.
 
 signature = types.float64(

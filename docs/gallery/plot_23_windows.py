@@ -43,7 +43,7 @@ records = [record(kind) for kind in y]
 X, odd_beats = d2ke.pack([x for x, _ in records]), np.array([beat for _, beat in records])
 train, test = np.arange(120), np.arange(120, 300)
 
-# The whole course predicts as well here, but only windows say where something is.
+# The whole course predicts as well here, but only windows show where something is.
 blocks = [block for block in d2ke.models.recipe(X[train]) if block.distance == "window"]
 model = d2ke.d2ke_train(y[train], X[train], blocks=blocks)
 print(model)
@@ -52,8 +52,8 @@ print(f"accuracy on {len(test)} other records: {accuracy:.1f} %")
 
 # %%
 # One new record of each class, with the window that adds most to the decision. The colour of the
-# curve says what each step adds; red steps add to the decision for the class. The arrow shows the
-# odd beat. The labels do not say which beat it is.
+# curve shows what each step adds; red steps add to the decision for the class. The arrow shows the
+# odd beat. The labels do not mark the beat.
 
 # sphinx_gallery_thumbnail_number = 1
 fig, axes = plt.subplots(3, 1, figsize=(8, 10), layout="constrained")
@@ -68,8 +68,8 @@ plt.show()
 
 # %%
 # How often is it right? Of all new records with an odd beat, the step that adds most, smoothed over
-# 21 steps, is compared with the true place. By chance it would be within half a beat in one record
-# of five.
+# 21 steps, is compared with the true position. By chance it would be within half a beat in one
+# record of five.
 
 reasons = {i: d2ke.d2ke_explain(X[i], model).steps[:, 0] for i in test if y[i] != "normal"}
 for kind in ("wide", "inverted"):
@@ -79,7 +79,7 @@ for kind in ("wide", "inverted"):
     print(f"{kind}: the odd beat is found in {share:.0f} % of {len(some)} records")
 
 # %%
-# The mean over records says what the class has that others lack: 40 steps on both sides of the odd
+# The mean over records shows what distinguishes the class: 40 steps on both sides of the odd
 # beat.
 
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")

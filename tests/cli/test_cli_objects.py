@@ -116,14 +116,6 @@ def test_series_of_a_long_table(capsys, unlabelled):
     assert [row["label"] for row in found] == ["up"] * 10 + ["down"] * 10
 
 
-def test_real_series_cluster_as_the_data_set_does(capsys):
-    X, y = vowels("train")
-    series_ts(Path("v.ts"), X, y)
-    lines = run(capsys, "cluster", "v.ts")
-    accuracy = next(line for line in lines if line.startswith("accuracy"))
-    assert float(accuracy.split()[1]) > 80
-
-
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
