@@ -93,7 +93,8 @@ CASES = {
         "smaller n_features",
     ),
     "kernel_two_sample_test": (
-        lambda _: d2ke.kernel_two_sample_test(flat(3000, 1), flat(3000, 1), sigma=1.0), "n_groups",
+        lambda _: d2ke.kernel_two_sample_test(flat(3000, 1), flat(3000, 1), sigma=1.0),
+        "features_two_sample_test",
     ),
     "soft_min_distance": (
         lambda _: d2ke.theory.soft_min_distance(np.zeros((9000, 2)), gamma=1.0), "some rows",
