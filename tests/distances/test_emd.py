@@ -132,6 +132,18 @@ def test_one_dimension_squared():
     assert emd(x, y, ground="sqeuclidean") == pytest.approx(wanted, rel=1e-12)
 
 
+@pytest.mark.parametrize(("n", "m", "d"), [(200, 300, 2), (200, 300, 50), (250, 250, 5)])
+def test_another_network_simplex(isa, n, m, d):
+    ot = pytest.importorskip("ot")
+    rng = np.random.default_rng(d)
+    x, y = rng.standard_normal((n, d)), rng.standard_normal((m, d)) + 0.2
+    a, b = rng.random(n), rng.random(m)
+    for ground in GROUNDS:
+        for weights in ((a / a.sum(), b / b.sum()), (np.full(n, 1 / n), np.full(m, 1 / m))):
+            wanted = ot.emd2(*weights, cdist(x, y, ground), numItermax=10**7)
+            assert emd(x, y, *weights, ground=ground) == pytest.approx(wanted, rel=1e-11)
+
+
 # A measure is what counts: order, duplicates, zeros and the scale of weights do not
 
 
