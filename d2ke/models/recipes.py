@@ -2,7 +2,7 @@
 """The default blocks of each kind of objects: one fixed table for all data of a kind.
 
 A new kind of objects is a function here and a row in `_RECIPES`; a new block of a kind is a row of
-the kind's table. docs/models.md and docs/recipe_strings.md have the measurements that the sizes
+the kind's table. docs/models.md and benchmarks/README.md have the measurements that the sizes
 rest on.
 """
 
