@@ -118,8 +118,6 @@ def read_similarities(options: argparse.Namespace, purpose: str, session: Sessio
     ------
     InputError
         An option names something missing or unusable.
-    ImportError
-        A package that a data set needs is missing.
     """
     file, path, form = options.file, Path(options.file), options.form
     if form is None:

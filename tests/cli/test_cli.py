@@ -126,8 +126,6 @@ def hide(monkeypatch, package):
 @pytest.mark.parametrize(
     ("package", "arguments"),
     [
-        ("sklearn", ["demo"]),
-        ("sklearn", ["cluster", "digits"]),
         ("matplotlib", ["demo"]),
         ("matplotlib", ["train", "x.csv", "--out", "m.h5", "--report", "r.html"]),
         ("jinja2", ["train", "x.csv", "--out", "m.h5", "--report", "r.html"]),
@@ -141,7 +139,7 @@ def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
     assert main(arguments) == 1
     err = capsys.readouterr().err
     assert err.startswith("d2ke: ")
-    assert {"sklearn": "scikit-learn", "jinja2": "Jinja2"}.get(package, package) in err
+    assert {"jinja2": "Jinja2"}.get(package, package) in err
     assert 'pip install "d2ke[demo]"' in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == []
