@@ -101,8 +101,6 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
     ------
     InputError
         An option names something missing or unusable.
-    ImportError
-        A package that a data set needs is missing.
     """
     file, path, form = options.file, Path(options.file), options.form
     if form is None:
