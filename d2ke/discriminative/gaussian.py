@@ -14,6 +14,8 @@ from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
+from d2ke.objects.compatibility import columns_in_order
+from d2ke.objects.values import channel_names, column_names
 
 _NEIGHBORS = 7
 _ROWS = 512
@@ -65,8 +67,8 @@ def gaussian_of_distances(D: np.ndarray, h: float) -> np.ndarray:
 
 def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     """Compute `gaussian_gram`; `name` is the name of X in errors."""
-    X = point_matrix(name, X)
-    others = X if Y is None else point_matrix("Y", Y)
+    names, X = channel_names(column_names(X), name), point_matrix(name, X)
+    others = X if Y is None else point_matrix("Y", columns_in_order(Y, names, "Y", name))
     if others.shape[1] != X.shape[1]:
         raise ArgumentError("Y", f"has {others.shape[1]} columns, but {name} has {X.shape[1]}")
     check_fits(

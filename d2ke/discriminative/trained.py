@@ -17,6 +17,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.discriminative.automatic import Widths
 from d2ke.discriminative.gaussian import gaussian, gaussian_of_distances
 from d2ke.discriminative.kernel_input import KernelInput
+from d2ke.objects.compatibility import columns_in_order
+from d2ke.objects.values import channel_names, column_names
 
 _NEW = {"K": "K_new"}
 
@@ -40,6 +42,8 @@ class Trained:
 
     def read(self, values: Any) -> np.ndarray | csr_array:
         """Check the rows of new objects."""
+        names = channel_names(column_names(self.source.rows()), self.form)
+        values = columns_in_order(values, names, self.form)
         rows = csr_array(values, dtype=np.float64) if issparse(values) else None
         if rows is None:
             rows = np.asarray(arrays.matrix(self.form, values), dtype=np.float64)

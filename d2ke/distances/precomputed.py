@@ -75,18 +75,23 @@ def check_search(
     if isinstance(distance, str) and distance == "precomputed":
         return _matrix_problem(X, Y, params, names, symmetric)
     pairs = check(X, Y, distance, params, names)
-    square = _square(pairs.x)
+    warn_of_distances(names.x, pairs.x, pairs.distance)
+    return pairs
+
+
+def warn_of_distances(name: str, x: Any, distance: Any) -> None:
+    """Warn of checked objects that look like a matrix of distances."""
+    square = _square(x)
     if (
         square is not None
         and arrays.like_distances(square)
         and np.allclose(square, square.T, rtol=arrays.ASYMMETRY)
     ):
         warn(
-            f"{names.x} looks like a matrix of distances, but its rows are compared as objects, by "
-            f"{pairs.distance if isinstance(pairs.distance, str) else 'your distance'}; its "
+            f"{name} looks like a matrix of distances, but its rows are compared as objects, by "
+            f"{distance if isinstance(distance, str) else 'your distance'}; its "
             'entries are the distances with distance="precomputed"'
         )
-    return pairs
 
 
 def _matrix_problem(

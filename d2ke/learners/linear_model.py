@@ -19,8 +19,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.results import result
 from d2ke._base.rows import feature_rows
-from d2ke.objects.compatibility import channel_order
-from d2ke.objects.values import channel_names, column_names
+from d2ke.objects.compatibility import columns_in_order
 
 # LIBLINEAR's numbers of its solvers, option -s.
 SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
@@ -168,10 +167,7 @@ def predict(
         )
     if model.multilabel:
         raise ArgumentError("model", "has several labels an object: use d2ke_predict")
-    held, order = channel_names(column_names(Z), "Z"), None
-    if held is not None and model.feature_names is not None:
-        order = channel_order(held, model.feature_names, "Z", "the training data")
-    features = feature_rows("Z", Z if order is None else np.asarray(Z)[:, order])
+    features = feature_rows("Z", columns_in_order(Z, model.feature_names, "Z"))
     n_rows, n_features = features.shape
     if n_features != model.n_features:
         raise ArgumentError("Z", f"has {n_features} features, but the model has {model.n_features}")

@@ -13,7 +13,7 @@ from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.text import listed
 from d2ke.objects.container import Objects, fields_of, objects_of
 from d2ke.objects.tokens import letters_of
-from d2ke.objects.values import refuse_value
+from d2ke.objects.values import channel_names, column_names, refuse_value
 
 
 def matched(x: Objects, y: Objects, x_name: str, y_name: str) -> Objects:
@@ -65,6 +65,16 @@ def channel_order(
             index,
         )
     return [places[channel] for channel in needed]
+
+
+def columns_in_order(
+    values: Any, names: tuple[str, ...] | None, name: str, other_name: str = "the training data"
+) -> Any:
+    """Return a frame with its columns in the order of other names, else `values` as they are."""
+    held, order = channel_names(column_names(values), name), None
+    if held is not None and names is not None:
+        order = channel_order(held, names, name, other_name)
+    return values if order is None else np.asarray(values)[:, order]
 
 
 def refuse_weights(objects: Objects, name: str, user: str) -> None:

@@ -96,6 +96,13 @@ def test_distances_given_as_objects(search):
             search(X)
 
 
+def test_distances_given_as_objects_of_an_estimator():
+    from d2ke.estimators import DistanceKNeighborsClassifier
+
+    with pytest.warns(UserWarning, match="X looks like a matrix of distances"):
+        DistanceKNeighborsClassifier().fit(D, np.arange(len(D)) % 2)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("X", [D[:, ::-1], D[:20], np.exp(-D), np.zeros((3, 3)), WORDS])
 def test_other_objects_are_no_distances(X):

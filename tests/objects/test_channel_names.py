@@ -164,7 +164,26 @@ def linear(train):
     return door
 
 
+def discriminative(fit):
+    """Return whether labels of new points are the same for X and for Y."""
+
+    def door(X, Y_):
+        result = fit(points(X))
+        first, second = (d2ke.discriminative_predict(result, points=points(Z)) for Z in (X, Y_))
+        return np.array_equal(first, second)
+
+    return door
+
+
 DOORS = {
+    "cdsk": discriminative(lambda P: d2ke.cdsk(points=P, n_clusters=2, h=1.0)),
+    "lpdsk": discriminative(
+        lambda P: d2ke.lpdsk(points=P, y=np.where(np.arange(144) % 3, -1, np.repeat(Y, 6)), h=1.0)
+    ),
+    "gaussian_gram": lambda X, Y: np.allclose(
+        d2ke.discriminative.gaussian_gram(points(X), points(Y), h=1.0),
+        d2ke.discriminative.gaussian_gram(points(X), points(X), h=1.0),
+    ),
     "train": linear(d2ke.train),
     "least squares": linear(d2ke.train_least_squares),
     "distance_matrix": lambda X, Y: same(d2ke.distance_matrix(X, Y, distance="dtw")),
