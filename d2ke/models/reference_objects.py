@@ -186,5 +186,5 @@ def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:
 
     They are shifted by a constant for each block.
     """
-    smallest = np.float32(np.exp(-_FARTHEST) / np.sqrt(F.shape[1]))
+    smallest = np.float32(np.exp(-_FARTHEST) / np.sqrt(max(1, F.shape[1])))
     return np.where(plain, F, -np.log(np.maximum(F, smallest)))

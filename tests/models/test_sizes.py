@@ -47,6 +47,13 @@ def test_any_R_is_a_model(name):
         assert features.shape == (N, model.n_unsupervised)
 
 
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+def test_many_equal_strings_have_no_random_object():
+    with np.errstate(divide="raise"):
+        model = d2ke.d2ke_train(np.arange(4500) % 2, ["ab"] * 4499 + ["c"], R=16)
+    assert model.n_train == 4500
+
+
 def test_scores_stand_beside_R_random_objects(monkeypatch):
     """Of strings that are enough for scores of pieces, a given R is that of the other blocks."""
     monkeypatch.setattr(recipes, "_SCORED", (0, 0))
