@@ -16,6 +16,7 @@ from d2ke._base.arrays import check_diagonal
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke.distances.matrix import distance_matrix
+from d2ke.distances.precomputed import warn_of_distances
 from d2ke.distances.registry import usual_distance
 from d2ke.estimators.inputs import read_classes, read_objects, read_table, read_targets
 
@@ -101,6 +102,7 @@ class DistanceEstimator(ObjectsEstimator):
             self.objects_, self.distance_ = None, PRECOMPUTED
             return None
         self.objects_ = self._read(X)
+        warn_of_distances("X", self.objects_, self.distance_)
         return self.objects_
 
     def _fit_distances(self, X: Any) -> np.ndarray:

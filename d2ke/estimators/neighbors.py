@@ -16,7 +16,6 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.labels import check_order
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.precomputed import warn_of_distances
 from d2ke.distances.problem import ArgumentNames
 from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator, estimator
 from d2ke.estimators.inputs import read_classes, read_objects
@@ -70,8 +69,6 @@ class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
         objects = self._fit_objects(X)
         if objects is None:
             objects = self._square("distances", X)
-        else:
-            warn_of_distances("X", objects, self.distance_)
         y = read_classes(objects, y)
         integer("n_neighbors", self.n_neighbors, 1, len(y))
         self.classes_, self._codes = np.unique(y, return_inverse=True)

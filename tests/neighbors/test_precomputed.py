@@ -96,11 +96,11 @@ def test_distances_given_as_objects(search):
             search(X)
 
 
-def test_distances_given_as_objects_of_an_estimator():
-    from d2ke.estimators import DistanceKNeighborsClassifier
-
+@pytest.mark.parametrize("name", ["DistanceKNeighbors", "SimilarityMachine"])
+def test_distances_given_as_objects_of_an_estimator(name):
+    estimators = pytest.importorskip("d2ke.estimators")
     with pytest.warns(UserWarning, match="X looks like a matrix of distances"):
-        DistanceKNeighborsClassifier().fit(D, np.arange(len(D)) % 2)
+        getattr(estimators, f"{name}Classifier")().fit(D, np.arange(len(D)) % 2)
 
 
 @pytest.mark.filterwarnings("error")
