@@ -159,7 +159,7 @@ def test_commands(tmp_path, capsys):
     assert main(["neighbors", str(path), "--k", "2", "--out", out]) == 0
     assert "bag: 80 neighbours" in capsys.readouterr().out
     assert main(["cluster", str(path), "--n-clusters", "2", "--out", out]) == 0
-    assert "bag distances" in capsys.readouterr().out
+    assert "distances: bag" in capsys.readouterr().out
 
 
 def test_attributes_of_nodes_are_a_column_of_commands(tmp_path, capsys):
