@@ -8,7 +8,7 @@ from importlib import import_module
 
 _MODULES = (
     "estimators", "io", "datasets", "samplers", "discriminative", "distances", "embedding",
-    "explain", "groups", "measures", "models", "neighbors", "theory",
+    "explain", "groups", "measures", "models", "plots", "theory",
 )  # fmt: skip
 
 
