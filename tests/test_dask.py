@@ -26,7 +26,7 @@ da = pytest.importorskip("dask.array")
 
 import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import workers  # noqa: E402
-from d2ke.models import blocks, passes, recipes  # noqa: E402
+from d2ke.models import blocks, data, recipes  # noqa: E402
 from d2ke.models.piece_scores import PieceScores  # noqa: E402
 from d2ke.models.tasks import LabelSets  # noqa: E402
 
@@ -429,7 +429,7 @@ KINDS = {
 @pytest.mark.filterwarnings("ignore:little or nothing was learned")
 @pytest.mark.parametrize("kind", KINDS)
 def test_models_of_every_kind(kind, small_sample, monkeypatch):
-    monkeypatch.setattr(passes, "_WHOLE", 0)  # no hinge loss
+    monkeypatch.setattr(data, "MAX_KEPT", 0)  # no hinge loss
     y, X, options = KINDS[kind]
     wanted = d2ke.d2ke_train(y, X, **options)
     bounds = (5, 5, 30)  # one is empty

@@ -33,12 +33,12 @@ from d2ke.dask.training import d2ke_train
 from d2ke.learners.ridge import Ridge, RidgeSums
 from d2ke.models.blocks import Sample
 from d2ke.models.calibration import Calibration
+from d2ke.models.data import Chunk
 from d2ke.models.distance_blocks import FittedBlock
+from d2ke.models.features import Features
 from d2ke.models.labels import Labels
-from d2ke.models.left_out import LeftOutScores
+from d2ke.models.loo import LeftOutScores
 from d2ke.models.model import D2KEModel
-from d2ke.models.passes import Rows
-from d2ke.models.plan import Plan
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
@@ -66,7 +66,7 @@ dask.sizeof.sizeof.register(
     Records, lambda records: sum(map(dask.sizeof.sizeof, records.columns.values()))
 )
 for kind in (
-    Calibration, Column, D2KEModel, FittedBlock, Labels, LeftOutScores, Ridge,
-    ReferenceObjects, RidgeSums, Plan, Rows, Sample,
+    Calibration, Chunk, Column, D2KEModel, Features, FittedBlock, Labels, LeftOutScores, Ridge,
+    ReferenceObjects, RidgeSums, Sample,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
-from d2ke.dask.workers import finished, later, tree
+from d2ke.dask.workers import later, on_cluster, shared, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
+from d2ke.models.data import Chunk
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
-from d2ke.models.passes import Rows
 from d2ke.models.train import Options, check_keep_sums, train
 from d2ke.models.training_inputs import Choice, choice_of_columns, packed_objects
 from d2ke.objects.container import Objects
@@ -26,6 +26,8 @@ from d2ke.objects.joining import concatenate
 from d2ke.objects.packed import offsets_of
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
+
+T = TypeVar("T")
 
 
 @hinted
@@ -124,25 +126,23 @@ def d2ke_train(
         weights = None if sample_weight is None else row_parts("sample_weight", sample_weight, x)
         labelled.weigh(weights, class_weight)
     weighted = sample_weight is not None or class_weight is not None
-    model = train(OnWorkers(labelled, n_threads, weighted), chosen, options)
+    data = PartitionedData(labelled, n_threads, weighted)
+    model: D2KEModel = later(_train, shared(data), shared(chosen), shared(options)).compute()
     model.task.warn_of_result(model)
     return model
 
 
-class OnWorkers:
-    """Training on the partitions of a collection: an `Executor` of `d2ke.models.train`.
-
-    Results of steps stay on the workers, but for those of `value`.
-    """
+class PartitionedData:
+    """The training objects of a collection: `TrainingData` of `d2ke.models.data`."""
 
     def __init__(self, labelled: PartitionLabels, n_threads: int, weighted: bool):
         self._bounds = offsets_of(labelled.sizes())
         self.n, self._labelled, self._n_threads = int(self._bounds[-1]), labelled, n_threads
         self.labels = Labels(labelled.task, np.empty(0), np.empty(0) if weighted else None)
-        self.n_largest = max(labelled.counts().values(), default=float("nan"))
+        self.largest_class = max(labelled.counts().values(), default=float("nan"))
 
-    def _rows(self) -> list[tuple[str, Any]]:
-        """Return tasks that read the `Rows` of each partition."""
+    def _chunks(self) -> list[tuple[str, Any]]:
+        """Return tasks that read the `Chunk` of each partition."""
         labelled, x, tasks = self._labelled, self._labelled.x, []
         for number, (i, labels) in enumerate(zip(labelled.places, labelled.labels, strict=True)):
             rows = None if labelled.rows is None else labelled.rows[number]
@@ -152,47 +152,47 @@ class OnWorkers:
             tasks.append((where, read))
         return tasks
 
-    def sample(self, rows: np.ndarray) -> Any:
-        """Return a task that gives the sample of these rows."""
+    def sample(self, rows: np.ndarray) -> Sample:
+        """Return the objects of some rows."""
         cuts = np.split(rows, np.searchsorted(rows, self._bounds[1:-1]))
         taken = [
-            later(Rows.sample, chunk, chosen, where=where)
-            for (where, chunk), chosen in zip(self._rows(), cuts, strict=True)
+            later(Chunk.sample, chunk, chosen, where=where)
+            for (where, chunk), chosen in zip(self._chunks(), cuts, strict=True)
         ]
-        return finished(tree(taken, _join_samples))[0]
+        return tree(taken, _join_samples).compute()
 
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a task that has called a function on a worker."""
-        return finished(later(function, *arguments))[0]
+    def sum(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Return the merged results of a function of each partition."""
+        values = list(map(shared, arguments))
+        results = [later(function, chunk, *values, where=where) for where, chunk in self._chunks()]
+        merged: T = tree(results, _merged).compute()
+        return merged
 
-    def value(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of a function that a worker calls."""
-        return later(function, *arguments).compute()
-
-    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a task that gives the merged results for all partitions."""
-        results = [later(function, chunk, *arguments, where=where) for where, chunk in self._rows()]
-        return finished(tree(results, _merge_results))[0]
-
-    def holds(self, R: int) -> bool:
-        """Return False: no process has all features."""
-        return False
-
-    def keep(self, plan: Any, Z: Any, numbers: np.ndarray, R: int, needed: bool) -> None:
+    def keep(self, blocks: Any, Z: np.ndarray, rows: np.ndarray) -> None:
         """Keep nothing: features are computed in every pass."""
 
 
 # ---------------------------------------------------------------- on workers
 
 
-def _read(objects: Any, labels: Labels, rows: Any, first_row: int, n_threads: int) -> Rows:
+def _train(data: PartitionedData, choice: Choice, options: Options) -> D2KEModel:
+    """Train on one worker, which sends tasks to the others."""
+    if not on_cluster():
+        return train(data, choice, options)
+    from distributed import worker_client
+
+    with worker_client():
+        return train(data, choice, options)
+
+
+def _read(objects: Any, labels: Labels, rows: Any, first_row: int, n_threads: int) -> Chunk:
     if rows is not None and len(rows) < len(objects):
         objects = take(objects, rows)
-    return Rows(objects, labels, first_row, n_threads)
+    return Chunk(objects, labels, first_row, n_threads)
 
 
 def _join_samples(*samples: Sample) -> Sample:
-    labels = [sample.labels for sample in samples if sample.labels is not None]
+    labels = [sample.labels for sample in samples]
     weights = None
     if labels[0].weights is not None:
         weights = np.concatenate([chunk.row_weights for chunk in labels])
@@ -226,6 +226,5 @@ def _join_columns(columns: Sequence[Column]) -> Column:
     return Column(joined, missing, max(column.use for column in columns))
 
 
-def _merge_results(*results: Any) -> Any:
-    filled = [result for result in results if result is not None]
-    return filled[0].merged(*filled[1:]) if filled else None
+def _merged(first: Any, *others: Any) -> Any:
+    return first.merged(*others)

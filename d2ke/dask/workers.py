@@ -91,6 +91,15 @@ def _nothing(*_: Any) -> None:
     """Wait for the arguments."""
 
 
+def on_cluster() -> bool:
+    """Return whether this is a task of a cluster of dask.distributed."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return distributed is not None and bool(distributed.get_worker())
+    except ValueError:
+        return False
+
+
 def thread_count() -> int:
     """Return how many tasks run at a time."""
     distributed = sys.modules.get("distributed")

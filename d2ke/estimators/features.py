@@ -30,8 +30,9 @@ from d2ke.models.blocks import (
     sample_rows,
     take,
 )
-from d2ke.models.families import FamilyScales
+from d2ke.models.family_kernels import FamilyScales
 from d2ke.models.inputs import InputKind
+from d2ke.models.labels import no_labels
 from d2ke.models.recipes import blocks_of_objects
 from d2ke.models.training_inputs import Choice
 from d2ke.objects.container import Objects
@@ -97,7 +98,8 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         choice = Choice.of(self.blocks, distance, R, options, self.strands)
         rows = sample_rows(len(objects), seed, choice.largest)
         progress = check_progress(self.progress)
-        sample = Sample(take(objects, rows), rows, None, self.n_threads, progress)
+        labels = no_labels(len(rows))
+        sample = Sample(take(objects, rows), rows, labels, self.n_threads, progress)
         blocks = choice.blocks or blocks_of_objects(sample.objects, choice, len(objects))
         self.blocks_, Z = fit_blocks(blocks, sample, seed)
         self._kind = InputKind.of(sample.objects, self.blocks_)

@@ -49,7 +49,7 @@ class Sample:
         The objects; for a block that sees a column of records, the entries of that column.
     rows : ndarray of int64
         Their rows among all training objects, sorted.
-    labels : Labels or None
+    labels : Labels
         Their labels, for supervised blocks.
     n_threads : int or None
         Threads to use.
@@ -62,7 +62,7 @@ class Sample:
 
     objects: Any
     rows: np.ndarray
-    labels: Labels | None = None
+    labels: Labels
     n_threads: int | None = None
     progress: bool | None = False
     copies: Groups | None = None
@@ -70,8 +70,8 @@ class Sample:
     def of_column(self, name: str) -> Sample:
         """Return the entries of a column of records."""
         column = self.objects[name]
-        labels = None if self.labels is None else self.labels[column.rows]
-        return replace(self, objects=column.values, rows=self.rows[column.rows], labels=labels)
+        rows, labels = self.rows[column.rows], self.labels[column.rows]
+        return replace(self, objects=column.values, rows=rows, labels=labels)
 
 
 class AnyBlock(Protocol):
@@ -93,11 +93,34 @@ class AnyBlock(Protocol):
     def R(self) -> int:
         """Number of features, at most."""
 
+    @property
+    def first(self) -> int:
+        """Number of features that training begins with; 0 for all R."""
+
+    @property
+    def supervised(self) -> bool:
+        """Whether features are computed from labels."""
+
+    @property
+    def own_rows(self) -> int:
+        """Size of a sample of its own that it is fitted to; 0 for the sample of all blocks."""
+
     def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
         """Return the fitted block; None if it has no features for this sample."""
 
+    def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedFeatures | None, np.ndarray]:
+        """Fit the block; return the features of the sample too."""
+
     def resized(self, R: int) -> AnyBlock:
         """Return the block with R features; itself if its size is fixed."""
+
+
+class UnfittedBlock:
+    """The base of blocks that are another class before they are fitted."""
+
+    first: int = 0
+    supervised: ClassVar[bool] = False
+    own_rows: ClassVar[int] = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -147,6 +170,7 @@ class FittedFeatures:
     share: float = 1.0
     fill: np.ndarray | None = None
 
+    first: ClassVar[int] = 0
     supervised: ClassVar[bool] = False
     prior: ClassVar[float] = 1.0
     own_rows: ClassVar[int] = 0
@@ -183,6 +207,13 @@ class FittedFeatures:
     def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
         """Return the fitted block: itself."""
         return self
+
+    def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedFeatures | None, np.ndarray]:
+        """Fit the block; return the features of the sample too."""
+        ready = self.fit(sample, seed)
+        if ready is None:
+            return None, np.empty((len(sample.rows), 0), np.float32)
+        return ready, ready.features(sample.objects, sample.n_threads, sample.rows)
 
     def resized(self, R: int) -> FittedFeatures:
         """Return itself: its size is fixed."""
@@ -225,13 +256,11 @@ def check_blocks(blocks: Any) -> None:
     if not blocks:
         raise ArgumentError("blocks", "is empty; at least one is needed")
     for i, block in enumerate(blocks):
-        needed = ("fit", "resized", "R", "name", "family", "column")
-        missing = [name for name in needed if not hasattr(block, name)]
-        if missing:
+        if not isinstance(block, (UnfittedBlock, FittedFeatures)):
             raise ArgumentTypeError(
                 "blocks",
-                f"must be a Block, or have {', '.join(missing)} as d2ke.models.FeatureBlock has; "
-                f"got {type(block).__name__}",
+                "must be a Block, or an object of a subclass of d2ke.models.FeatureBlock; got "
+                f"{type(block).__name__}",
                 i,
             )
 
@@ -249,8 +278,7 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        n_rows = getattr(block, "own_rows", 0)
-        ready = block.fit(_visible(block, own_samples[n_rows] if n_rows else sample), seed)
+        ready = block.fit(_visible(block, own_samples.get(block.own_rows, sample)), seed)
         if ready is not None:
             fitted.append(ready)
     return tuple(fitted)
@@ -296,14 +324,7 @@ def _fit_features(
     block: AnyBlock, sample: Sample, seed: Any
 ) -> tuple[FittedFeatures | None, np.ndarray]:
     """Fit a block; return the features of the sample too, which a block may compute on the way."""
-    visible = _visible(block, sample)
-    if hasattr(block, "fit_features"):
-        ready, features = block.fit_features(visible, seed)
-    else:
-        ready = block.fit(visible, seed)
-        features = np.empty((len(visible.rows), 0), np.float32)
-        if ready is not None:
-            features = ready.features(visible.objects, sample.n_threads, visible.rows)
+    ready, features = block.fit_features(_visible(block, sample), seed)
     if ready is None or not block.column:
         return ready, features
     if ready.fill is None:

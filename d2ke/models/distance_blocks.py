@@ -17,7 +17,7 @@ from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
-from d2ke.models.blocks import FittedFeatures, Sample
+from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.own_columns import own_values
 from d2ke.models.views import FITTED, View, apply_views
 from d2ke.models.windows import Windows
@@ -27,7 +27,7 @@ _ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but fo
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(UnfittedBlock):
     """One D2KE kernel of a model: views, a distance, and a law of the random objects.
 
     Its features are exp(-gamma_j d(v(x), omega_j)) for R random objects omega_j; gamma_j is 1 over
@@ -147,7 +147,7 @@ class Block:
         D = block.distances(viewed, sample.n_threads, sample.progress)
         block = block.with_gamma(D, self.gamma_scale)
         features = block.of_distances(D, sample.n_threads)
-        if sample.labels is not None and len(features) <= sample.labels.task.fewest:
+        if len(features) <= sample.labels.task.fewest:
             # Deviations of so few values are near 0 by chance, and dividing by them would make
             # predictions run away from the targets.
             block = replace(block, sd_power=0.0)
@@ -155,7 +155,7 @@ class Block:
             columns = np.flatnonzero(block.sources >= 0)
             places, sources = block.sources[columns], np.full(block.R, -1)
             values = np.zeros((2, block.R), np.float32)
-            few = 0 if sample.labels is None else sample.labels.task.few
+            few = sample.labels.task.few
             values[:, columns] = own_values(features, places, columns, few)
             sources[columns] = sample.rows[places]
             block = replace(block, sources=sources, hidden=values[0], own=values[1])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from d2ke._base import labels as plain
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
-from d2ke.learners.ridge import Removed, Ridge
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
@@ -111,7 +110,7 @@ class Labels:
         groups = self.groups
         return groups is not None and len(groups) > 1 and bool(groups[0] == groups[-1])
 
-    def left_out_chunks(self) -> Iterator[np.ndarray]:
+    def loo_chunks(self) -> Iterator[np.ndarray]:
         """Yield the rows of each group of several objects, and of all others some at a time."""
         alone = np.arange(len(self))
         if self.groups is not None:
@@ -124,20 +123,10 @@ class Labels:
         for first in range(0, len(alone), _ROWS):
             yield alone[first : first + _ROWS]
 
-    def left_out(
-        self,
-        ridge: Ridge,
-        P: np.ndarray,
-        T: Any,
-        costs: Sequence[float],
-        removed: Removed | None = None,
-    ) -> np.ndarray:
-        """Return decisions of these rows, a chunk, by models without each or without the group.
 
-        The models are without the `removed` features, too, if there are any.
-        """
-        predict = ridge.left_out_together if self.together else ridge.left_out
-        return predict(P, T, costs, self.weights, removed)
+def no_labels(n: int) -> Labels:
+    """Return the labels of n objects without any: a matrix of no columns."""
+    return Labels(LabelSets(np.empty(0)), np.empty((n, 0)))
 
 
 def without_none(groups: Any) -> Any:

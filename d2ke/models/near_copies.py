@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from d2ke.models.blocks import Groups
-from d2ke.models.families import FamilyKernels
+from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.own_columns import OwnColumns
 
 _MOST = 0.8  # share of joined objects from which most are copies; of ordinary ones fewer are

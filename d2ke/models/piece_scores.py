@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from d2ke.models.blocks import FittedFeatures, Sample
+from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.labels import Labels
 from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects
@@ -97,7 +97,7 @@ class PieceScores(FittedFeatures):
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredPieces:
+class ScoredPieces(UnfittedBlock):
     """The block of `PieceScores` before it is fitted.
 
     Attributes
@@ -112,11 +112,7 @@ class ScoredPieces:
     family: ClassVar[str] = "pieces"
     column: ClassVar[str] = ""
     supervised: ClassVar[bool] = True
-
-    @property
-    def own_rows(self) -> int:
-        """Number of training strings that the scores come from."""
-        return ROWS
+    own_rows: ClassVar[int] = ROWS
 
     def resized(self, R: int) -> ScoredPieces:
         """Return itself: the labels fix the number of scores."""
@@ -124,7 +120,6 @@ class ScoredPieces:
 
     def fit(self, sample: Sample, seed: Any) -> PieceScores | None:
         """Fit scores to labelled strings; None if all pieces occur in every string."""
-        assert sample.labels is not None
         return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
 
 

@@ -19,9 +19,9 @@ from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
 from d2ke.distances.strands import is_dna
 from d2ke.learners.ridge import ridge_of_gram
-from d2ke.models.blocks import FittedFeatures, Sample, take
+from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock, take
 from d2ke.models.labels import Labels
-from d2ke.models.left_out import COSTS
+from d2ke.models.loo import COSTS, loo_decisions
 from d2ke.objects.container import Objects, of_kind
 
 _LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
@@ -156,7 +156,7 @@ class FittedPieces(FittedFeatures):
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class Pieces(UnfittedBlock):
     """A block of features of strings by their pieces, before it is fitted.
 
     Attributes
@@ -216,7 +216,7 @@ class Pieces:
         large as its standard error.
         """
         labels = sample.labels
-        if labels is None or self.strands == "both" or not is_dna(sample.objects):
+        if not labels.task.k or self.strands == "both" or not is_dna(sample.objects):
             return False
         chosen = np.linspace(0, len(places), min(len(places), _COMPARED), False).astype(np.int64)
         rows, n_threads = places[chosen], team_size(sample.n_threads)
@@ -245,10 +245,9 @@ def _left_out_squares(K: np.ndarray, labels: Labels) -> np.ndarray:
     """Return the squared errors of left-out rows, for the C with the least of them."""
     K = K - K.mean(axis=0)
     ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.columns(), labels.weights)
-    T, squares = labels.dense_columns(), np.empty((len(K), len(COSTS)))
-    for rows in labels.left_out_chunks():
-        decisions = labels[rows].left_out(ridge, P[rows], T[rows], COSTS)
-        squares[rows] = ((decisions - T[rows, None]) ** 2).sum(axis=2)
+    squares = np.empty((len(K), len(COSTS)))
+    for rows, costs, T, decisions in loo_decisions(ridge, P, labels, COSTS):
+        squares[rows, costs] = ((decisions - T[:, None]) ** 2).sum(axis=2)
     best: np.ndarray = squares[:, squares.mean(axis=0).argmin()]
     return best
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,15 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import check_progress
 from d2ke.learners.losses import hinge_can_pay
-from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
+from d2ke.models.blocks import AnyBlock, entropy_of, sample_rows, take
+from d2ke.models.data import InMemory, TrainingData
+from d2ke.models.features import choose_features, draw
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
 from d2ke.models.labels import read_labels, sample_weights, without_none
-from d2ke.models.left_out import LeftOutScores
 from d2ke.models.model import D2KEModel
-from d2ke.models.passes import (
-    Executor,
-    InMemory,
-    Rows,
-    Solved,
+from d2ke.models.recipes import choose_blocks, feature_limit
+from d2ke.models.solution import (
     near_copies_of,
     score,
     score_sample,
@@ -36,8 +32,6 @@ from d2ke.models.passes import (
     solve_sample,
     sum_products,
 )
-from d2ke.models.plan import Plan, fit, weigh
-from d2ke.models.recipes import choose_blocks, feature_limit
 from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.gaps import check_missing
 from d2ke.objects.record_packing import fill_missing
@@ -211,8 +205,8 @@ def d2ke_train(
     plain.same_length("y", labels.values, "X", len(objects))
     labels = labels.weighted(class_weight, sample_weight)
     labels = labels if groups is None else labels.grouped(groups)
-    rows = Rows(objects, labels, 0, n_threads, progress)
-    model = replace(train(InMemory(rows), choice, options), missing=filled)
+    data = InMemory(objects, labels, 0, n_threads, progress)
+    model = replace(train(data, choice, options), missing=filled)
     model.task.warn_of_result(model)
     return model
 
@@ -229,70 +223,89 @@ class Options:
     find_groups: bool
 
 
-def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
-    """Train a model on the rows of an executor: in this process, or on the workers of dask."""
-    # inputs
-    n, entropy = rows.n, options.entropy
-    rows.labels.task.check_rows(n)
+def train(data: TrainingData, choice: Choice, options: Options) -> D2KEModel:
+    """Fit a ridge regression on standardised kernel features.
+
+    The kernel is K = sum_f s_f K_f over families f of blocks; the weights s_f and C minimise the
+    leave-one-out error.
+    """
+    n, entropy, task = data.n, options.entropy, data.labels.task
+    task.check_rows(n)
     clock, limit = _Clock(), feature_limit(choice, n)
-    _check_size(rows, choice.size, options)  # before any work
-    numbers = sample_rows(n, entropy, choice.largest)
-    sample = rows.sample(numbers)
+    check_size(n, choice.size, task.k, options.keep_sums)  # before any work
+    rows = sample_rows(n, entropy, choice.largest)
+    sample = data.sample(rows)
 
-    # recipe
-    blocks = rows.call(choose_blocks, sample, choice, n)
-    size = rows.value(_size, blocks)
-    _check_size(rows, min(size, limit or size), options)
+    # Random objects, drawn from the sample; supervised blocks have samples of their own.
+    blocks = choose_blocks(sample, choice, n)
+    R = sum(block.R for block in blocks)
+    check_size(n, min(R, limit or R), task.k, options.keep_sums)
+    sizes = {block.own_rows for block in blocks} - {0}
+    own_samples = {m: data.sample(sample_rows(n, entropy, m)) for m in sorted(sizes)}
+    drawn = draw(blocks, sample, own_samples, entropy, options.find_groups)
+    sample = drawn.sample  # with its near-copies, if some were found
+    copies_decide = sample.copies is not None and sample.copies.decide
 
-    # fit: supervised blocks have samples of their own
-    sizes = rows.value(_own_sizes, blocks)
-    own_samples = {m: rows.sample(sample_rows(n, entropy, m)) for m in sizes}
-    drawn = rows.call(fit, blocks, sample, own_samples, entropy, options.find_groups)
-    sample = rows.call(attrgetter("sample"), drawn)  # with its near-copies
-    found, has_copies = rows.value(_has_copies, sample)  # has_copies: they decide
-
-    # weigh
-    weighed = rows.call(weigh, drawn, limit, n, entropy)
+    # The weights s_f.
+    features, Z, decomposed = choose_features(drawn, limit, n, entropy)
     del drawn  # it has features of all families
-    plan, Z, decomposed = weighed[0], weighed[1], weighed[2]
-    R = rows.value(attrgetter("R"), plan)
     clock.note("sample")
+    kept = data.keep(features.blocks, Z, rows)
 
-    # solve, and score left-out predictions: where near-copies were found, those of the sample
-    hinge = not has_copies and _may_use_hinge(rows, R, options)
-    features = rows.keep(plan, Z, numbers, R, hinge)
-    is_whole = len(numbers) == n
-    by_sample = has_copies or (is_whole and n <= R)
-    costs = near_copies = sums = None
+    # The ridge for every C, and left-out scores: where near-copies decide, those of the sample.
+    by_sample = copies_decide or n == len(Z) <= features.R
+    from_sample = by_sample and n == len(Z)
+    sums = costs = None
     if by_sample:
-        solved = rows.call(solve_sample, plan, Z, sample, entropy, decomposed)
-        scores = rows.call(score_sample, solved, sample, entropy)
-        if found:
-            near_copies = rows.value(near_copies_of, plan, solved, sample, scores, Z)
-    if has_copies:
-        costs = rows.call(attrgetter("costs"), solved)
-    if options.keep_sums or not (is_whole and by_sample):
-        sums = rows.sum(sum_products, plan)
+        scored = solution = solve_sample(features, Z, sample, entropy, decomposed)
+        scores = score_sample(features, solution, sample, entropy)
+        costs = solution.costs if copies_decide else None
+    if options.keep_sums or not from_sample:
+        sums = data.sum(sum_products, features)
         clock.note("sums")
-    if not (is_whole and by_sample):
-        solved = rows.call(solve, plan, sums, Z, sample, entropy, costs)
+        if not from_sample:
+            solution = solve(features, sums, Z, sample, entropy, costs)
     if not by_sample:
-        scores = rows.sum(score, plan, solved, n, entropy)
-        if found:
-            near_copies = rows.value(near_copies_of, plan, solved, sample, scores, Z)
+        scored, scores = solution, data.sum(score, features, solution, n, entropy)
+    near_copies = near_copies_of(features, scored, sample, scores, Z)
 
-    kept_sums = sums if options.keep_sums else None
-    model = rows.value(_model, plan, solved, scores, sample, n, rows.n_largest, kept_sums)
-    if hinge and features is not None:
-        Z = model.scaling.scale(features, features)
-        model = replace(model, **better_by_hinge(Z, rows.labels, model.C, sample.n_threads))
+    # The model of the best C.
+    best = scores.best()
+    C = float(solution.costs[best])
+    if features.scores is not None:
+        scores, best = features.scores, 0
+    accuracy, error = scores.accuracy(best)
+    model = D2KEModel(
+        **vars(InputKind.of(sample.objects, features.blocks)),
+        blocks=features.blocks,
+        scaling=solution.scaling,
+        deviation=features.scales.deviation / (features.sd * np.sqrt(features.R)),
+        linear=task.linear_model(solution.ridge, C),
+        task=task,
+        C=C,
+        accuracy=accuracy,
+        accuracy_error=error,
+        largest_class=100.0 * data.largest_class / n,
+        confusion=None if scores.confusion is None else scores.confusion[best],
+        calibration=scores.calibration(best),
+        reference=features.reference,
+        left_out=features.unused_blocks,
+        n_train=n,
+        seconds=clock.seconds,
+        inputs=input_kinds(sample.objects, features.blocks),
+        columns=columns_of_records(sample.objects),
+        sums=sums if options.keep_sums else None,
+        near_copies=near_copies,
+    )
+    labels, can_pay = data.labels, task.can_use_hinge() and hinge_can_pay(n, features.R)
+    if (
+        can_pay and kept is not None and labels.weights is None and labels.groups is None
+        and not copies_decide and not options.keep_sums
+    ):  # fmt: skip
+        Z = model.scaling.scale(kept, kept)
+        model = replace(model, **better_by_hinge(Z, labels, C, sample.n_threads))
     clock.note("model")
-    return replace(model, near_copies=near_copies, seconds=clock.seconds)
-
-
-def _check_size(rows: Executor, R: int, options: Options) -> None:
-    """Refuse R features that do not fit where training runs; 0 if R is not known yet."""
-    rows.value(check_size, rows.n, R, rows.labels.task.k, options.keep_sums)
+    return model
 
 
 class _Clock:
@@ -306,67 +319,6 @@ class _Clock:
         """Add a stage that began when the last one ended."""
         now = time.perf_counter()
         self.seconds[stage], self._last = now - self._last, now
-
-
-def _size(blocks: Sequence[AnyBlock]) -> int:
-    return sum(map(attrgetter("R"), blocks))
-
-
-def _own_sizes(blocks: Sequence[AnyBlock]) -> list[int]:
-    """Return the sizes of the samples that blocks have of their own."""
-    return sorted({getattr(block, "own_rows", 0) for block in blocks} - {0})
-
-
-def _has_copies(sample: Sample) -> tuple[bool, bool]:
-    """Return whether near-copies were found, and whether they decide."""
-    return sample.copies is not None, sample.copies is not None and sample.copies.decide
-
-
-def _may_use_hinge(rows: Executor, R: int, options: Options) -> bool:
-    """Return whether the squared hinge loss is tried: of many objects, without weights."""
-    labels = rows.labels
-    return (
-        labels.task.can_use_hinge() and labels.weights is None and labels.groups is None
-        and not options.keep_sums and hinge_can_pay(rows.n, R) and rows.holds(R)
-    )  # fmt: skip
-
-
-def _model(
-    plan: Plan,
-    solved: Solved,
-    scores: LeftOutScores,
-    sample: Sample,
-    n: int,
-    n_largest: float,
-    sums: RidgeSums | None,
-) -> D2KEModel:
-    """Return the model of the best C; `sample` has the kind of all training objects."""
-    best, task = scores.best(), scores.task
-    C = float(solved.costs[best])
-    if plan.scores is not None:
-        scores, best = plan.scores, 0
-    accuracy, error = scores.accuracy(best)
-    return D2KEModel(
-        **vars(InputKind.of(sample.objects, plan.blocks)),
-        blocks=plan.blocks,
-        scaling=solved.scaling,
-        deviation=plan.deviation / (plan.sd * np.sqrt(plan.R)),
-        linear=task.linear_model(solved.ridge, C),
-        task=task,
-        C=C,
-        accuracy=accuracy,
-        accuracy_error=error,
-        largest_class=100.0 * n_largest / n,
-        confusion=None if scores.confusion is None else scores.confusion[best],
-        calibration=scores.calibration(best),
-        reference=plan.reference,
-        left_out=plan.left_out,
-        n_train=n,
-        seconds={},
-        inputs=input_kinds(sample.objects, plan.blocks),
-        columns=columns_of_records(sample.objects),
-        sums=sums,
-    )
 
 
 def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> None:

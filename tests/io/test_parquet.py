@@ -7,7 +7,7 @@ import pytest
 import d2ke
 from d2ke.cli.main import main
 from d2ke.io import ParquetObjects
-from d2ke.models import blocks, passes, training_inputs
+from d2ke.models import blocks, data, training_inputs
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -53,7 +53,7 @@ def test_objects_and_labels(words, file):
 def test_training_streams_row_groups(words, file, monkeypatch, kept):
     monkeypatch.setattr(blocks, "SAMPLE", 100)
     monkeypatch.setattr(training_inputs, "_BLOCK_ROWS", (47, 47))
-    monkeypatch.setattr(passes, "_KEPT", kept)
+    monkeypatch.setattr(data, "MAX_KEPT", kept)
     opened = ParquetObjects(file)
     streamed = d2ke.d2ke_train(opened.labels, opened, R=40)
     whole = d2ke.d2ke_train(words[1], words[0], R=40)

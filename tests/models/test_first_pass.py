@@ -9,10 +9,10 @@ import pytest
 import d2ke
 from d2ke.models.blocks import Sample
 from d2ke.models.distance_blocks import Block
-from d2ke.models.families import FamilyKernels
+from d2ke.models.family_kernels import FamilyKernels
+from d2ke.models.features import FittedBlocks, choose_features, draw
 from d2ke.models.labels import read_labels
-from d2ke.models.passes import score_sample, solve_sample
-from d2ke.models.plan import Drawn, fit, weigh
+from d2ke.models.solution import score_sample, solve_sample
 from d2ke.samplers import training_objects
 
 TELLING = Block("whole", "levenshtein", training_objects, 30, family="whole")
@@ -87,7 +87,7 @@ def drawn(n, first=0, **options):
     sample = Sample(d2ke.pack(X), np.arange(n), labels, 1)
     others = replace(TELLING, R=30 if first else n, name="others", family="others")
     blocks = [replace(TELLING, first=first), others]
-    return fit(blocks, sample, {}, 0), sample
+    return draw(blocks, sample, {}, 0), sample
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ def drawn(n, first=0, **options):
 @pytest.mark.parametrize("choosing", [60, 50])  # all rows choose the shares, or some
 def test_the_ridge_of_the_kernels_is_that_of_the_features(choosing, options, monkeypatch):
     n = 60
-    monkeypatch.setattr(Drawn.choose, "__defaults__", (choosing,))
+    monkeypatch.setattr(FittedBlocks.choose_weights, "__defaults__", (choosing,))
     fitted, sample = drawn(n, **options)
-    plan, Z, decomposed = weigh(fitted, None, n, 0)
+    features, Z, decomposed = choose_features(fitted, None, n, 0)
     assert decomposed is not None
-    once, direct = (solve_sample(plan, Z, sample, 0, given) for given in (decomposed, None))
+    once, direct = (solve_sample(features, Z, sample, 0, given) for given in (decomposed, None))
     for C in (0.1, 10.0, 1000.0):
         for a, b in zip(once.ridge.weights(C), direct.ridge.weights(C), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8)
-    a, b = (score_sample(solved, sample, 0) for solved in (once, direct))
+    a, b = (score_sample(features, solved, sample, 0) for solved in (once, direct))
     np.testing.assert_allclose(a.squared, b.squared, rtol=1e-6)
     np.testing.assert_allclose(a.kept, b.kept, rtol=1e-4, atol=1e-6)
 

@@ -15,6 +15,7 @@ import d2ke
 from d2ke.models import blocks as blocks_module
 from d2ke.models.blocks import Sample, block_features, fit_blocks
 from d2ke.models.distance_blocks import Block
+from d2ke.models.labels import no_labels
 from d2ke.models.own_columns import OwnColumns, own_values
 from d2ke.models.recipes import recipe
 from d2ke.samplers import segments, training_objects
@@ -87,7 +88,7 @@ def test_blocks(kind):
     X, block = BLOCKS[kind]
     objects = d2ke.pack_records(X) if block.column else d2ke.pack(X)
     rows = np.arange(N) + 7  # of a sample, among all
-    sample = Sample(objects, rows, n_threads=1)
+    sample = Sample(objects, rows, no_labels(N), 1)
     sample = sample.of_column(block.column) if block.column else sample
     fitted, F = block.fit_features(sample, 0)
     plain = fitted.features(sample.objects, 1)
@@ -111,7 +112,7 @@ def test_blocks(kind):
 def test_windows_stay_hidden():
     """Several windows are cut from a series."""
     X = d2ke.pack(list(np.random.default_rng(0).normal(size=(20, 60))))
-    sample = Sample(X, np.arange(20), n_threads=1)
+    sample = Sample(X, np.arange(20), no_labels(20), 1)
     blocks = [block for block in recipe(X, R=1500) if block.distance == "window"]
     assert blocks
     for block in fit_blocks(blocks, sample, 0)[0]:
@@ -122,7 +123,7 @@ def test_windows_stay_hidden():
 
 
 def test_columns_of_several_blocks_and_of_some_rows():
-    sample = Sample(d2ke.pack(WORDS), np.arange(N), n_threads=1)
+    sample = Sample(d2ke.pack(WORDS), np.arange(N), no_labels(N), 1)
     fitted = [
         block.fit(sample, seed)
         for seed, block in enumerate(

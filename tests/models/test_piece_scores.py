@@ -9,7 +9,7 @@ from reference import reloaded
 from test_pieces import words
 
 import d2ke
-from d2ke.models import piece_scores, plan, recipes
+from d2ke.models import features, piece_scores, recipes
 from d2ke.models.labels import read_labels
 from d2ke.models.piece_scores import PieceScores, fit_scores
 
@@ -158,7 +158,7 @@ def test_of_many_strings_a_sample_is_scored(monkeypatch):
     monkeypatch.setattr(piece_scores, "_LETTERS", 1000)
     monkeypatch.setattr(piece_scores, "_PIECES", 150)
     monkeypatch.setattr(recipes, "SAMPLE", 120)
-    monkeypatch.setattr(plan, "SAMPLE", 120)
+    monkeypatch.setattr(features, "SAMPLE", 120)
     model = d2ke.d2ke_train(y, X, n_threads=1)
     block = model.blocks[-1]
     assert 75 < len(block.rows) < 200

@@ -14,7 +14,7 @@ import d2ke
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
 from d2ke.models import recipes
 from d2ke.models.blocks import Sample
-from d2ke.models.labels import read_labels
+from d2ke.models.labels import no_labels, read_labels
 from d2ke.models.pieces import Pieces
 
 OTHER = dict(zip("ACGT", "TGCA", strict=True))
@@ -64,7 +64,7 @@ def kernel_by_definition(X, Y, form, both=False):
 
 
 def fitted(X, form, strands="one", R=100, y=None):
-    labels = None if y is None else read_labels(y, None)
+    labels = no_labels(len(X)) if y is None else read_labels(y, None)
     sample = Sample(d2ke.pack(X), np.arange(len(X)), labels, 1)
     return Pieces(R, form, strands).fit_features(sample, np.random.SeedSequence(0))
 

@@ -10,6 +10,7 @@ from reference import reloaded
 import d2ke
 from d2ke.models.blocks import Sample, block_features, fit_blocks, fit_fixed
 from d2ke.models.columns import plain_blocks
+from d2ke.models.labels import no_labels
 
 N = 200
 STEMS = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
@@ -97,7 +98,7 @@ def test_plain_columns():
     records = d2ke.pack_records(
         {"x": [1.0, 3.0, None], "c": d2ke.categories(["a", None, "b"]), "s": ["u", "v", "w"]}
     )
-    sample = Sample(records, np.arange(3))
+    sample = Sample(records, np.arange(3), no_labels(3))
     blocks = fit_fixed(plain_blocks(records), sample, {}, 0)
     fitted, Z = fit_blocks(blocks, sample, 0)
     assert [block.name for block in fitted] == ["x", "c", "x: missing", "c: missing"]

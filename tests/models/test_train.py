@@ -11,7 +11,7 @@ from reference import reloaded
 
 import d2ke
 from d2ke.models.blocks import block_features
-from d2ke.models.families import deviation_groups
+from d2ke.models.family_kernels import deviation_groups
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Classes
@@ -511,7 +511,7 @@ def test_groups_are_left_out_together(R):
 
 def test_groups_need_features_in_memory(monkeypatch):
     y, X, groups = people(np.random.default_rng(0))
-    monkeypatch.setattr("d2ke.models.passes._WHOLE", 0)
+    monkeypatch.setattr("d2ke.models.data.MAX_KEPT", 0)
     monkeypatch.setattr("d2ke.models.train.sample_rows", lambda n, *_: np.arange(64))
     with pytest.raises(ValueError, match=r"groups needs all features in memory.*96 objects"):
         d2ke.d2ke_train(y, X, R=8, distance="levenshtein", groups=groups)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke.models.blocks import Sample
+from d2ke.models.labels import no_labels
 from d2ke.models.views import (
     VIEWS,
     apply_views,
@@ -128,7 +129,7 @@ def test_wrong_kinds_are_refused():
 
 def test_fitted_views_remember_the_training_objects():
     block = d2ke.Block("one", "dtw", training_objects, 1, (standardize, difference))
-    fitted = block.fit(Sample(d2ke.pack([[1.0, 3.0]]), np.arange(1)), 0)
+    fitted = block.fit(Sample(d2ke.pack([[1.0, 3.0]]), np.arange(1), no_labels(1)), 0)
     view, last = fitted.views
     assert view([[5.0]])[0].tolist() == [[3.0]]
     assert apply_views((view, difference), [[1.0, 5.0]])[0].tolist() == [[4.0]]

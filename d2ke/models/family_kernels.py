@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Families of blocks: scales of their features, kernels, and ridges of weighted sums of kernels.
+"""Families of blocks: the scales of their features, and their kernels.
 
 The kernel of a family comes from the standardised features of its blocks. Features are divided by
 the deviations of `d2ke._base.rounding`.
@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from d2ke._base.blas import square
 from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations, varying
 from d2ke.embedding.scaling import moments
-from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
-from d2ke.models.labels import Labels
-from d2ke.models.left_out import COSTS
-from d2ke.models.own_columns import OwnColumns
 
 _STACKED = 1 << 28  # bytes of the kernels of all families, at most, that are kept
 
@@ -179,97 +175,3 @@ class FamilyKernels:
             return (self.centred(used[columns]) * roots[used[columns]]).T
 
         return square(features, len(used), self.n_threads)
-
-
-class FamilyRidges:
-    """Ridges of weighted sums of kernels.
-
-    Attributes
-    ----------
-    kernels : FamilyKernels
-        Kernels of n rows.
-    labels : Labels
-        Labels of the n rows.
-    own_columns : OwnColumns
-        Own columns of the n rows.
-    """
-
-    def __init__(self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns):
-        self.kernels, self.labels, self.own_columns = kernels, labels, own_columns
-        self.T = labels.columns()
-        self.sums: RidgeSums | None = None
-        Z, scales = kernels.Z, kernels.scales
-        if Z.shape[1] < len(Z):
-            centre = labels.task.target_centre(labels.values)
-            self.sums = RidgeSums.empty(scales.mean, scales.balanced, centre)
-            self.sums.add(Z, self.T, kernels.n_threads, labels.weights)
-
-    def of(self, shares: np.ndarray) -> Decomposed:
-        """Decompose the sum of the kernels with these shares; return coordinates of rows too."""
-        kernels = self.kernels
-        if self.sums is None:
-            return ridge_of_gram(kernels.sum(shares), self.T, self.labels.weights)
-        with np.errstate(divide="ignore"):
-            ridge = Ridge.of(self.sums, kernels.scales.balanced / kernels.roots(shares))
-        return ridge, ridge.coordinates(kernels.Z, kernels.n_threads)
-
-    def with_columns(self, left_out: LeftOutDecisions) -> tuple[Ridge, OwnColumns]:
-        """Return the ridge with weights of the rows' own columns, and the numbers of these."""
-        columns = self.own_columns.columns
-        if self.sums is not None:
-            return left_out.ridge, self.own_columns
-        rows = self.kernels.centred(columns) * self.kernels.roots(left_out.shares)[columns]
-        rows *= np.sqrt(self.labels.row_weights)[:, None]
-        own_columns = self.own_columns._replace(columns=np.arange(len(columns)))
-        return replace(left_out.ridge, rows=rows), own_columns
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOutDecisions:
-    """Left-out decisions, for all C, of the ridge with some shares.
-
-    Attributes
-    ----------
-    shares : ndarray of float64, shape (n_families,)
-        Of the kernel.
-    ridge : Ridge
-        The models of every penalty.
-    P : ndarray of float64, shape (n, r)
-        Coordinates of rows.
-    decisions : ndarray of float64, shape (n, n_costs, k)
-        Of rows, by models without the row or its group.
-    squares : ndarray of float64, shape (n, n_costs)
-        Their squared errors.
-    weights : ndarray of float64, shape (n,)
-        Of rows.
-    """
-
-    shares: np.ndarray
-    ridge: Ridge
-    P: np.ndarray
-    decisions: np.ndarray
-    squares: np.ndarray
-    weights: np.ndarray
-
-    @classmethod
-    def of(cls, ridges: FamilyRidges, shares: np.ndarray, targets: np.ndarray) -> LeftOutDecisions:
-        """Solve the ridge with these shares, and leave out each row, for some of the targets."""
-        labels = ridges.labels
-        ridge, P = ridges.of(shares)
-        fewer = replace(
-            ridge, projected=ridge.projected[:, targets], target_mean=ridge.target_mean[targets]
-        )
-        T = labels.dense_columns()[:, targets]
-        decisions = np.empty((len(T), len(COSTS), len(targets)))
-        for rows in labels.left_out_chunks():
-            decisions[rows] = labels[rows].left_out(fewer, P[rows], T[rows], COSTS)
-        squares = ((decisions - T[:, None]) ** 2).sum(axis=2)
-        return cls(shares, ridge, P, decisions, squares, labels.row_weights)
-
-    def best_cost(self, rows: Any = slice(None)) -> int:
-        """Return the position of the C with the least squared error of rows."""
-        return int(np.average(self.squares[rows], axis=0, weights=self.weights[rows]).argmin())
-
-    def best(self) -> np.ndarray:
-        """Return the decisions of this C, shape (n, k)."""
-        return self.decisions[:, self.best_cost()]

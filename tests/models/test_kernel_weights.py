@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import d2ke
 from d2ke._base.blas import ROWS
-from d2ke.models import shares
+from d2ke.models import kernel_weights
 from d2ke.models.blocks import FeatureBlock, block_features
-from d2ke.models.families import FamilyKernels
+from d2ke.models.family_kernels import FamilyKernels
+from d2ke.models.kernel_weights import candidate_kernels, choose_kernel_weights, stacked_weights
 from d2ke.models.labels import Labels
 from d2ke.models.own_columns import OwnColumns
-from d2ke.models.shares import choose_shares, family_members, stacked_weights
 from d2ke.models.tasks import Classes
 from d2ke.samplers import segments, training_objects
 
@@ -131,14 +131,13 @@ def test_priors_of_families_within_columns_of_records():
 
     blocks = named("abc", ["x", "x", "y"])
     blocks[1] = Likely(2, name="likely", family="b", column="x")
-    assert shares._priors(blocks).tolist() == [0.5, 1.5, 1]
-
-
-scores_of_folds = shares._scores_of_folds
+    assert kernel_weights._priors(blocks).tolist() == [0.5, 1.5, 1]
 
 
 def choice(Z, blocks, labels, seed):
-    return choose_shares(FamilyKernels(Z, blocks, labels.weights), labels, OwnColumns.of([]), seed)
+    return choose_kernel_weights(
+        FamilyKernels(Z, blocks, labels.weights), labels, OwnColumns.of([]), seed
+    )
 
 
 CASES = {
@@ -229,7 +228,7 @@ def test_members():
     def members(*arguments):
         blocks = named(*arguments)
         vary = np.ones(len({block.family for block in blocks}), bool)
-        return family_members(blocks, vary).tolist()
+        return candidate_kernels(blocks, vary).tolist()
 
     third = pytest.approx([1 / 3] * 3)
     assert members("abca") == [[1, 0, 0], [0, 1, 0], [0, 0, 1], third]
@@ -239,7 +238,7 @@ def test_members():
     # Equal names in two columns are two members; each column counts alike in the mean.
     of_columns = members("abc", "xxy", [*both, ("all",)])
     assert of_columns == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1], [0.25, 0.25, 0.5]]
-    assert family_members(named("abc"), np.array([True, False, True])).tolist() == [
+    assert candidate_kernels(named("abc"), np.array([True, False, True])).tolist() == [
         [1, 0, 0], [0, 0, 1], [0.5, 0, 0.5],
     ]  # fmt: skip
 
@@ -250,7 +249,10 @@ def test_members():
 def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
     """Shares and C that the same objects choose find an accuracy in noise."""
     chosen = []
-    monkeypatch.setattr(shares, "_scores_of_folds", lambda choice, *rest: chosen.append(choice))
+    scores_of_folds = kernel_weights._Stacking.scores_of_folds
+    monkeypatch.setattr(
+        kernel_weights._Stacking, "scores_of_folds", lambda stacking, *_: chosen.append(stacking)
+    )
     right = np.zeros((10, 2))
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -260,11 +262,12 @@ def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
         labels = Labels(Classes(np.arange(2)), y, **options)
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
         assert choice(Z, blocks, labels, seed).scores is None
-        scores = scores_of_folds(chosen[-1], labels, rng, np.arange(36))
+        scores = scores_of_folds(chosen[-1], rng, np.arange(36))
         assert scores.n == len(scores.kept) == 36
         assert (scores.kept_values == y).all()
         right[seed, 0] = scores.n_correct[0] / 36
-        found, targets = chosen[-1].by(np.arange(36)).best(), chosen[-1].T
+        kernel, targets = chosen[-1].choose(np.arange(36)), chosen[-1].T
+        found = kernel.decisions[:, kernel.best_cost()]
         middle = targets.mean()
         right[seed, 1] = np.mean((found > middle) == (targets > middle))
     folds, same = right.mean(axis=0)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of left-out predictions, by which C is chosen and the accuracy is reported."""
+"""Leave-one-out predictions, and their scores: they choose C and are the reported accuracy.
+
+With the hat matrix H of a ridge regression with penalty 1 / (2 C), the prediction of target t_i by
+the model without row i is t_i - (t_i - f_i) / (1 - H_ii), where f_i is that of the model of all
+rows. Rows of one group are left out together: (I - H)^-1 of their block takes the place of
+1 / (1 - H_ii). See `d2ke.learners.ridge`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -21,6 +27,53 @@ COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
 _COLUMNS = 4096  # decision values of a row that are held at a time
 _ADDED = ("n", "n_correct", "squared", "fourth", "spread", "total", "squared_weights")
 _JOINED = ("kept", "kept_values", "kept_weights")
+
+
+def loo_decisions(
+    ridge: Ridge,
+    P: np.ndarray,
+    labels: Labels,
+    costs: Sequence[float],
+    own_columns: OwnColumns | None = None,
+    targets: Any = slice(None),
+) -> Iterator[tuple[np.ndarray, slice, np.ndarray, np.ndarray]]:
+    """Yield the decisions of rows by the models without each row, or without its group.
+
+    Parameters
+    ----------
+    ridge : Ridge
+        The models of every penalty, of all rows; of the given targets only.
+    P : ndarray, shape (n, r)
+        Coordinates of the rows.
+    labels : Labels
+        Their labels.
+    costs : sequence of float
+        The C.
+    own_columns : OwnColumns, optional
+        The columns that are left out with each row.
+    targets : slice or ndarray of int64
+        Columns of the targets.
+
+    Yields
+    ------
+    rows : ndarray of int64, shape (m,)
+        Some of the rows.
+    some_costs : slice
+        Some of the C.
+    T : ndarray of float64, shape (m, k)
+        The targets of these rows.
+    decisions : ndarray of float64, shape (m, n_costs, k)
+        The decisions.
+    """
+    for rows in labels.loo_chunks():
+        chunk = labels[rows]
+        predict = ridge.left_out_together if chunk.together else ridge.left_out
+        T = chunk.dense_columns()[:, targets]
+        removed = None if own_columns is None else own_columns.within(rows)[:2]
+        step = max(1, _COLUMNS // T.shape[1])
+        for low in range(0, len(costs), step):
+            some = slice(low, low + step)
+            yield rows, some, T, predict(P[rows], T, costs[some], chunk.weights, removed)
 
 
 @dataclass(eq=False)
@@ -83,8 +136,8 @@ class LeftOutScores:
         keep = np.empty(0, np.intp) if keep is None else keep
         task, n_costs = labels.task, len(costs)
         kept = np.empty((len(keep), n_costs, task.k), task.kept_type)
-        places = np.full(len(P), -1)
-        places[keep] = np.arange(len(keep))
+        kept_index = np.full(len(P), -1)
+        kept_index[keep] = np.arange(len(keep))
         squared, fourth = np.zeros((2, n_costs))
         weights = labels.row_weights
         scores = cls(
@@ -92,27 +145,22 @@ class LeftOutScores:
             labels.values[keep], float(weights.sum()), 0.0, weights[keep],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
-        together = max(1, _COLUMNS // task.k)
-        for rows in labels.left_out_chunks():
-            chunk, coordinates, w = labels[rows], P[rows], weights[rows]
-            T = chunk.dense_columns()
-            removed = None if own_columns is None else own_columns.within(rows)[:2]
-            scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
-            # Objects of a group may all be right or wrong together.
-            scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
-            is_kept = places[rows] >= 0
-            for low in range(0, n_costs, together):
-                some_costs = slice(low, low + together)
-                decision = chunk.left_out(ridge, coordinates, T, costs[some_costs], removed)
-                kept[places[rows][is_kept], some_costs] = decision[is_kept]
-                squares = (decision - T[:, None]) ** 2
-                squared[some_costs] += w @ squares.sum(axis=2)
-                fourth[some_costs] += w @ (squares**2).sum(axis=2)
-                judged = task.judge(decision, chunk.values, digits)
-                if judged is not None:
-                    scores.n_correct[some_costs] += w @ judged[0]
-                    if scores.confusion is not None:
-                        np.add.at(scores.confusion[some_costs], judged[1], 1)
+        for rows, some_costs, T, decision in loo_decisions(ridge, P, labels, costs, own_columns):
+            chunk, w = labels[rows], weights[rows]
+            if some_costs.start == 0:
+                scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
+                # Objects of a group may all be right or wrong together.
+                scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
+            is_kept = kept_index[rows] >= 0
+            kept[kept_index[rows][is_kept], some_costs] = decision[is_kept]
+            squares = (decision - T[:, None]) ** 2
+            squared[some_costs] += w @ squares.sum(axis=2)
+            fourth[some_costs] += w @ (squares**2).sum(axis=2)
+            judged = task.judge(decision, chunk.values, digits)
+            if judged is not None:
+                scores.n_correct[some_costs] += w @ judged[0]
+                if scores.confusion is not None:
+                    np.add.at(scores.confusion[some_costs], judged[1], 1)
         return scores
 
     def merged(self, *others: LeftOutScores) -> LeftOutScores:

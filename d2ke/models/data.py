@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The training objects: in memory, chunk by chunk, or as a sample.
+
+Training does two things with its rows. It takes a sample, in which everything about single objects
+is looked up, and it sums a function over chunks of all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from d2ke._base.errors import ArgumentError
+from d2ke._base.progress import stages
+from d2ke.models.blocks import FittedFeatures, Sample, block_features, take
+from d2ke.models.labels import Labels
+from d2ke.models.training_inputs import block_rows
+from d2ke.objects.container import span_of
+from d2ke.objects.stored import StoredObjects
+
+MAX_KEPT = 1 << 30  # bytes of features that stay in memory
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Chunk:
+    """Consecutive training objects and their labels.
+
+    Attributes
+    ----------
+    objects : Objects, Records, StoredObjects or list
+        The objects.
+    labels : Labels
+        Their labels.
+    first_row : int
+        The row of the first object among all training objects.
+    n_threads, progress
+        As for `d2ke_train`.
+    kept : ndarray of float32, shape (n, R), or None
+        The features of the objects, if they stay in memory from one pass to the next.
+    """
+
+    objects: Any
+    labels: Labels
+    first_row: int = 0
+    n_threads: int | None = None
+    progress: bool | None = False
+    kept: np.ndarray | None = field(default=None, repr=False)
+
+    def sample(self, rows: np.ndarray) -> Sample:
+        """Return some of the objects, by their rows among all."""
+        indices = rows - self.first_row
+        whole = len(indices) == len(self.labels) and not isinstance(self.objects, StoredObjects)
+        objects = self.objects if whole else take(self.objects, indices)
+        return Sample(objects, rows, self.labels[indices], self.n_threads, self.progress)
+
+    def features(
+        self, blocks: Sequence[FittedFeatures], title: str
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of the chunk and their features, computed if they are not kept."""
+        n, step = len(self.labels), block_rows(sum(block.R for block in blocks))
+        for start in stages(range(0, n, step), title, self.progress):
+            rows = slice(start, min(start + step, n))
+            if self.kept is not None:
+                yield rows, self.kept[rows]
+                continue
+            objects = span_of(self.objects, rows.start, rows.stop)
+            numbers = np.arange(rows.start, rows.stop) + self.first_row
+            yield rows, block_features(blocks, objects, self.n_threads, numbers)
+
+
+class TrainingData(Protocol):
+    """Training objects, wherever they are.
+
+    Attributes
+    ----------
+    n : int
+        Number of objects.
+    labels : Labels
+        Labels of some of them, with the task of all.
+    largest_class : float
+        Weight of the objects of the largest class; nan for real values.
+    """
+
+    labels: Labels
+
+    @property
+    def n(self) -> int: ...  # noqa: D102
+    @property
+    def largest_class(self) -> float: ...  # noqa: D102
+
+    def sample(self, rows: np.ndarray) -> Sample:
+        """Return the objects of some rows, which are sorted."""
+
+    def sum(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Return the merged results of a function of each chunk."""
+
+    def keep(
+        self, blocks: Sequence[FittedFeatures], Z: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray | None:
+        """Keep the features of all objects in memory, if they fit; return them.
+
+        Z are those of some rows.
+        """
+
+
+class InMemory(Chunk):
+    """Training objects in this process: one chunk."""
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return len(self.labels)
+
+    @property
+    def largest_class(self) -> float:
+        """Weight of the objects of the largest class; nan for real values."""
+        return max(self.labels.counts().values(), default=float("nan"))
+
+    def sum(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of a function of all objects."""
+        return function(self, *arguments)
+
+    def keep(
+        self, blocks: Sequence[FittedFeatures], Z: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray | None:
+        """Keep the features of all objects, if they fit; groups need them."""
+        n, R = self.n, Z.shape[1]
+        if len(Z) == n:
+            self.kept = Z
+        elif 4 * n * R <= MAX_KEPT:
+            self.kept = np.empty((n, R), np.float32)
+            self.kept[rows] = Z
+            others = np.setdiff1d(np.arange(n), rows, assume_unique=True)
+            step = block_rows(R)
+            for start in stages(range(0, len(others), step), "features", self.progress):
+                chosen = others[start : start + step]
+                objects = take(self.objects, chosen)
+                self.kept[chosen] = block_features(blocks, objects, self.n_threads, chosen)
+        elif self.labels.groups is not None:
+            raise ArgumentError(
+                "groups",
+                f"needs all features in memory, at most {MAX_KEPT} bytes: {n} objects have "
+                f"R = {R} features, take fewer of either",
+            )
+        return self.kept

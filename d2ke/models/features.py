@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The features of a model: random objects of a sample, their scales, weights of families."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from d2ke._base.rounding import feature_deviations
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.ridge import Decomposed, product_type, ridge_of_gram
+from d2ke.models.blocks import (
+    SAMPLE,
+    AnyBlock,
+    FittedFeatures,
+    Sample,
+    fit_blocks,
+    fit_fixed,
+    per_feature,
+    sample_rows,
+)
+from d2ke.models.family_kernels import FamilyKernels, FamilyScales
+from d2ke.models.kernel_weights import MAX_ROWS, KernelWeights, choose_kernel_weights
+from d2ke.models.loo import LeftOutScores
+from d2ke.models.near_copies import near_copies
+from d2ke.models.own_columns import OwnColumns
+from d2ke.models.reference_objects import ReferenceObjects
+
+_FIRST_ROWS = 512  # training objects, at most, that choose the kernel weights of a first pass
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of a model and their scales, for all passes over the training objects.
+
+    All of it comes from the sample.
+
+    Attributes
+    ----------
+    blocks : tuple of FittedFeatures
+        With random objects, gammas and shares.
+    scales : FamilyScales
+        Of the sample's features.
+    stretch : ndarray of float64, shape (R,)
+        Factors of the deviations that give each family its share of the kernel.
+    unused_blocks : tuple of str
+        Names of the blocks of families without a share.
+    target_centre : ndarray of float64, shape (k,)
+        Subtracted from the targets.
+    dtype : dtype
+        Type of the products.
+    reference : ReferenceObjects
+        What the model keeps of the sample.
+    own_columns : OwnColumns
+        The columns that are left out with training objects.
+    scores : LeftOutScores or None
+        Of left-out predictions with shares that other objects chose, see `KernelWeights`.
+    """
+
+    blocks: tuple[FittedFeatures, ...]
+    scales: FamilyScales
+    stretch: np.ndarray
+    unused_blocks: tuple[str, ...]
+    target_centre: np.ndarray
+    dtype: np.dtype[Any]
+    reference: ReferenceObjects
+    own_columns: OwnColumns
+    scores: LeftOutScores | None = None
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.stretch)
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Divisors of the sample's features that give each family its share."""
+        return self.scales.unit * self.stretch
+
+    def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
+        """Return the scaling of features of these means and deviations, with the shares."""
+        largest, floors = self.scales.largest, self.scales.floors
+        return Scaling(
+            mean, feature_deviations(deviation, largest, floors, np.float32) * self.stretch
+        )
+
+
+class FittedBlocks(NamedTuple):
+    """Blocks before and after they are fitted to a sample, and the features of the sample.
+
+    The sample has its near-copies, if these were looked for, and its labels those that decide, as
+    groups. `weights` are None until they are chosen.
+    """
+
+    blocks: Sequence[AnyBlock]
+    fitted: tuple[FittedFeatures, ...]
+    Z: np.ndarray
+    sample: Sample
+    kernels: FamilyKernels
+    weights: KernelWeights | None = None
+
+    @classmethod
+    def of(
+        cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any, find_groups: bool = False
+    ) -> FittedBlocks:
+        """Fit blocks to a sample, to their sizes of a first pass; perhaps look for near-copies."""
+        firsts = [block.resized(block.first) if 0 < block.first < block.R else block
+                  for block in blocks]  # fmt: skip
+        labels = sample.labels
+        fitted, Z = fit_blocks(firsts, sample, entropy)
+        kernels = FamilyKernels(Z, fitted, labels.weights, sample.n_threads)
+        if find_groups:
+            own_columns = OwnColumns.of(fitted).within(sample.rows)
+            copies = near_copies(kernels, own_columns, labels.task.largest_group)
+            if copies is not None and copies.decide:
+                labels = replace(labels, groups=copies.codes)
+            sample = replace(sample, labels=labels, copies=copies)
+        return cls(firsts, fitted, Z, sample, kernels)
+
+    def choose_weights(self, entropy: Any, max_rows: int = MAX_ROWS) -> KernelWeights:
+        """Choose the weights of families by at most so many objects."""
+        labels = self.sample.labels
+        own_columns = OwnColumns.of(self.fitted).within(self.sample.rows)
+        return choose_kernel_weights(self.kernels, labels, own_columns, entropy, max_rows)
+
+    def decomposed(self, weights: KernelWeights) -> Decomposed | None:
+        """Return the ridge with these weights, if the kernels of families are there."""
+        kernels, labels = self.kernels, self.sample.labels
+        if weights.ridge is not None:
+            return weights.ridge
+        if not kernels.is_stacked or len(weights.of_families) == 1:
+            return None
+        of_families = np.array([weights.of_families[name] for name in kernels.scales.varying])
+        return ridge_of_gram(kernels.sum(of_families), labels.columns(), labels.weights)
+
+    def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
+        """Return the same with more random objects of families that have a weight.
+
+        `blocks` are those of full size. A family of weight s grows to min(1, 2 s) of it: one with
+        half of the kernel has all of its random objects. Features of other families are kept; if
+        no family grows, all are, with the weights.
+        """
+        if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
+            return self
+        weights = self.choose_weights(entropy, _FIRST_ROWS)
+        sizes = [  # a family that the sample gives no features has no weight
+            min(block.R, int(2 * weights.of_families.get(block.family, 0.0) * block.R))
+            for block in blocks
+        ]
+        blocks = [
+            block.resized(size) if size > first.R else first
+            for first, block, size in zip(self.blocks, blocks, sizes, strict=True)
+        ]
+        pairs = zip(blocks, self.blocks, strict=True)
+        grown = {block.family for block, first in pairs if block is not first}
+        if not grown:
+            return self._replace(weights=weights if weights.by_all else None)
+        anew = _by_block(*fit_blocks(blocks, self.sample, entropy, grown))
+        kept = [pair for pair in _by_block(self.fitted, self.Z) if pair[0].family not in grown]
+        order = [block.family for block in blocks]
+        parts = sorted([*kept, *anew], key=lambda pair: order.index(pair[0].family))
+        fitted, Z = tuple(block for block, _ in parts), np.hstack([values for _, values in parts])
+        kernels = self.kernels.with_features(Z, fitted, grown)
+        return self._replace(blocks=blocks, fitted=fitted, Z=Z, kernels=kernels)
+
+
+def _by_block(
+    blocks: Sequence[FittedFeatures], Z: np.ndarray
+) -> Iterator[tuple[FittedFeatures, np.ndarray]]:
+    """Return blocks with the columns of each."""
+    ends = np.cumsum([block.R for block in blocks])
+    return zip(blocks, np.split(Z, ends[:-1], axis=1), strict=True)
+
+
+def draw(
+    blocks: Sequence[AnyBlock],
+    sample: Sample,
+    own_samples: Mapping[int, Sample],
+    entropy: Any,
+    find_groups: bool = False,
+) -> FittedBlocks:
+    """Draw the random objects of all blocks from the sample.
+
+    `own_samples` are those of blocks that have one of their own, by `own_rows`. Blocks that name a
+    size of a first pass begin with it; weights of their families say whether they grow.
+
+    With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
+    to the sample, as other objects may be copies, too.
+    """
+    others = [block for block in blocks if not block.supervised]
+    has_supervised = len(others) < len(blocks)
+    if find_groups and has_supervised and others:
+        quiet = replace(sample, progress=False)
+        found = FittedBlocks.of(others, quiet, entropy, find_groups=True).sample
+        sample = replace(found, progress=sample.progress)
+        if sample.copies is not None and sample.copies.decide:
+            own_samples = dict.fromkeys(own_samples, sample)
+    blocks = fit_fixed(blocks, sample, own_samples, entropy)
+    drawn = FittedBlocks.of(blocks, sample, entropy, find_groups and not has_supervised)
+    return drawn.grown(blocks, entropy)
+
+
+def choose_features(
+    drawn: FittedBlocks, limit: int | None, n: int, entropy: Any
+) -> tuple[Features, np.ndarray, Decomposed | None]:
+    """Choose the weights of families for n objects; return the features, and those of the sample.
+
+    Families without a weight are left out. If there are more features than `limit`, each family
+    keeps features in proportion to its weight, which are drawn anew. The ridge with the weights is
+    returned too if it costs no products of features.
+    """
+    blocks, fitted, Z, sample, kernels, chosen = drawn
+    chosen = chosen or drawn.choose_weights(entropy)
+    weights, decomposed, scales = chosen.of_families, None, kernels.scales
+    unused = tuple(block.name for block in fitted if not weights[block.family])
+    used = [block for block in blocks if weights.get(block.family)]
+    if limit is not None and limit < sum(block.R for block in used):
+        sizes = dict.fromkeys(weights, 0)
+        for block in used:
+            sizes[block.family] += block.R
+        shrunk = [  # a family of weight s has s limit features
+            block.resized(max(1, min(block.R, int(limit * weights[block.family] * block.R
+                                                  / sizes[block.family]))))
+            for block in used
+        ]  # fmt: skip
+        fitted, Z = fit_blocks(shrunk, sample, entropy)
+        scales = FamilyScales.of(Z, fitted)
+    elif unused:
+        columns = np.array([weights[name] > 0 for name in per_feature(fitted, "family")])
+        Z, scales = np.ascontiguousarray(Z[:, columns]), scales.of_columns(columns)
+    fitted = tuple(
+        replace(block, share=weights[block.family]) for block in fitted if weights[block.family]
+    )
+    if n == len(Z) <= Z.shape[1]:
+        decomposed = drawn.decomposed(chosen)
+    share = per_feature(fitted, "share")
+    unsupervised = [block for block in fitted if not block.supervised]
+    own_columns, labels = OwnColumns.of(fitted), sample.labels
+    with own_columns.within(sample.rows).hidden_in(Z):
+        rows = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
+        kept = Z if len(rows) == len(Z) else Z[rows]
+        if len(unsupervised) < len(fitted):
+            kept = kept[:, ~per_feature(fitted, "supervised")]
+        reference = ReferenceObjects.of(
+            kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
+        )
+    features = Features(
+        fitted, scales, scales.balanced / (scales.unit * np.sqrt(len(share) * share)), unused,
+        labels.task.target_centre(labels.values), product_type(n, Z.shape[1]), reference,
+        own_columns, chosen.scores if len(Z) == n else None,
+    )  # fmt: skip
+    return features, Z, decomposed

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Weights of the kernels of families of blocks, by stacking.
+
+The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
+standardised features of its blocks and has the mean 1 on its diagonal; the weights s_f are not
+negative and sum to 1, so K is positive definite.
+
+Candidates are averages of family kernels. We fit a ridge regression to each, and stack their
+leave-one-out predictions by non-negative least squares; the stacking weights a_m of the candidates
+become the kernel weights, s = sum_m a_m s^(m). If one candidate alone has clearly smaller
+leave-one-out errors than this sum, it is the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
+from d2ke.models.blocks import FittedFeatures
+from d2ke.models.calibration import rows_to_keep
+from d2ke.models.family_kernels import FamilyKernels
+from d2ke.models.labels import Labels
+from d2ke.models.loo import COSTS, LeftOutScores, loo_decisions
+from d2ke.models.own_columns import OwnColumns
+
+_PULL = 5  # pseudo-objects that pull stacking weights toward their priors
+_NOTHING = 1e-8  # sum of stacking weights below which no candidate predicts anything
+MAX_ROWS = 1024  # training objects that choose kernel weights
+_CANDIDATES = 8  # with more, fewer objects choose, in about the same time
+_UNSUPERVISED = 0.02  # of the kernel, at least, for families that `d2ke_transform` shows
+_MAX_TARGETS = 256  # classes whose errors are summed
+_FOLDS = 3  # of objects, each scored with the weights that the others choose
+
+
+@dataclass(frozen=True, eq=False)
+class KernelWeights:
+    """The weight of each family in the kernel.
+
+    Attributes
+    ----------
+    of_families : dict of str to float
+        The weights.
+    ridge : tuple of Ridge and ndarray, or None
+        If all rows chose, the ridge of their kernel with these weights, without weights of
+        features, and the coordinates of the rows.
+    """
+
+    of_families: dict[str, float]
+    ridge: Decomposed | None = None
+    _score: Callable[[], LeftOutScores] | None = None
+
+    @property
+    def by_all(self) -> bool:
+        """Whether all rows chose."""
+        return self._score is not None
+
+    @cached_property
+    def scores(self) -> LeftOutScores | None:
+        """Left-out scores of predictions with kernel weights that other rows chose.
+
+        They are of one C, which other rows choose too; the candidates' own C are those of all rows.
+        They are None if not all rows chose, or there is nothing to choose.
+        """
+        return None if self._score is None else self._score()
+
+
+def candidate_kernels(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
+    """Return the weights of families in each candidate, shape (n_candidates, n_families).
+
+    A family whose blocks name no members is a candidate by itself. If there is such a family, or
+    several columns of records, the mean of all by their priors is one more; in it, each column
+    counts alike. Families that do not vary are in no candidate.
+    """
+    column_of = {block.family: block.column for block in blocks}
+    families, columns = list(column_of), np.array(list(column_of.values()))
+    named: dict[tuple[str, ...], np.ndarray] = {}
+    for block in blocks:
+        keys: list[tuple[str, ...]] = [(block.column, name) for name in block.members]
+        for key in keys or [(block.family,)]:
+            candidate = named.setdefault(key, np.zeros(len(families)))
+            candidate[families.index(block.family)] = 1.0
+    candidates = list(named.values())
+    if len(set(columns)) > 1 or not all(block.members for block in blocks):
+        priors = _priors(blocks) * vary
+        sums = (columns[:, None] == columns) @ priors
+        candidates.append(priors / np.where(sums > 0, sums, 1))
+    weights = np.array(candidates) * vary
+    weights = weights[weights.any(axis=1)]
+    weights /= weights.sum(axis=1, keepdims=True)
+    first = np.unique(weights.round(12), axis=0, return_index=True)[1]
+    return weights[np.sort(first)]
+
+
+def _priors(blocks: Sequence[FittedFeatures]) -> np.ndarray:
+    """Return the prior weight of each family; columns of records with as many count alike."""
+    families = {block.family: (block.column, block.prior) for block in blocks}
+    columns = np.array([column for column, _ in families.values()])
+    priors = np.array([prior for _, prior in families.values()])
+    in_column = columns[:, None] == columns
+    return priors * in_column.sum(axis=1) / (in_column @ priors)
+
+
+def stacked_weights(
+    F: np.ndarray, T: np.ndarray, row_weights: np.ndarray, prior: np.ndarray
+) -> np.ndarray:
+    """Return the stacking weights of candidates.
+
+    They are not negative, sum to 1, and are proportional to the a that minimise
+    sum_i v_i |t_i - sum_m a_m f_mi|^2 + 5 v sum_m (a_m - p_m)^2, where v is the mean of |t_i|^2:
+    five pseudo-objects pull them toward their priors p.
+
+    Parameters
+    ----------
+    F : ndarray of float64, shape (M, n, k)
+        Leave-one-out decisions of each candidate, less the means of the targets.
+    T : ndarray of float64, shape (n, k)
+        The targets, less their means.
+    row_weights : ndarray of float64, shape (n,)
+        The weights v_i of the rows.
+    prior : ndarray of float64, shape (M,)
+        The prior weights p_m, which sum to 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (M,)
+        The weights; the prior ones if no candidate predicts anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.models.kernel_weights import stacked_weights
+    >>> T = np.array([[-1.0], [1.0]] * 20)
+    >>> F = np.stack([0.9 * T, -0.1 * T])
+    >>> stacked_weights(F, T, np.ones(40), np.array([0.5, 0.5])).round(2).tolist()
+    [0.71, 0.29]
+    """
+    pull = _PULL * float(row_weights @ (T**2).sum(axis=1)) / row_weights.sum()
+    if not pull > 0:
+        return prior
+    roots = np.sqrt(row_weights)[:, None]
+    F = (F * roots).reshape(len(F), -1)
+    factor = np.linalg.cholesky(F @ F.T + pull * np.eye(len(F)))
+    weights, _ = nnls(factor.T, np.linalg.solve(factor, F @ (T * roots).ravel() + pull * prior))
+    return weights / weights.sum() if weights.sum() > _NOTHING else prior
+
+
+def choose_kernel_weights(
+    kernels: FamilyKernels,
+    labels: Labels,
+    own_columns: OwnColumns,
+    entropy: Any,
+    max_rows: int = MAX_ROWS,
+) -> KernelWeights:
+    """Choose the weight of each family by stacking.
+
+    Parameters
+    ----------
+    kernels : FamilyKernels
+        Of n training objects.
+    labels : Labels
+        Labels of the n objects.
+    own_columns : OwnColumns
+        Of the n objects, which the scores leave out with them.
+    entropy : int
+        Seed of the sample of objects that choose.
+    max_rows : int
+        Number of objects, at most, that choose; fewer for more than eight candidates.
+
+    Returns
+    -------
+    KernelWeights
+        With the ridge, and scores of left-out predictions, if all objects chose.
+    """
+    blocks = kernels.blocks
+    names = list(dict.fromkeys(block.family for block in blocks))
+    if len(names) == 1:
+        return KernelWeights({names[0]: 1.0})
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(MAX_ROWS,)))
+    n, n_candidates = len(kernels.Z), len(candidate_kernels(blocks, np.ones(len(names))))
+    size = int(max_rows * min(1.0, _CANDIDATES / n_candidates) ** (1 / 3))
+    if n > size:
+        rows = np.sort(rng.choice(n, size, replace=False, shuffle=False))
+        kernels, labels, own_columns = kernels.within(rows), labels[rows], own_columns.within(rows)
+    if labels.groups is not None and (labels.groups == labels.groups[0]).all():
+        labels = replace(labels, groups=None)
+    if not any(kernels.scales.varying.values()):
+        return KernelWeights(dict.fromkeys(names, 1 / len(names)))
+    targets = np.arange(labels.task.k)
+    if len(targets) > _MAX_TARGETS:
+        targets = np.sort(rng.choice(targets, _MAX_TARGETS, replace=False))
+    stacking = _Stacking(kernels, labels, own_columns, targets)
+    chosen = stacking.choose(np.arange(len(labels)))
+    weights = dict(zip(names, chosen.kernel_weights.tolist(), strict=True))
+    if n > size:
+        return KernelWeights(weights)
+    keep = rows_to_keep(n, labels.task.k, entropy)
+    ridge = None if stacking.sums is not None else (chosen.ridge, chosen.P)
+    return KernelWeights(weights, ridge, lambda: stacking.scores_of_folds(rng, keep))
+
+
+@dataclass(frozen=True, eq=False)
+class _WeightedKernel:
+    """The ridge of a weighted sum of kernels, with the leave-one-out decisions for all C.
+
+    Attributes
+    ----------
+    kernel_weights : ndarray of float64, shape (n_families,)
+        Of the sum.
+    ridge : Ridge
+        The models of every penalty.
+    P : ndarray of float64, shape (n, r)
+        Coordinates of rows.
+    decisions : ndarray of float64, shape (n, n_costs, k)
+        Of rows, by models without the row or its group.
+    squares : ndarray of float64, shape (n, n_costs)
+        Their squared errors.
+    row_weights : ndarray of float64, shape (n,)
+        Of rows.
+    """
+
+    kernel_weights: np.ndarray
+    ridge: Ridge
+    P: np.ndarray
+    decisions: np.ndarray
+    squares: np.ndarray
+    row_weights: np.ndarray
+
+    def best_cost(self, rows: Any = slice(None)) -> int:
+        """Return the index of the C with the least squared error of rows."""
+        return int(np.average(self.squares[rows], axis=0, weights=self.row_weights[rows]).argmin())
+
+
+class _Stacking:
+    """The choice of kernel weights by some of the rows; all rows fit each candidate's ridge."""
+
+    def __init__(
+        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, targets: np.ndarray
+    ):
+        self.kernels, self.labels, self.own_columns = kernels, labels, own_columns
+        self.targets, self.sums = targets, None
+        Z, scales = kernels.Z, kernels.scales
+        if Z.shape[1] < len(Z):
+            centre = labels.task.target_centre(labels.values)
+            self.sums = RidgeSums.empty(scales.mean, scales.balanced, centre)
+            self.sums.add(Z, labels.columns(), kernels.n_threads, labels.weights)
+        vary = np.array(list(scales.varying.values()))
+        self.unsupervised = vary & kernels.without_labels
+        self.candidates = candidate_kernels(kernels.blocks, vary)
+        self.prior = self.candidates @ _priors(kernels.blocks)
+        self.prior /= self.prior.sum()
+        self.T = labels.dense_columns()[:, targets]
+        codes = np.arange(len(labels)) if labels.groups is None else labels.groups
+        self.groups = np.unique(codes, return_inverse=True)[1]
+        fits = [self._fit(weights) for weights in self.candidates]
+        self.decisions = np.stack([fit.decisions[:, fit.best_cost()] for fit in fits])
+        self.squares = np.stack([fit.squares for fit in fits])
+        self._last: list[_WeightedKernel] = []
+
+    def choose(self, rows: np.ndarray) -> _WeightedKernel:
+        """Return the kernel with the weights that some rows choose.
+
+        They are the stacked ones, or those of the best candidate, if its sum of squared errors is
+        smaller by more than those of five objects: weights of decisions may not suit kernels.
+        """
+        row_weights = self.labels.row_weights
+        centre = np.average(self.T, axis=0, weights=row_weights)
+        row_weights = row_weights[rows]
+        F, T = self.decisions[:, rows] - centre, self.T[rows] - centre
+        stacked = self._kernel(stacked_weights(F, T, row_weights, self.prior) @ self.candidates)
+        means = np.average(self.squares[:, rows], axis=1, weights=row_weights)
+        candidate, cost = np.unravel_index(means.argmin(), means.shape)
+        squares = stacked.squares[rows, stacked.best_cost(rows)]
+        error = np.average(squares, weights=row_weights)
+        if (error - means[candidate, cost]) * row_weights.sum() <= _PULL * error:
+            return stacked
+        return self._kernel(self.candidates[candidate])
+
+    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LeftOutScores:
+        """Score the rows of each fold with the weights and the C that the other folds choose."""
+        n_groups = self.groups.max() + 1
+        folds = (rng.permutation(n_groups) % min(_FOLDS, n_groups))[self.groups]
+        scores: list[LeftOutScores] = []
+        kept_rows: list[np.ndarray] = []
+        for fold in range(folds.max() + 1):
+            rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            chosen = self.choose(others)
+            C = COSTS[chosen.best_cost(others)]
+            ridge, own_columns = chosen.ridge, self.own_columns
+            if self.sums is None:  # the ridge of a kernel has the rows of the own columns only
+                columns, kernels = own_columns.columns, self.kernels
+                values = kernels.centred(columns) * kernels.roots(chosen.kernel_weights)[columns]
+                values *= np.sqrt(self.labels.row_weights)[:, None]
+                ridge = replace(ridge, rows=values)
+                own_columns = own_columns._replace(columns=np.arange(len(columns)))
+            kept = np.flatnonzero(np.isin(rows, keep))
+            labels, own_columns = self.labels[rows], own_columns.within(rows)
+            scores.append(LeftOutScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
+            kept_rows.append(rows[kept])
+        return scores[0].merged(*scores[1:]).in_order(np.argsort(np.concatenate(kept_rows)))
+
+    def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
+        """Return the kernel with these weights, perhaps one of the two that were used last.
+
+        Families without labels have some weight.
+        """
+        free = self.unsupervised
+        if free.any() and not weights[free].any():
+            weights = (1 - _UNSUPERVISED) * weights + _UNSUPERVISED * free / free.sum()
+        for kernel in self._last:
+            if np.array_equal(weights, kernel.kernel_weights):
+                break
+        else:
+            kernel = self._fit(weights)
+        self._last = [*(last for last in self._last if last is not kernel), kernel][-2:]
+        return kernel
+
+    def _fit(self, weights: np.ndarray) -> _WeightedKernel:
+        """Fit the ridge of the kernel with these weights, and leave out each row."""
+        kernels, labels, targets = self.kernels, self.labels, self.targets
+        if self.sums is None:
+            ridge, P = ridge_of_gram(kernels.sum(weights), labels.columns(), labels.weights)
+        else:
+            with np.errstate(divide="ignore"):
+                ridge = Ridge.of(self.sums, kernels.scales.balanced / kernels.roots(weights))
+            P = ridge.coordinates(kernels.Z, kernels.n_threads)
+        of_targets = replace(
+            ridge, projected=ridge.projected[:, targets], target_mean=ridge.target_mean[targets]
+        )
+        decisions = np.empty((len(P), len(COSTS), len(targets)))
+        for rows, costs, _, values in loo_decisions(of_targets, P, labels, COSTS, targets=targets):
+            decisions[rows, costs] = values
+        squares = ((decisions - self.T[:, None]) ** 2).sum(axis=2)
+        return _WeightedKernel(weights, ridge, P, decisions, squares, labels.row_weights)
