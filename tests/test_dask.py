@@ -27,6 +27,7 @@ da = pytest.importorskip("dask.array")
 import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import workers  # noqa: E402
 from d2ke.models import blocks, data, recipes  # noqa: E402
+from d2ke.models.feature_map import FeatureMap  # noqa: E402
 from d2ke.models.piece_scores import PieceScores  # noqa: E402
 from d2ke.models.tasks import LabelSets  # noqa: E402
 
@@ -505,7 +506,7 @@ def test_a_model_of_records(name, small_sample):
 
 
 def d2ke_features(model):
-    return blocks.block_features(model.blocks, RECORDS, 1)
+    return FeatureMap(model.blocks).unscaled(RECORDS, 1)
 
 
 def test_scores_of_pieces(small_sample, monkeypatch):

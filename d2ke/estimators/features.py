@@ -23,7 +23,6 @@ from d2ke.estimators.supervised import distance_of_blocks
 from d2ke.models.blocks import (
     AnyBlock,
     Sample,
-    block_features,
     feature_names,
     fit_blocks,
     per_feature,
@@ -31,6 +30,7 @@ from d2ke.models.blocks import (
     take,
 )
 from d2ke.models.family_kernels import FamilyScales
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind
 from d2ke.models.labels import no_labels
 from d2ke.models.recipes import blocks_of_objects
@@ -114,8 +114,7 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         objects = read_objects(self, X, distance_of_blocks(self), reset=False)
         if isinstance(objects, Objects):
             objects = self._kind.check("X", objects, X, self.blocks_, None)
-        Z = block_features(self.blocks_, objects, self.n_threads)
-        return self.scaling_.scale(Z, Z)
+        return FeatureMap(self.blocks_, self.scaling_).features(objects, self.n_threads)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features: the block's and a number."""

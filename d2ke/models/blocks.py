@@ -332,38 +332,6 @@ def _fit_features(
     return ready, spread(features, sample.objects[block.column], ready.fill)
 
 
-def block_features(
-    blocks: Sequence[FittedFeatures],
-    X: Any,
-    n_threads: int | None,
-    rows: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the features of all blocks side by side, float32.
-
-    With `rows`, X are the training objects of these rows, in rising order. The features of one that
-    is a random object are those of training there, see `d2ke.models.own_columns`: new objects are
-    never at distance 0 of their own random object.
-    """
-    Z = np.empty((len(X), sum(map(attrgetter("R"), blocks))), np.float32)
-    first = 0
-    for block in blocks:
-        Z[:, first : first + block.R] = _features(block, X, n_threads, rows)
-        first += block.R
-    return Z
-
-
-def _features(
-    block: FittedFeatures, X: Any, n_threads: int | None, rows: np.ndarray | None
-) -> np.ndarray:
-    if not block.column:
-        return block.features(X, n_threads, rows)
-    column = X[block.column]
-    if not len(column.rows):
-        return spread(np.empty((0, block.R), np.float32), column, block.fill)
-    rows = None if rows is None else rows[column.rows]
-    return spread(block.features(column.values, n_threads, rows), column, block.fill)
-
-
 def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:
     """Return the features of all rows of a column; `features` are those of its entries."""
     if not column.missing.any():

@@ -15,7 +15,8 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
-from d2ke.models.blocks import FittedFeatures, Sample, block_features, take
+from d2ke.models.blocks import FittedFeatures, Sample, take
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import Labels
 from d2ke.models.training_inputs import block_rows
 from d2ke.objects.container import span_of
@@ -62,7 +63,8 @@ class Chunk:
         self, blocks: Sequence[FittedFeatures], title: str
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of the chunk and their features, computed if they are not kept."""
-        n, step = len(self.labels), block_rows(sum(block.R for block in blocks))
+        feature_map = FeatureMap(blocks)
+        n, step = len(self.labels), block_rows(feature_map.R)
         for start in stages(range(0, n, step), title, self.progress):
             rows = slice(start, min(start + step, n))
             if self.kept is not None:
@@ -70,7 +72,7 @@ class Chunk:
                 continue
             objects = span_of(self.objects, rows.start, rows.stop)
             numbers = np.arange(rows.start, rows.stop) + self.first_row
-            yield rows, block_features(blocks, objects, self.n_threads, numbers)
+            yield rows, feature_map.unscaled(objects, self.n_threads, numbers)
 
 
 class TrainingData(Protocol):
@@ -136,11 +138,11 @@ class InMemory(Chunk):
             self.kept = np.empty((n, R), np.float32)
             self.kept[rows] = Z
             others = np.setdiff1d(np.arange(n), rows, assume_unique=True)
-            step = block_rows(R)
+            step, feature_map = block_rows(R), FeatureMap(blocks)
             for start in stages(range(0, len(others), step), "features", self.progress):
                 chosen = others[start : start + step]
                 objects = take(self.objects, chosen)
-                self.kept[chosen] = block_features(blocks, objects, self.n_threads, chosen)
+                self.kept[chosen] = feature_map.unscaled(objects, self.n_threads, chosen)
         elif self.labels.groups is not None:
             raise ArgumentError(
                 "groups",

@@ -285,14 +285,24 @@ class FittedBlock(FittedFeatures):
         pairwise.exp_features(flat, flat, 1.0, 1 / np.sqrt(D.shape[1]), team_size(n_threads))
         return D
 
+    def put_own(self, features: np.ndarray, rows: np.ndarray) -> None:
+        """Put the values of training into features of training objects, by their sorted rows.
+
+        See `d2ke.models.own_columns`: new objects are never at distance 0 of their own random
+        object.
+        """
+        if self.sources is None or self.own is None:
+            return
+        places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
+        columns = np.flatnonzero(rows[places] == self.sources)
+        features[places[columns], columns] = self.own[columns]
+
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the features of objects."""
         D = self.distances(apply_views(self.views, X), n_threads)
         features = self.of_distances(D, n_threads)
-        if rows is not None and self.sources is not None and self.own is not None:
-            places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
-            columns = np.flatnonzero(rows[places] == self.sources)
-            features[places[columns], columns] = self.own[columns]
+        if rows is not None:
+            self.put_own(features, rows)
         return features

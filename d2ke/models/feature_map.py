@@ -16,7 +16,7 @@ from d2ke._base.threads import team_size
 from d2ke._ext.pairwise import exp_features
 from d2ke.distances.columns import Columns
 from d2ke.embedding.scaling import Scaling
-from d2ke.models.blocks import FittedFeatures, block_features, spread
+from d2ke.models.blocks import FittedFeatures, spread
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.views import View, apply_views
 from d2ke.models.windows import Windows
@@ -42,10 +42,11 @@ class FeatureMap:
         Of all of them.
     """
 
-    def __init__(self, blocks: Sequence[FittedFeatures], scaling: Scaling):
-        self.blocks, self.scaling = tuple(blocks), scaling
+    def __init__(self, blocks: Sequence[FittedFeatures], scaling: Scaling | None = None):
+        self.blocks = tuple(blocks)
+        self.scaling = scaling or Scaling(np.zeros(0), np.zeros(0))
         edges = np.cumsum([0, *(block.R for block in blocks)]).tolist()
-        self._R: int = edges[-1]
+        self.R: int = edges[-1]
         self._plain: list[tuple[FittedFeatures, slice]] = []
         by_column: dict[str, list[tuple[FittedBlock, slice]]] = {}
         for block, first in zip(blocks, edges[:-1], strict=True):
@@ -64,10 +65,7 @@ class FeatureMap:
 
         `rows` are those of X among the training objects, which are treated as in training.
         """
-        if rows is None:
-            Z = self.unscaled(X, n_threads)
-        else:
-            Z = block_features(self.blocks, X, n_threads, rows)
+        Z = self.unscaled(X, n_threads, rows)
         return self.scaling.scale(Z, Z)
 
     def by_blocks(
@@ -95,26 +93,34 @@ class FeatureMap:
                     "the same prediction. Are their values in the units of the training objects?"
                 )
 
-    def unscaled(self, X: Any, n_threads: int | None) -> np.ndarray:
+    def unscaled(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return features of checked objects before the scaling."""
-        Z = np.empty((len(X), self._R), np.float32)
+        Z = np.empty((len(X), self.R), np.float32)
         for block, columns in self._plain:
-            Z[:, columns] = block_features((block,), X, n_threads)
+            if not block.column:
+                Z[:, columns] = block.features(X, n_threads, rows)
+                continue
+            column, features = X[block.column], np.empty((0, block.R), np.float32)
+            if len(column.rows):
+                chosen = None if rows is None else rows[column.rows]
+                features = block.features(column.values, n_threads, chosen)
+            Z[:, columns] = spread(features, column, block.fill)
         for name, group in self._groups.items():
             if not name:
-                group.fill(X, Z, n_threads)
+                group.fill(X, Z, n_threads, rows)
                 continue
             column = X[name]
-            entries = np.empty((len(column.rows), self._R), np.float32)
+            entries = np.empty((len(column.rows), self.R), np.float32)
             if len(entries):
-                group.fill(column.values, entries, n_threads)
+                chosen = None if rows is None else rows[column.rows]
+                group.fill(column.values, entries, n_threads, chosen)
             for block, columns in group.members:
                 Z[:, columns] = spread(entries[:, columns], column, block.fill)
         return Z
 
     def rows_at_once(self, X: Any) -> int:
         """Return how many rows of features are computed at a time."""
-        per_row = _PER_FEATURE * self._R + 64
+        per_row = _PER_FEATURE * self.R + 64
         columns = [X] if isinstance(X, (Objects, list)) else [c.values for c in X.columns.values()]
         for values in columns:
             if isinstance(values, Objects) and len(values):
@@ -150,7 +156,7 @@ class _Group:
                 seen = numbers[key]
             self.steps.append((block, columns, seen, _prepared(block)))
 
-    def fill(self, X: Any, Z: np.ndarray, n_threads: int | None) -> None:
+    def fill(self, X: Any, Z: np.ndarray, n_threads: int | None, rows: np.ndarray | None) -> None:
         """Compute the features of objects in their columns of Z."""
         threads, viewed = team_size(n_threads), [X]
         for seen, view in self.views:
@@ -178,6 +184,8 @@ class _Group:
         for block, columns in self.members:
             features = Z[:, columns]
             exp_features(features, features, 1.0, 1 / np.sqrt(block.R), threads)
+            if rows is not None:
+                block.put_own(features, rows)
 
 
 def _prepared(block: FittedBlock) -> Columns | partial[np.ndarray] | None:

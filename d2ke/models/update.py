@@ -14,7 +14,6 @@ from d2ke._base.keywords import hinted
 from d2ke._base.labels import check_order
 from d2ke._base.progress import stages
 from d2ke.learners.ridge import Ridge
-from d2ke.models.blocks import block_features
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import checked
 from d2ke.objects.container import span_of
@@ -100,7 +99,7 @@ def d2ke_update(
     step = model.feature_map.rows_at_once(objects)
     for first in stages(range(0, len(objects), step), "objects", progress):
         rows = slice(first, min(first + step, len(objects)))
-        Z = block_features(model.blocks, span_of(objects, rows.start, rows.stop), n_threads)
+        Z = model.feature_map.unscaled(span_of(objects, rows.start, rows.stop), n_threads)
         sums.add(Z, model.task.columns(values[rows], sums.dtype), n_threads)
     scaling = model.scaling
     unit = scaling.sd * np.sqrt(model.R)

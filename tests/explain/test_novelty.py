@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 import d2ke
 from d2ke.models import reference_objects
-from d2ke.models.blocks import block_features
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.pieces import FittedPieces
 from d2ke.models.reference_objects import ReferenceObjects
 
@@ -42,7 +42,7 @@ def test_strangers(model):
 
 def test_of_the_definition(model):
     X = [*strings(40, 4), "ab" * 20, "b" * 30, "a" * 30, "ba" * 15]
-    F = block_features(model.unsupervised_map.blocks, d2ke.pack(X), 1)
+    F = FeatureMap(model.unsupervised_map.blocks).unscaled(d2ke.pack(X), 1)
     kept, new = model.reference.rows.astype(np.float64), model.reference.sums(F).astype(np.float64)
     near = cdist(kept, kept)
     np.fill_diagonal(near, np.inf)

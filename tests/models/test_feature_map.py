@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.models.blocks import block_features
+from d2ke.models.feature_map import FeatureMap
 
 
 def words(n, seed):
@@ -41,7 +41,7 @@ def test_features_are_those_of_the_blocks_bit_for_bit(trained):
     model, make = trained
     for n in (1, 7, 40):
         X = model.check_objects(make(n, n), None)
-        wanted = block_features(model.blocks, X, 1)
+        wanted = np.hstack([FeatureMap([block]).unscaled(X, 1) for block in model.blocks])
         np.testing.assert_array_equal(model.feature_map.unscaled(X, 2), wanted)
         np.testing.assert_array_equal(model.features(X, 1), model.scaling.scale(wanted, wanted))
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import d2ke
 from d2ke._base.blas import ROWS
 from d2ke.models import kernel_weights
-from d2ke.models.blocks import FeatureBlock, block_features
+from d2ke.models.blocks import FeatureBlock
 from d2ke.models.family_kernels import FamilyKernels
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.kernel_weights import candidate_kernels, choose_kernel_weights, stacked_weights
 from d2ke.models.labels import Labels
 from d2ke.models.own_columns import OwnColumns
@@ -300,7 +301,7 @@ def test_the_kernel_of_a_model_has_the_shares(power):
     model = d2ke.d2ke_train(y, X, blocks=blocks(power), seed=3)
     rows = np.arange(60)
     Z = model.features(d2ke.pack(X), 1, rows).astype(float)
-    raw = block_features(model.blocks, d2ke.pack(X), 1, rows).astype(float)
+    raw = FeatureMap(model.blocks).unscaled(d2ke.pack(X), 1, rows).astype(float)
     edges = np.cumsum([0, *(block.R for block in model.blocks)])
     names = np.array([block.family for block in model.blocks])
     expected = 0

@@ -13,8 +13,9 @@ from reference import ridge as solved
 
 import d2ke
 from d2ke.models import blocks as blocks_module
-from d2ke.models.blocks import Sample, block_features, fit_blocks
+from d2ke.models.blocks import Sample, fit_blocks
 from d2ke.models.distance_blocks import Block
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import no_labels
 from d2ke.models.own_columns import OwnColumns, own_values
 from d2ke.models.recipes import recipe
@@ -136,8 +137,8 @@ def test_columns_of_several_blocks_and_of_some_rows():
     ]
     own = OwnColumns.of(fitted)
     assert (np.diff(own.rows) >= 0).all()
-    F = block_features(fitted, sample.objects, 1, sample.rows)
-    plain = block_features(fitted, sample.objects, 1)
+    F = FeatureMap(fitted).unscaled(sample.objects, 1, sample.rows)
+    plain = FeatureMap(fitted).unscaled(sample.objects, 1)
     hidden = F.copy()
     hidden[own.rows, own.columns] = own.hidden
     assert (F[own.rows, own.columns] > own.hidden).all()
@@ -189,7 +190,7 @@ def test_novelty_compares_with_the_nearest_others():
     """Raised features would make training objects look far from each other."""
     block = Block("words", "levenshtein", training_objects, N)
     model = d2ke.d2ke_train(Y, WORDS, blocks=[block], n_threads=1)
-    F = block_features(model.blocks, d2ke.pack(WORDS), 1, np.arange(N))
+    F = FeatureMap(model.blocks).unscaled(d2ke.pack(WORDS), 1, np.arange(N))
     own = OwnColumns.of(model.blocks)
     F[own.rows, own.columns] = own.hidden
     rows = model.reference.sums(F)

@@ -8,6 +8,7 @@ import pytest
 import d2ke
 from d2ke.learners.ridge import Ridge, decompose
 from d2ke.models import blocks, tasks, train, training_inputs
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import Labels, read_labels
 from d2ke.models.loo import LeftOutScores
 from d2ke.models.tasks import Classes
@@ -63,7 +64,7 @@ def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options
     assert kept.R == recomputed.R
     assert kept.feature_names() == recomputed.feature_names()
     checked = kept.check_objects(X)
-    features = [blocks.block_features(one.blocks, checked, 1) for one in (kept, recomputed)]
+    features = [FeatureMap(one.blocks).unscaled(checked, 1) for one in (kept, recomputed)]
     assert (features[0] == features[1]).all()
     assert (kept.confusion == recomputed.confusion).all()
     np.testing.assert_allclose(decisions(kept, X), decisions(recomputed, X), atol=1e-6)
@@ -101,7 +102,7 @@ def test_gammas_and_random_objects_come_from_the_sample(data, small):
     assert list(block.omega) == [X[i] for i in block.sources]
     D = d2ke.distance_matrix(sample, block.omega, "levenshtein")
     np.testing.assert_allclose(block.gamma, 1 / np.median(D, axis=0))
-    Z = blocks.block_features(model.blocks, d2ke.pack(X), 1, np.arange(N))
+    Z = FeatureMap(model.blocks).unscaled(d2ke.pack(X), 1, np.arange(N))
     for j, source in enumerate(block.sources):
         others = D[rows != source, j].min()
         np.testing.assert_allclose(

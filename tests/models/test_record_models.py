@@ -8,8 +8,9 @@ import pytest
 from reference import reloaded
 
 import d2ke
-from d2ke.models.blocks import Sample, block_features, fit_blocks, fit_fixed
+from d2ke.models.blocks import Sample, fit_blocks, fit_fixed
 from d2ke.models.columns import plain_blocks
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import no_labels
 
 N = 200
@@ -105,7 +106,7 @@ def test_plain_columns():
     assert Z[:, 0].tolist() == [-1, 1, 0]
     assert Z[:, 1:3].tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
     assert Z[:, 3].tolist() == [0, 0, 1]
-    np.testing.assert_array_equal(block_features(fitted, records, 1), Z)
+    np.testing.assert_array_equal(FeatureMap(fitted).unscaled(records, 1), Z)
 
 
 def test_numbers_beyond_straight_lines():

@@ -10,8 +10,8 @@ import pytest
 from reference import reloaded
 
 import d2ke
-from d2ke.models.blocks import block_features
 from d2ke.models.family_kernels import deviation_groups
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Classes
@@ -94,7 +94,7 @@ def test_transform_is_what_the_linear_model_sees(case):
     np.testing.assert_allclose(decisions, d2ke.d2ke_predict(None, X_test, model)[2], atol=1e-6)
     F = model.features(model.check_objects(X), None, np.arange(model.n_train)) * np.sqrt(model.R)
     np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-4)
-    raw = block_features(model.blocks, model.check_objects(X), 1, np.arange(model.n_train))
+    raw = FeatureMap(model.blocks).unscaled(model.check_objects(X), 1, np.arange(model.n_train))
     deviation, parts, first = raw.std(axis=0, dtype=np.float64), deviation_groups(model.blocks), 0
     varies = deviation > 1e-6 * raw.max(axis=0)
     for block in model.blocks:  # columns of a block have one deviation, if they vary enough

@@ -11,7 +11,7 @@ import pytest
 import d2ke
 from d2ke.learners import ridge
 from d2ke.learners.ridge import decompose
-from d2ke.models.blocks import block_features
+from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import read_labels
 
 OLD = 60
@@ -40,8 +40,8 @@ def reference(y, X, model, n_old):
     objects = d2ke.pack(X)
     Z = np.vstack(
         [
-            block_features(model.blocks, objects[:n_old], None, np.arange(n_old)),
-            block_features(model.blocks, objects[n_old:], None),
+            FeatureMap(model.blocks).unscaled(objects[:n_old], None, np.arange(n_old)),
+            FeatureMap(model.blocks).unscaled(objects[n_old:], None),
         ]
     ).astype(np.float64)
     unit = model.scaling.sd * np.sqrt(model.R)
