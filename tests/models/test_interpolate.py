@@ -67,7 +67,7 @@ def test_estimators_fill_in_missing_values(container):
 
 def test_names_of_steps_are_compared():
     X = pd.DataFrame(GAPS).rename(columns=str)
-    model = estimators.D2KEClassifier(R=16, missing="interpolate").fit(X, CLASSES)
+    model = estimators.D2KEClassifier(R=16, missing="interpolate", random_state=0).fit(X, CLASSES)
     for other in (X[X.columns[::-1]], X.add_prefix("t")):
         with pytest.raises(ValueError, match="feature names should match"):
             model.predict(other)
