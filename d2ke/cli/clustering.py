@@ -13,7 +13,6 @@ import numpy as np
 
 from d2ke._base.checks import generator, integer
 from d2ke._base.files import write_file
-from d2ke.cli.cluster_report import write_cluster_report
 from d2ke.cli.matrix_files import read_labels
 from d2ke.cli.report import saved
 from d2ke.cli.result_files import InputError, write_columns
@@ -142,10 +141,6 @@ def cluster(options: argparse.Namespace, session: Session) -> None:
         drawn = draw_tree(D, [objects[i] for i in leaves], data.n, colours=of_leaves)
         _write_figure(options.tree, drawn)
         session.report(f"tree: {options.tree}")
-    if options.report is not None:
-        arguments = labels, objects, by_cluster, (classes, codes), options.seed
-        session.long("report", write_cluster_report, Path(options.report), data, *arguments)
-        session.report(f"report: {options.report}")
 
 
 def _object_names(

@@ -362,8 +362,8 @@ group, the row that is nearest to the others.
         """\
   d2ke cluster digits --picture digits.png
   d2ke cluster names.csv --objects name --n-clusters 4 --out clusters.csv
-  d2ke cluster gestures.ts --distance msm --report clusters.html
-  d2ke cluster gram.csv --n-clusters 3 --names names.txt --report clusters.html
+  d2ke cluster gestures.ts --distance msm --tree tree.png
+  d2ke cluster gram.csv --n-clusters 3 --names names.txt --tree tree.png
   d2ke cluster COIL20.mat --variable X --as points --labels Y --out clusters.h5
 """,
         "hard",
@@ -378,9 +378,6 @@ group, the row that is nearest to the others.
             "metavar": "WHAT",
             "help": "names of the objects, in place of ids: a text file with one in each "
             "line, or a variable of the input file (default: their ids, or numbers)",
-        }),
-        ("--report", {
-            "help": "write a page with the sizes and medoids of the clusters, and the tree, .html",
         }),
     ),
     _of_similarities(

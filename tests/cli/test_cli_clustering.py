@@ -295,38 +295,12 @@ def test_tree(capsys, folder, gram, form):
     assert image.imread("tree.png")[..., :3].std() > 0.05
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(90, marks=pytest.mark.slow)])
-def test_report(capsys, folder, n):
-    pytest.importorskip("matplotlib")
-    X = np.random.default_rng(0).standard_normal((n, 2)) + 9 * (np.arange(n) % 3 == 0)[:, None]
-    D = cdist(X, X)
-    names = [f"<{i}>" for i in range(n)]
-    (folder / "names.txt").write_text("\n".join(names), "utf-8")
-    (folder / "y.txt").write_text("\n".join("ab"[i % 3 == 0] for i in range(n)), "utf-8")
-    words = ["--as", "distances", "--names", "names.txt", "--labels", "y.txt", "--out", "c.csv"]
-    lines = done(capsys, "cluster", write(D, "D.csv"), *words, "--report", "c.html")
-    assert lines[-1] == "report: c.html"
-    page = (folder / "c.html").read_text("utf-8")
-    assert f"{n} objects in <b>2 clusters</b>" in page
-    labels = np.array([int(row["cluster"]) for row in rows("c.csv")])
-    for c in range(2):
-        some = np.flatnonzero(labels == c)
-        sums = D[np.ix_(some, some)].sum(axis=1)
-        cells = str(c), str(len(some)), f"&lt;{some[sums.argmin()]}&gt;"
-        mean = f"{sums.min() / (len(some) - 1):.4g}"
-        label = f"{'ab'[bool(some[0] % 3 == 0)]}: {len(some)}"
-        assert "".join(f"<td>{cell}</td>" for cell in (*cells, mean, label)) in page
-    assert ("the medoids and others drawn at random" in page) == (n > 48)
-
-
-def test_wrong_names_and_report(capsys, folder, gram):
-    pytest.importorskip("matplotlib")
+def test_wrong_names(capsys, folder, gram):
     (folder / "names.txt").write_text("one\ntwo\n", "utf-8")
-    words = ["cluster", write(gram), "--n-clusters", 3, "--report"]
-    assert "report must end in .html" in refused(capsys, *words, "c.pdf")
-    message = refused(capsys, *words, "c.html", "--names", "names.txt")
+    words = ["cluster", write(gram), "--n-clusters", 3, "--names"]
+    message = refused(capsys, *words, "names.txt")
     assert "names has 2 names, but there are 30 objects" in message
-    assert "names: there is no file" in refused(capsys, *words, "c.html", "--names", "no.txt")
+    assert "names: there is no file" in refused(capsys, *words, "no.txt")
 
 
 def test_distances_of_similarities():

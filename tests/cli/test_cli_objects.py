@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_cases import refused, rows
-from model_file_cases import strings_csv, strings_fasta
+from model_file_cases import strings_csv
 
 import d2ke
 from d2ke.cli.commands import COMMANDS
@@ -87,14 +87,6 @@ def test_whole_numbers_with_gaps_stay_numbers(capsys):
     assert load_features("Z.h5").labels.tolist().count(-1) == 14
     run(capsys, "propagate", "Z.h5", "--out", "q.csv")
     assert [row["label"] for row in rows("q.csv")] == [row["label"] for row in rows("p.csv")]
-
-
-def test_report_names_objects_by_their_ids(capsys, folder):
-    pytest.importorskip("matplotlib")
-    strings_fasta(Path("words.fasta"), *zip(*WORDS, strict=True))
-    run(capsys, "cluster", "words.fasta", "--n-clusters", 2, "--report", "c.html")
-    ids = d2ke.io.read_objects("words.fasta").ids
-    assert any(f"<td>{name}: " in (folder / "c.html").read_text("utf-8") for name in ids)
 
 
 @pytest.mark.parametrize("unlabelled", [False, True])

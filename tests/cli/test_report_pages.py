@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from model_file_cases import put, splice, strings_csv
 
-import d2ke
 from d2ke.cli.main import main
 
 WIDTHS = (400, 1200)
@@ -69,19 +68,12 @@ def predictions(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(predictions):
-    """Write pages about the models and about clusters beside them."""
+    """Write pages about the models beside them."""
     folder = predictions
     for name in ("classes", "values"):
         files = [str(folder / f"{name}{end}") for end in (".csv", "-again.h5", ".html")]
         words = ["train", files[0], "--out", files[1], "--R", "32", "--report", files[2]]
         assert main(words) == 0
-    words = sorted(set(splice("train")[0]))[:60]
-    D = d2ke.distance_matrix(words, distance="levenshtein")
-    put(folder / "D.csv", [",".join(map(str, row)) for row in D.tolist()])
-    put(folder / "words.txt", words)
-    options = ["--as", "distances", "--n-clusters", "3", "--names", str(folder / "words.txt")]
-    page = str(folder / "clusters.html")
-    assert main(["cluster", str(folder / "D.csv"), *options, "--report", page]) == 0
     return folder
 
 
@@ -114,7 +106,6 @@ def check_colours(frame, dark):
     [
         ("classes", "D2KE of classes.csv", 5),
         ("values", "D2KE of values.csv", 4),
-        ("clusters", "Clusters of D.csv", 1),
         ("classes-predicted", "Predictions for classes.csv", 1),
         ("values-predicted", "Predictions for values.csv", 1),
     ],
