@@ -52,10 +52,10 @@ def d2ke_train(
     """Train a model on the workers; this process sees nothing but the model.
 
     The steps are those of `d2ke.d2ke_train`. The random objects and gammas have the same bits: they
-    come from a sample of rows that the seed and the number of objects determine. Sums of products
-    are added over partitions, one worker decomposes them, and another pass scores every C on
-    left-out rows. X is read four times, strings once more; ``X.persist()`` keeps it in the workers'
-    memory if it fits.
+    come from a sample of rows that the seed and the number of objects determine. All of training is
+    one task on a worker, which sends out two passes over the partitions: sums of products of
+    features, and scores of every C on left-out rows. X is read four times, strings once more;
+    ``X.persist()`` keeps it in the workers' memory if it fits.
 
     Parameters
     ----------
