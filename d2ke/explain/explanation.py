@@ -19,13 +19,13 @@ from d2ke.explain.discriminative import omega_text
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
 from d2ke.explain.pieces import piece_shares
+from d2ke.explain.shapelets import find_windows, is_slope, values_at
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.piece_scores import PieceScores
 from d2ke.models.pieces import FittedPieces
 from d2ke.models.views import apply_views
-from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack

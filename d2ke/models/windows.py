@@ -28,7 +28,7 @@ from d2ke.objects.container import Objects
 
 KINDS = ("nearest", "nearby", "rare", "longest")
 _CUT = ("nearest", "nearby")  # kinds that have distance 0 to the series that they were cut from
-_RADIUS = 0.1  # of "nearby", as a part of the length of a series
+RADIUS = 0.1  # of "nearby", as a part of the length of a series
 _LENGTHS = (7, 9, 11)
 _LONG, _UNDILATED = (15, 21, 31, 51), 0.2  # lengths of windows without steps between, their share
 _GROUP = 8  # windows of one length, dilation and set of channels, which share sums
@@ -157,7 +157,7 @@ class Windows:
         """
         compiled = self._beside(X, compiled)
         runs = "longest" in self.kinds
-        D = compiled.rows(self.places, self.thresholds, _RADIUS, runs, team_size(n_threads))
+        D = compiled.rows(self.places, self.thresholds, RADIUS, runs, team_size(n_threads))
         if self.kinds == KINDS:
             return D
         by_kind = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
