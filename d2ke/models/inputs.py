@@ -22,8 +22,6 @@ from d2ke.objects.tokens import letters_of
 from d2ke.objects.typed import NOTES
 from d2ke.objects.values import column_names
 
-_LISTED = 20  # names of columns that are not used
-
 
 @dataclass(frozen=True, eq=False)
 class InputKind:
@@ -189,7 +187,7 @@ def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> No
             raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
     others = [name for name in columns if name not in inputs]
     if others:
-        listed = ", ".join(map(repr, others[:_LISTED])) + ", ..." * (len(others) > _LISTED)
+        listed = ", ".join(map(repr, others[:20])) + ", ..." * (len(others) > 20)
         warn(f"X: the columns {listed} are not used; the model was trained on {names}")
 
 

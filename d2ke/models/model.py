@@ -14,7 +14,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import FittedFeatures, feature_names
+from d2ke.models.blocks import FittedFeatures, feature_names, per_feature
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.feature_map import FeatureMap
@@ -160,9 +160,7 @@ class D2KEModel:
     @property
     def unsupervised(self) -> np.ndarray:
         """Boolean array: which of the R features belong to blocks computed without labels."""
-        return np.repeat(
-            [not block.supervised for block in self.blocks], [block.R for block in self.blocks]
-        )
+        return ~per_feature(self.blocks, "supervised")
 
     @property
     def n_unsupervised(self) -> int:
@@ -265,8 +263,6 @@ class D2KEModel:
             [function(Z) for function in functions]
             for _, Z in self.feature_map.by_blocks(objects, n_threads, progress)
         ]
-        if len(chunks) == 1:
-            return chunks[0]
         if not chunks:
             return [function(np.empty((0, self.R), np.float32)) for function in functions]
         return [np.concatenate(results) for results in zip(*chunks, strict=True)]

@@ -20,9 +20,7 @@ from d2ke.objects.letter_pieces import counted_pieces, select_pieces
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _PIECES = 1 << 18
-_FOLDS = 5
 _POWER = 0.25  # of the standard deviations that features are divided by
-_FEW = 4096  # strings: of more, one fold chooses C
 _COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
 _TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
 _TINY = np.finfo(np.float32).tiny
@@ -169,7 +167,7 @@ class _SparseRidge:
         self.mean = self.weights @ self.T / self.weights.sum()
         codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
         distinct, codes = np.unique(codes, return_inverse=True)
-        n_folds = min(_FOLDS, len(distinct))
+        n_folds = min(5, len(distinct))
         self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
         self.outside = self.folds[:, None] != np.arange(n_folds)
 
@@ -178,7 +176,8 @@ class _SparseRidge:
 
         They are of the C of the least squared error. Each solution begins with one that is near.
         """
-        held_out = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
+        # Of many strings, one fold chooses C.
+        held_out = self.outside if len(self.T) <= 4096 else self.outside[:, :1]
         best: tuple[float, float, np.ndarray, np.ndarray] | None = None
         start = None
         for C in _COSTS:

@@ -24,10 +24,24 @@ from d2ke.models.labels import Labels
 from d2ke.models.left_out import COSTS
 from d2ke.objects.container import Objects, of_kind
 
+# Let c_w(x) be how often the word w occurs in the string x, by one of the masks of l letters. The
+# kernel of l letters, and the kernel of strings, with weights v_l, are
+#
+#     k_l(x, y) = sum_w sqrt(c_w(x) c_w(y)) / sqrt(sum_w c_w(x) sum_w c_w(y))
+#     k(x, y)   = sum_l v_l k_l(x, y).
+#
+# v_l is 1 / (n_l (mean_i k_l(x_i, x_i) - mean_ij k_l(x_i, x_j))) for n_l numbers of letters: each
+# kernel varies equally on the training strings; single letters would else count least.
+#
+# The features are those of Nystroem. With landmarks omega_1 ... omega_R among the training strings,
+# K = (k(omega_i, omega_j)) = L L' (Cholesky factors with pivots) and basis = L^-1,
+#
+#     features(x) = basis (k(x, omega_1), ..., k(x, omega_R))',
+#
+# so that features(x)' features(y) = k(x, omega) K^-1 k(omega, y), which is k(x, y) if x or y is a
+# landmark. Strings whose residual, the square of a diagonal entry of L, is below _LEAST of the
+# largest are no landmarks.
 _LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
-_EQUAL = 1e-4  # of the kernel of a string with itself: rounding of products
-_COMPARED = 1024  # strings, at most, that show if both strands pay
-_CLEAR = 2  # standard errors
 _FEATURES = 512  # whose products are computed at once
 _FORMS = {"contiguous": CONTIGUOUS, "gapped": GAPPED}
 
@@ -143,7 +157,8 @@ class FittedPieces(FittedFeatures):
         of_landmarks = F[places]
         others = np.delete(F, places, axis=0) @ of_landmarks.T
         squares = (of_landmarks**2).sum(axis=1)
-        alone = others.max(axis=0, initial=0) < (1 - _EQUAL) * squares
+        # Products are rounded: equal strings have 1e-4 of the kernel with itself less.
+        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * squares
         places, columns = places[alone], self.basis[:, landmarks[alone]]
         F = F.copy()
         F[places] -= (columns / (columns**2).sum(axis=0)).T
@@ -218,12 +233,12 @@ class Pieces:
         labels = sample.labels
         if labels is None or self.strands == "both" or not is_dna(sample.objects):
             return False
-        chosen = np.linspace(0, len(places), min(len(places), _COMPARED), False).astype(np.int64)
+        chosen = np.linspace(0, len(places), min(len(places), 1024), False).astype(np.int64)
         rows, n_threads = places[chosen], team_size(sample.n_threads)
         both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
         one = K[chosen[:, None], chosen]
         lower = _left_out_squares(one, labels[rows]) - _left_out_squares(both, labels[rows])
-        return bool(lower.mean() > _CLEAR * lower.std() / np.sqrt(len(lower)))
+        return bool(lower.mean() > 2 * lower.std() / np.sqrt(len(lower)))
 
 
 def _weighed(

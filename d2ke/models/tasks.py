@@ -24,6 +24,7 @@ from d2ke.learners.ridge import Ridge, class_indicators
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.objects.fields import finite_numbers
 
+_MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
 _MANY = 20  # classes, and errors in which an order can be seen
 
 
@@ -314,8 +315,8 @@ class Classes(Task):
 
     def confusion(self, n_costs: int) -> np.ndarray | None:
         """Return matrices of true and predicted classes, of up to 1,000 classes."""
-        k = len(self.classes)  # matrices of very many are as large as the model, for no reader
-        return np.zeros((n_costs, k, k), np.int64) if k <= 1000 else None
+        k = len(self.classes)
+        return np.zeros((n_costs, k, k), np.int64) if k <= _MAX_CONFUSION else None
 
     def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
         """Return which predictions are correct, and (C, true class, predicted class)."""

@@ -26,8 +26,7 @@ from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import is_table
 from d2ke.objects.values import list_of
 
-_SIZES = 1 << 40  # more features than any machine holds
-_BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
+_BLOCK_ROWS = (256, 8192)  # rows of features that are held at a time
 
 
 @dataclass(frozen=True)
@@ -204,9 +203,9 @@ def choices_of_columns(records: Records, choice: Choice) -> dict[str, Choice]:
 
 
 def block_rows(R: int) -> int:
-    """Return the rows of a block of R features."""
+    """Return how many rows of R features are held at a time: about 16 million numbers."""
     low, high = _BLOCK_ROWS
-    return min(max(low, _BLOCK_VALUES // R), high)
+    return min(max(low, (1 << 24) // R), high)
 
 
 def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
@@ -224,6 +223,7 @@ def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
 
     limit = memory.memory_limit()
     if needed(R) > limit:
-        largest = max(1, bisect_right(range(1, min(R, _SIZES)), limit, key=needed))
+        sizes = range(1, min(R, 1 << 40))  # a range of more has no length
+        largest = max(1, bisect_right(sizes, limit, key=needed))
         what = f"training with R = {R} features"
         memory.check_fits(needed(R), what, f"the largest R that fits is about {largest}")

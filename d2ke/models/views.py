@@ -23,10 +23,6 @@ from d2ke.objects.packed import code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 
-_LEAST_SD = 1e-140  # of a channel, whose squares float64 holds
-_SMALLEST = 5e-324
-_LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
-
 
 @hinted
 def difference(X: Any) -> Objects:
@@ -128,12 +124,12 @@ def _moments(objects: Objects) -> dict[str, Any]:
         raise ArgumentError("X", "has no vectors; at least one is needed to standardise channels")
     with np.errstate(over="ignore", invalid="ignore"):
         mean, sd, largest = moments(objects.values)
-    for channel in np.flatnonzero((largest > 0) & (~(sd > _LEAST_SD) | ~(sd < 1 / _LEAST_SD))):
+    for channel in np.flatnonzero((largest > 0) & ~((sd > 1e-140) & (sd < 1e140))):
         # Squares are beyond float64, those of values between -1 and 1 are not.
         values = objects.values[:, channel, None].astype(np.float64) / largest[channel]
         of_values = moments(values)
         mean[channel] = largest[channel] * of_values[0][0]
-        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], _SMALLEST)
+        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], 5e-324)
     low, high = objects.values.min(axis=0), objects.values.max(axis=0)
     rounding = np.where(
         constant(sd, largest, objects.dtype), np.maximum(high - mean, mean - low), 0.0
@@ -325,7 +321,7 @@ def _marks(objects: Objects) -> dict[str, Any]:
             begin, end = f"<{begin}>", f"<{end}>"
         return {"begin": begin, "end": end}
     free: list[Any] = []
-    letter = _LAST[objects.letters]
+    letter = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}[objects.letters]
     letters = set(objects.alphabet.tolist())
     while len(free) < 2 and letter >= 0:
         if letter not in letters:
