@@ -35,14 +35,14 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.calibration import Calibration, LabelCalibration
-from d2ke.models.columns import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
+from d2ke.models.kmer_scores import KmerScores
+from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel
 from d2ke.models.near_copies import NearCopies
-from d2ke.models.piece_scores import PieceScores
-from d2ke.models.pieces import FittedPieces
 from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
@@ -53,9 +53,9 @@ _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedPieces, InputKind,
+        Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedKmers, InputKind,
         LabelCalibration, LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers,
-        PieceScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
+        KmerScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
     )
 }  # fmt: skip
 
@@ -322,7 +322,7 @@ def _check(model: D2KEModel) -> None:
             has_kind = of_kind(block.omega, row.kind) is not None and len(block.omega)
             if not has_kind or (block.omega.lengths < row.shortest).any():
                 raise ValueError(f"{row.name!r} cannot compare the random objects of {block.name}")
-        if isinstance(block, FittedPieces):
+        if isinstance(block, FittedKmers):
             block.check()
     R = sum(block.R for block in model.blocks)
     for name in ("mean", "sd"):

@@ -19,11 +19,11 @@ from d2ke._base.keywords import hinted
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
-from d2ke.models.columns import plain_blocks
 from d2ke.models.distance_blocks import Block
+from d2ke.models.kmer_scores import ScoredKmers
+from d2ke.models.kmers import Kmers
 from d2ke.models.labels import read_labels
-from d2ke.models.piece_scores import ScoredPieces
-from d2ke.models.pieces import Pieces
+from d2ke.models.table_blocks import plain_blocks
 from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
@@ -197,17 +197,15 @@ def default_size(kind: str, n: int) -> int:
 def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> tuple[AnyBlock, ...]:
     """Return the recipe for n objects, of which X is a sample.
 
-    With k, the number of columns that a ridge fits, pieces of many strings have scores instead of
+    With k, the number of columns that a ridge fits, k-mers of many strings have scores instead of
     features, and the other blocks have all of a given R.
     """
     blocks: tuple[Any, ...] = _of_distances(X, choice, n)
-    pieces = [
-        replace(block, strands=choice.strands) for block in blocks if isinstance(block, Pieces)
-    ]
-    if not pieces:
+    kmers = [replace(block, strands=choice.strands) for block in blocks if isinstance(block, Kmers)]
+    if not kmers:
         return blocks
-    others = [block for block in blocks if not isinstance(block, Pieces)]
-    many = n > _SCORED[pieces[0].form == "gapped"] and choice.strands == "one"
+    others = [block for block in blocks if not isinstance(block, Kmers)]
+    many = n > _SCORED[kmers[0].form == "gapped"] and choice.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
     if scored and choice.R is not None:
         sizes = _in_proportion(choice.R, [block.R for block in others])
@@ -215,7 +213,7 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     size = sum(block.R for block in others)
     firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
     others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
-    return (*others, *([ScoredPieces(k)] if scored and k else pieces))
+    return (*others, *([ScoredKmers(k)] if scored and k else kmers))
 
 
 def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
@@ -336,7 +334,7 @@ def _strings(
     blocks = _blocks(_STRINGS, _in_proportion(rest, weights), distance, {}, "parts")
     # Of longer strings, k-mers with gaps are more alike.
     form = "contiguous" if length <= 30 else "gapped"
-    return (*blocks, Pieces(n_landmarks, form)) if n_landmarks else blocks
+    return (*blocks, Kmers(n_landmarks, form)) if n_landmarks else blocks
 
 
 def _sets(

@@ -9,7 +9,7 @@ from reference import reloaded
 
 import d2ke
 from d2ke.models.blocks import Sample, block_features, fit_blocks, fit_fixed
-from d2ke.models.columns import plain_blocks
+from d2ke.models.table_blocks import plain_blocks
 
 N = 200
 STEMS = [a + b for a in "bdfgklmnprst" for b in "aeiou"]

@@ -171,10 +171,10 @@ class Categories(FeatureBlock):
     ) -> np.ndarray:
         """Return which label each row has."""
         Z = np.repeat(np.asarray(self.fill)[None], len(X), axis=0)
-        places = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
-        is_label = self.labels[places] == X
+        indices = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
+        is_label = self.labels[indices] == X
         Z[is_label] = 0.0
-        Z[is_label, places[is_label]] = 1.0
+        Z[is_label, indices[is_label]] = 1.0
         return Z
 
     def warn_of_unseen(self, column: Column) -> None:
