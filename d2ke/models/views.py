@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -95,13 +96,10 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
     array([-1.,  1.], dtype=float32)
     """
     objects = _vectors("standardize", X)
-    if mean is None or sd is None:
-        fitted = _moments(objects)
-        mean = fitted["mean"] if mean is None else mean
-        sd = fitted["sd"] if sd is None else sd
-        rounding = fitted["rounding"] if rounding is None else rounding
-    mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
-    rounding = np.zeros(mean.shape) if rounding is None else np.asarray(rounding, np.float64)
+    given = {"mean": mean, "sd": sd, "rounding": rounding}
+    held = {name: value for name, value in given.items() if value is not None}
+    fitted = {"rounding": 0.0} if {"mean", "sd"} <= held.keys() else _moments(objects)
+    mean, sd, rounding = (np.asarray((fitted | held)[name], np.float64) for name in given)
     if mean.shape != (objects.dim,) or sd.shape != mean.shape:
         raise ArgumentError(
             "X",
@@ -301,15 +299,11 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     if taken.any():
         raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
-    begin, end = marks
-    codes = np.searchsorted(alphabet, objects.alphabet)[objects.values]
+    codes = np.searchsorted(alphabet, objects.alphabet).astype(code_dtype(len(alphabet)))
+    ends = np.column_stack([objects.offsets[:-1], objects.offsets[1:]]).ravel()
+    of_ends = np.tile(np.searchsorted(alphabet, marks), len(objects))
+    values = np.insert(codes[objects.values], ends, of_ends)
     offsets = offsets_of(objects.lengths + 2)
-    values = np.empty(offsets[-1], code_dtype(len(alphabet)))
-    values[offsets[:-1]] = np.searchsorted(alphabet, begin)
-    values[offsets[1:] - 1] = np.searchsorted(alphabet, end)
-    inner = np.ones(len(values), bool)
-    inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
-    values[inner] = codes
     return from_owned("strings", values, offsets, alphabet, objects.letters)
 
 
@@ -320,13 +314,9 @@ def _marks(objects: Objects) -> dict[str, Any]:
         while np.isin([encode(begin, "begin"), encode(end, "end")], objects.alphabet).any():
             begin, end = f"<{begin}>", f"<{end}>"
         return {"begin": begin, "end": end}
-    free: list[Any] = []
-    letter = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}[objects.letters]
+    largest = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}[objects.letters]
     letters = set(objects.alphabet.tolist())
-    while len(free) < 2 and letter >= 0:
-        if letter not in letters:
-            free.append(letter)
-        letter -= 1
+    free = list(islice((code for code in range(largest, -1, -1) if code not in letters), 2))
     if len(free) < 2:
         raise ArgumentError(
             "X", "has all values of a byte as letters: there are none left for marks"
