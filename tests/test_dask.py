@@ -28,7 +28,7 @@ import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import workers  # noqa: E402
 from d2ke.models import blocks, data, recipes  # noqa: E402
 from d2ke.models.feature_map import FeatureMap  # noqa: E402
-from d2ke.models.piece_scores import PieceScores  # noqa: E402
+from d2ke.models.kmer_scores import KmerScores  # noqa: E402
 from d2ke.models.tasks import LabelSets  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -514,7 +514,7 @@ def test_scores_of_pieces(small_sample, monkeypatch):
     wanted = d2ke.d2ke_train(LABELS, STRINGS, R=16)
     ours = lazy.d2ke_train(LABELS, STRINGS, R=16, chunks=17)
     one, other = ours.blocks[-1], wanted.blocks[-1]
-    assert isinstance(one, PieceScores)
+    assert isinstance(one, KmerScores)
     assert one.omega == other.omega
     same(one.rows, np.arange(90))
     np.testing.assert_allclose(one.hidden, other.hidden, atol=1e-3)

@@ -201,12 +201,12 @@ def _need_labels(held: LabelledObjects, options: argparse.Namespace) -> np.ndarr
 
 def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
     """Return labels of the type of the model's: as they are written where its classes are text."""
-    wanted = model.task.dtype.kind
-    if wanted == "U":
-        return np.asarray(held.labels if held.written is None else held.written).astype(str)
     labels = np.asarray(held.labels)
-    if not model.task.n_probabilities:
+    if model.classes is None:
         return labels  # real targets, which may be written as text
+    wanted = model.classes.dtype.kind
+    if wanted == "U":
+        return (labels if held.written is None else np.asarray(held.written)).astype(str)
     if labels.dtype.kind == "U":  # classes that a header declares are text
         labels = labels_of_text(labels.tolist(), "labels[{}]".format)
     if labels.dtype.kind not in "biuf" and wanted in "biuf":

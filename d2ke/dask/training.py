@@ -20,7 +20,7 @@ from d2ke.models.data import Chunk
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.train import Options, check_keep_sums, train
-from d2ke.models.training_inputs import Choice, choice_of_columns, packed_objects
+from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.joining import concatenate
 from d2ke.objects.packed import offsets_of
@@ -118,7 +118,7 @@ def d2ke_train(
     anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
     x = partitions_of("X", X, chunks, kind="any", anything=anything)
     if isinstance(x.whole, Records):
-        choice_of_columns(x.whole, chosen)
+        choices_of_columns(x.whole, chosen)
     elif x.whole is not None:
         packed_objects(x.whole, chosen.distances)
     labelled = PartitionLabels(x, row_parts("y", y, x), task)

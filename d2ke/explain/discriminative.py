@@ -12,9 +12,9 @@ from d2ke._base.checks import integer
 from d2ke._base.keywords import hinted
 from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedFeatures
+from d2ke.models.kmer_scores import KmerScores
+from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.piece_scores import PieceScores
-from d2ke.models.pieces import FittedPieces
 from d2ke.models.windows import Window, Windows
 
 
@@ -131,10 +131,10 @@ def _of_omegas(model: D2KEModel) -> np.ndarray:
     for block in model.blocks:
         of_block = slice(first, first + block.R)
         weights = model.linear.weights[:, of_block]
-        if isinstance(block, PieceScores):
+        if isinstance(block, KmerScores):
             weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.weights.T
             weighted.append(weights * block.deviation)
-        elif isinstance(block, FittedPieces):
+        elif isinstance(block, FittedKmers):
             # A landmark stands for its pieces, which other landmarks have too, not for itself.
             weighted.append(np.zeros((len(weights), len(block.omega))))
         else:

@@ -16,16 +16,16 @@ from d2ke._base.keywords import hinted
 from d2ke._base.results import first_lines
 from d2ke._base.text import distance_text, is_value
 from d2ke.explain.discriminative import omega_text
+from d2ke.explain.kmers import piece_shares
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
-from d2ke.explain.pieces import piece_shares
+from d2ke.explain.shapelets import find_windows, is_slope, values_at
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
+from d2ke.models.kmer_scores import KmerScores
+from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.piece_scores import PieceScores
-from d2ke.models.pieces import FittedPieces
 from d2ke.models.views import apply_views
-from d2ke.models.window_places import find_windows, is_slope, values_at
 from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
@@ -427,14 +427,14 @@ def _view(
     shares, values = weights[columns] * row[columns], row[columns]
     is_itself, n = np.zeros(len(block.omega), bool), len(block.omega)
     scale = model.scaling.sd[columns] * np.sqrt(model.R)
-    if isinstance(block, PieceScores):
+    if isinstance(block, KmerScores):
         # A score is a sum over the pieces that occur, and each of them has a share of it.
         values = block.occurrences(objects).toarray()[0]
         shares = values * (block.weights @ (weights[columns] / scale))
         distances = np.where(values > 0, 0.0, np.nan)
         return _View(block, None, distances, shares, values, is_itself, None, None)
     x = _seen(block, objects)
-    if isinstance(block, FittedPieces):
+    if isinstance(block, FittedKmers):
         # Features are sums over landmarks, and each of these has a share.
         values = block.of_landmarks(row[columns] * scale)
         shares = block.landmark_weights(weights[columns] / scale) * values
@@ -482,7 +482,7 @@ def _pieces(
     for block in model.blocks:
         columns, first = slice(first, first + block.R), first + block.R
         x = _seen(block, objects)
-        if isinstance(block, FittedPieces) and x is not None:
+        if isinstance(block, FittedKmers) and x is not None:
             scale = model.scaling.sd[columns] * np.sqrt(model.R)
             return piece_shares(block, x, block.landmark_weights(weights[columns] / scale), limit)
     return ()
@@ -547,7 +547,7 @@ def _record(x: Any, model: D2KEModel) -> Any:
 
 def _seen(block: Any, objects: Any) -> Any:
     """Return the one object that a block sees; None for no entry, and for numbers and the like."""
-    if not isinstance(block, (FittedBlock, FittedPieces)):
+    if not isinstance(block, (FittedBlock, FittedKmers)):
         return None
     if not block.column:
         return objects

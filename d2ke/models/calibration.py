@@ -17,9 +17,21 @@ from scipy.special import log_softmax, softmax
 from d2ke.learners.linear_model import winners
 
 _ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and decision values of them for all C
-_BINS = 15
-_STEPS = 200
-_ABOVE_TIES = 1 + 1e-12
+
+# With left-out decisions f_ik of object i for class k (of two classes f_i0 = 0), its weight w_i and
+# the true class y_i, probabilities and the loss that scale and offsets b_k minimise are
+#
+#     P_ik = exp(scale f_ik + b_k) / sum_l exp(scale f_il + b_l),    scale >= 0,
+#     loss = -sum_i w_i sum_k t_ik log P_ik + penalty |b|^2 / 2.
+#
+# The targets t_ik are smoothed. For two classes they are Platt's (1999), with the weight n_k of the
+# objects of class k, and penalty 0; for K > 2 classes, with the weight m of all objects, penalty 1:
+#
+#     t_ik = (n_k + 1) / (n_k + 2) if k = y_i,    else 1 / (n_{y_i} + 2),
+#     t_ik = (m + 1) / (m + 2)     if k = y_i,    else 1 / ((m + 2) (K - 1)).
+#
+# The slopes are d loss / d b_k = sum_i w_i (P_ik - t_ik) + penalty b_k and
+# d loss / d scale = sum_ik w_i (P_ik - t_ik) f_ik, as sum_k t_ik = 1.
 
 
 def rows_to_keep(n: int, n_values: int, entropy: Any) -> np.ndarray:
@@ -101,7 +113,7 @@ class Calibration:
         # The best scale is negative if left-out decisions are mostly wrong: then they have no use.
         bounds = [(0.0, None)] + [(None, None)] * n_classes
         start = np.append(1.0, np.zeros(n_classes))
-        options = {"maxiter": _STEPS, "ftol": 1e-12, "gtol": 1e-7}
+        options = {"maxiter": 200, "ftol": 1e-12, "gtol": 1e-7}
         best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return cls(kept, codes, float(best.x[0]), best.x[1:].copy())
 
@@ -114,7 +126,7 @@ class Calibration:
         P = softmax(self.scale * _columns(decisions) + self.offsets, axis=1)
         rows, winner = np.arange(len(P)), winners(decisions)
         changed = P.argmax(axis=1) != winner
-        P[rows[changed], winner[changed]] = _ABOVE_TIES * P[changed].max(axis=1)
+        P[rows[changed], winner[changed]] = (1 + 1e-12) * P[changed].max(axis=1)
         P[changed] /= P[changed].sum(axis=1, keepdims=True)
         return P
 
@@ -244,7 +256,7 @@ def reliability(
     """Return mean confidence, accuracy and numbers of objects of bins of equally many objects."""
     confidence = probabilities.max(axis=1)
     correct = probabilities.argmax(axis=1) == codes
-    bins = np.array_split(np.argsort(confidence, kind="stable"), min(_BINS, len(codes)))
+    bins = np.array_split(np.argsort(confidence, kind="stable"), min(15, len(codes)))
     means = np.array([(confidence[rows].mean(), correct[rows].mean()) for rows in bins])
     return means[:, 0], means[:, 1], np.array(list(map(len, bins)))
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke.distances.distance import Distance
 from d2ke.distances.registry import BY_NAME
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.record_packing import as_categories, naming_rows, pack_table
@@ -19,8 +21,6 @@ from d2ke.objects.tables import is_table
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.typed import NOTES
 from d2ke.objects.values import column_names
-
-_LISTED = 20  # names of columns that are not used
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,7 @@ class InputKind:
             return cls(X.kind)
         if isinstance(X, list):
             return cls("any")
-        distances = [getattr(block, "distance", None) for block in blocks]
-        compared = {BY_NAME[d].kind for d in distances if isinstance(d, str) and d in BY_NAME}
+        compared = {row.kind for row in _registered(blocks)}
         kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
         channels = 0 if X.kind == "strings" else X.dim
         return cls(kind, channels, X.alphabet, X.letters, X.channel_names)
@@ -94,10 +93,8 @@ class InputKind:
                     f"has vectors of {objects.dim} dimensions (channels), but the model was "
                     f"trained on {self.channels}{'; of one series give a list, [x]' * alone}",
                 )
-            for block in blocks:
-                distance = getattr(block, "distance", None)
-                if isinstance(distance, str):
-                    BY_NAME.get(distance, BY_NAME["dtw"]).check_lengths(name, objects)
+            for row in _registered(blocks):
+                row.check_lengths(name, objects)
             return objects
         if objects.letters != self.letters and len(objects.values):
             raise ArgumentTypeError(
@@ -108,6 +105,13 @@ class InputKind:
         if refuse is not None:
             _check_letters(name, objects, self.alphabet, refuse, rows)
         return objects
+
+
+def _registered(blocks: Sequence[Any]) -> list[Distance]:
+    """Return the registry's rows of the distances of blocks; windows compare series, as DTW."""
+    distances = {block.distance for block in blocks if isinstance(block, FittedBlock)}
+    names = sorted(name for name in distances if isinstance(name, str))
+    return [BY_NAME.get(name, BY_NAME["dtw"]) for name in names]
 
 
 def input_kinds(X: Any, blocks: Sequence[Any]) -> dict[str, InputKind]:
@@ -183,7 +187,7 @@ def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> No
             raise ArgumentError("X", f"has no column {name!r}; the model was trained on {names}")
     others = [name for name in columns if name not in inputs]
     if others:
-        listed = ", ".join(map(repr, others[:_LISTED])) + ", ..." * (len(others) > _LISTED)
+        listed = ", ".join(map(repr, others[:20])) + ", ..." * (len(others) > 20)
         warn(f"X: the columns {listed} are not used; the model was trained on {names}")
 
 

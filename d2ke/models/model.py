@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
-from d2ke.models.blocks import FittedFeatures, feature_names
+from d2ke.models.blocks import FittedFeatures, feature_names, per_feature
 from d2ke.models.calibration import Calibration, LabelCalibration
+from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
 from d2ke.models.near_copies import NearCopies
@@ -147,6 +148,11 @@ class D2KEModel:
         return None if self.near_copies is None else self.near_copies.groups
 
     @property
+    def distances(self) -> list[str | Callable[..., float]]:
+        """The distance of each block that has one."""
+        return [block.distance for block in self.blocks if isinstance(block, FittedBlock)]
+
+    @property
     def R(self) -> int:
         """Number of features of all blocks together, the inputs of the linear part."""
         return len(self.scaling.mean)
@@ -154,9 +160,7 @@ class D2KEModel:
     @property
     def unsupervised(self) -> np.ndarray:
         """Boolean array: which of the R features belong to blocks computed without labels."""
-        return np.repeat(
-            [not block.supervised for block in self.blocks], [block.R for block in self.blocks]
-        )
+        return ~per_feature(self.blocks, "supervised")
 
     @property
     def n_unsupervised(self) -> int:
@@ -236,15 +240,9 @@ class D2KEModel:
             X, _ = fill_missing(X, "X", kinds | dict(self.columns.get("uses", {})))
         if self.inputs:
             uses = self.columns.get("uses", {})
-            return check_records(X, self.inputs, self._compared, refuse, uses)
+            return check_records(X, self.inputs, self.blocks, refuse, uses)
         kind = InputKind(self.kind, self.channels, self.alphabet, self.letters, self.channel_names)
-        return kind.check("X", as_objects("X", X), X, self._compared, refuse)
-
-    @cached_property
-    def _compared(self) -> list[FittedFeatures]:
-        """One block for each distance of each column: what checks of objects depend on."""
-        keys = ((block.column, getattr(block, "distance", block.name)) for block in self.blocks)
-        return list(dict(zip(keys, self.blocks, strict=True)).values())
+        return kind.check("X", as_objects("X", X), X, self.blocks, refuse)
 
     def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return scaled features of checked objects, float32 of shape (n, R).
@@ -265,8 +263,6 @@ class D2KEModel:
             [function(Z) for function in functions]
             for _, Z in self.feature_map.by_blocks(objects, n_threads, progress)
         ]
-        if len(chunks) == 1:
-            return chunks[0]
         if not chunks:
             return [function(np.empty((0, self.R), np.float32)) for function in functions]
         return [np.concatenate(results) for results in zip(*chunks, strict=True)]
@@ -306,5 +302,7 @@ def check_model(model: Any, function: str = "") -> None:
         raise ArgumentTypeError(
             "model", f"must be a D2KEModel, what d2ke_train returns; got {type(model).__name__}"
         )
-    if function:
-        model.task.check_single_label(function)
+    if function and model.task.multilabel:
+        raise ArgumentError(
+            "model", f"has several labels an object, and {function} is for models of one"
+        )

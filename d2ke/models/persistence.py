@@ -14,7 +14,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -35,14 +35,14 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
 from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.calibration import Calibration, LabelCalibration
-from d2ke.models.columns import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
+from d2ke.models.kmer_scores import KmerScores
+from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel
 from d2ke.models.near_copies import NearCopies
-from d2ke.models.piece_scores import PieceScores
-from d2ke.models.pieces import FittedPieces
 from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.models.windows import Windows
@@ -53,13 +53,11 @@ _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
     kind.__name__: kind
     for kind in (
-        Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedPieces, InputKind,
+        Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedKmers, InputKind,
         LabelCalibration, LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers,
-        PieceScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
+        KmerScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
     )
 }  # fmt: skip
-_OWN = "own function "  # and its number stand for a distance that is code
-_SPARSE = ("data", "indices", "indptr", "shape")
 
 
 @hinted
@@ -108,12 +106,12 @@ def save_model(
                 f"block {block.name!r} is a class of your own, and files hold no code; pickle the "
                 "model"
             )
-    own = {function: f"{_OWN}{i}" for i, function in enumerate(_own_distances(model))}
-    model = _exchanged(model, own)
+    functions = _own_functions(model.distances) if isinstance(model, D2KEModel) else []
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
-        put_json(store, "structure", _encoded(store, "model", model))
+        store.attrs["n_functions"] = len(functions)
+        put_json(store, "structure", _encoded(_File(store, functions), "model", model))
     with content.getbuffer() as whole:
         whole[:SIZE] = user_block(whole, "model")
         if hasattr(file, "write"):
@@ -164,47 +162,18 @@ def load_model(
     d2ke.ArgumentError: file is not a model saved by d2ke, which is an HDF5 file
     """
     if not isinstance(file, (str, os.PathLike)) and hasattr(file, "read"):
-        return _with_functions(_read("file", file), distance)
+        return _read("file", file, distance)
     path = file_path("file", file)
     with open_file(path) as stream:
-        return _with_functions(_read(str(path), stream), distance)
+        return _read(str(path), stream, distance)
 
 
-def _own_distances(model: Any) -> list[Any]:
-    """Return the distances that are own functions, or what stands for these in a file."""
-    blocks = model.blocks if isinstance(model, D2KEModel) else ()
-    distances = (block.distance for block in blocks if isinstance(block, FittedBlock))
-    return list(dict.fromkeys(d for d in distances if callable(d) or str(d).startswith(_OWN)))
+def _own_functions(distances: Sequence[Any]) -> list[Any]:
+    """Return the distances that are a user's functions, each once."""
+    return list(dict.fromkeys(filter(callable, distances)))
 
 
-def _exchanged(model: Any, distances: Mapping[Any, Any]) -> Any:
-    """Return a model with other distances in the place of some."""
-    if not distances:
-        return model
-    blocks = (
-        replace(block, distance=distances[block.distance])
-        if isinstance(block, FittedBlock) and block.distance in distances
-        else block
-        for block in model.blocks
-    )
-    return replace(model, blocks=tuple(blocks))
-
-
-def _with_functions(model: Any, distance: Any) -> Any:
-    """Return a model with the own functions, which its file has not."""
-    names = _own_distances(model)
-    functions = [distance] if callable(distance) else list(distance or ())
-    if len(functions) != len(names) or not all(map(callable, functions)):
-        needed = f"{len(names)} of your own functions as distances" if names else "no own function"
-        raise ArgumentError(
-            "distance",
-            f"must be what the model was trained with, {needed}"
-            f"{': load_model(file, distance=f)' * bool(names)}; got {distance!r}",
-        )
-    return _exchanged(model, dict(zip(names, functions, strict=True)))
-
-
-def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
+def _read(name: str, stream: BinaryIO, distance: Any) -> D2KEModel | LinearModel | SVMModel:
     start = stream.tell()
     front = stream.read(SIZE + len(SIGNATURE))
     stream.seek(start)
@@ -213,19 +182,36 @@ def _read(name: str, stream: BinaryIO) -> D2KEModel | LinearModel | SVMModel:
         reason = ": another program wrote it" if hdf5 else ", which is an HDF5 file"
         raise ArgumentError(name, f"is not a model saved by d2ke{reason}")
     content = io.BytesIO(stream.read())
+    functions = [distance] if callable(distance) else list(distance or ())
     with damage_of(name):
         check_seal(content, "model")
         with h5py.File(content, "r") as store:
             version = store.attrs["version"]
-            model = _model(store) if version == _VERSION else None
-    if model is None:
+            n = int(store.attrs["n_functions"]) if version == _VERSION else 0
+            suit = len(functions) == n and all(map(callable, functions))
+            model = _model(_File(store, functions)) if suit and version == _VERSION else None
+    if version != _VERSION:
         raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
+    if model is None:
+        needed = f"{n} of your own functions as distances" if n else "no own function"
+        raise ArgumentError(
+            "distance",
+            f"must be what the model was trained with, {needed}"
+            f"{': load_model(file, distance=f)' * bool(n)}; got {distance!r}",
+        )
     return model
 
 
-def _model(store: h5py.File) -> D2KEModel | LinearModel | SVMModel:
-    structure = get_text(store["structure"]).item()
-    model = json.loads(structure, object_hook=partial(_decoded, store))
+class _File(NamedTuple):
+    """An open file, and the user's functions, of which it has the numbers."""
+
+    store: h5py.File
+    functions: list[Any]
+
+
+def _model(file: _File) -> D2KEModel | LinearModel | SVMModel:
+    structure = get_text(file.store["structure"]).item()
+    model = json.loads(structure, object_hook=partial(_decoded, file))
     if isinstance(model, D2KEModel):
         _check(model)
     elif not isinstance(model, (LinearModel, SVMModel)):
@@ -233,117 +219,91 @@ def _model(store: h5py.File) -> D2KEModel | LinearModel | SVMModel:
     return model
 
 
-class _Form(NamedTuple):
-    """How values of one kind stand in a file: as a JSON object {name: arguments}."""
+def _encoded(file: _File, path: str, value: Any) -> Any:
+    """Return a value as JSON has it, {form: arguments}, after writing its arrays to the file."""
 
-    name: str
-    holds: Callable[[Any], bool]
-    write: Callable[[h5py.File, str, Any], list[Any]]  # (store, path, value) -> arguments
-    read: Callable[..., Any]  # (store, *arguments) -> value
+    def items(values: Mapping[str, Any]) -> list[Any]:
+        return [_encoded(file, f"{path}/{name}", item) for name, item in values.items()]
 
+    def numbered(values: Iterable[Any]) -> list[Any]:
+        return items({str(i): item for i, item in enumerate(values)})
 
-def _encoded(store: h5py.File, path: str, value: Any) -> Any:
-    """Return a value as JSON has it, after writing its arrays to the file."""
-    for form in _FORMS:
-        if form.holds(value):
-            return {form.name: form.write(store, path, value)}
+    match value:
+        case np.ndarray() if value.dtype.kind == "U":
+            try:
+                put_text(file.store, path, value)
+            except UnicodeEncodeError as error:
+                raise ValueError(
+                    f"the label {error.object!r} has a lone surrogate, which no file can hold"
+                ) from None
+            return {"text": [path, value.dtype.str]}
+        case np.ndarray():
+            file.store[path] = value
+            return {"array": [path]}
+        case Objects():
+            put_objects(file.store.create_group(path), value)
+            return {"objects": [path]}
+        case SVMKernel():
+            return {"SVMKernel": numbered(value)}
+        case tuple():
+            return {"tuple": numbered(value)}
+        case list():
+            return numbered(value)
+        case Mapping():
+            return {"mapping": numbered(map(list, value.items()))}
+        case np.dtype():
+            return {"dtype": [value.str]}
+        case bytes():
+            return {"bytes": [list(value)]}
+        case np.generic():
+            return value.item()
+    if sparse.issparse(value):
+        return {"sparse": numbered((value.data, value.indices, value.indptr, value.shape))}
     if is_dataclass(value) and type(value).__name__ in _CLASSES:
-        names = [field.name for field in fields(value)]
-        items = _encoded_items(store, path, {name: getattr(value, name) for name in names})
-        return {type(value).__name__: [list(pair) for pair in zip(names, items, strict=True)]}
-    if isinstance(value, np.generic):
-        return value.item()
-    return _numbered(store, path, value) if isinstance(value, list) else value
+        held = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {type(value).__name__: [list(pair) for pair in zip(held, items(held), strict=True)]}
+    if value in file.functions:
+        return {"function": [file.functions.index(value)]}
+    return {"view": numbered(view_name(value))} if callable(value) else value
 
 
-def _decoded(store: h5py.File, value: dict[str, Any]) -> Any:
+def _decoded(file: _File, value: dict[str, Any]) -> Any:
     """Return the value of a JSON object whose parts are decoded already."""
-    ((name, arguments),) = value.items()
-    if name in _CLASSES:
-        return _CLASSES[name](**dict(arguments))
-    return _READERS[name](store, *arguments)
+    ((form, arguments),) = value.items()
+    if form in _CLASSES:
+        return _CLASSES[form](**dict(arguments))
+    return _READERS[form](file, *arguments)
 
 
-def _encoded_items(store: h5py.File, path: str, items: Mapping[str, Any]) -> list[Any]:
-    return [_encoded(store, f"{path}/{name}", item) for name, item in items.items()]
-
-
-def _numbered(store: h5py.File, path: str, items: Iterable[Any]) -> list[Any]:
-    return _encoded_items(store, path, {str(i): item for i, item in enumerate(items)})
-
-
-def _write_array(store: h5py.File, path: str, value: Any) -> list[Any]:
-    store[path] = value
-    return [path]
-
-
-def _read_array(store: h5py.File, path: str) -> np.ndarray:
-    value = store[path][()]
+def _read_array(file: _File, path: str) -> np.ndarray:
+    value = file.store[path][()]
     if value.dtype.kind == "f" and not np.isfinite(value).all():
         raise ValueError(f"{path} has values that are not finite")
     return value
 
 
-def _write_text(store: h5py.File, path: str, value: Any) -> list[Any]:
-    try:
-        put_text(store, path, value)
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the label {error.object!r} has a lone surrogate, which no file can hold"
-        ) from None
-    return [path, value.dtype.str]
-
-
-def _read_text(store: h5py.File, path: str, dtype: str) -> np.ndarray:
-    item = store[path]
+def _read_text(file: _File, path: str, dtype: str) -> np.ndarray:
+    item = file.store[path]
     return get_text(item).astype(dtype) if item.size else np.empty(item.shape, dtype)
 
 
-def _write_objects(store: h5py.File, path: str, value: Any) -> list[Any]:
-    put_objects(store.create_group(path), value)
-    return [path]
-
-
-def _write_sparse(store: h5py.File, path: str, value: Any) -> list[Any]:
-    return _encoded_items(store, path, {name: getattr(value, name) for name in _SPARSE})
-
-
-def _write_view(store: h5py.File, path: str, value: Any) -> list[Any]:
-    name, arguments = view_name(value)
-    return _encoded_items(store, path, {"name": name, "arguments": arguments})
-
-
-def _read_view(store: h5py.File, name: str, arguments: dict[str, Any]) -> Any:
+def _read_view(_: _File, name: str, arguments: dict[str, Any]) -> Any:
     return partial(VIEWS[name], **arguments) if arguments else VIEWS[name]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind == "U"
-
-
-def _is_a(kinds: Any) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kinds)
-
-
-# The first form that holds a value writes it.
-_FORMS = (
-    _Form("text", _is_text, _write_text, _read_text),
-    _Form("array", _is_a(np.ndarray), _write_array, _read_array),
-    _Form("objects", _is_a(Objects), _write_objects, lambda store, path: get_objects(store[path])),
-    _Form("sparse", sparse.issparse, _write_sparse,
-          lambda _, *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1])),
-    _Form("SVMKernel", _is_a(SVMKernel), _numbered, lambda _, *items: SVMKernel(*items)),
-    _Form("tuple", _is_a(tuple), _numbered, lambda _, *items: items),
-    _Form("mapping", _is_a(Mapping),
-          lambda store, path, value: _numbered(store, path, map(list, value.items())),
-          lambda _, *pairs: dict(pairs)),
-    _Form("dtype", _is_a(np.dtype), lambda _store, _path, value: [value.str],
-          lambda _, name: np.dtype(name)),
-    _Form("bytes", _is_a(bytes), lambda _store, _path, value: [list(value)],
-          lambda _, numbers: bytes(numbers)),
-    _Form("view", callable, _write_view, _read_view),
-)  # fmt: skip
-_READERS = {form.name: form.read for form in _FORMS}
+_READERS: dict[str, Callable[..., Any]] = {
+    "array": _read_array,
+    "text": _read_text,
+    "view": _read_view,
+    "objects": lambda file, path: get_objects(file.store[path]),
+    "function": lambda file, i: file.functions[i],
+    "sparse": lambda _, *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1]),
+    "SVMKernel": lambda _, *items: SVMKernel(*items),
+    "tuple": lambda _, *items: items,
+    "mapping": lambda _, *pairs: dict(pairs),
+    "dtype": lambda _, name: np.dtype(name),
+    "bytes": lambda _, numbers: bytes(numbers),
+}
 
 
 def _check(model: D2KEModel) -> None:
@@ -355,14 +315,14 @@ def _check(model: D2KEModel) -> None:
             if isinstance(block.omega, Windows):
                 block.omega.check(channels)
                 continue
-            if str(block.distance).startswith(_OWN):
+            if callable(block.distance):
                 continue
             row = find_distance(block.distance)
             check_parameters(row, block.parameters)
             has_kind = of_kind(block.omega, row.kind) is not None and len(block.omega)
             if not has_kind or (block.omega.lengths < row.shortest).any():
                 raise ValueError(f"{row.name!r} cannot compare the random objects of {block.name}")
-        if isinstance(block, FittedPieces):
+        if isinstance(block, FittedKmers):
             block.check()
     R = sum(block.R for block in model.blocks)
     for name in ("mean", "sd"):

@@ -19,12 +19,12 @@ from d2ke._base.keywords import hinted
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
-from d2ke.models.columns import plain_blocks
 from d2ke.models.distance_blocks import Block
+from d2ke.models.kmer_scores import ScoredKmers
+from d2ke.models.kmers import Kmers
 from d2ke.models.labels import read_labels
-from d2ke.models.piece_scores import ScoredPieces
-from d2ke.models.pieces import Pieces
-from d2ke.models.training_inputs import Choice, choice_of_columns, packed_objects
+from d2ke.models.table_blocks import plain_blocks
+from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
 from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
@@ -35,86 +35,95 @@ _DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 40
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
-_FEW, _MANY_WINDOWS = 4000, 17000  # up to so many series: features, which then cost little
-_CELLS = 2e7  # of the distances of the whole course, for one series: 8 to 20 ms
-_LEAST_COURSE, _LEAST_WINDOWS = 60, 17  # features; of fewer, all are nearest shapes
-_TENTH = 10  # of the whole course says if it pays
-
-_SHORT_STRINGS = 30  # letters: of pieces of longer strings, those with gaps are more alike
-_LANDMARKS = 2048  # of more than SAMPLE strings; of fewer, all
-# Strings, short and long, of more than which all pieces have scores: landmarks have few of them.
+# Strings, short and long, of more than which all k-mers have scores: landmarks have few of them.
 _SCORED = (SAMPLE, 2 * SAMPLE)
-_FIRST = 256  # features beside pieces that say how many of them pay
-_CLASSES = 64  # of more, each score of pieces costs too much
-_LONG = 300  # letters: in longer strings, infix matches carry most of the signal
-
-_DESCRIPTOR = 16  # values of a vector, at least
+_PILOT = 256  # features beside k-mers that say how many of them pay
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)
 _SLOPE: tuple[views.View, ...] = (views.standardize, views.difference, views.standardize)
 
 
-class Law(NamedTuple):
-    """A row of a table: the name of a block, how random objects are drawn, and what it sees.
+class BlockSpec(NamedTuple):
+    """A row of a table: what a block of distances is made of but for its distance.
 
-    `size` is a part of R in proportion to the other rows, and `long` that for long strings;
-    `members` are those of `Block`.
+    `weight` is the part of R in proportion to the other rows, and `weight_if_long` that for long
+    strings; other fields are those of `Block`.
     """
 
     name: str
     sampler: Callable[..., Any]
     views: tuple[views.View, ...] = ()
-    size: int = 1
-    long: int = 1
+    weight: int = 1
+    weight_if_long: int = 1
     parameters: Mapping[str, Any] = {}
+    family: str = ""
     members: tuple[str, ...] = ()
+    from_omega: bool = False
 
 
 # Segments of a few steps measure how often a series is near each level, in any order.
 _SHORT = (0.0, 0.07)
 _SERIES = (
-    Law("noise", partial(noise, lengths=(_SHORT, MIXED[0])), _LEVEL),
-    Law("short segments", partial(segments, lengths=(_SHORT,)), _LEVEL),
-    Law("segments", segments, _LEVEL),
-    Law("training series", training_objects, _LEVEL),
-    Law("segments of differences", partial(segments, lengths=(_SHORT, *MIXED)), _SLOPE),
-    Law("training differences", training_objects, _SLOPE),
+    BlockSpec("noise", partial(noise, lengths=(_SHORT, MIXED[0])), _LEVEL),
+    BlockSpec("short segments", partial(segments, lengths=(_SHORT,)), _LEVEL),
+    BlockSpec("segments", segments, _LEVEL),
+    BlockSpec("training series", training_objects, _LEVEL),
+    BlockSpec("segments of differences", partial(segments, lengths=(_SHORT, *MIXED)), _SLOPE),
+    BlockSpec("training differences", training_objects, _SLOPE),
 )
-# Places on the globe, which no view may change.
-_PLACES = (Law("segments", segments), Law("training series", training_objects))
+# Of places on the globe, which no view may change.
+_GLOBE = (BlockSpec("segments", segments), BlockSpec("training series", training_objects))
 
 _WINDOWS = tuple(
-    Law(
-        f"{'shapes' if shape else 'windows'}{' of differences' * (applied is _SLOPE)}",
-        partial(windows, normalize=shape),
-        applied,
-        members=("anywhere", "shapes" if shape else "windows", "level" if level else "slope"),
+    BlockSpec(
+        name, partial(windows, normalize=is_shape, kinds=("nearest", "rare", "longest")), seen,
+        family=name, members=("anywhere", "shapes" if is_shape else "windows", shown),
     )
-    for level, applied in ((True, _LEVEL), (False, _SLOPE))
-    for shape in (True, False)
-)
-# Kinds of distances, end of the name, and seventeenths of R; anywhere, each name is a family. The
-# rest is the whole course.
-_ANY, _NEARBY = (("nearest", "rare", "longest"), "", 12), (("nearby",), " nearby", 1)
-_COURSE, _ALL = 4, 17
+    for name, is_shape, seen, shown in (
+        ("shapes", True, _LEVEL, "level"),
+        ("windows", False, _LEVEL, "level"),
+        ("shapes of differences", True, _SLOPE, "slope"),
+        ("windows of differences", False, _SLOPE, "slope"),
+    )
+)  # fmt: skip
+_NEARBY = tuple(
+    spec._replace(
+        name=f"{spec.name} nearby", sampler=partial(spec.sampler, kinds=("nearby",)),
+        family="windows nearby", members=("nearby",),
+    )
+    for spec in _WINDOWS
+)  # fmt: skip
 
 _WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
 _INFIX = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
 _ANYWHERE = {"mode": "infix"}
+_part = partial(partial, views.part)  # _part(stop=0.5) is the view of first halves
 _STRINGS = (
-    Law("training strings", training_objects, (), 3, 2),
-    Law("segments", _WHOLE, (), 1, 1),
-    Law("anywhere", _INFIX, (), 6, 10, _ANYWHERE),
-    Law("anywhere, with ends", _INFIX, (views.mark_ends,), 6, 5, _ANYWHERE),
-    Law("first halves", training_objects, (partial(views.part, stop=0.5),), 2, 1),
-    Law("second halves", training_objects, (partial(views.part, start=0.5),), 2, 1),
-    Law("middles", training_objects, (partial(views.part, start=1 / 3, stop=2 / 3),), 2, 2),
-    Law("before the middle", training_objects, (partial(views.part, start=0.4, stop=0.5),)),
-    Law("after the middle", training_objects, (partial(views.part, start=0.5, stop=0.6),)),
+    BlockSpec("training strings", training_objects, (), 3, 2),
+    BlockSpec("segments", _WHOLE),
+    BlockSpec("anywhere", _INFIX, (), 6, 10, _ANYWHERE),
+    BlockSpec("anywhere, with ends", _INFIX, (views.mark_ends,), 6, 5, _ANYWHERE),
+    BlockSpec("first halves", training_objects, (_part(stop=0.5),), 2, 1),
+    BlockSpec("second halves", training_objects, (_part(start=0.5),), 2, 1),
+    BlockSpec("middles", training_objects, (_part(start=1 / 3, stop=2 / 3),), 2, 2),
+    BlockSpec("before the middle", training_objects, (_part(start=0.4, stop=0.5),)),
+    BlockSpec("after the middle", training_objects, (_part(start=0.5, stop=0.6),)),
 )
 
-_SETS = (Law("resampled", resampled), Law("training sets", training_objects))
-_ROOTS = ("mhd", "hausdorff", "chamfer", "emd", "kernel")  # distances that square roots suit
+_ROOTS, _CENTRE = (views.square_root,), (views.centre,)
+_SETS = (BlockSpec("resampled", resampled), BlockSpec("training sets", training_objects))
+_SETS_AND_ROOTS = (
+    BlockSpec("resampled", resampled),
+    BlockSpec("resampled, roots", resampled, _ROOTS),
+    BlockSpec("training sets", training_objects),
+    BlockSpec("training sets, roots", training_objects, _ROOTS),
+)
+_CENTRED_SETS = (
+    BlockSpec("centred, resampled", resampled, _CENTRE),
+    BlockSpec("centred, training sets", training_objects, _CENTRE),
+)
+# Of the nodes of graphs, beside bags of codes: their values have units, and a level.
+_SETS_OF_NODES = (BlockSpec("sets", training_objects, _LEVEL),)
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 
 
@@ -163,8 +172,6 @@ def recipe(
 def choose_blocks(sample: Sample, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
     """Return the blocks for n training objects, by a sample of them: the user's or the recipe's."""
     if isinstance(sample.objects, Records):
-        if not choice.by_column:
-            choice = choice_of_columns(sample.objects, choice)
         return _record_blocks(sample.objects, choice, n)
     packed_objects(sample.objects, choice.distances)  # partitions are checked by their sample
     if choice.blocks is not None:
@@ -189,31 +196,29 @@ def default_size(kind: str, n: int) -> int:
 def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> tuple[AnyBlock, ...]:
     """Return the recipe for n objects, of which X is a sample.
 
-    With k, the number of columns that a ridge fits, pieces of many strings have scores instead of
+    With k, the number of columns that a ridge fits, k-mers of many strings have scores instead of
     features, and the other blocks have all of a given R.
     """
     blocks: tuple[Any, ...] = _of_distances(X, choice, n)
-    pieces = [
-        replace(block, strands=choice.strands) for block in blocks if isinstance(block, Pieces)
-    ]
-    if not pieces:
+    kmers = [replace(block, strands=choice.strands) for block in blocks if isinstance(block, Kmers)]
+    if not kmers:
         return blocks
-    others = [block for block in blocks if not isinstance(block, Pieces)]
-    many = n > _SCORED[pieces[0].form == "gapped"] and choice.strands == "one"
-    scored = many and k is not None and k <= _CLASSES
+    others = [block for block in blocks if not isinstance(block, Kmers)]
+    many = n > _SCORED[kmers[0].form == "gapped"] and choice.strands == "one"
+    scored = many and k is not None and k <= 64  # of more classes, each score costs too much
     if scored and choice.R is not None:
         sizes = _in_proportion(choice.R, [block.R for block in others])
         others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
     size = sum(block.R for block in others)
-    firsts = [max(1, block.R * _FIRST // max(size, _FIRST)) for block in others]
+    firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
     others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
-    return (*others, *([ScoredPieces(k)] if scored and k else pieces))
+    return (*others, *([ScoredKmers(k)] if scored and k else kmers))
 
 
 def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
     """Return the blocks of one distance, or of several, which share R, side by side."""
     distances = choice.distances
-    if len(distances) == 1 and not choice.several:
+    if len(distances) == 1:
         return _of_distance(X, distances[0], choice.parameters, choice.R, n)
     if choice.parameters:
         names = ", ".join(choice.parameters)
@@ -223,7 +228,7 @@ def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
     )
     return tuple(
         replace(block, name=f"{block.name}, {_name(distance)}")
-        for distance, size in zip(distances, shares(total, len(distances)), strict=True)
+        for distance, size in zip(distances, split_evenly(total, len(distances)), strict=True)
         if size
         for block in _of_distance(X, distance, {}, size, n)
     )
@@ -242,13 +247,33 @@ def _of_distance(
             Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
         )
     if distance is None and X.kind == "series" and not parameters:
-        return _series_and_windows(X, R or (_MANY_WINDOWS if n <= _FEW else _FEW))
+        # Of few series, features cost little.
+        return _series_and_windows(X, R or (17000 if n <= 4000 else 4000))
     row = find_distance(usual_distance(X.kind) if distance is None else distance)
     return _RECIPES[row.kind](X, row.name, parameters, R, n)
 
 
-def shares(R: int, n: int) -> list[int]:
-    """Divide R into n nearly equal shares."""
+def _blocks(
+    specs: Sequence[BlockSpec],
+    sizes: Sequence[int],
+    distance: str,
+    parameters: Mapping[str, Any],
+    family: str = "",
+    gamma_scale: float = 1.0,
+) -> tuple[Block, ...]:
+    """Return a block for each row of a table that has any random objects."""
+    return tuple(
+        Block(
+            spec.name, distance, spec.sampler, size, spec.views, {**parameters, **spec.parameters},
+            spec.from_omega, gamma_scale, family=family or spec.family, members=spec.members,
+        )
+        for spec, size in zip(specs, sizes, strict=True)
+        if size
+    )  # fmt: skip
+
+
+def split_evenly(R: int, n: int) -> list[int]:
+    """Divide R into n nearly equal parts."""
     return [R * (i + 1) // n - R * i // n for i in range(n)]
 
 
@@ -261,64 +286,54 @@ def _in_proportion(R: int, weights: Sequence[int]) -> list[int]:
 def _series(
     X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
-    laws = _PLACES if parameters.get("ground") == "haversine" else _SERIES
-    sizes = shares(R or default_size("series", n), len(laws))
-    return tuple(
-        Block(law.name, distance, law.sampler, size, law.views, parameters)
-        for law, size in zip(laws, sizes, strict=True)
-        if size
-    )
+    specs = _GLOBE if parameters.get("ground") == "haversine" else _SERIES
+    sizes = split_evenly(R or default_size("series", n), len(specs))
+    return _blocks(specs, sizes, distance, parameters)
 
 
 def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
-    """Return the recipe of series: windows anywhere, windows nearby, and the whole course."""
-    if R < _LEAST_WINDOWS:
+    """Return the recipe of series: windows anywhere, windows nearby, and the whole course.
+
+    They have twelve, one and four seventeenths of R; a smaller R is all nearest shapes.
+    """
+    if R < 17:
         nearest = partial(windows, kinds=("nearest",))
         return (Block("shapes", "window", nearest, R, _LEVEL, gamma_scale=2.0, family="shapes"),)
-    blocks = [
-        Block(
-            law.name + end, "window", partial(law.sampler, kinds=kinds), size, law.views,
-            gamma_scale=2.0, family="windows nearby" if end else law.name,
-            members=("nearby",) if end else law.members,
-        )
-        for kinds, end, part in (_ANY, _NEARBY)
-        for law, size in zip(_WINDOWS, shares(R * part // _ALL, len(_WINDOWS)), strict=True)
-        if size >= len(kinds)
-    ]  # fmt: skip
+    sizes = [*split_evenly(R * 12 // 17, len(_WINDOWS)), *split_evenly(R // 17, len(_NEARBY))]
+    blocks = _blocks((*_WINDOWS, *_NEARBY), sizes, "window", {}, gamma_scale=2.0)
+    # Distances of the whole course have 2e7 cells at most for one series: 8 to 20 ms.
     cells = float(np.median(X.lengths)) ** 2 / 4
-    course = int(min(R * _COURSE // _ALL, _CELLS / max(cells, 1.0)))
-    if course >= _LEAST_COURSE:
-        course_blocks = _series(X, "dtw", {}, course, len(X))
-        blocks += [
-            replace(
-                block, family="whole course", members=("course",),
-                first=max(block.R // _TENTH, _LEAST_COURSE // len(course_blocks)),
-            )
-            for block in course_blocks
-        ]  # fmt: skip
-    return tuple(blocks)
+    size = int(min(R * 4 // 17, 2e7 / max(cells, 1.0)))
+    if size < 60:
+        return blocks
+    course = _series(X, "dtw", {}, size, len(X))
+    # A tenth of the whole course, or ten features of each block, decides whether the rest pays.
+    return blocks + tuple(
+        replace(
+            block, family="whole course", members=("course",),
+            first=max(block.R // 10, 60 // len(course)),
+        )
+        for block in course
+    )  # fmt: skip
 
 
 def _strings(
     X: Any, distance: str, parameters: Mapping[str, Any], R: int | None, n: int
-) -> tuple[Block, ...]:
-    """Return the recipe of strings; of given R, half are pieces."""
+) -> tuple[Any, ...]:
+    """Return the recipe of strings; of given R, half are k-mers."""
     if parameters or distance != "levenshtein":
         size = R or (_BAGS_R if distance == "bag" else _PLAIN_R)
         return (Block("training objects", distance, training_objects, size, (), parameters),)
-    long = float(np.median(X.lengths)) > _LONG
-    n_pieces = (n if n <= SAMPLE else _LANDMARKS) if R is None else R // 2
-    rest = default_size("strings", n) if R is None else R - n_pieces
-    sizes = _in_proportion(rest, [law.long if long else law.size for law in _STRINGS])
-    blocks: list[Any] = [
-        Block(law.name, distance, law.sampler, size, law.views, law.parameters, family="parts")
-        for law, size in zip(_STRINGS, sizes, strict=True)
-        if size
-    ]
-    if n_pieces:
-        short = float(np.median(X.lengths)) <= _SHORT_STRINGS
-        blocks.append(Pieces(n_pieces, "contiguous" if short else "gapped"))
-    return tuple(blocks)
+    length = float(np.median(X.lengths))
+    # Landmarks: all of up to SAMPLE strings, 2,048 of more.
+    n_landmarks = (n if n <= SAMPLE else 2048) if R is None else R // 2
+    rest = default_size("strings", n) if R is None else R - n_landmarks
+    # In long strings, infix matches carry most of the signal.
+    weights = [spec.weight_if_long if length > 300 else spec.weight for spec in _STRINGS]
+    blocks = _blocks(_STRINGS, _in_proportion(rest, weights), distance, {}, "parts")
+    # Of longer strings, k-mers with gaps are more alike.
+    form = "contiguous" if length <= 30 else "gapped"
+    return (*blocks, Kmers(n_landmarks, form)) if n_landmarks else blocks
 
 
 def _sets(
@@ -329,45 +344,31 @@ def _sets(
     Descriptors, of many values that are not negative, stay as they are; sets of points may have
     been moved.
     """
-    descriptors = X.dim >= _DESCRIPTOR and (X.values >= 0).all()
-    roots = [(", roots", (views.square_root,))] if descriptors and distance in _ROOTS else []
-    families = [("sets", "", [("", ()), *roots])]
+    descriptors = X.dim >= 16 and (X.values >= 0).all()
+    roots = distance in ("mhd", "hausdorff", "chamfer", "emd", "kernel")  # square roots suit these
+    families = {"sets": _SETS_AND_ROOTS if descriptors and roots else _SETS}
     if not descriptors:
-        families.append(("centred sets", "centred, ", [("", (views.centre,))]))
-    sizes = [_DEFAULT_R["sets"][0]] * len(families) if R is None else shares(R, len(families))
-    ends = _directions(distance)
-    blocks = []
-    for (family, prefix, variants), total in zip(families, sizes, strict=True):
-        laws = [(law, *view, *end) for law in _SETS for view in variants for end in ends]
-        for row, size in zip(laws, shares(total, len(laws)), strict=True):
-            law, view, applied, end, name, from_omega = row
-            if size:
-                blocks.append(
-                    Block(
-                        prefix + law.name + view + end, name, law.sampler, size, applied,
-                        parameters, from_omega, family=family,
-                    )
-                )  # fmt: skip
-    return tuple(blocks)
+        families["centred sets"] = _CENTRED_SETS
+    sizes = split_evenly(R or len(families) * default_size("sets", n), len(families))
+    return tuple(
+        block
+        for (family, specs), size in zip(families.items(), sizes, strict=True)
+        for block in _of_sets(specs, distance, parameters, size, family)
+    )
 
 
-def _directions(distance: str) -> list[tuple[str, str, bool]]:
-    """Return the distances in both directions: end of the name, distance, from omega or to it."""
-    if distance not in _DIRECTED:
-        return [("", distance, False)]
-    directed = _DIRECTED[distance]
-    return [(", to omega", directed, False), (", from omega", directed, True)]
-
-
-def _sets_beside_bags(distance: str | None, R: int | None) -> list[Block]:
-    """Return the blocks of sets of the nodes of graphs: their values have units, and a level."""
-    ends = _directions(distance or usual_distance("sets"))
-    sizes = [_BAGS_R] * len(ends) if R is None else shares(R, len(ends))
-    return [
-        Block("sets" + end, name, training_objects, size, _LEVEL, {}, from_omega, family="sets")
-        for (end, name, from_omega), size in zip(ends, sizes, strict=True)
-        if size
-    ]
+def _of_sets(
+    specs: Sequence[BlockSpec], distance: str, parameters: Mapping[str, Any], R: int, family: str
+) -> tuple[Block, ...]:
+    """Return blocks that share R, in both directions of a distance that is the larger of two."""
+    if distance in _DIRECTED:
+        distance = _DIRECTED[distance]
+        specs = [
+            spec._replace(name=spec.name + end, from_omega=from_omega)
+            for spec in specs
+            for end, from_omega in ((", to omega", False), (", from omega", True))
+        ]
+    return _blocks(specs, split_evenly(R, len(specs)), distance, parameters, family)
 
 
 # By the kind of objects that a distance compares.
@@ -384,15 +385,17 @@ def _record_blocks(sample: Records, choice: Choice, n: int) -> tuple[AnyBlock, .
     Columns of objects share R. One without entries in the sample has no blocks.
     """
     chosen: list[AnyBlock] = list(choice.blocks or ())
-    columns = choice.by_column
-    sizes = [None] * len(columns) if choice.R is None else shares(choice.R, len(columns))
+    columns = choices_of_columns(sample, choice)
+    sizes = [None] * len(columns) if choice.R is None else split_evenly(choice.R, len(columns))
     beside_bags = any("bag" in of_column.distances for of_column in columns.values())
     for (name, of_column), size in zip(columns.items(), sizes, strict=True):
         if choice.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
         if beside_bags and values.kind == "sets" and len(of_column.distances) == 1:
-            blocks: Sequence[Block] = _sets_beside_bags(of_column.distances[0], size)
+            distance = of_column.distances[0] or usual_distance("sets")
+            size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
+            blocks: Sequence[Block] = _of_sets(_SETS_OF_NODES, distance, {}, size, "sets")
         else:
             blocks = _of_distances(values, replace(of_column, R=size), n)
         for block in blocks:

@@ -18,8 +18,26 @@ import numpy as np
 from d2ke._base.blas import row_products
 from d2ke.models.blocks import FittedFeatures
 
+# Let F_ij = exp(-gamma_j d(x_i, omega_j)) / sqrt(R_b) be feature j of object i, of a block b of R_b
+# features among B blocks. The vector of the object, its weights and its projection to 512 columns
+# are, with random signs s_j = +-1,
+#
+#     a_ij = -log F_ij,  at most 10 median distances;  F_ij itself for plain features and kernels,
+#     weights_j = s_j / sqrt(B R_b) / (deviation_j + 0.01),
+#     sums_ic = sum over j = c mod 512 of weights_j (a_ij - centre_j).
+#
+# So |sums_i - sums_h|^2 is, up to about 4 %, the mean over blocks of the mean squared distance of
+# standardised vectors. Where products of features are a kernel k, all features of the block are
+# divided by the root of k(x, x) - |mean|^2 instead, and what the features lack of the kernel,
+#
+#     lacking_i = (k(x_i, x_i) - |F_i|^2) / (B (k(x, x) - |mean|^2)),
+#
+# adds to squares, as the parts of two objects that no random object sees are orthogonal. The score
+# and the p-value of a new object i among m reference objects h are
+#
+#     score_i = min_h sqrt(|sums_i - sums_h|^2 + lacking_i + lacking_h),
+#     p_i = (1 + number of h with score_h >= score_i) / (m + 1) / max(1, score_i / max_h score_h).
 COLUMNS = 512  # random projections of an object: 1024 do not rank better
-_FARTHEST = 10.0  # times the median: objects beyond it count as equally far
 _VARIED = 0.01  # deviations well below that do not count
 _ROWS = 256  # computed at a time
 _ROUNDING = 2e-3  # of float16, in distances; that of two objects is usually 1.4
@@ -186,5 +204,5 @@ def _medians(F: np.ndarray, plain: np.ndarray) -> np.ndarray:
 
     They are shifted by a constant for each block.
     """
-    smallest = np.float32(np.exp(-_FARTHEST) / np.sqrt(max(1, F.shape[1])))
+    smallest = np.float32(np.exp(-10.0) / np.sqrt(max(1, F.shape[1])))
     return np.where(plain, F, -np.log(np.maximum(F, smallest)))

@@ -15,7 +15,7 @@ from d2ke.objects.column_names import Columns
 from d2ke.objects.container import from_owned
 from d2ke.objects.packed import code_dtype
 
-_ROWS = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
+_ORDER = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
 _SHOWN = 8  # families on one screen
 
 _HTML = """<div style="max-width: 60rem">
@@ -59,8 +59,8 @@ def objects(model: Any) -> list[str]:
     """Return a line about the objects, if they are of one kind."""
     if model.kind == "strings":
         unit = "words" if model.letters == "token" else "letters"
-        return [f"strings of {len(model.alphabet)} {unit}"]
-    return [f"{model.kind}: {_ROWS[model.kind]}"] if model.kind in _ROWS else []
+        return [f"strings over an alphabet of {len(model.alphabet)} {unit}"]
+    return [f"{model.kind}: {_ORDER[model.kind]}"] if model.kind in _ORDER else []
 
 
 def notes(model: Any) -> list[str]:

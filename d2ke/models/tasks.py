@@ -8,11 +8,10 @@ lines of reports and warnings.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,19 +25,27 @@ from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.objects.fields import finite_numbers
 
 _MAX_CONFUSION = 1000  # classes: the matrix of more is as large as the model, and nobody reads it
-_FEW, _SHARE = 10, 0.9  # rows, and the largest share of classes in them
 _MANY = 20  # classes, and errors in which an order can be seen
 
 
-class Task(ABC):
+class Task:
     """What a model predicts.
+
+    Decision values are ``unit * columns + centre`` for the columns that a ridge fits. Columns of
+    0 and 1 give decision values above 0 for a class.
 
     Attributes
     ----------
     classes : ndarray or None
         The classes in sorted order, or the names of the labels; None for real values.
+    unit, centre : float
+        See above.
+    multilabel : bool
+        Whether an object may have several labels.
     measure : str
         Name of the score, for reports: ``"accuracy"``, in percent, or ``"R^2"``.
+    sentence : str
+        What says a score in words.
     kept_type : dtype
         Type of the left-out predictions that calibration keeps.
     few : int
@@ -49,37 +56,41 @@ class Task(ABC):
     """
 
     classes: Any = None
-    measure: ClassVar[str] = "accuracy"
-    kept_type: ClassVar[Any] = np.float32
-    few: ClassVar[int] = 0
-    fewest: ClassVar[int] = 0
+    unit: float = 2.0
+    centre: float = -1.0
+    multilabel = False
+    measure = "accuracy"
+    sentence = "accuracy {:.2f} %"
+    kept_type: Any = np.float32
+    few = 0
+    fewest = 0
 
     @property
-    @abstractmethod
     def k(self) -> int:
         """Number of columns that the ridge fits, and of decision values."""
+        return len(self.classes)
 
     @property
     def n_probabilities(self) -> int:
-        """Number of columns of probabilities."""
-        return len(self.classes)
+        """Number of columns of probabilities, which real values have not."""
+        return 0 if self.classes is None else len(self.classes)
 
     # ------------------------------------------------------------ labels
 
-    @abstractmethod
     def truth(self, y: Any, n: int) -> np.ndarray:
         """Return the labels of n objects, checked, in the type of predictions.
 
         Labels that the model does not have are allowed.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def encode(self, y: Any, n: int) -> np.ndarray:
         """Return the labels of n objects as training has them; refuse labels that are new."""
+        return self.truth(y, n)
 
-    @abstractmethod
     def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
         """Return what the ridge fits to encoded labels, shape (n, k), sparse or dense."""
+        raise NotImplementedError
 
     def dense_columns(self, values: np.ndarray) -> np.ndarray:
         """Return `columns` as an ndarray of float64."""
@@ -88,21 +99,22 @@ class Task(ABC):
 
     def to_decisions(self, columns: np.ndarray) -> np.ndarray:
         """Return decision values for what a ridge predicts of `columns`: above 0 for a class."""
-        return 2 * columns - 1
+        return self.unit * columns + self.centre
 
     def target_centre(self, values: np.ndarray) -> np.ndarray:
         """Return what the columns are shifted by in sums, shape (k,); 0 if they are sparse."""
         return np.zeros(self.k)
 
-    @abstractmethod
     def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
         """Return the weight of each class for `class_weight`; `counts` are those of `counts`."""
+        has = "has several labels an object" if self.multilabel else "is real"
+        raise ArgumentError("class_weight", f"is for classes, but y {has}: give sample_weight")
 
     def counts(self, values: np.ndarray, weights: np.ndarray | None = None) -> Counter[Any]:
         """Return the number of objects, or their weight, by class or set of labels."""
         return Counter()
 
-    def check_rows(self, n: int) -> None:  # noqa: B027
+    def check_rows(self, n: int) -> None:
         """Refuse labels that n objects cannot be enough for."""
 
     def can_use_hinge(self) -> bool:
@@ -116,59 +128,49 @@ class Task(ABC):
     # ------------------------------------------------------------ predictions
 
     def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
-        """Return the ridge's model for one C, which predicts a class by a decision above 0."""
+        """Return the ridge's model for one C, whose predictions are decision values."""
         weights, offsets = ridge.weights(C)
-        return self._linear(2 * weights, 2 * offsets - 1, C)
-
-    def _linear(
-        self, weights: np.ndarray, bias: np.ndarray, C: float, multilabel: bool = False
-    ) -> LinearModel:
+        weights, bias = np.ascontiguousarray(self.unit * weights), self.to_decisions(offsets)
         options = f"-s 11 -p 0 -c {C!r} -B 1"
-        weights = np.ascontiguousarray(weights)
-        return LinearModel(weights, bias, self.classes, 11, options, multilabel, "ridge")
+        return LinearModel(weights, bias, self.classes, 11, options, self.multilabel, "ridge")
 
-    @abstractmethod
     def predict(self, decisions: np.ndarray) -> np.ndarray:
         """Return predictions by decision values, in the type of `classes` or of the values."""
+        raise NotImplementedError
+
+    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
+        """Return what each object takes from the best score, whose mean is lost."""
+        return 100.0 * _is_wrong(self.predict(decisions), true)
 
     def score(self, true: np.ndarray, predicted: np.ndarray) -> float:
         """Return the percent of correct predictions, or R^2; nan without objects."""
         return self.score_of(self.tally(true, predicted))
 
-    @abstractmethod
-    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return what each object takes from the best score, whose mean is lost."""
-
     def tally(self, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Return numbers of some objects, which `score_of` turns into the score of all by sums."""
-        right = true == predicted
-        right = right.all(axis=1) if right.ndim == 2 else right
-        return np.array([len(true), np.count_nonzero(right)], np.float64)
+        return np.array([len(true), np.count_nonzero(~_is_wrong(predicted, true))], np.float64)
 
     def score_of(self, tally: np.ndarray) -> float:
         """Return the score, up to rounding, by the sum of the tallies of all objects."""
         return 100.0 * float(tally[1] / tally[0]) if tally[0] else float("nan")
 
-    @abstractmethod
     def result(self, score: float) -> str:
         """Return a score in words."""
+        return self.sentence.format(score)
 
     def shown(self, score: float, error: float | None = None) -> str:
         """Return a score, or a difference of scores, with its standard error."""
-        return f"{score:.1f}{'' if error is None else f' ± {error:.1f}'} %"
+        digits, percent = (1, " %") if self.measure == "accuracy" else (3, "")
+        margin = "" if error is None else f" ± {error:.{digits}f}"
+        return f"{score:.{digits}f}{margin}{percent}"
 
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """Type of predictions."""
-
-    @abstractmethod
     def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
         """Return the labels that features can support, and what each feature adds for each label.
 
         `shares` are parts of decision values, shape (n_decisions, n_features). What speaks against
         a class becomes 0.
         """
+        return self.classes.tolist(), np.maximum(shares, 0)
 
     def focus(self, decision: np.ndarray) -> tuple[Any, int, float]:
         """Return the prediction of one object, the decision value that it rests on, and its sign.
@@ -178,11 +180,10 @@ class Task(ABC):
         winner = int(decision.argmax())
         return self.classes[winner], winner, 1.0
 
-    def check_probability(self, probability: bool) -> None:  # noqa: B027
+    def check_probability(self, probability: bool) -> None:
         """Refuse `probability` for a task without probabilities."""
-
-    def check_single_label(self, function: str) -> None:  # noqa: B027
-        """Refuse sets of labels, in a function that is for one label."""
+        if probability and not self.n_probabilities:
+            raise ArgumentError("probability", "is for classes, but the model is a regression")
 
     # ------------------------------------------------------------ left-out scores
 
@@ -207,21 +208,21 @@ class Task(ABC):
         share = min(1.0, float(scores.n_correct[i] / n))  # sums of weights are rounded
         return 100.0 * share, 100.0 * float(np.sqrt(share * (1 - share) / effective))
 
-    @abstractmethod
     def calibration(
         self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
     ) -> Calibration | LabelCalibration:
         """Return the calibration by left-out predictions of encoded labels."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------ reports
 
-    @abstractmethod
     def report(self, model: Any) -> str:
         """Return the line about the training of a model."""
+        raise NotImplementedError
 
-    @abstractmethod
     def warn_of_result(self, model: Any) -> None:
         """Warn of a model that learned nothing, or whose labels seem to be of another task."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,16 +246,11 @@ class Classes(Task):
         """Return the labels of n objects, of the kind of the classes."""
         return np.asarray(labels.truth(labels.label_array("y", y), self.classes, "X", n))
 
-    def codes(self, true: np.ndarray) -> np.ndarray:
-        """Return the positions of labels among the classes, -1 for others."""
-        places = np.searchsorted(self.classes[:-1], true)
-        return np.where(self.classes[places] == true, places, -1)
-
     def encode(self, y: Any, n: int) -> np.ndarray:
         """Return the positions of labels among the classes; refuse others."""
         true = self.truth(y, n)
-        codes = self.codes(true)
-        new = np.flatnonzero(codes < 0)
+        codes = np.searchsorted(self.classes[:-1], true)
+        new = np.flatnonzero(self.classes[codes] != true)
         if new.size:
             raise ArgumentError(
                 "y",
@@ -285,7 +281,7 @@ class Classes(Task):
 
     def check_rows(self, n: int) -> None:
         """Refuse nearly as many classes as the n objects there are in all."""
-        if n >= _FEW and len(self.classes) > _SHARE * n:
+        if n >= 10 and len(self.classes) > 0.9 * n:
             raise ArgumentError(
                 "y",
                 f"has {len(self.classes)} different values in {n} rows: nothing can be learned of "
@@ -305,15 +301,6 @@ class Classes(Task):
         """Return the class of the largest decision value."""
         return self.classes[winners(decisions)]
 
-    def result(self, score: float) -> str:
-        """Return the accuracy."""
-        return f"accuracy {score:.2f} %"
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the classes."""
-        return self.classes.dtype
-
     def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
         """Return the classes and what speaks for each; one decision value is for two of them."""
         both = np.concatenate([-shares, shares]) if len(shares) == 1 else shares
@@ -325,10 +312,6 @@ class Classes(Task):
             return super().focus(decision)
         is_second = bool(decision[0] > 0)
         return self.classes[int(is_second)], 0, 1.0 if is_second else -1.0
-
-    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return 100 for each wrong prediction; `true` are labels."""
-        return 100.0 * (self.predict(decisions) != true)
 
     def confusion(self, n_costs: int) -> np.ndarray | None:
         """Return matrices of true and predicted classes, of up to 1,000 classes."""
@@ -388,20 +371,12 @@ class Values(Task):
     centre: float = 0.0
     unit: float = 1.0
 
-    measure: ClassVar[str] = "R^2"
-    kept_type: ClassVar[Any] = np.float64
-    few: ClassVar[int] = 30
-    fewest: ClassVar[int] = 4
-
-    @property
-    def k(self) -> int:
-        """One column."""
-        return 1
-
-    @property
-    def n_probabilities(self) -> int:
-        """Real values have no probabilities."""
-        return 0
+    k = 1
+    measure = "R^2"
+    sentence = "R^2 {:.3f}"
+    kept_type = np.float64
+    few = 30
+    fewest = 4
 
     @classmethod
     def of(cls, values: np.ndarray) -> Values:
@@ -421,22 +396,9 @@ class Values(Task):
         """Return the values as a column."""
         return values[:, None]
 
-    def to_decisions(self, columns: np.ndarray) -> np.ndarray:
-        """Return predictions in the units of y."""
-        return self.unit * columns + self.centre
-
     def target_centre(self, values: np.ndarray) -> np.ndarray:
         """Return the mean."""
         return values.mean(keepdims=True)
-
-    def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
-        """Refuse weights of classes."""
-        raise ArgumentError("class_weight", "is for classes; y is real: give sample_weight")
-
-    def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
-        """Return the ridge's model for one C, in the units of y."""
-        weights, offsets = ridge.weights(C)
-        return self._linear(self.unit * weights, self.unit * offsets + self.centre, C)
 
     def predict(self, decisions: np.ndarray) -> np.ndarray:
         """Return the decision values."""
@@ -461,19 +423,6 @@ class Values(Task):
         spread = squares - total**2 / n if n else 0.0
         return 1 - error / spread if spread > 0 else float("nan")
 
-    def result(self, score: float) -> str:
-        """Return R^2."""
-        return f"R^2 {score:.3f}"
-
-    def shown(self, score: float, error: float | None = None) -> str:
-        """Return R^2, or a difference, with its standard error."""
-        return f"{score:.3f}{'' if error is None else f' ± {error:.3f}'}"
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float64."""
-        return np.dtype(np.float64)
-
     def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
         """Return None for the label, and the shares of either sign."""
         return [None], shares[:1]
@@ -485,11 +434,6 @@ class Values(Task):
     def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
         """Return squared errors in variances of the true values."""
         return (decisions[:, 0] - true) ** 2 / (np.var(true) or 1.0)
-
-    def check_probability(self, probability: bool) -> None:
-        """Refuse probabilities."""
-        if probability:
-            raise ArgumentError("probability", "is for classes, but the model is a regression")
 
     def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
         """Return R^2 and its standard error."""
@@ -530,10 +474,8 @@ class LabelSets(Task):
 
     classes: np.ndarray
 
-    @property
-    def k(self) -> int:
-        """One column for each label."""
-        return len(self.classes)
+    multilabel = True
+    sentence = "all labels right {:.2f} %"
 
     def truth(self, y: Any, n: int) -> np.ndarray:
         """Return the labels of n objects, a matrix with the columns of the training labels."""
@@ -552,19 +494,9 @@ class LabelSets(Task):
             )
         return values
 
-    def encode(self, y: Any, n: int) -> np.ndarray:
-        """Return the same matrix."""
-        return self.truth(y, n)
-
     def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
         """Return the matrix, sparse."""
         return sparse.csr_array(values.astype(dtype))
-
-    def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
-        """Refuse weights of classes."""
-        raise ArgumentError(
-            "class_weight", "is for one label an object; y has several: give sample_weight"
-        )
 
     def counts(self, values: np.ndarray, weights: np.ndarray | None = None) -> Counter[Any]:
         """Return the number of objects, or their weight, by set of labels."""
@@ -572,37 +504,9 @@ class LabelSets(Task):
         sizes = np.bincount(codes.ravel(), weights, len(distinct))
         return Counter(dict(zip(map(bytes, distinct.astype(bool)), sizes.tolist(), strict=True)))
 
-    def linear_model(self, ridge: Ridge, C: float) -> LinearModel:
-        """Return the ridge's model for one C; each label is decided by a sign."""
-        weights, offsets = ridge.weights(C)
-        return self._linear(2 * weights, 2 * offsets - 1, C, multilabel=True)
-
     def predict(self, decisions: np.ndarray) -> np.ndarray:
         """Return 1 for each label with a positive decision value, int64 of shape (n, k)."""
         return (decisions > 0).astype(np.int64)
-
-    def result(self, score: float) -> str:
-        """Return the percent of objects with all labels right."""
-        return f"all labels right {score:.2f} %"
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """int64."""
-        return np.dtype(np.int64)
-
-    def support(self, shares: np.ndarray) -> tuple[list[Any], np.ndarray]:
-        """Return the labels, and what speaks for each."""
-        return self.classes.tolist(), np.maximum(shares, 0)
-
-    def losses(self, decisions: np.ndarray, true: np.ndarray) -> np.ndarray:
-        """Return 100 for each object with a wrong label."""
-        return 100.0 * (self.predict(decisions) != true).any(axis=1)
-
-    def check_single_label(self, function: str) -> None:
-        """Refuse sets of labels."""
-        raise ArgumentError(
-            "model", f"has several labels an object, and {function} is for models of one"
-        )
 
     def confusion(self, n_costs: int) -> np.ndarray:
         """Return matrices of true and predicted values of each label."""
@@ -662,10 +566,15 @@ def f1(confusion: np.ndarray) -> tuple[float, float]:
     return float(2 * correct.sum() / either.sum()), float((2 * correct / either).mean())
 
 
+def _is_wrong(predicted: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """Return whether the prediction of each object is wrong, in any of its labels."""
+    wrong = predicted != true
+    return wrong.any(axis=1) if wrong.ndim == 2 else wrong
+
+
 def _warn_of_nothing(reached: str, model: Any, last: str = "") -> None:
     advice = "Try another distance=, blocks= of your own, or a larger R."
-    distances = (getattr(block, "distance", None) for block in model.blocks)
-    names = {name for name in distances if isinstance(name, str)}
+    names = {name for name in model.distances if isinstance(name, str)}
     rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
     if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
         advice += f" Is {', '.join(scales)} in the units of the values?"

@@ -17,6 +17,7 @@ from d2ke._base.labels import refuse_swapped
 from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.registry import check_kind, find_distance, usual_distance
 from d2ke.models.blocks import AnyBlock, check_blocks
+from d2ke.models.distance_blocks import Block, FittedBlock
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import naming_rows, pack_records
@@ -25,8 +26,7 @@ from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import is_table
 from d2ke.objects.values import list_of
 
-_SIZES = 1 << 40  # more features than any machine holds
-_BLOCK_VALUES, _BLOCK_ROWS = 1 << 24, (256, 8192)  # features that are held at a time
+_BLOCK_ROWS = (256, 8192)  # rows of features that are held at a time
 
 
 @dataclass(frozen=True)
@@ -37,29 +37,21 @@ class Choice:
     ----------
     blocks : sequence of blocks or None
         The user's; None for those of the recipe.
-    distances : tuple
-        Names or functions; None for the usual distance of the kind of objects.
     distance : object
-        The argument `distance`; of records it may be one by column.
-    several : bool
-        Whether the distances were given as a list, so that blocks are named after them.
+        A name, a function, or a list of them; None for the usual distance of the kind of objects.
+        Of records it may be a mapping by column.
     parameters : mapping
         Of the distance.
     R : int or None
         Number of random objects; None for that of the recipe.
-    by_column : mapping of str to Choice
-        The choice for each column of objects; empty for objects of one kind.
     strands : {"one", "both"}
         Whether the pieces of the reverse complement count too, in the recipe of strings.
     """
 
     blocks: Sequence[AnyBlock] | None = None
-    distances: tuple[Any, ...] = (None,)
     distance: Any = None
-    several: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     R: int | None = None
-    by_column: Mapping[str, Choice] = field(default_factory=dict)
     strands: str = "one"
 
     @classmethod
@@ -84,17 +76,26 @@ class Choice:
                     "blocks", "have distances, parameters and sizes of their own"
                 )
             check_blocks(blocks)
-            return cls(blocks, tuple(getattr(block, "distance", None) for block in blocks))
-        if not isinstance(distance, (list, tuple)):
-            return cls(None, (distance,), distance, False, params, R)
-        if not distance:
-            raise ArgumentError("distance", "is an empty list; at least one is needed")
-        for i, item in enumerate(distance):
-            if not (isinstance(item, str) or callable(item)):
-                raise ArgumentTypeError(
-                    "distance", f"must be a name or a function, got {item!r}", i
-                )
-        return cls(None, tuple(distance), distance, True, params, R)
+        if isinstance(distance, (list, tuple)):
+            if not distance:
+                raise ArgumentError("distance", "is an empty list; at least one is needed")
+            for i, item in enumerate(distance):
+                if not (isinstance(item, str) or callable(item)):
+                    raise ArgumentTypeError(
+                        "distance", f"must be a name or a function, got {item!r}", i
+                    )
+        return cls(blocks, distance, params, R)
+
+    @property
+    def distances(self) -> tuple[Any, ...]:
+        """Names or functions; None for the usual distance, and for blocks without one."""
+        if self.blocks is not None:
+            return tuple(
+                block.distance if isinstance(block, (Block, FittedBlock)) else None
+                for block in self.blocks
+            )
+        several = isinstance(self.distance, (list, tuple))
+        return tuple(self.distance) if several else (self.distance,)
 
     @property
     def size(self) -> int:
@@ -125,7 +126,8 @@ def packed(X: Any, choice: Choice, y: Any) -> tuple[Any, Choice]:
         held = {name: records[name] for name in records if name not in empty}
         records = Records(held, records.ids)
     check_columns(records)
-    return records, choice_of_columns(records, choice)
+    choices_of_columns(records, choice)
+    return records, choice
 
 
 def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
@@ -161,59 +163,49 @@ def _object_columns(records: Records) -> list[str]:
     return [name for name, column in records.columns.items() if isinstance(column.values, Objects)]
 
 
-def choice_of_columns(records: Records, choice: Choice) -> Choice:
-    """Return the choice for records, with that of each column of objects."""
+def choices_of_columns(records: Records, choice: Choice) -> dict[str, Choice]:
+    """Return what is wanted of each column of objects; refuse what its entries do not suit."""
     names = _object_columns(records)
     if choice.strands == "both":
         raise ArgumentTypeError("strands", f"is for strings, and X holds records of {names}")
-    if choice.blocks is not None:
-        for i, block in enumerate(choice.blocks):
-            if block.column not in names:
-                raise ArgumentError(
-                    "blocks", f"sees the column {block.column!r}; of objects are {names}", i
-                )
-        by_name = {
-            name: [getattr(b, "distance", None) for b in choice.blocks if b.column == name]
-            for name in names
-        }
-    else:
-        by_name = _distances_of_columns(names, choice.distance, choice.parameters)
-    by_column = {}
-    for name, distances in by_name.items():
-        named = [distance for distance in distances if distance is not None] or None
-        Choice.of(None, named, None, {})
-        with naming_rows(records[name].missing):
-            packed_objects(records[name].values, distances, f"X[{name!r}]")
-        by_column[name] = Choice(None, tuple(distances), None, len(distances) > 1)
-    return replace(choice, by_column=by_column)
-
-
-def _distances_of_columns(
-    names: Sequence[str], distance: Any, params: Mapping[str, Any]
-) -> dict[str, list[Any]]:
-    if params:
+    for i, block in enumerate(choice.blocks or ()):
+        if block.column not in names:
+            raise ArgumentError(
+                "blocks", f"sees the column {block.column!r}; of objects are {names}", i
+            )
+    if choice.parameters:
         raise TypeError(
-            f"records have no parameters of one distance ({', '.join(params)}); give blocks"
+            f"records have no parameters of one distance ({', '.join(choice.parameters)}); "
+            "give blocks"
         )
-    chosen = {} if distance is None else distance
+    chosen = {} if choice.distance is None else choice.distance
     if not isinstance(chosen, Mapping):
         if len(names) > 1:
             raise ArgumentTypeError(
-                "distance", f"must say of which column, such as {{{names[0]!r}: {distance!r}}}"
+                "distance", f"must say of which column, such as {{{names[0]!r}: {chosen!r}}}"
             )
-        chosen = {names[0]: distance}
+        chosen = {names[0]: chosen}
     for name in chosen:
         if name not in names:
             raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
-    values = [chosen.get(name) for name in names]
-    lists = [list(v) if isinstance(v, (list, tuple)) else [v] for v in values]
-    return dict(zip(names, lists, strict=True))
+    choices = {}
+    for name in names:
+        blocks, distance = None, chosen.get(name)
+        if choice.blocks is not None:
+            blocks = [block for block in choice.blocks if block.column == name]
+        elif distance is not None and not isinstance(distance, (list, tuple)):
+            distance = [distance]
+        choices[name] = replace(Choice.of(None, distance, None, {}), blocks=blocks)
+        if len(records[name].rows):  # a sample of the records may have none
+            with naming_rows(records[name].missing):
+                packed_objects(records[name].values, choices[name].distances, f"X[{name!r}]")
+    return choices
 
 
 def block_rows(R: int) -> int:
-    """Return the rows of a block of R features."""
+    """Return how many rows of R features are held at a time: about 16 million numbers."""
     low, high = _BLOCK_ROWS
-    return min(max(low, _BLOCK_VALUES // R), high)
+    return min(max(low, (1 << 24) // R), high)
 
 
 def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
@@ -231,6 +223,7 @@ def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
 
     limit = memory.memory_limit()
     if needed(R) > limit:
-        largest = max(1, bisect_right(range(1, min(R, _SIZES)), limit, key=needed))
+        sizes = range(1, min(R, 1 << 40))  # a range of more has no length
+        largest = max(1, bisect_right(sizes, limit, key=needed))
         what = f"training with R = {R} features"
         memory.check_fits(needed(R), what, f"the largest R that fits is about {largest}")

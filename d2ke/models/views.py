@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,6 @@ from d2ke.objects.container import Objects, fields_of, from_owned, objects_of
 from d2ke.objects.packed import code_dtype, offsets_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
-
-_LEAST_SD = 1e-140  # of a channel, whose squares float64 holds
-_SMALLEST = 5e-324
-_LAST = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}
 
 
 @hinted
@@ -99,13 +96,10 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
     array([-1.,  1.], dtype=float32)
     """
     objects = _vectors("standardize", X)
-    if mean is None or sd is None:
-        fitted = _moments(objects)
-        mean = fitted["mean"] if mean is None else mean
-        sd = fitted["sd"] if sd is None else sd
-        rounding = fitted["rounding"] if rounding is None else rounding
-    mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
-    rounding = np.zeros(mean.shape) if rounding is None else np.asarray(rounding, np.float64)
+    given = {"mean": mean, "sd": sd, "rounding": rounding}
+    held = {name: value for name, value in given.items() if value is not None}
+    fitted = {"rounding": 0.0} if {"mean", "sd"} <= held.keys() else _moments(objects)
+    mean, sd, rounding = (np.asarray((fitted | held)[name], np.float64) for name in given)
     if mean.shape != (objects.dim,) or sd.shape != mean.shape:
         raise ArgumentError(
             "X",
@@ -128,12 +122,12 @@ def _moments(objects: Objects) -> dict[str, Any]:
         raise ArgumentError("X", "has no vectors; at least one is needed to standardise channels")
     with np.errstate(over="ignore", invalid="ignore"):
         mean, sd, largest = moments(objects.values)
-    for channel in np.flatnonzero((largest > 0) & (~(sd > _LEAST_SD) | ~(sd < 1 / _LEAST_SD))):
+    for channel in np.flatnonzero((largest > 0) & ~((sd > 1e-140) & (sd < 1e140))):
         # Squares are beyond float64, those of values between -1 and 1 are not.
         values = objects.values[:, channel, None].astype(np.float64) / largest[channel]
         of_values = moments(values)
         mean[channel] = largest[channel] * of_values[0][0]
-        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], _SMALLEST)
+        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], 5e-324)
     low, high = objects.values.min(axis=0), objects.values.max(axis=0)
     rounding = np.where(
         constant(sd, largest, objects.dtype), np.maximum(high - mean, mean - low), 0.0
@@ -305,15 +299,11 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     if taken.any():
         raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
-    begin, end = marks
-    codes = np.searchsorted(alphabet, objects.alphabet)[objects.values]
+    codes = np.searchsorted(alphabet, objects.alphabet).astype(code_dtype(len(alphabet)))
+    ends = np.column_stack([objects.offsets[:-1], objects.offsets[1:]]).ravel()
+    of_ends = np.tile(np.searchsorted(alphabet, marks), len(objects))
+    values = np.insert(codes[objects.values], ends, of_ends)
     offsets = offsets_of(objects.lengths + 2)
-    values = np.empty(offsets[-1], code_dtype(len(alphabet)))
-    values[offsets[:-1]] = np.searchsorted(alphabet, begin)
-    values[offsets[1:] - 1] = np.searchsorted(alphabet, end)
-    inner = np.ones(len(values), bool)
-    inner[offsets[:-1]] = inner[offsets[1:] - 1] = False
-    values[inner] = codes
     return from_owned("strings", values, offsets, alphabet, objects.letters)
 
 
@@ -324,13 +314,9 @@ def _marks(objects: Objects) -> dict[str, Any]:
         while np.isin([encode(begin, "begin"), encode(end, "end")], objects.alphabet).any():
             begin, end = f"<{begin}>", f"<{end}>"
         return {"begin": begin, "end": end}
-    free: list[Any] = []
-    letter = _LAST[objects.letters]
+    largest = {"str": 0x10FFFF, "bytes": 0xFF, "int": 2**62}[objects.letters]
     letters = set(objects.alphabet.tolist())
-    while len(free) < 2 and letter >= 0:
-        if letter not in letters:
-            free.append(letter)
-        letter -= 1
+    free = list(islice((code for code in range(largest, -1, -1) if code not in letters), 2))
     if len(free) < 2:
         raise ArgumentError(
             "X", "has all values of a byte as letters: there are none left for marks"

@@ -28,17 +28,9 @@ from d2ke.objects.container import Objects
 
 KINDS = ("nearest", "nearby", "rare", "longest")
 _CUT = ("nearest", "nearby")  # kinds that have distance 0 to the series that they were cut from
-_RADIUS = 0.1  # of "nearby", as a part of the length of a series
-_LENGTHS = (7, 9, 11)
-_LONG, _UNDILATED = (15, 21, 31, 51), 0.2  # lengths of windows without steps between, their share
+RADIUS = 0.1  # of "nearby", as a part of the length of a series
 _GROUP = 8  # windows of one length, dilation and set of channels, which share sums
-_CHANNELS = 9  # windows have at most so many
-_QUANTILES = 0.05, 0.10  # of a window's distances to places of another series: its threshold
-_PLACES = 256
-_CONSTANT = 1e-4  # deviations of a channel that a window that counts as constant has at most
-_TIED = 1e-5  # of the largest distance: places that differ by less are equally far
-# Position between a distance and the next one: series of whole numbers have others half way.
-_BETWEEN = 0.381966
+_PLACES = 256  # of another series, whose distances choose the threshold of a window
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +149,7 @@ class Windows:
         """
         compiled = self._beside(X, compiled)
         runs = "longest" in self.kinds
-        D = compiled.rows(self.places, self.thresholds, _RADIUS, runs, team_size(n_threads))
+        D = compiled.rows(self.places, self.thresholds, RADIUS, runs, team_size(n_threads))
         if self.kinds == KINDS:
             return D
         by_kind = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
@@ -245,17 +237,18 @@ def windows(
     (24, 'nearest', 'rare')
     """
     rng = generator(seed)
-    limits = _CONSTANT * plain_deviations(*moments(X.values)[1:], X.dtype).astype(np.float32)
+    limits = 1e-4 * plain_deviations(*moments(X.values)[1:], X.dtype).astype(np.float32)
     middle, n_windows = float(np.median(X.lengths)), max(1, R // len(kinds))
     first = np.append(np.arange(0, n_windows, _GROUP), n_windows)
     n_groups = len(first) - 1
-    is_long = rng.random(n_groups) < _UNDILATED
-    lengths = np.where(is_long, rng.choice(_LONG, n_groups), rng.choice(_LENGTHS, n_groups))
+    is_long = rng.random(n_groups) < 0.2
+    long, short = rng.choice((15, 21, 31, 51), n_groups), rng.choice((7, 9, 11), n_groups)
+    lengths = np.where(is_long, long, short)
     lengths = np.minimum(lengths, max(1, int(middle)))
     room = np.maximum(1.0, (middle - 1) / np.maximum(1, lengths - 1))
     room[is_long] = 1.0
     dilations = (2 ** (rng.random(n_groups) * np.log2(room))).astype(np.int64)
-    n_channels = 2 ** (rng.random(n_groups) * np.log2(min(X.dim, _CHANNELS) + 1))
+    n_channels = 2 ** (rng.random(n_groups) * np.log2(min(X.dim, 9) + 1))
     n_channels = np.minimum(n_channels.astype(np.int64), X.dim)
     is_seen = rng.random((n_groups, X.dim)).argsort(axis=1) < n_channels[:, None]
     sources = rng.integers(len(X), size=n_windows)
@@ -285,7 +278,7 @@ def windows(
         tuple(kinds),
     )  # fmt: skip
     profile = omega._beside(X).sample(others, rng.random((n_windows, _PLACES), np.float32))
-    ranks = (rng.uniform(*_QUANTILES, n_windows) * _PLACES).astype(int)
+    ranks = (rng.uniform(0.05, 0.10, n_windows) * _PLACES).astype(int)
     thresholds[:] = _between(np.sort(profile, axis=1), ranks)
     none = np.full(n_windows, -1)
     return omega, np.concatenate([sources if kind in _CUT else none for kind in kinds])
@@ -308,9 +301,10 @@ def _between(profile: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     Rows are sorted. Numbers that may differ by rounding alone are equal.
     """
     rows = np.arange(len(profile))
-    lower, tied = profile[rows, ranks], _TIED * profile[:, -1]
+    lower, tied = profile[rows, ranks], 1e-5 * profile[:, -1]
     above = profile > (lower + tied)[:, None]
     upper = np.where(above[:, -1], profile[rows, above.argmax(axis=1)], lower + 2 * tied)
     # What differs from the next larger number by rounding alone is below it.
     below = np.where(above, -np.inf, profile).max(axis=1)
-    return below + _BETWEEN * (upper - below)
+    # Not half way, where series of whole numbers have other distances.
+    return below + 0.381966 * (upper - below)

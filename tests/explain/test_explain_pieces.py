@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.explain.pieces import piece_shares
-from d2ke.models.pieces import FittedPieces
+from d2ke.explain.kmers import piece_shares
+from d2ke.models.kmers import FittedKmers
 
 pytestmark = pytest.mark.filterwarnings("ignore:little or nothing was learned")
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
@@ -22,7 +22,7 @@ def strings(n, low, high, alphabet="ACGT"):
 def trained(X, **options):
     y = ["a", "b"] * (len(X) // 2)
     model = d2ke.d2ke_train(y, X, **options)
-    return model, next(block for block in model.blocks if isinstance(block, FittedPieces))
+    return model, next(block for block in model.blocks if isinstance(block, FittedKmers))
 
 
 def words(text, mask, block):

@@ -4,7 +4,7 @@
 import numpy as np
 
 import d2ke
-from d2ke.models.piece_scores import ScoredPieces
+from d2ke.models.kmer_scores import ScoredKmers
 from d2ke.samplers import training_objects
 
 
@@ -13,7 +13,7 @@ def test_shares_of_pieces_sum_to_that_of_their_block():
     y = rng.integers(2, size=120)
     X = ["".join(rng.choice(list("abcd"), 8)) + "ab" * label for label in y]
     whole = d2ke.Block("whole", "levenshtein", training_objects, 20, family="whole")
-    model = d2ke.d2ke_train(y, X, blocks=[whole, ScoredPieces(1)], groups="none", n_threads=1)
+    model = d2ke.d2ke_train(y, X, blocks=[whole, ScoredKmers(1)], groups="none", n_threads=1)
     whys = [d2ke.d2ke_explain(x, model, limit=10_000) for x in ("abcdabcdabab", "dcbaabababab")]
     assert whys[0].label == whys[1].label
     sums = [sum(one["share"] for one in why.omegas if one["block"] == "pieces") for why in whys]

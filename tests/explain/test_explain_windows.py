@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import d2ke
+from d2ke.explain.shapelets import find_windows
 from d2ke.models.distance_blocks import FittedBlock
-from d2ke.models.window_places import find_windows
 from d2ke.models.windows import KINDS, windows
 
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 import d2ke
 from d2ke.models import reference_objects
 from d2ke.models.feature_map import FeatureMap
-from d2ke.models.pieces import FittedPieces
+from d2ke.models.kmers import FittedKmers
 from d2ke.models.reference_objects import ReferenceObjects
 
 
@@ -100,7 +100,7 @@ def test_strings_in_a_model_of_their_pieces():
 
     X = words(300)
     model = d2ke.d2ke_train(["few", "many"] * 150, X, R=600)
-    assert any(isinstance(block, FittedPieces) for block in model.blocks)
+    assert any(isinstance(block, FittedKmers) for block in model.blocks)
     p = d2ke.novelty(words(300), model)
     for level in (0.05, 0.2):
         assert abs(np.mean(p <= level) - level) < 3 * np.sqrt(level / 300) + 0.02
@@ -112,7 +112,7 @@ def test_strings_in_a_model_of_their_pieces():
 def test_landmarks_as_if_they_were_new():
     X = ["".join(x) for x in np.random.default_rng(1).choice(list("abc"), (30, 12))]
     model = d2ke.d2ke_train(["aa" in x for x in X], X, R=60)
-    block = next(block for block in model.blocks if isinstance(block, FittedPieces))
+    block = next(block for block in model.blocks if isinstance(block, FittedKmers))
     F = block.features(d2ke.pack(X), 1)
     rows = np.arange(30)
     found = block.as_new(F, rows).astype(np.float64)

@@ -119,8 +119,8 @@ def test_scores_of_pieces_get_the_groups(monkeypatch):
     monkeypatch.setattr("d2ke.models.recipes._SCORED", (100, 100))
     kept = []
     monkeypatch.setattr(
-        "d2ke.models.piece_scores.fit_scores",
-        lambda X, labels, *rest, fit=d2ke.models.piece_scores.fit_scores: (
+        "d2ke.models.kmer_scores.fit_scores",
+        lambda X, labels, *rest, fit=d2ke.models.kmer_scores.fit_scores: (
             kept.append(labels.groups), fit(X, labels, *rest)
         )[1],
     )  # fmt: skip

@@ -9,9 +9,9 @@ from reference import reloaded
 
 import d2ke
 from d2ke.models.blocks import Sample, fit_blocks, fit_fixed
-from d2ke.models.columns import plain_blocks
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import no_labels
+from d2ke.models.table_blocks import plain_blocks
 
 N = 200
 STEMS = [a + b for a in "bdfgklmnprst" for b in "aeiou"]

@@ -158,7 +158,7 @@ BAD = [
     (np.where(np.arange(3) == 1, 1, Y3), {}, "has 1 only in column 1"),
     (Y3.astype(str), {}, "a matrix of <U"),
     (Y3, {"task": "regression"}, "a regression has one target"),
-    (Y3, {"class_weight": "balanced"}, "y has several: give sample_weight"),
+    (Y3, {"class_weight": "balanced"}, "y has several labels an object"),
     (pd.DataFrame(Y3, columns=["a", "b", "a"]), {}, "two columns of one name"),
     (pd.DataFrame({"a": Y3[:, 0], "all": 1}), {}, "has 1 only in column 'all'"),
     (pd.DataFrame({"a": Y3[:, 0], "few": FEW}), {}, r"y\[5\] is <NA> in column 1"),

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import reloaded
-from test_pieces import words
+from test_kmers import words
 
 import d2ke
-from d2ke.models import features, piece_scores, recipes
+from d2ke.models import features, kmer_scores, recipes
+from d2ke.models.kmer_scores import KmerScores, fit_scores
 from d2ke.models.labels import read_labels
-from d2ke.models.piece_scores import PieceScores, fit_scores
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -66,8 +66,8 @@ def ridge_by_definition(S, T, C, weights):
 
 @pytest.mark.parametrize("options", [{}, {"groups": None}, {"weights": None}])
 def test_scores_are_those_of_a_ridge(options, monkeypatch):
-    monkeypatch.setattr(piece_scores, "_TOLERANCE", 1e-5)
-    monkeypatch.setattr(piece_scores, "_COSTS", (1.0,))
+    monkeypatch.setattr(kmer_scores, "_TOLERANCE", 1e-5)
+    monkeypatch.setattr(kmer_scores, "_COSTS", (1.0,))
     y, X = words(60, np.random.default_rng(0))
     rng = np.random.default_rng(1)
     if "groups" in options:
@@ -87,8 +87,8 @@ def test_scores_are_those_of_a_ridge(options, monkeypatch):
     mean = w @ T / w.sum()
     new = S @ ridge_by_definition(S, T, 1.0, w) + mean
     np.testing.assert_allclose(block.features(d2ke.pack(X), 1), new, atol=1e-3)
-    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(piece_scores.ROWS,)))
-    ridge = piece_scores._SparseRidge(None, None, target, rng)
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(kmer_scores.ROWS,)))
+    ridge = kmer_scores._SparseRidge(None, None, target, rng)
     assert ridge.outside.shape == (60, 5)
     if target.groups is not None:
         for group in np.unique(target.groups):
@@ -120,7 +120,7 @@ def hidden_words():
 def test_words_are_told_by_pieces_of_them(hidden_words):
     y, X, model = hidden_words
     block = model.blocks[-1]
-    assert isinstance(block, PieceScores)
+    assert isinstance(block, KmerScores)
     assert block.share >= 0.5
     assert model.R < 1000  # scores leave little to parts, which are 1,536 alone
     assert f"3 x scores of {len(block.omega)} pieces" in str(model)
@@ -154,9 +154,9 @@ def test_shares_of_pieces_are_the_score():
 
 def test_of_many_strings_a_sample_is_scored(monkeypatch):
     y, X = words(300, np.random.default_rng(3))
-    monkeypatch.setattr(piece_scores, "ROWS", 250)
-    monkeypatch.setattr(piece_scores, "_LETTERS", 1000)
-    monkeypatch.setattr(piece_scores, "_PIECES", 150)
+    monkeypatch.setattr(kmer_scores, "ROWS", 250)
+    monkeypatch.setattr(kmer_scores, "_LETTERS", 1000)
+    monkeypatch.setattr(kmer_scores, "_KMERS", 150)
     monkeypatch.setattr(recipes, "SAMPLE", 120)
     monkeypatch.setattr(features, "SAMPLE", 120)
     model = d2ke.d2ke_train(y, X, n_threads=1)
@@ -171,9 +171,9 @@ def test_of_many_strings_a_sample_is_scored(monkeypatch):
 def test_regressions_and_many_classes():
     _, X = words(150, np.random.default_rng(4))
     model = d2ke.d2ke_train([len(x) + x.count("a") / 7 for x in X], X, R=32)
-    assert isinstance(model.blocks[-1], PieceScores)
+    assert isinstance(model.blocks[-1], KmerScores)
     assert model.accuracy > 0.5
     y = np.arange(150) % 70
     with pytest.warns(UserWarning, match="nothing was learned"):
         model = d2ke.d2ke_train(y, X, R=32)
-    assert not any(isinstance(block, PieceScores) for block in model.blocks)
+    assert not any(isinstance(block, KmerScores) for block in model.blocks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features of strings by the pieces that they share with training strings (Nyström)."""
+"""Features of strings by the k-mers that they share with training strings (Nyström)."""
 
 from __future__ import annotations
 
@@ -24,19 +24,33 @@ from d2ke.models.labels import Labels
 from d2ke.models.loo import COSTS, loo_decisions
 from d2ke.objects.container import Objects, of_kind
 
+# Let c_w(x) be how often the word w occurs in the string x, by one of the masks of l letters. The
+# kernel of l letters, and the kernel of strings, with weights v_l, are
+#
+#     k_l(x, y) = sum_w sqrt(c_w(x) c_w(y)) / sqrt(sum_w c_w(x) sum_w c_w(y))
+#     k(x, y)   = sum_l v_l k_l(x, y).
+#
+# v_l is 1 / (n_l (mean_i k_l(x_i, x_i) - mean_ij k_l(x_i, x_j))) for n_l numbers of letters: each
+# kernel varies equally on the training strings; single letters would else count least.
+#
+# The features are those of Nystroem. With landmarks omega_1 ... omega_R among the training strings,
+# K = (k(omega_i, omega_j)) = L L' (Cholesky factors with pivots) and basis = L^-1,
+#
+#     features(x) = basis (k(x, omega_1), ..., k(x, omega_R))',
+#
+# so that features(x)' features(y) = k(x, omega) K^-1 k(omega, y), which is k(x, y) if x or y is a
+# landmark. Strings whose residual, the square of a diagonal entry of L, is below _LEAST of the
+# largest are no landmarks.
 _LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
-_EQUAL = 1e-4  # of the kernel of a string with itself: rounding of products
-_COMPARED = 1024  # strings, at most, that show if both strands pay
-_CLEAR = 2  # standard errors
 _FEATURES = 512  # whose products are computed at once
 _FORMS = {"contiguous": CONTIGUOUS, "gapped": GAPPED}
 
 
 @dataclass(frozen=True, eq=False)
-class FittedPieces(FittedFeatures):
-    """Nyström features of the kernel of strings that share pieces.
+class FittedKmers(FittedFeatures):
+    """Nyström features of the kernel of strings that share k-mers.
 
-    The kernel is the weighted sum of the normalised kernels of pieces of each number of letters.
+    The kernel is the weighted sum of the normalised kernels of k-mers of each number of letters.
     Features of x are its kernel with the landmarks times a basis: their products are the kernel,
     exactly so of landmarks.
 
@@ -47,9 +61,9 @@ class FittedPieces(FittedFeatures):
     basis : ndarray of float32, shape (R, R)
         What the kernel with the landmarks is multiplied with, lower triangular.
     form : {"contiguous", "gapped"}
-        Pieces of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
+        K-mers of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
     strands : {"one", "both"}
-        Whether pieces of the reverse complement count too.
+        Whether k-mers of the reverse complement count too.
     kernel_weights : ndarray of float64
         Of the kernel of each number of letters.
     complements_pay : bool
@@ -74,7 +88,7 @@ class FittedPieces(FittedFeatures):
 
     @property
     def self_kernel(self) -> float:
-        """The kernel of a string with itself, if it is not shorter than the pieces."""
+        """The kernel of a string with itself, if it is not shorter than the k-mers."""
         return float(self.kernel_weights.sum())
 
     def check(self) -> None:
@@ -89,11 +103,11 @@ class FittedPieces(FittedFeatures):
 
     @property
     def words(self) -> piece_kernels.Pieces:
-        """The words that are pieces."""
+        """The words that count as k-mers."""
         return _words(self.form, self.strands)
 
     def describe(self) -> str:
-        """Return the form of the pieces."""
+        """Return the form of the k-mers."""
         both = ", both strands" * (self.strands == "both")
         hint = " (left-out errors are clearly lower with strands='both')" * self.complements_pay
         return f"{self.form} pieces{both}{hint}"
@@ -139,14 +153,15 @@ class FittedPieces(FittedFeatures):
         They lose what is orthogonal to the features of all other landmarks, unless an equal string
         would be the landmark in their place.
         """
-        _, places, landmarks = np.intersect1d(rows, self.sources, return_indices=True)
-        of_landmarks = F[places]
-        others = np.delete(F, places, axis=0) @ of_landmarks.T
-        squares = (of_landmarks**2).sum(axis=1)
-        alone = others.max(axis=0, initial=0) < (1 - _EQUAL) * squares
-        places, columns = places[alone], self.basis[:, landmarks[alone]]
+        _, indices, landmarks = np.intersect1d(rows, self.sources, return_indices=True)
+        landmark_rows = F[indices]
+        others = np.delete(F, indices, axis=0) @ landmark_rows.T
+        squares = (landmark_rows**2).sum(axis=1)
+        # Products are rounded: equal strings have 1e-4 of the kernel with itself less.
+        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * squares
+        indices, columns = indices[alone], self.basis[:, landmarks[alone]]
         F = F.copy()
-        F[places] -= (columns / (columns**2).sum(axis=0)).T
+        F[indices] -= (columns / (columns**2).sum(axis=0)).T
         return F
 
     def landmark_weights(self, weights: np.ndarray) -> np.ndarray:
@@ -156,15 +171,15 @@ class FittedPieces(FittedFeatures):
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces(UnfittedBlock):
-    """A block of features of strings by their pieces, before it is fitted.
+class Kmers(UnfittedBlock):
+    """A block of features of strings by their k-mers, before it is fitted.
 
     Attributes
     ----------
     R : int
         Number of landmarks, at most.
     form, strands
-        Those of `FittedPieces`.
+        Those of `FittedKmers`.
     """
 
     R: int
@@ -176,40 +191,40 @@ class Pieces(UnfittedBlock):
 
     members: ClassVar[tuple[str, ...]] = ()
 
-    def resized(self, R: int) -> Pieces:
+    def resized(self, R: int) -> Kmers:
         """Return the block with at most R landmarks."""
         return replace(self, R=R)
 
-    def fit(self, sample: Sample, seed: Any) -> FittedPieces | None:
+    def fit(self, sample: Sample, seed: Any) -> FittedKmers | None:
         """Draw landmarks from a sample, and weigh the kernels of each number of letters."""
         return self.fit_features(sample, seed)[0]
 
-    def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedPieces | None, np.ndarray]:
+    def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedKmers | None, np.ndarray]:
         """Fit the block; return the features of the sample too."""
-        X, places = sample.objects, np.arange(len(sample.rows))
+        X, indices = sample.objects, np.arange(len(sample.rows))
         check_strands("X", X, self.strands)
-        if len(places) > self.R:
+        if len(indices) > self.R:
             rng = np.random.default_rng(seed)
-            places = np.sort(rng.choice(places, self.R, replace=False))
-        landmarks, n_threads = take(X, places), team_size(sample.n_threads)
+            indices = np.sort(rng.choice(indices, self.R, replace=False))
+        landmarks, n_threads = take(X, indices), team_size(sample.n_threads)
         K, weights = _weighed(landmarks, _words(self.form, self.strands), n_threads)
         order, basis = _basis(K)
         if not len(order):
             return None, np.empty((len(sample.rows), 0), np.float32)
-        fitted = FittedPieces(
+        fitted = FittedKmers(
             landmarks[order], basis, self.form, self.strands, weights,
-            self._complements_pay(sample, places, K),
+            self._complements_pay(sample, indices, K),
             name=self.name, family=self.family, column=self.column, sd_power=0.0,
-            sources=sample.rows[places[order]],
+            sources=sample.rows[indices[order]],
         )  # fmt: skip
         of_sample = np.empty((len(sample.rows), len(order)))
-        of_sample[places] = K[:, order]
-        others = np.setdiff1d(np.arange(len(sample.rows)), places, assume_unique=True)
+        of_sample[indices] = K[:, order]
+        others = np.setdiff1d(np.arange(len(sample.rows)), indices, assume_unique=True)
         if len(others):
             of_sample[others] = fitted.kernel(take(X, others), sample.n_threads, sample.progress)
         return fitted, fitted.of_kernel(of_sample, sample.n_threads)
 
-    def _complements_pay(self, sample: Sample, places: np.ndarray, K: np.ndarray) -> bool:
+    def _complements_pay(self, sample: Sample, indices: np.ndarray, K: np.ndarray) -> bool:
         """Return whether left-out errors of DNA are clearly lower with both strands.
 
         The kernel of these objects of the sample is known. A difference is clear if it is twice as
@@ -218,12 +233,12 @@ class Pieces(UnfittedBlock):
         labels = sample.labels
         if not labels.task.k or self.strands == "both" or not is_dna(sample.objects):
             return False
-        chosen = np.linspace(0, len(places), min(len(places), _COMPARED), False).astype(np.int64)
-        rows, n_threads = places[chosen], team_size(sample.n_threads)
+        chosen = np.linspace(0, len(indices), min(len(indices), 1024), False).astype(np.int64)
+        rows, n_threads = indices[chosen], team_size(sample.n_threads)
         both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
         one = K[chosen[:, None], chosen]
         lower = _left_out_squares(one, labels[rows]) - _left_out_squares(both, labels[rows])
-        return bool(lower.mean() > _CLEAR * lower.std() / np.sqrt(len(lower)))
+        return bool(lower.mean() > 2 * lower.std() / np.sqrt(len(lower)))
 
 
 def _weighed(

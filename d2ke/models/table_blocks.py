@@ -7,7 +7,6 @@ rows, and so have labels of categories that no training row has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,13 +20,21 @@ from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
 
 _MOST_LABELS = 4096
-_CENTRES = 32
-_FAR = 1e6  # deviations; float32 does not hold any number
-_FEW = 2  # different numbers, which have no curve
+
+
+class _OneFeature(FeatureBlock):
+    """A block of one feature, which explanations describe as the block."""
+
+    R = 1
+
+    @property
+    def omega(self) -> list[str]:
+        """Describe the feature."""
+        return [self.describe()]
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers(FeatureBlock):
+class Numbers(_OneFeature):
     """Standardised numbers.
 
     Attributes
@@ -44,16 +51,6 @@ class Numbers(FeatureBlock):
     sd: float = 1.0
     rounding: float = 0.0
 
-    @property
-    def R(self) -> int:
-        """One feature."""
-        return 1
-
-    @property
-    def omega(self) -> list[str]:
-        """Describe the feature, for explanations."""
-        return [self.describe()]
-
     def fit(self, sample: Sample, seed: Any) -> Numbers:
         """Return the block with the moments of the sample."""
         values = sample.objects
@@ -69,7 +66,8 @@ class Numbers(FeatureBlock):
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the standardised numbers."""
-        return np.clip(self.standardized(X), -_FAR, _FAR)[:, None].astype(np.float32)
+        z = np.clip(self.standardized(X), -1e6, 1e6)  # float32 does not hold any number
+        return z[:, None].astype(np.float32)
 
     def standardized(self, numbers: np.ndarray) -> np.ndarray:
         """Return numbers less the mean, in deviations."""
@@ -97,15 +95,12 @@ class NearNumbers(FeatureBlock):
     centres: Any = ()
     gamma: Any = ()
 
+    kinds = 1  # of distances
+
     @property
     def R(self) -> int:
         """Number of quantiles."""
         return len(self.centres)
-
-    @property
-    def kinds(self) -> int:
-        """One kind of distances."""
-        return 1
 
     @property
     def omega(self) -> list[str]:
@@ -116,7 +111,7 @@ class NearNumbers(FeatureBlock):
         """Return the block with the quantiles of the sample."""
         numbers = self.numbers.fit(sample, seed)
         z = numbers.standardized(sample.objects)
-        quantiles = (np.arange(_CENTRES) + 0.5) / _CENTRES
+        quantiles = (np.arange(32) + 0.5) / 32
         centres = np.unique(np.quantile(z, quantiles, method="nearest"))
         middle = np.median(np.abs(z[:, None] - centres), axis=0)
         gamma = 1 / np.where(middle > 0, middle, 1.0)
@@ -176,10 +171,10 @@ class Categories(FeatureBlock):
     ) -> np.ndarray:
         """Return which label each row has."""
         Z = np.repeat(np.asarray(self.fill)[None], len(X), axis=0)
-        places = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
-        is_label = self.labels[places] == X
+        indices = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
+        is_label = self.labels[indices] == X
         Z[is_label] = 0.0
-        Z[is_label, places[is_label]] = 1.0
+        Z[is_label, indices[is_label]] = 1.0
         return Z
 
     def warn_of_unseen(self, column: Column) -> None:
@@ -196,18 +191,8 @@ class Categories(FeatureBlock):
 
 
 @dataclass(frozen=True, eq=False)
-class Missing(FeatureBlock):
+class Missing(_OneFeature):
     """Whether an entry is missing: 1, and else 0."""
-
-    @property
-    def R(self) -> int:
-        """One feature."""
-        return 1
-
-    @property
-    def omega(self) -> list[str]:
-        """Describe the feature, for explanations."""
-        return [self.describe()]
 
     def fit(self, sample: Sample, seed: Any) -> Missing:
         """Return the block with the feature of missing entries."""
@@ -220,29 +205,17 @@ class Missing(FeatureBlock):
         return np.zeros((len(X), 1), np.float32)
 
 
-def _numbers(name: str, column: Column) -> list[AnyBlock]:
-    numbers = Numbers(name=name, family=name, column=name)
-    near = NearNumbers(numbers, name=f"{name}: near", family=f"{name}: near", column=name)
-    return [numbers, near] if len(np.unique(column.values)) > _FEW else [numbers]
-
-
-def _categories(name: str, column: Column) -> list[AnyBlock]:
-    return [Categories(name=name, family=name, column=name)]
-
-
-# The blocks of each kind of columns that need no distance.
-_BY_KIND: dict[str, Callable[[str, Column], list[AnyBlock]]] = {
-    "numbers": _numbers,
-    "categories": _categories,
-}
-
-
 def plain_blocks(records: Records) -> list[AnyBlock]:
     """Return the blocks of columns of numbers and categories, and of missing entries."""
     blocks: list[AnyBlock] = []
     for name, column in records.columns.items():
-        if column.kind in _BY_KIND and len(column.rows):
-            blocks += _BY_KIND[column.kind](name, column)
+        if column.kind == "categories" and len(column.rows):
+            blocks.append(Categories(name=name, family=name, column=name))
+        if column.kind == "numbers" and len(column.rows):
+            blocks.append(numbers := Numbers(name=name, family=name, column=name))
+            if len(np.unique(column.values)) > 2:  # two numbers have no curve
+                near = f"{name}: near"
+                blocks.append(NearNumbers(numbers, name=near, family=near, column=name))
     for name, column in records.columns.items():
         if column.missing.any():
             of_objects = isinstance(column.values, Objects)

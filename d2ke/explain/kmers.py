@@ -10,12 +10,12 @@ import numpy as np
 from d2ke.distances.masks import Mask
 from d2ke.distances.piece_kernels import Strings, packed_strings
 from d2ke.distances.strands import DNA
-from d2ke.models.pieces import FittedPieces
+from d2ke.models.kmers import FittedKmers
 from d2ke.objects.container import Objects
 
 
 def piece_shares(
-    block: FittedPieces, x: Objects, weights: np.ndarray, limit: int
+    block: FittedKmers, x: Objects, weights: np.ndarray, limit: int
 ) -> tuple[dict[str, Any], ...]:
     """Return the pieces of x that add most to a decision, the largest first.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scores of strings by all pieces that occur in them: features of a linear model of its own."""
+"""Scores of strings by all k-mers that occur in them: features of a linear model of its own."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ from d2ke.objects.letter_pieces import counted_pieces, select_pieces
 
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
-_PIECES = 1 << 18
-_FOLDS = 5
+_KMERS = 1 << 18
 _POWER = 0.25  # of the standard deviations that features are divided by
-_FEW = 4096  # strings: of more, one fold chooses C
 _COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
 _TOLERANCE, _STEPS = 0.01, 100  # of conjugate gradients: residual over target, iterations
 _TINY = np.finfo(np.float32).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class PieceScores(FittedFeatures):
-    """Scores of strings, one for each class, from the pieces that occur in them.
+class KmerScores(FittedFeatures):
+    """Scores of strings, one for each class, from the k-mers that occur in them.
 
-    A score is the decision of a ridge on sparse features, one for each piece of 1 to 6 letters that
+    A score is the decision of a ridge on sparse features, one for each k-mer of 1 to 6 letters that
     at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
-    infinity, which is 1 if the piece occurs and else 0. Each feature is divided by its standard
+    infinity, which is 1 if the k-mer occurs and else 0. Each feature is divided by its standard
     deviation to the power 1/4. The ridge is solved by conjugate gradients. The scores of a training
     string are those of a ridge without its fold of five, so that the model that has them as
     features does not trust them too much.
@@ -42,15 +40,15 @@ class PieceScores(FittedFeatures):
     Attributes
     ----------
     omega : Objects
-        P pieces with marks of ends, by length. A piece without its last letter is one of them.
+        P k-mers with marks of ends, by length. A k-mer without its last letter is one of them.
     marks : mapping of str to letter
         Arguments of `mark_ends`.
     weights : ndarray of float32, shape (P, R)
-        What a piece adds to each score.
+        What a k-mer adds to each score.
     offset : ndarray of float64, shape (R,)
-        The score of a string without pieces.
+        The score of a string without k-mers.
     deviation : ndarray of float32, shape (P,)
-        Standard deviation of the occurrence of each piece.
+        Standard deviation of the occurrence of each k-mer.
     rows : ndarray of int64, shape (m,)
         The training strings that the scores come from, sorted.
     hidden : ndarray of float32, shape (m, R)
@@ -72,7 +70,7 @@ class PieceScores(FittedFeatures):
         return len(self.offset)
 
     def describe(self) -> str:
-        """Return the number of pieces."""
+        """Return the number of k-mers."""
         return f"scores of {len(self.omega)} pieces"
 
     def features(
@@ -81,13 +79,13 @@ class PieceScores(FittedFeatures):
         """Return the scores of strings; of training strings those without their folds."""
         scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
         if rows is not None:
-            places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
-            is_training_row = self.rows[places] == rows
-            scores[is_training_row] = self.hidden[places[is_training_row]]
+            indices = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            is_training_row = self.rows[indices] == rows
+            scores[is_training_row] = self.hidden[indices[is_training_row]]
         return scores
 
     def occurrences(self, X: Objects) -> Any:
-        """Return which pieces occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
+        """Return which k-mers occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
         marked = mark_ends(X, **self.marks)
         return _occurrences(marked, self.omega, self._levels)
 
@@ -97,8 +95,8 @@ class PieceScores(FittedFeatures):
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredPieces(UnfittedBlock):
-    """The block of `PieceScores` before it is fitted.
+class ScoredKmers(UnfittedBlock):
+    """The block of `KmerScores` before it is fitted.
 
     Attributes
     ----------
@@ -114,17 +112,17 @@ class ScoredPieces(UnfittedBlock):
     supervised: ClassVar[bool] = True
     own_rows: ClassVar[int] = ROWS
 
-    def resized(self, R: int) -> ScoredPieces:
+    def resized(self, R: int) -> ScoredKmers:
         """Return itself: the labels fix the number of scores."""
         return self
 
-    def fit(self, sample: Sample, seed: Any) -> PieceScores | None:
-        """Fit scores to labelled strings; None if all pieces occur in every string."""
+    def fit(self, sample: Sample, seed: Any) -> KmerScores | None:
+        """Fit scores to labelled strings; None if all k-mers occur in every string."""
         return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
 
 
-def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> PieceScores | None:
-    """Fit scores to training strings; None if all pieces occur in every string."""
+def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> KmerScores | None:
+    """Fit scores to training strings; None if all k-mers occur in every string."""
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
     if X.lengths.sum() > _LETTERS:
         order = rng.permutation(len(X))
@@ -135,8 +133,8 @@ def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> Pi
     marked = mark_ends(X, **marks)
     count, place, length = counted_pieces(marked, 6)
     minimum = 2
-    if np.count_nonzero(count >= minimum) > _PIECES:
-        minimum = int(np.partition(count, -_PIECES)[-_PIECES]) + 1
+    if np.count_nonzero(count >= minimum) > _KMERS:
+        minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
     kept = np.flatnonzero(count >= minimum)
     omega = select_pieces(marked, place[kept], length[kept])
     share = count[kept] / len(X)
@@ -148,7 +146,7 @@ def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> Pi
     S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
     ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
     weights, hidden = ridge.fit()
-    return PieceScores(
+    return KmerScores(
         omega, marks, (unit[:, None] * weights).astype(np.float32),
         ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
         hidden=hidden.astype(np.float32), name="pieces", family="pieces",
@@ -164,7 +162,7 @@ class _SparseRidge:
         self.mean = self.weights @ self.T / self.weights.sum()
         codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
         distinct, codes = np.unique(codes, return_inverse=True)
-        n_folds = min(_FOLDS, len(distinct))
+        n_folds = min(5, len(distinct))
         self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
         self.outside = self.folds[:, None] != np.arange(n_folds)
 
@@ -173,7 +171,8 @@ class _SparseRidge:
 
         They are of the C of the least squared error. Each solution begins with one that is near.
         """
-        held_out = self.outside if len(self.T) <= _FEW else self.outside[:, :1]
+        # Of many strings, one fold chooses C.
+        held_out = self.outside if len(self.T) <= 4096 else self.outside[:, :1]
         best: tuple[float, float, np.ndarray, np.ndarray] | None = None
         start = None
         for C in _COSTS:
@@ -222,12 +221,12 @@ class _SparseRidge:
         target = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
         goal = _TOLERANCE**2 * (target**2).sum(axis=0)
 
-        def of_pieces(a: np.ndarray) -> np.ndarray:
+        def kmer_weights(a: np.ndarray) -> np.ndarray:
             rows = roots * a
             return S.T @ rows - np.outer(centre, rows.sum(axis=0))
 
         def image(a: np.ndarray) -> np.ndarray:
-            u = of_pieces(a)
+            u = kmer_weights(a)
             return roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * a
 
         a = np.zeros_like(target) if start is None else start * (roots > 0)
@@ -243,27 +242,27 @@ class _SparseRidge:
             before, squares = squares, (r**2).sum(axis=0)
             direction *= squares / np.maximum(before, _TINY)
             direction += r
-        weights: np.ndarray = scale * of_pieces(a).astype(np.float64)
+        weights: np.ndarray = scale * kmer_weights(a).astype(np.float64)
         return weights, a
 
 
-def _levels(pieces: Objects) -> list[np.ndarray]:
-    """Return the codes of the pieces of each length: rank of the prefix, then the last letter."""
-    lengths, base = pieces.lengths, len(pieces.alphabet)
-    ranks, levels = np.zeros(len(pieces), np.int64), []
+def _levels(kmers: Objects) -> list[np.ndarray]:
+    """Return the codes of the k-mers of each length: rank of the prefix, then the last letter."""
+    lengths, base = kmers.lengths, len(kmers.alphabet)
+    ranks, levels = np.zeros(len(kmers), np.int64), []
     for length in range(1, int(lengths.max(initial=0)) + 1):
         longer = np.flatnonzero(lengths >= length)
-        codes = ranks[longer] * base + pieces.values[pieces.offsets[longer] + length - 1]
+        codes = ranks[longer] * base + kmers.values[kmers.offsets[longer] + length - 1]
         levels.append(codes[lengths[longer] == length])
         ranks[longer] = np.searchsorted(levels[-1], codes)
     return levels
 
 
-def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> Any:
-    """Return which pieces occur in strings with the same kind of letters, sparse and float32."""
-    base = len(pieces.alphabet)
-    letter_places = np.minimum(np.searchsorted(pieces.alphabet, X.alphabet), max(base - 1, 0))
-    codes = np.where(pieces.alphabet[letter_places] == X.alphabet, letter_places, -1)[X.values]
+def _occurrences(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> Any:
+    """Return which k-mers occur in strings with the same kind of letters, sparse and float32."""
+    base = len(kmers.alphabet)
+    letters_of_kmers = np.minimum(np.searchsorted(kmers.alphabet, X.alphabet), max(base - 1, 0))
+    codes = np.where(kmers.alphabet[letters_of_kmers] == X.alphabet, letters_of_kmers, -1)[X.values]
     owner = np.repeat(np.arange(len(X)), X.lengths)
     left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
     starts, ranks, first = np.arange(len(owner)), np.zeros(len(owner), np.int64), 0
@@ -274,12 +273,12 @@ def _occurrences(X: Objects, pieces: Objects, levels: Sequence[np.ndarray]) -> A
         letters = codes[starts + length - 1]
         children = ranks * base + letters
         ranks = np.minimum(np.searchsorted(level, children), len(level) - 1)
-        is_piece = (letters >= 0) & (level[ranks] == children)
-        starts, ranks = starts[is_piece], ranks[is_piece]
+        is_kmer = (letters >= 0) & (level[ranks] == children)
+        starts, ranks = starts[is_kmer], ranks[is_kmer]
         by_level.append((owner[starts], first + ranks))
         first += len(level)
     rows, columns = map(np.concatenate, zip(*by_level, strict=True))
     counts = (np.ones(len(rows), np.float32), (rows, columns))
-    result = sparse.csr_array(counts, shape=(len(X), len(pieces)))  # adds up what is there twice
+    result = sparse.csr_array(counts, shape=(len(X), len(kmers)))  # adds up what is there twice
     result.data[:] = 1
     return result

@@ -3,33 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import numpy as np
 
 from d2ke.distances.window_rows import normalized_windows
-from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.views import apply_views, difference, standardize, view_name
-from d2ke.models.windows import _RADIUS, Window, Windows
+from d2ke.models.windows import RADIUS, Window, Windows
 from d2ke.objects.container import Objects
 
 
 def is_slope(block: FittedBlock) -> bool:
     """Return whether a block sees differences."""
     return difference in map(_function, block.views)
-
-
-def keeps_steps(block: FittedFeatures) -> TypeGuard[FittedBlock]:
-    """Return whether a block has windows and sees each step of a series at its place."""
-    if not isinstance(block, FittedBlock):
-        return False
-    functions = list(map(_function, block.views))
-    return (
-        isinstance(block.omega, Windows)
-        and set(functions) <= {standardize, difference}
-        and functions.count(difference) <= 1
-    )
 
 
 def find_windows(
@@ -54,9 +39,11 @@ def find_windows(
         windows share among all places that are within their thresholds, "longest" ones among those
         of their longest run. None if a view of the block moves steps.
     """
-    if not keeps_steps(block):
+    omega, functions = block.omega, list(map(_function, block.views))
+    if not isinstance(omega, Windows) or not set(functions) <= {standardize, difference}:
         return None
-    omega = block.omega
+    if functions.count(difference) > 1:
+        return None
     series = np.asarray(apply_views(block.views, x)[0], np.float64)
     places = [range(0)] * len(omega)
     steps = np.zeros(series.shape)
@@ -78,7 +65,7 @@ def find_windows(
             if name == "nearby":
                 centres = omega.places[numbers, None].astype(np.float64) * (D.shape[1] - 1)
                 away = np.abs(np.arange(D.shape[1]) - centres)
-                allowed = away <= np.maximum(_RADIUS * len(series), away.min(axis=1, keepdims=True))
+                allowed = away <= np.maximum(RADIUS * len(series), away.min(axis=1, keepdims=True))
                 near = np.where(allowed, D, np.inf)
             if name == "longest":
                 within = _longest_runs(is_near)

@@ -14,8 +14,8 @@ import d2ke
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
 from d2ke.models import recipes
 from d2ke.models.blocks import Sample
+from d2ke.models.kmers import Kmers
 from d2ke.models.labels import no_labels, read_labels
-from d2ke.models.pieces import Pieces
 
 OTHER = dict(zip("ACGT", "TGCA", strict=True))
 
@@ -66,7 +66,7 @@ def kernel_by_definition(X, Y, form, both=False):
 def fitted(X, form, strands="one", R=100, y=None):
     labels = no_labels(len(X)) if y is None else read_labels(y, None)
     sample = Sample(d2ke.pack(X), np.arange(len(X)), labels, 1)
-    return Pieces(R, form, strands).fit_features(sample, np.random.SeedSequence(0))
+    return Kmers(R, form, strands).fit_features(sample, np.random.SeedSequence(0))
 
 
 @given(
@@ -156,7 +156,7 @@ def test_long_strings_have_gaps():
     rng = np.random.default_rng(0)
     for length, form in ((30, "contiguous"), (31, "gapped")):
         X = ["".join(rng.choice(list("ACGT"), length)) for _ in range(20)]
-        assert d2ke.models.recipe(X)[-1] == Pieces(20, form) or (
+        assert d2ke.models.recipe(X)[-1] == Kmers(20, form) or (
             d2ke.models.recipe(X)[-1].form == form
         )
 
