@@ -19,8 +19,10 @@ from d2ke.objects.arrow_columns import (
     plain_type,
     pyarrow,
 )
+from d2ke.objects.compatibility import with_weights
+from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.layouts import Layout
-from d2ke.objects.packed import Packed, code_dtype, offsets_of
+from d2ke.objects.packed import code_dtype, offsets_of
 from d2ke.objects.strings import pack_integers, pack_runs
 from d2ke.objects.tokens import encode, sorted_alphabet
 from d2ke.objects.values import (
@@ -30,7 +32,6 @@ from d2ke.objects.values import (
     check_values,
     is_exact,
 )
-from d2ke.objects.weights import with_weights
 
 
 def holds_objects(column: Any) -> bool:
@@ -39,7 +40,7 @@ def holds_objects(column: Any) -> bool:
     return bool(_letters(kind)) or _is_list(kind)
 
 
-def read_chunks(column: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+def read_chunks(column: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read a chunked array of pyarrow: strings, or lists of numbers, vectors or tokens."""
     if not len(column):
         raise ArgumentError(name, "is empty: at least one object is needed")
@@ -104,7 +105,7 @@ class _Lists:
             before += len(run) // width
 
 
-def _read_vectors(lists: _Lists, layout: Layout, name: str, kind: str) -> Packed:
+def _read_vectors(lists: _Lists, layout: Layout, name: str, kind: str) -> Objects:
     runs, weights, dim, names = lists.runs, None, 1, lists.channel_names
     if _is_weighted(runs[0].type):
         lists.check_nulls(runs, 1, name)
@@ -129,10 +130,11 @@ def _read_vectors(lists: _Lists, layout: Layout, name: str, kind: str) -> Packed
     lengths = np.diff(lists.offsets)
     if (lengths == lengths[0]).all():
         layout.warn(name, int(lengths[0]), dim)
-    packed = Packed(kind, values, lists.offsets, missing=layout.missing, channel_names=names)
+    objects = from_owned(kind, values, lists.offsets, missing=layout.missing, channel_names=names)
     if weights is None:
-        return packed
-    return with_weights(packed, np.split(weights.ravel(), lists.offsets[1:-1]), name)
+        return objects
+    weights = check_values(weights, lists.offsets, False, "weights")
+    return with_weights(objects, from_owned("sets", weights, lists.offsets), name)
 
 
 def _channels(lists: _Lists, runs: list[Any], name: str) -> int:
@@ -188,7 +190,7 @@ def _numbers(
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
-def _read_integers(lists: _Lists, name: str) -> Packed:
+def _read_integers(lists: _Lists, name: str) -> Objects:
     types = pyarrow("an Arrow column").types
     kind = lists.runs[0].type
     if not (types.is_integer(kind) or types.is_null(kind)):
@@ -203,7 +205,7 @@ def _read_integers(lists: _Lists, name: str) -> Packed:
     return pack_integers(symbols.astype(np.int64, copy=False), lists.offsets)
 
 
-def _read_tokens(lists: _Lists, name: str) -> Packed:
+def _read_tokens(lists: _Lists, name: str) -> Objects:
     pa = pyarrow("an Arrow column")
     lists.check_nulls(lists.runs, 1, name)
     encoded = pa.chunked_array(lists.runs).dictionary_encode().unify_dictionaries()
@@ -219,7 +221,7 @@ def _read_tokens(lists: _Lists, name: str) -> Packed:
             encode(token, f"{name}[{i}][{at}]")
     alphabet, rank = sorted_alphabet(entries)
     codes = rank.astype(code_dtype(len(alphabet)))[codes]
-    return Packed("strings", codes, lists.offsets, alphabet, "token")
+    return from_owned("strings", codes, lists.offsets, alphabet, "token")
 
 
 def _letters(kind: Any) -> str | None:
@@ -249,7 +251,7 @@ def _lengths(array: Any) -> NDArray[Any]:
     return np.diff(array.offsets.to_numpy()).astype(np.int64)
 
 
-def _read_text(column: Any, letters: str, name: str) -> Packed:
+def _read_text(column: Any, letters: str, name: str) -> Objects:
     """Pack a column of UTF-8 (letters "str") or binary strings ("bytes"): no object for a row."""
     lengths: list[NDArray[np.int64]] = []
     runs: list[Any] = []

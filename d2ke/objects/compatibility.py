@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.text import listed
-from d2ke.objects.container import Objects, fields_of, objects_of
+from d2ke.objects.container import Objects, with_fields
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.values import channel_names, column_names, refuse_value
 
@@ -44,8 +44,7 @@ def in_order(
     order = channel_order(objects.channel_names, names, name, other_name)
     if order is None:
         return objects
-    values = objects.values[:, order]
-    return objects_of(fields_of(objects)._replace(values=values, channel_names=names))
+    return with_fields(objects, values=objects.values[:, order], channel_names=names)
 
 
 def channel_order(
@@ -83,6 +82,56 @@ def refuse_weights(objects: Objects, name: str, user: str) -> None:
         raise TypeError(
             f"{user} does not use weights, but {name} has them; pack the vectors without weights"
         )
+
+
+def weights_of_items(items: Sequence[Any], name: str) -> list[Any] | None:
+    """Return the weights that all items bring with them, None if they have none."""
+    weights = [getattr(item, "weights", None) for item in items]
+    for i, masses in enumerate(weights):
+        if (masses is None) != (weights[0] is None):
+            raise ArgumentTypeError(
+                name,
+                f"has {'no ' if masses is None else ''}weights, {name}[0] has "
+                f"{'none' if masses is not None else 'some'}; give all of them with weights=",
+                i,
+            )
+    return None if weights[0] is None else weights
+
+
+def with_weights(objects: Objects, weights: Objects, name: str) -> Objects:
+    """Return vectors as sets with these weights, which are sets of numbers."""
+    if objects.kind == "strings":
+        raise TypeError(f"weights go with sets, but {name} holds {objects.kind}")
+    if objects.weights is not None:
+        raise ArgumentTypeError(name, "has weights already")
+    if objects.missing:
+        raise ArgumentTypeError(
+            name, "has values that are missing; no distance takes them and weights"
+        )
+    if len(weights) != len(objects):
+        raise ValueError(
+            f"weights has {len(weights)} arrays, but {name} has {len(objects)} objects"
+        )
+    lengths, counts = objects.lengths, weights.lengths
+    wrong = np.flatnonzero(counts != lengths)
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"weights[{i}] has {counts[i]} weights, but {name}[{i}] has {lengths[i]} vectors"
+        )
+    masses = weights.values.ravel().astype(np.float64)
+    owners = np.repeat(np.arange(len(objects)), lengths)
+    totals = np.bincount(owners, masses, len(objects))
+    wrong = np.flatnonzero(masses < 0)
+    if wrong.size:
+        at = wrong[0]
+        raise ValueError(f"weights[{owners[at]}] has {masses[at]}; weights must be >= 0")
+    # Half of what float64 holds: rounding in another order of summing cannot overflow.
+    wrong = np.flatnonzero((lengths > 0) & ~((totals > 0) & (totals < 2.0**1023)))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"the sum of weights[{i}] must be > 0 and < 2**1023, got {totals[i]}")
+    return with_fields(objects, kind="sets", weights=masses)
 
 
 def refuse_missing(objects: Objects, name: str) -> None:

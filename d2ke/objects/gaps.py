@@ -10,7 +10,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.objects.container import Objects, fields_of, objects_of
+from d2ke.objects.container import Objects, with_fields
 
 
 def check_missing(missing: Any) -> None:
@@ -42,4 +42,4 @@ def fill_gaps(
             series = values[steps, channel]
             series[gap] = np.interp(since[gap], since[~gap], series[~gap])
     counts = {"rule": "interpolate", "values": int(gaps.sum()), "series": len(numbers)}
-    return objects_of(fields_of(objects)._replace(values=values, missing=False)), counts
+    return with_fields(objects, values=values, missing=False), counts

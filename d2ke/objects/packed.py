@@ -1,31 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of every reader: the fields of `Objects`, before they are checked."""
+"""Offsets and indices of packed arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-
-class Packed(NamedTuple):
-    """Arrays that a reader made, or those of `Objects`: the arguments of `from_owned`.
-
-    `missing` is True if NaN may be among the values, for missing entries; `ids` are names of the
-    objects, `channel_names` those of the channels of vectors.
-    """
-
-    kind: str
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    alphabet: NDArray[Any] | None = None
-    letters: str | None = None
-    weights: NDArray[np.float64] | None = None
-    missing: bool = False
-    ids: NDArray[Any] | None = None
-    channel_names: tuple[str, ...] | None = None
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import is_missing
-from d2ke.objects.packed import Packed, code_dtype, offsets_of
+from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.packed import code_dtype, offsets_of
 from d2ke.objects.tokens import holds_tokens, index_tokens
 from d2ke.objects.values import array_of
 
@@ -21,7 +22,7 @@ _SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sor
 _FLAGS = {bool, np.bool_}  # True would be the letter 1
 
 
-def read_strings(items: Sequence[Any], name: str) -> Packed:
+def read_strings(items: Sequence[Any], name: str) -> Objects:
     """Read strings of one type, which is that of the first."""
     types = {kind: _letters(kind) for kind in set(map(type, items))}
     letters = types[type(items[0])]
@@ -41,7 +42,7 @@ def read_strings(items: Sequence[Any], name: str) -> Packed:
     return _read_tokens(items, name) if holds_tokens(items) else _read_integers(items, name)
 
 
-def read_texts(items: Sequence[Any], letters: str) -> Packed:
+def read_texts(items: Sequence[Any], letters: str) -> Objects:
     """Read strings that are all `str`, or all `bytes`; ASCII text is read as bytes."""
     join: Any = "".join if letters == "str" else b"".join
     lengths: list[int] = []
@@ -53,7 +54,7 @@ def read_texts(items: Sequence[Any], letters: str) -> Packed:
     return pack_runs(runs, offsets_of(lengths), letters)
 
 
-def pack_runs(runs: Sequence[Any], offsets: NDArray[np.int64], letters: str) -> Packed:
+def pack_runs(runs: Sequence[Any], offsets: NDArray[np.int64], letters: str) -> Objects:
     """Pack strings that are joined to runs of `str`, or of `bytes`."""
     if letters == "bytes" or all(map(str.isascii, runs)):
         data = [run.encode() for run in runs] if letters == "str" else runs
@@ -61,9 +62,9 @@ def pack_runs(runs: Sequence[Any], offsets: NDArray[np.int64], letters: str) -> 
         table = bytes.maketrans(alphabet, bytes(range(len(alphabet))))
         codes = np.frombuffer(b"".join([run.translate(table) for run in data]), np.uint8)
         symbols = np.frombuffer(alphabet, np.uint8).astype(np.int64)
-        return Packed("strings", codes, offsets, symbols, letters)
+        return from_owned("strings", codes, offsets, symbols, letters)
     data = [np.frombuffer(run.encode("utf-32-le", "surrogatepass"), "<u4") for run in runs]
-    return Packed("strings", *_indexed(np.concatenate(data), offsets), letters)
+    return from_owned("strings", *_indexed(np.concatenate(data), offsets), letters)
 
 
 def distinct_bytes(runs: Iterable[bytes]) -> bytes:
@@ -75,7 +76,7 @@ def distinct_bytes(runs: Iterable[bytes]) -> bytes:
     return letters
 
 
-def _read_integers(items: Sequence[Any], name: str) -> Packed:
+def _read_integers(items: Sequence[Any], name: str) -> Objects:
     sequences = [_integers(item, i, name) for i, item in enumerate(items)]
     offsets = offsets_of(list(map(len, sequences)))
     symbols = np.empty(offsets[-1], dtype=np.int64)
@@ -85,7 +86,7 @@ def _read_integers(items: Sequence[Any], name: str) -> Packed:
     return pack_integers(symbols, offsets)
 
 
-def _read_tokens(items: Sequence[Any], name: str) -> Packed:
+def _read_tokens(items: Sequence[Any], name: str) -> Objects:
     for i, item in enumerate(items):
         if not isinstance(item, (list, tuple, range)) and not (
             isinstance(item, np.ndarray) and item.ndim == 1
@@ -95,7 +96,9 @@ def _read_tokens(items: Sequence[Any], name: str) -> Packed:
             )
     offsets = offsets_of(list(map(len, items)))
     alphabet, codes = index_tokens(items, int(offsets[-1]), name)
-    return Packed("strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token")
+    return from_owned(
+        "strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token"
+    )
 
 
 def _letters(kind: type) -> str:
@@ -121,9 +124,9 @@ def _integers(item: Any, i: int, name: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def pack_integers(symbols: NDArray[Any], offsets: NDArray[np.int64]) -> Packed:
+def pack_integers(symbols: NDArray[Any], offsets: NDArray[np.int64]) -> Objects:
     """Pack integers that are letters, end to end."""
-    return Packed("strings", *_indexed(symbols, offsets), "int")
+    return from_owned("strings", *_indexed(symbols, offsets), "int")
 
 
 def _indexed(

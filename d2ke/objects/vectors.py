@@ -14,8 +14,9 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import is_missing
 from d2ke.objects.columns import type_column
 from d2ke.objects.compatibility import channel_order
+from d2ke.objects.container import Objects, from_owned
 from d2ke.objects.layouts import Layout, is_xarray
-from d2ke.objects.packed import Packed, offsets_of
+from d2ke.objects.packed import offsets_of
 from d2ke.objects.values import (
     array_of,
     as_floats,
@@ -33,7 +34,7 @@ def is_padded(items: Any) -> bool:
     return isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
 
 
-def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Packed:
+def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Objects:
     """Read an (n, length[, dim]) array: rows of one length, or of those of the layout."""
     shape = items.shape[:0:-1] if layout.channels_first else items.shape[1:]
     native = type(items) is np.ndarray and items.dtype.char in "?efd" and items.dtype.isnative
@@ -47,7 +48,7 @@ def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Pa
     values = check_values(values, offsets, layout.missing, name)
     if len(shape) == 2:
         layout.warn(name, *shape)
-    return Packed(kind, values, offsets, missing=layout.missing)
+    return from_owned(kind, values, offsets, missing=layout.missing)
 
 
 def rows_of(items: Any, layout: Layout, name: str) -> list[Any]:
@@ -69,7 +70,7 @@ def read_vectors(
     name: str,
     kind: str,
     padded: tuple[int, ...] | None = None,
-) -> Packed:
+) -> Objects:
     """Read arrays of vectors; `padded` is the (length[, dim]) of the items of one array of all."""
     first = last = order = names = None
     arrays: list[NDArray[Any]] = []
@@ -103,7 +104,7 @@ def read_vectors(
     size = padded if padded is not None else shapes.pop()
     if len(size) == 2 and (padded is not None or not shapes):
         layout.warn(name, *size)
-    return Packed(kind, values, offsets, missing=layout.missing, channel_names=names)
+    return from_owned(kind, values, offsets, missing=layout.missing, channel_names=names)
 
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]:
