@@ -21,8 +21,7 @@ from d2ke.models.near_copies import NearCopies
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.plan import Plan
 from d2ke.models.training_inputs import block_rows
-from d2ke.objects.container import span_of
-from d2ke.objects.stored import StoredObjects
+from d2ke.objects.container import StoredObjects, span_of
 
 _KEPT = 1 << 30  # bytes of features that are kept for the second pass: more take longer
 _WHOLE = 1 << 30  # bytes of features that groups and the hinge loss, which need all at once, take

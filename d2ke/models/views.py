@@ -18,8 +18,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.rounding import constant, plain_deviations
 from d2ke.embedding.scaling import moments
-from d2ke.objects.container import Objects, from_owned, with_fields
-from d2ke.objects.packed import code_dtype, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.arrow_columns import CHANNEL_NAMES, first_null, plain, pyarrow
 from d2ke.objects.compatibility import with_weights
-from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.layouts import Layout
-from d2ke.objects.packed import offsets_of
 from d2ke.objects.strings import index_letters, read_texts, read_tokens
 from d2ke.objects.values import (
     LARGEST_EXACT_INTEGER,

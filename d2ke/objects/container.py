@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from d2ke._base.checks import choice
 from d2ke._ext.frozen import freeze, is_frozen
 from d2ke.objects.arrow_columns import arrow_array
-from d2ke.objects.packed import offsets_of
 from d2ke.objects.tokens import letters_of
 
 OBJECT_KINDS = ("series", "sets", "strings")
@@ -457,3 +456,45 @@ def take(items: Any, which: NDArray[np.integer[Any]]) -> Any:
 
 def _symbols(objects: Objects) -> NDArray[Any]:
     return objects.values if objects.kind != "strings" else objects.alphabet[objects.values]
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+    """Return where items of these lengths begin and end in one buffer, int64."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    if len(lengths):
+        np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest type of indices of so many letters."""
+    return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32
+
+
+class StoredObjects:
+    """Base class of objects that may be larger than memory, such as `d2ke.io.ParquetObjects`.
+
+    Attributes
+    ----------
+    kind, dim, letters, alphabet, lengths, ids, channel_names
+        As those of `Objects`.
+    """
+
+    kind: str
+    dim: int
+    letters: str | None
+    alphabet: Any
+    lengths: np.ndarray
+    ids: np.ndarray | None = None
+    channel_names: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def span(self, start: int, stop: int) -> Objects:
+        """Return consecutive objects, packed."""
+        raise NotImplementedError
+
+    def __getitem__(self, rows: np.ndarray) -> Objects:
+        """Return the objects of some rows, in rising order, packed."""
+        raise NotImplementedError

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +23,10 @@ from d2ke.objects.container import (
     of_kind,
     with_fields,
 )
-from d2ke.objects.ids import index_ids, named, read_ids
 from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.strings import read_strings, read_texts
+from d2ke.objects.tables import index_ids, named, read_ids
 from d2ke.objects.tokens import is_token_list
 from d2ke.objects.values import channel_names, list_of
 from d2ke.objects.vectors import (
@@ -220,7 +220,7 @@ def pack_items(
         return _weighted(items, layout, name, kind, weights)
     if isinstance(items, Objects):
         return _packed_already(items, layout, name, kind)
-    return check_arrays(_reader(items)(items, layout, name, kind))
+    return check_arrays(read_items(items, layout, name, kind))
 
 
 def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None) -> Objects:
@@ -261,6 +261,18 @@ def _masses(weights: Any) -> Objects:
 
 
 # ------------------------------------------------------------------------------ readers
+
+
+def read_items(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
+    """Read items by the reader of their container; what has none is listed."""
+    if isinstance(items, np.ndarray):
+        return read_array(items, layout, name, kind)
+    if is_xarray(items):
+        return read_xarray(items, layout, name, kind)
+    if is_column(items):
+        return read_arrow(items, layout, name, kind)
+    listed = items if isinstance(items, (list, tuple)) else list_of(name, items)
+    return read_sequence(listed, layout, name, kind)
 
 
 def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
@@ -324,30 +336,6 @@ def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Objec
     if layout.channels_first or layout.lengths is not None:
         return read_sequence(column.to_pylist(), layout, name, kind)
     return read_chunks(column, layout, name, kind)
-
-
-def read_iterable(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
-    """Read anything that can be listed; tables and sets are refused."""
-    return read_sequence(list_of(name, items), layout, name, kind)
-
-
-Reader: TypeAlias = Callable[[Any, Layout, str, str | None], Objects]
-
-# The first row whose test is true gives the reader, else items are listed. A new container is a row
-# and its reader.
-READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
-    (lambda items: isinstance(items, (list, tuple)), read_sequence),
-    (lambda items: isinstance(items, np.ndarray), read_array),
-    (is_xarray, read_xarray),
-    (is_column, read_arrow),
-)
-
-
-def _reader(items: Any) -> Reader:
-    for holds, read in READERS:
-        if holds(items):
-            return read
-    return read_iterable
 
 
 def _refuse_lengths(layout: Layout, name: str) -> None:

@@ -14,9 +14,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import is_missing
 from d2ke.objects.columns import type_column
 from d2ke.objects.compatibility import channel_order
-from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.layouts import Layout, is_xarray
-from d2ke.objects.packed import offsets_of
 from d2ke.objects.values import (
     array_of,
     as_floats,
