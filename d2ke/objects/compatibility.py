@@ -144,7 +144,7 @@ def refuse_missing(objects: Objects, name: str) -> None:
 
 def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
     """Warn if no letter of omega is in x, or letters differ from those of x by case only."""
-    if x.letters != omega.letters or not (len(x.values) and len(omega.values)):
+    if x.letters is None or x.letters != omega.letters or not len(x.values) * len(omega.values):
         return
     used = np.unique(omega.values)
     if not np.isin(omega.alphabet[used], x.alphabet).any():

@@ -157,10 +157,7 @@ def fill_missing(
     if isinstance(X, StoredObjects):
         raise ArgumentTypeError("missing", f"fills series in memory only, but {name} is a file")
     if not is_table(X):
-        objects = as_objects(name, X, missing=True)
-        if objects.kind != "series":
-            raise ArgumentTypeError("missing", f"is for series, but {name} holds {objects.kind}")
-        return fill_gaps(objects, name)
+        return fill_gaps(as_objects(name, X, "series", missing=True), name)
     records = pack_table(X, name, kinds or {}, missing=True)
     columns, total = dict(records.columns), {"rule": "interpolate", "values": 0, "series": 0}
     for column_name, column in columns.items():

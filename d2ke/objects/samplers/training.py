@@ -393,9 +393,7 @@ def markov_strings(
     ['bcabcab', 'bcabcabc', 'abc']
     """
     integer("R", R, 1)
-    objects = as_objects("X", X)
-    if objects.kind != "strings":
-        raise TypeError(f"X must hold strings, got {objects!r}")
+    objects = as_objects("X", X, "strings")
     integer("order", order, 1)
     chain = _Chain(objects, order)
     for_lengths, for_values = generator(seed).spawn(2)
