@@ -23,7 +23,7 @@ from d2ke.objects.container import (
     of_kind,
     with_fields,
 )
-from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
+from d2ke.objects.layouts import LAYOUTS, Layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.strings import read_strings, read_texts
 from d2ke.objects.tables import index_ids, named, read_ids
@@ -34,7 +34,6 @@ from d2ke.objects.vectors import (
     read_padded,
     read_vectors,
     rows_of,
-    trimmed,
 )
 
 
@@ -175,7 +174,7 @@ def pack(
             other = "kind='strings'" if lengths is None else "lengths"
             other = "channels_first" if explicit else other
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
-        items, lengths, channels_first = from_layout(items, layout, name)
+        items, lengths, channels_first = LAYOUTS[layout](items, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
     if isinstance(ids, str):
         if missing != "interpolate":
@@ -237,19 +236,20 @@ def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None)
 def _weighted(items: Any, layout: Layout, name: str, kind: str | None, weights: Any) -> Objects:
     """Read items that are given with weights, as sets."""
     _refuse_series(kind, name)
-    if layout.lengths is not None and is_padded(weights):
-        weights = trimmed(weights, layout.lengths, False, "weights")
-    else:
+    masses = _masses(weights, layout.lengths)
+    if layout.lengths is None:
         layout = layout._replace(explicit=True)  # weights fit one reading only
     objects = pack_items(items, layout._replace(weighted=True), name, kind)
-    return with_weights(objects, _masses(weights), name)
+    return with_weights(objects, masses, name)
 
 
-def _masses(weights: Any) -> Objects:
+def _masses(weights: Any, lengths: Any = None) -> Objects:
     """Read weights, of which there is one array for each object, as sets of numbers."""
     column = read_column(weights, "weights")
     if column is not None:
         return as_objects("weights", column, "sets")
+    if lengths is not None and is_padded(weights):
+        return pack_items(weights, Layout(lengths=lengths), "weights", "sets")
     if isinstance(weights, np.ndarray) and weights.dtype.kind == "O":
         if weights.size > max(weights.shape, default=1):
             raise ArgumentError(
@@ -270,7 +270,10 @@ def read_items(items: Any, layout: Layout, name: str, kind: str | None) -> Objec
     if is_xarray(items):
         return read_xarray(items, layout, name, kind)
     if is_column(items):
-        return read_arrow(items, layout, name, kind)
+        column = chunks_of(items, name)
+        if not layout.channels_first and layout.lengths is None:
+            return read_chunks(column, layout, name, kind)
+        items = column.to_pylist()
     listed = items if isinstance(items, (list, tuple)) else list_of(name, items)
     return read_sequence(listed, layout, name, kind)
 
@@ -328,14 +331,6 @@ def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Obje
         return objects
     channels = [dim for dim in items.dims if dim != "time"][-1]
     return with_fields(objects, channel_names=channel_names(items.indexes.get(channels), name))
-
-
-def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
-    """Read a column of pyarrow, pandas or polars, or of any library with Arrow's interface."""
-    column = chunks_of(items, name)
-    if layout.channels_first or layout.lengths is not None:
-        return read_sequence(column.to_pylist(), layout, name, kind)
-    return read_chunks(column, layout, name, kind)
 
 
 def _refuse_lengths(layout: Layout, name: str) -> None:

@@ -58,9 +58,24 @@ def rows_of(items: Any, layout: Layout, name: str) -> list[Any]:
             f"must be a sequence of objects or an (n, length[, dim]) array, got an "
             f"array of shape {items.shape}",
         )
-    if layout.lengths is not None:
-        items = trimmed(items, layout.lengths, layout.channels_first and items.ndim == 3, name)
-    return list_of(name, items)
+    rows = list_of(name, items)
+    if layout.lengths is None:
+        return rows
+    lengths = np.asarray(layout.lengths)
+    if lengths.shape != (len(rows),) or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            f"lengths must be {len(rows)} integers, one for each row of {name}; got "
+            f"{lengths.dtype} of shape {lengths.shape}"
+        )
+    channels_first = layout.channels_first and items.ndim == 3
+    longest = items.shape[2] if channels_first else items.shape[1]
+    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
+    return [
+        row[..., :n] if channels_first else row[:n] for row, n in zip(rows, lengths, strict=True)
+    ]
 
 
 def read_vectors(
@@ -159,23 +174,3 @@ def _of_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
         where = name if column is None else f"{name}[{column!r}]"
         columns.append(type_column(item[column], where).channel(missing=True))
     return np.column_stack(columns) if names != [None] else columns[0]
-
-
-def trimmed(array: NDArray[Any], lengths: Any, channels_first: bool, name: str) -> list[Any]:
-    """Return the rows of a padded array, cut to their lengths."""
-    lengths = np.asarray(lengths)
-    if lengths.shape != (len(array),) or lengths.dtype.kind not in "iu":
-        raise ValueError(
-            f"lengths must be {len(array)} integers, one for each row of {name}; got "
-            f"{lengths.dtype} of shape {lengths.shape}"
-        )
-    if array.ndim < 2:
-        raise ArgumentError(name, f"must be padded, one row for each object; got {array.shape}")
-    longest = array.shape[2] if channels_first else array.shape[1]
-    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
-    if wrong.size:
-        i = wrong[0]
-        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
-    return [
-        row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
-    ]

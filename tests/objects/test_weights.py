@@ -177,7 +177,7 @@ def test_weights_of_random_objects():
 
 
 def test_padded_weights_of_one_dimension_are_refused():
-    with pytest.raises(ValueError, match="weights must be padded"):
+    with pytest.raises(ValueError, match="weights must be a sequence of objects or an"):
         d2ke.pack(np.ones((2, 3)), lengths=[1, 2], weights=np.ones(2))
 
 
