@@ -84,10 +84,10 @@ from .neighbors.outliers import outlier_scores as outlier_scores
 from .neighbors.search import nearest as nearest
 from .neighbors.search import within as within
 from .neighbors.windows import nearest_windows as nearest_windows
+from .objects.compatibility import concatenate as concatenate
 from .objects.container import Objects as Objects
-from .objects.graph_codes import graph_codes as graph_codes
-from .objects.graph_codes import graph_structure as graph_structure
-from .objects.joining import concatenate as concatenate
+from .objects.graphs import graph_codes as graph_codes
+from .objects.graphs import graph_structure as graph_structure
 from .objects.packing import pack as pack
 from .objects.record_packing import categories as categories
 from .objects.record_packing import pack_records as pack_records

@@ -25,7 +25,7 @@ from d2ke.io.features import check_features_path, check_labels
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects, span_of
-from d2ke.objects.ids import read_ids
+from d2ke.objects.tables import read_ids
 
 
 @hinted

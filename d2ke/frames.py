@@ -13,7 +13,7 @@ from scipy import sparse
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke.objects.ids import read_ids
+from d2ke.objects.tables import read_ids
 
 Columns = dict[str, np.ndarray]
 # How each library makes a frame of a dict of arrays, and what pip installs.

@@ -3,8 +3,13 @@
 
 from d2ke.models.windows import windows
 from d2ke.objects.samplers.random_objects import random_series, random_sets, random_strings
-from d2ke.objects.samplers.strings import markov_strings
-from d2ke.objects.samplers.training import noise, resampled, segments, training_objects
+from d2ke.objects.samplers.training import (
+    markov_strings,
+    noise,
+    resampled,
+    segments,
+    training_objects,
+)
 
 __all__ = [
     "markov_strings",

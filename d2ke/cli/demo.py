@@ -35,8 +35,7 @@ from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
 from d2ke.objects.container import Objects
 from d2ke.objects.samplers.random_objects import random_strings
-from d2ke.objects.samplers.strings import markov_strings
-from d2ke.objects.samplers.training import segments, training_objects
+from d2ke.objects.samplers.training import markov_strings, segments, training_objects
 from d2ke.plots.style import COLOURS, legend, panels, title
 
 R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters

@@ -32,7 +32,7 @@ from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import Columns
 from d2ke.objects.fields import labels_of_text
-from d2ke.objects.ids import named
+from d2ke.objects.tables import named
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 

@@ -19,8 +19,7 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import label_array, nested_rows
 from d2ke.dask.workers import later, shared, thread_count
-from d2ke.objects.container import Objects, span_of
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import Objects, offsets_of, span_of
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_records
 from d2ke.objects.tables import is_table

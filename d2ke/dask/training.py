@@ -21,9 +21,8 @@ from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.train import Options, check_keep_sums, train
 from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
-from d2ke.objects.container import Objects
-from d2ke.objects.joining import concatenate
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.compatibility import concatenate
+from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
 

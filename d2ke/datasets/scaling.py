@@ -8,7 +8,7 @@ from d2ke._base.keywords import hinted
 from d2ke._base.rounding import plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.compatibility import refuse_missing
-from d2ke.objects.container import Objects, fields_of, objects_of
+from d2ke.objects.container import Objects, with_fields
 
 
 @hinted
@@ -65,10 +65,6 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
     mean, deviation, largest = moments(train.values)
     deviation = plain_deviations(deviation, largest, train.dtype)
     return tuple(
-        objects_of(
-            fields_of(objects)._replace(
-                values=((objects.values - mean) / deviation).astype(objects.dtype)
-            )
-        )
+        with_fields(objects, values=((objects.values - mean) / deviation).astype(objects.dtype))
         for objects in (train, *others)
     )

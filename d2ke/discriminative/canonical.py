@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from d2ke.objects.graph_codes import splitmix
+from d2ke.objects.graphs import splitmix
 
 _BLOCK = 2**16  # similarities hashed at a time
 _TIE = 1e-9  # scores with a smaller relative difference are tied

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from d2ke._ext import pair_sums
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import offsets_of
 
 
 def cloud(array: np.ndarray) -> np.ndarray:

@@ -15,9 +15,8 @@ from d2ke.distances.masks import GAPPED, Family, Mask
 from d2ke.distances.problem import Report
 from d2ke.distances.strands import N_DNA, dna_codes, with_complements
 from d2ke.distances.string_rows import not_empty
-from d2ke.objects.container import Objects
-from d2ke.objects.joining import common_alphabet
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.compatibility import common_alphabet
+from d2ke.objects.container import Objects, offsets_of
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from d2ke._base.checks import choice, flag, not_negative
 from d2ke._base.errors import ArgumentError
 from d2ke._ext import edits, pairwise, strings
 from d2ke.distances.distance import Distance, no_rounding
+from d2ke.objects.compatibility import common_alphabet
 from d2ke.objects.container import Objects
-from d2ke.objects.joining import common_alphabet
 
 StringSides: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}

@@ -13,8 +13,8 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._ext import strings
 from d2ke.distances.distance import Distance
 from d2ke.distances.string_rows import not_empty, prepare_edits
+from d2ke.objects.compatibility import common_alphabet
 from d2ke.objects.container import Objects
-from d2ke.objects.joining import common_alphabet
 from d2ke.objects.packing import pack
 
 

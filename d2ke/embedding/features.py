@@ -109,7 +109,7 @@ def check_embedding(
             names.y, "is None; draw random objects first, see random_series and its kin"
         )
     pairs = check_pairs(X, omega, distance, params, names)
-    if isinstance(pairs.y, Objects) and pairs.y.kind == "strings":
+    if isinstance(pairs.y, Objects):
         warn_of_letters(pairs.x, pairs.y, names.x, names.y)
     return pairs
 

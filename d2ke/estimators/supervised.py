@@ -27,8 +27,8 @@ from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
 from d2ke.objects.columns import type_column
+from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import Objects
-from d2ke.objects.gaps import check_missing
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_table
 from d2ke.objects.records import Records

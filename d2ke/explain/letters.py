@@ -9,7 +9,7 @@ import numpy as np
 
 from d2ke.distances.string_rows import letter_counts
 from d2ke.models.distance_blocks import FittedBlock
-from d2ke.objects.joining import common_alphabet
+from d2ke.objects.compatibility import common_alphabet
 
 
 def letter_shares(block: FittedBlock, x: Any, gains: np.ndarray) -> tuple[dict[str, Any], ...]:

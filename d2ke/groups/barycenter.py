@@ -25,8 +25,8 @@ from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.groups.median_string import EDITS, edited_strings
 from d2ke.groups.series_average import SeriesAverage
+from d2ke.objects.compatibility import concatenate
 from d2ke.objects.container import Objects, from_owned, take
-from d2ke.objects.joining import concatenate
 from d2ke.objects.packing import as_objects
 
 _SAMPLE = 2000  # objects among which the medoid is searched

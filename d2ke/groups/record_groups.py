@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import connected_components
 from d2ke._base.errors import warn
 from d2ke.groups.pair_weights import Multiplicities
 from d2ke.neighbors.lists import check_graph
+from d2ke.objects.container import offsets_of
 from d2ke.objects.copies import Copies
-from d2ke.objects.packed import offsets_of
 
 _CERTAIN = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
 _FAR = 2.0  # above the probability of any pair

@@ -28,8 +28,8 @@ from d2ke._version import __version__
 from d2ke.io.feature_file import FORMAT, VERSION, as_slice, open_features
 from d2ke.objects.container import Objects
 from d2ke.objects.hdf5 import hdf5_on, put_json, put_objects, put_text
-from d2ke.objects.ids import read_ids
 from d2ke.objects.packing import as_objects
+from d2ke.objects.tables import read_ids
 
 _CHUNK_BYTES = 1 << 20  # what is read, and checked, for one row
 

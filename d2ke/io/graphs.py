@@ -19,7 +19,7 @@ from d2ke._base.keywords import hinted
 from d2ke.io.columns import LabelledObjects
 from d2ke.objects.column_names import NOTHING, Columns
 from d2ke.objects.container import Objects
-from d2ke.objects.graph_codes import graph_codes
+from d2ke.objects.graphs import graph_codes
 from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import pack_records
 

@@ -22,11 +22,10 @@ from d2ke.io.ts import read_ts
 from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import OBJECT_KINDS, of_kind
-from d2ke.objects.gaps import check_missing
-from d2ke.objects.ids import arrow_index, index_level
 from d2ke.objects.record_packing import fill_missing
-from d2ke.objects.tables import Table, check_lengths, columns_of, is_table
+from d2ke.objects.tables import Table, arrow_index, check_lengths, columns_of, index_level, is_table
 
 _ARRAYS = (".npz", ".npy", ".h5", ".hdf5")
 _SEQUENCES = (".fasta", ".fa", ".fna", ".faa", ".fas")

@@ -19,11 +19,9 @@ from d2ke._base.files import open_file
 from d2ke.io.tables import find_roles, without_empty_labels
 from d2ke.objects.arrow_columns import pyarrow
 from d2ke.objects.column_names import Columns
-from d2ke.objects.container import Objects
-from d2ke.objects.ids import arrow_index
+from d2ke.objects.container import Objects, StoredObjects
 from d2ke.objects.packing import pack
-from d2ke.objects.stored import StoredObjects
-from d2ke.objects.tables import Table, columns_of
+from d2ke.objects.tables import Table, arrow_index, columns_of
 
 
 class ParquetObjects(StoredObjects):

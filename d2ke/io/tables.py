@@ -14,12 +14,11 @@ from d2ke._base.text import listed
 from d2ke.io.columns import IDS, STRINGS, TIMES, LabelledObjects
 from d2ke.objects.column_names import LABELS, NOTHING, Columns, find_usual
 from d2ke.objects.fields import looks_numeric
-from d2ke.objects.ids import named
 from d2ke.objects.long_tables import read_long, refuse_targets
 from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import column_of
 from d2ke.objects.records import Records
-from d2ke.objects.tables import Table
+from d2ke.objects.tables import Table, named
 from d2ke.objects.typed import CLOCKS, NOTES, NUMERIC, Typed
 
 _OBJECTS = ("objects", "categories")  # uses of columns that may be strings or lists

@@ -23,8 +23,8 @@ from d2ke.objects.column_names import LABELS, Columns, find_usual
 from d2ke.objects.container import Objects, with_ids
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.hdf5 import get_objects, open_hdf5
-from d2ke.objects.ids import read_ids
 from d2ke.objects.packing import pack
+from d2ke.objects.tables import read_ids
 
 _RAGGED = ("values", "offsets")
 _IDS = ("id", "ids")

@@ -19,7 +19,7 @@ from d2ke._base.threads import team_size
 from d2ke._ext import expansions
 from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.measure import lengths
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import offsets_of
 
 MAX_TERMS = 200_000
 _HOPELESS = 1e9

@@ -19,7 +19,7 @@ from d2ke.measures import fast_gauss, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel
 from d2ke.measures.measure import Measure, as_measures
 from d2ke.objects.compatibility import channel_order
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import offsets_of
 
 _MAX_VALUES = 2**31  # of a feature matrix
 

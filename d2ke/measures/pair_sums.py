@@ -10,7 +10,7 @@ from d2ke._ext import pair_distance, pair_sums
 from d2ke.distances.clouds import cloud
 from d2ke.measures.kernels import Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import Measure
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import offsets_of
 
 
 def norm(points: np.ndarray, vectors: np.ndarray, kernel: Kernel, n_threads: int | None) -> float:

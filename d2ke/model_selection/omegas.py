@@ -162,8 +162,7 @@ def _checked(call: SearchCall, objects: Any) -> Any:
                 f"{_sampler_for(call)}",
             )
         objects = matched(call.X, objects, "X", "sampler")
-        if objects.kind == "strings":
-            warn_of_letters(call.X, objects, "X", "sampler")
+        warn_of_letters(call.X, objects, "X", "sampler")
     if len(objects) != R:
         raise ArgumentError("sampler", f"drew {len(objects)} objects where R is {R}")
     return objects

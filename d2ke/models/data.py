@@ -19,8 +19,7 @@ from d2ke.models.blocks import FittedFeatures, Sample, take
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import Labels
 from d2ke.models.training_inputs import block_rows
-from d2ke.objects.container import span_of
-from d2ke.objects.stored import StoredObjects
+from d2ke.objects.container import StoredObjects, span_of
 
 MAX_KEPT = 1 << 30  # bytes of features that stay in memory
 

@@ -15,7 +15,7 @@ from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.labels import Labels
 from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects
-from d2ke.objects.letter_pieces import counted_pieces, select_pieces
+from d2ke.objects.strings import counted_pieces, select_pieces
 
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together

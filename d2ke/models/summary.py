@@ -12,8 +12,7 @@ import numpy as np
 from d2ke.models.labels import like_amounts
 from d2ke.models.tasks import Classes
 from d2ke.objects.column_names import Columns
-from d2ke.objects.container import from_owned
-from d2ke.objects.packed import code_dtype
+from d2ke.objects.container import code_dtype, from_owned
 
 _ORDER = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
 _SHOWN = 8  # families on one screen

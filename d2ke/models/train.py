@@ -33,9 +33,9 @@ from d2ke.models.solution import (
     sum_products,
 )
 from d2ke.models.training_inputs import Choice, check_size, packed
-from d2ke.objects.gaps import check_missing
+from d2ke.objects.compatibility import check_missing
+from d2ke.objects.container import StoredObjects
 from d2ke.objects.record_packing import fill_missing
-from d2ke.objects.stored import StoredObjects
 
 
 @hinted

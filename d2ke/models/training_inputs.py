@@ -18,11 +18,10 @@ from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.registry import check_kind, find_distance, usual_distance
 from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.models.distance_blocks import Block, FittedBlock
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, StoredObjects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import naming_rows, pack_records
 from d2ke.objects.records import Records
-from d2ke.objects.stored import StoredObjects
 from d2ke.objects.tables import is_table
 from d2ke.objects.values import list_of
 

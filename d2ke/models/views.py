@@ -19,8 +19,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.rounding import constant, plain_deviations
 from d2ke.embedding.scaling import moments
-from d2ke.objects.container import Objects, fields_of, from_owned, objects_of
-from d2ke.objects.packed import code_dtype, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 
@@ -326,7 +325,7 @@ def _marks(objects: Objects) -> dict[str, Any]:
 
 def _with_values(objects: Objects, values: np.ndarray) -> Objects:
     """Return vectors with other values and all else of these."""
-    return objects_of(fields_of(objects)._replace(values=values))
+    return with_fields(objects, values=values)
 
 
 def _vectors(name: str, X: Any) -> Objects:

@@ -22,9 +22,8 @@ from d2ke.neighbors.itself import self_distances
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.strategies import choose_strategy
-from d2ke.objects.container import take
+from d2ke.objects.container import offsets_of, take
 from d2ke.objects.copies import Copies, find_copies, no_copies
-from d2ke.objects.packed import offsets_of
 
 _ENTRIES = 1 << 20  # of neighbours that are repeated at a time
 

@@ -11,7 +11,7 @@ import numpy as np
 from d2ke._ext import isa, near_strings
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import offsets_of
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import numpy as np
 from d2ke._ext import near_strings
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters, not_empty
-from d2ke.objects.container import Objects
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import Objects, offsets_of
 
 _GROUPS = 16  # of letters, by which strings of one length are sorted
 

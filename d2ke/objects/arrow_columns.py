@@ -4,31 +4,22 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.util
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from d2ke._base.errors import ArgumentTypeError
 
-_ROWS = 1 << 20  # of a column that are decoded in one go
 CHANNEL_NAMES = "d2ke channel names"  # a JSON list, in the metadata of the type of the vectors
 _SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
-
-
-def _has_pyarrow() -> bool:
-    try:
-        pyarrow("")
-    except ImportError:
-        return False
-    return True
 
 
 def pyarrow(reason: str) -> Any:
     """Return the module, or say how to install it."""
     try:
+        importlib.import_module("pyarrow.compute")
         return importlib.import_module("pyarrow")
     except ImportError:
         raise ImportError(f"{reason} needs pyarrow: pip install 'd2ke[arrow]'") from None
@@ -47,7 +38,7 @@ def is_column(items: Any) -> bool:
     if not (any(hasattr(items, sign) for sign in _SIGNS) or _is_old(items)):
         return False
     listed = hasattr(items, "to_list") or hasattr(items, "tolist")
-    return not listed or _has_pyarrow()
+    return not listed or importlib.util.find_spec("pyarrow") is not None
 
 
 def chunks_of(items: Any, name: str) -> Any:
@@ -100,6 +91,8 @@ def _is_old(items: Any) -> bool:
 def plain(array: Any) -> Any:
     """Return an array with its values written out: no dictionary, no view of bytes."""
     pa = pyarrow("an Arrow column")
+    if isinstance(array, pa.ChunkedArray):
+        return pa.chunked_array(list(map(plain, array.chunks)))
     types = pa.types
     if types.is_dictionary(array.type):
         values = plain(array.dictionary)
@@ -114,35 +107,9 @@ def plain(array: Any) -> Any:
     return array
 
 
-def plain_type(column: Any) -> Any:
-    """Return the type of what a column holds, written out."""
-    return plain(column.chunk(0)[:0]).type if column.num_chunks else column.type
-
-
-def pieces(column: Any, name: str) -> Iterator[tuple[int, Any]]:
-    """Yield runs of rows of a column, plain and without nulls, and the number of the first row."""
-    row = 0
-    for chunk in column.chunks:
-        step = _ROWS if plain(chunk[:0]).type != chunk.type else max(len(chunk), 1)
-        for low in range(0, len(chunk), step):
-            piece = plain(chunk[low : low + step])
-            i = first_null(piece)
-            if i is not None:
-                raise ArgumentTypeError(
-                    name,
-                    "is None; it must be a string or a sequence of numbers: "
-                    "remove missing objects first (drop_nulls, dropna), or fill them",
-                    row + i,
-                )
-            yield row, piece
-            row += len(piece)
-
-
 def first_null(array: Any) -> int | None:
-    """Return the place of the first null, None if there is none."""
-    if not array.null_count:
-        return None
-    return int(array.is_null().to_numpy(zero_copy_only=False).argmax())
+    """Return the index of the first null, None if there is none."""
+    return int(np.asarray(array.is_null()).argmax()) if array.null_count else None
 
 
 def arrow_array(objects: Any) -> Any:
@@ -150,7 +117,12 @@ def arrow_array(objects: Any) -> Any:
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
     if objects.kind != "strings":
-        vectors, names = _vectors(pa, objects), objects.channel_names
+        vectors, names = pa.array(objects.values.reshape(-1)), objects.channel_names
+        if objects.dim > 1:
+            vectors = pa.FixedSizeListArray.from_arrays(vectors, objects.dim)
+        if objects.weights is not None:
+            fields = [vectors, pa.array(objects.weights)]
+            vectors = pa.StructArray.from_arrays(fields, ["vector", "weight"])
         metadata = None if names is None else {CHANNEL_NAMES: json.dumps(names)}
         kind = pa.large_list(pa.field("item", vectors.type, metadata=metadata))
         buffers = [None, pa.py_buffer(objects.offsets)]
@@ -173,16 +145,6 @@ def arrow_array(objects: Any) -> Any:
             f"objects[{items.index(error.object)}] has the lone surrogate "
             f"{error.object[error.start]!r}, which UTF-8 cannot hold"
         ) from None
-
-
-def _vectors(pa: Any, objects: Any) -> Any:
-    """Return all vectors, with their weights if they have some."""
-    numbers = pa.array(objects.values.reshape(-1))
-    if objects.dim > 1:
-        numbers = pa.FixedSizeListArray.from_arrays(numbers, objects.dim)
-    if objects.weights is None:
-        return numbers
-    return pa.StructArray.from_arrays([numbers, pa.array(objects.weights)], ["vector", "weight"])
 
 
 def _tokens(pa: Any, objects: Any) -> Any:

@@ -225,7 +225,7 @@ def _type_arrow(column: Any, name: str) -> Typed:
     """Type a chunked array of pyarrow."""
     pa, kind = pyarrow(f"reading {name}"), column.type
     if str(kind) in ("string_view", "binary_view"):
-        return _type_arrow(pa.chunked_array([plain(chunk) for chunk in column.chunks]), name)
+        return _type_arrow(plain(column), name)
     types, missing = pa.types, np.asarray(column.is_null(), bool)
     entries = column.drop_null()
     if types.is_null(kind) or (missing.all() and len(missing)):

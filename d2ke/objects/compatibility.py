@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether collections of objects go together: kinds, channels, letters, weights, missing values."""
+"""What goes together: kinds, channels, letters, weights, missing values; and collections joined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke._base.errors import ArgumentError, warn
+from d2ke._base.checks import choice
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.keywords import hinted
 from d2ke._base.text import listed
-from d2ke.objects.container import Objects, fields_of, objects_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.values import channel_names, column_names, refuse_value
 
@@ -44,8 +46,7 @@ def in_order(
     order = channel_order(objects.channel_names, names, name, other_name)
     if order is None:
         return objects
-    values = objects.values[:, order]
-    return objects_of(fields_of(objects)._replace(values=values, channel_names=names))
+    return with_fields(objects, values=objects.values[:, order], channel_names=names)
 
 
 def channel_order(
@@ -85,6 +86,56 @@ def refuse_weights(objects: Objects, name: str, user: str) -> None:
         )
 
 
+def weights_of_items(items: Sequence[Any], name: str) -> list[Any] | None:
+    """Return the weights that all items bring with them, None if they have none."""
+    weights = [getattr(item, "weights", None) for item in items]
+    for i, masses in enumerate(weights):
+        if (masses is None) != (weights[0] is None):
+            raise ArgumentTypeError(
+                name,
+                f"has {'no ' if masses is None else ''}weights, {name}[0] has "
+                f"{'none' if masses is not None else 'some'}; give all of them with weights=",
+                i,
+            )
+    return None if weights[0] is None else weights
+
+
+def with_weights(objects: Objects, weights: Objects, name: str) -> Objects:
+    """Return vectors as sets with these weights, which are sets of numbers."""
+    if objects.kind == "strings":
+        raise TypeError(f"weights go with sets, but {name} holds {objects.kind}")
+    if objects.weights is not None:
+        raise ArgumentTypeError(name, "has weights already")
+    if objects.missing:
+        raise ArgumentTypeError(
+            name, "has values that are missing; no distance takes them and weights"
+        )
+    if len(weights) != len(objects):
+        raise ValueError(
+            f"weights has {len(weights)} arrays, but {name} has {len(objects)} objects"
+        )
+    lengths, counts = objects.lengths, weights.lengths
+    wrong = np.flatnonzero(counts != lengths)
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"weights[{i}] has {counts[i]} weights, but {name}[{i}] has {lengths[i]} vectors"
+        )
+    masses = weights.values.ravel().astype(np.float64)
+    owners = np.repeat(np.arange(len(objects)), lengths)
+    totals = np.bincount(owners, masses, len(objects))
+    wrong = np.flatnonzero(masses < 0)
+    if wrong.size:
+        at = wrong[0]
+        raise ValueError(f"weights[{owners[at]}] has {masses[at]}; weights must be >= 0")
+    # Half of what float64 holds: rounding in another order of summing cannot overflow.
+    wrong = np.flatnonzero((lengths > 0) & ~((totals > 0) & (totals < 2.0**1023)))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"the sum of weights[{i}] must be > 0 and < 2**1023, got {totals[i]}")
+    return with_fields(objects, kind="sets", weights=masses)
+
+
 def refuse_missing(objects: Objects, name: str) -> None:
     """Raise if values of the objects are missing."""
     if objects.missing:
@@ -93,7 +144,7 @@ def refuse_missing(objects: Objects, name: str) -> None:
 
 def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
     """Warn if no letter of omega is in x, or letters differ from those of x by case only."""
-    if x.letters != omega.letters or not (len(x.values) and len(omega.values)):
+    if x.letters is None or x.letters != omega.letters or not len(x.values) * len(omega.values):
         return
     used = np.unique(omega.values)
     if not np.isin(omega.alphabet[used], x.alphabet).any():
@@ -122,3 +173,118 @@ def _shown(objects: Objects, used: NDArray[Any] | None = None) -> str:
     letters = objects.alphabet if used is None else objects.alphabet[used]
     text = ", ".join(map(repr, letters_of(letters[:8], objects.letters)))
     return text + (", ..." if len(letters) > 8 else "")
+
+
+@hinted
+def concatenate(collections: Iterable[Objects]) -> Objects:
+    """Join collections of one kind into one.
+
+    Parameters
+    ----------
+    collections : iterable of Objects
+        At least one; all vectors of the same channels, or all strings of one type
+        of letters. Channels with names are matched by name, in the order of the first collection.
+
+    Returns
+    -------
+    Objects
+        The objects in order. float32 only if all are; the alphabets are merged.
+        If some have weights, the vectors of an object without have 1 / its length. Ids are kept
+        if all have some; they are text if some are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Nothing to join, or collections that do not mix.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> list(d2ke.concatenate([d2ke.pack(["AC"]), d2ke.pack(["GT", "A"])]))
+    ['AC', 'GT', 'A']
+    """
+    joined = list(collections)
+    if not joined:
+        raise ValueError("collections is empty: at least one is needed")
+    for i, objects in enumerate(joined):
+        if not isinstance(objects, Objects):
+            raise TypeError(f"collections[{i}] is {type(objects).__name__}; pack it first")
+        joined[i] = matched(joined[0], objects, "collections[0]", f"collections[{i}]")
+    offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
+    first, ids = joined[0], _joined_ids(joined)
+    if first.kind != "strings":
+        weights = None
+        if any(objects.weights is not None for objects in joined):
+            weights = np.concatenate([_weights_or_equal(objects) for objects in joined])
+        values = np.concatenate([objects.values for objects in joined])
+        missing = any(objects.missing for objects in joined)
+        kind = "sets" if any(objects.kind == "sets" for objects in joined) else "series"
+        names = next((x.channel_names for x in joined if x.channel_names is not None), None)
+        return from_owned(
+            kind, values, offsets, weights=weights, missing=missing, ids=ids, channel_names=names
+        )
+    alphabet, recoded = common_alphabet(joined)
+    values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
+    return from_owned("strings", values, offsets, alphabet, first.letters, ids=ids)
+
+
+def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Return the merged alphabet of strings, and each collection's letters as indices into it."""
+    alphabets, codes = [], []
+    for objects in collections:
+        alphabets.append(objects.alphabet)
+        codes.append(objects.values)
+    merged = np.concatenate(alphabets)
+    merged.sort()
+    merged = merged[np.concatenate(([True], merged[1:] != merged[:-1]))[: len(merged)]]
+    for k, alphabet in enumerate(alphabets):
+        if len(alphabet) < len(merged):
+            codes[k] = merged.searchsorted(alphabet)[codes[k]]
+    return merged, codes
+
+
+def _joined_ids(collections: Sequence[Objects]) -> NDArray[Any] | None:
+    ids = [objects.ids for objects in collections if objects.ids is not None]
+    if len(ids) < len(collections):
+        return None
+    text = any(names.dtype.kind == "U" for names in ids)
+    return np.concatenate([names.astype(str) if text else names for names in ids])
+
+
+def _weights_or_equal(objects: Objects) -> NDArray[np.float64]:
+    if objects.weights is not None:
+        return objects.weights
+    lengths = objects.lengths
+    return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
+
+
+def check_missing(missing: Any) -> None:
+    """Refuse anything but None and "interpolate"."""
+    if missing is not None:
+        choice("missing", missing, ["interpolate"])
+
+
+def fill_gaps(
+    objects: Objects, name: str, times: Sequence[np.ndarray] | None = None
+) -> tuple[Objects, dict[str, Any]]:
+    """Fill in NaN of each channel, linearly between its neighbours in time; ends are repeated.
+
+    `times` are those of each series, by default its steps. The dict has the rule, and how many
+    values of how many series were filled, as a model keeps them.
+    """
+    values = objects.values.copy()
+    gaps = np.isnan(values)
+    rows = np.flatnonzero(gaps.any(axis=1))
+    numbers = np.unique(np.searchsorted(objects.offsets, rows, side="right") - 1)
+    for i in numbers.tolist():
+        steps = slice(objects.offsets[i], objects.offsets[i + 1])
+        since = np.arange(len(values[steps])) if times is None else times[i]
+        for channel, gap in enumerate(gaps[steps].T):
+            if gap.all():
+                called = "" if objects.ids is None else f"({objects.ids[i].item()!r}) "
+                problem = f"{called}has no value in channel {channel}, so none can be filled in"
+                raise ArgumentError(name, problem, i)
+            series = values[steps, channel]
+            series[gap] = np.interp(since[gap], since[~gap], series[~gap])
+    counts = {"rule": "interpolate", "values": int(gaps.sum()), "series": len(numbers)}
+    return with_fields(objects, values=values, missing=False), counts

@@ -14,15 +14,43 @@ from numpy.typing import ArrayLike, NDArray
 from d2ke._base.checks import choice
 from d2ke._ext.frozen import freeze, is_frozen
 from d2ke.objects.arrow_columns import arrow_array
-from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.tokens import letters_of
-from d2ke.objects.weights import WeightedVectors
 
 OBJECT_KINDS = ("series", "sets", "strings")
 LETTER_TYPES = ("str", "bytes", "int", "token")
+_ARRAYS = ("values", "offsets", "alphabet", "weights", "ids")
+_FIELDS = (
+    "kind", "values", "offsets", "alphabet", "letters", "weights", "missing", "ids",
+    "channel_names",
+)  # fmt: skip
 
 _Place: TypeAlias = int | np.integer[Any]
 _Places: TypeAlias = slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
+
+
+class WeightedVectors(np.ndarray[Any, np.dtype[Any]]):
+    """The (length, dim) array of one object of a weighted collection, with its weights.
+
+    Arrays that are computed from it, or cut out of it, have no weights.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (length,), or None
+    """
+
+    weights: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, vectors: NDArray[Any], weights: NDArray[np.float64]) -> WeightedVectors:
+        """Return the vectors, in the same memory, with weights."""
+        item = vectors.view(cls)
+        item.weights = weights
+        return item
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.weights is None:
+            return np.asarray, (self.view(np.ndarray),)
+        return WeightedVectors.of, (self.view(np.ndarray), self.weights)
 
 
 class Objects:
@@ -79,10 +107,7 @@ class Objects:
     ['p2', 'p3']
     """
 
-    __slots__ = (
-        "alphabet", "channel_names", "ids", "kind", "letters", "missing", "offsets", "values",
-        "weights",
-    )  # fmt: skip
+    __slots__ = _FIELDS
 
     kind: Literal["series", "sets", "strings"]
     values: NDArray[Any]
@@ -109,36 +134,26 @@ class Objects:
     ):
         if hasattr(self, "kind"):
             raise AttributeError("Objects are immutable; they cannot be initialised again")
-        packed = Packed(
+        names = None if channel_names is None else tuple(channel_names)
+        fields = (
             kind, _copy(values), _copy(offsets), _copy(alphabet), letters, _copy(weights), missing,
-            _copy(ids), None if channel_names is None else tuple(channel_names),
+            _copy(ids), names,
         )  # fmt: skip
-        _check(packed)
-        self._keep(packed)
+        self._keep(fields, check=True)
 
-    def _keep(self, packed: Packed) -> None:
-        """Keep checked arrays where nobody can write to them."""
-        kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names = packed
+    def _keep(self, fields: Sequence[Any], check: bool = False) -> None:
+        """Keep the fields, and the arrays among them where nobody can write to them."""
         keep = object.__setattr__
-        keep(self, "kind", kind)
-        keep(self, "letters", letters)
-        keep(self, "channel_names", channel_names)
-        keep(self, "missing", bool(missing) and kind != "strings" and bool(np.isnan(values).any()))
-        keep(self, "values", values if is_frozen(values) else freeze(values))
-        keep(self, "offsets", offsets if is_frozen(offsets) else freeze(offsets))
-        for name, array in (("alphabet", alphabet), ("weights", weights), ("ids", ids)):
-            keep(self, name, array if array is None or is_frozen(array) else freeze(array))
-
-    def _cut(
-        self, values: NDArray[Any], offsets: NDArray[np.int64], weights: NDArray[np.float64] | None,
-        ids: NDArray[Any] | None,
-    ) -> Objects:  # fmt: skip
-        """Return Objects over arrays cut out of these, which need no check."""
-        packed = Packed(self.kind, values, offsets, self.alphabet, self.letters, weights)
-        objects = object.__new__(Objects)
-        names = self.channel_names
-        objects._keep(packed._replace(missing=self.missing, ids=ids, channel_names=names))
-        return objects
+        for name, field in zip(_FIELDS, fields, strict=True):
+            keep(self, name, field)
+        if check:
+            check_arrays(self)
+        vectors = self.kind != "strings"
+        keep(self, "missing", bool(self.missing) and vectors and bool(np.isnan(self.values).any()))
+        for name in _ARRAYS:
+            array = getattr(self, name)
+            if array is not None and not is_frozen(array):
+                keep(self, name, freeze(np.ascontiguousarray(array)))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"Objects are immutable; cannot set {name!r}")
@@ -147,7 +162,7 @@ class Objects:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Objects, tuple(fields_of(self))
+        return Objects, tuple(getattr(self, name) for name in _FIELDS)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -172,7 +187,7 @@ class Objects:
     @property
     def nbytes(self) -> int:
         """Bytes of memory that the collection holds."""
-        arrays = (self.values, self.offsets, self.alphabet, self.weights, self.ids)
+        arrays = [getattr(self, name) for name in _ARRAYS]
         return sum(array.nbytes for array in arrays if array is not None)
 
     def __len__(self) -> int:
@@ -232,7 +247,8 @@ class Objects:
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
         ids = None if self.ids is None else self.ids[picked]
-        return self._cut(self.values[source], offsets, weights, ids)
+        values = self.values[source]
+        return with_fields(self, values=values, offsets=offsets, weights=weights, ids=ids)
 
     def _places(self, index: Any) -> NDArray[Any]:
         """Return a checked array of integers or booleans."""
@@ -254,7 +270,8 @@ class Objects:
         weights = None if self.weights is None else self.weights[first:last]
         ids = None if self.ids is None else self.ids[start:stop]
         offsets = self.offsets[start : stop + 1] - first
-        return self._cut(self.values[first:last], offsets, weights, ids)
+        values = self.values[first:last]
+        return with_fields(self, values=values, offsets=offsets, weights=weights, ids=ids)
 
     def to_arrow(self) -> Any:
         """Return the objects as an Arrow array, which `pack` reads back.
@@ -327,24 +344,18 @@ def from_owned(
     letters: str | None = None,
     weights: NDArray[np.float64] | None = None,
     missing: bool = False,
-    **names: Any,
+    ids: NDArray[Any] | None = None,
+    channel_names: tuple[str, ...] | None = None,
 ) -> Objects:
-    """Return Objects over arrays that nobody else holds, or those of Objects, without a copy.
-
-    The arguments are the fields of `Packed`, and `names` its `ids` and `channel_names`.
-    """
-    return objects_of(Packed(kind, values, offsets, alphabet, letters, weights, missing, **names))
-
-
-def objects_of(packed: Packed) -> Objects:
-    """Return Objects over the arrays of a reader; see `from_owned`."""
-    values, offsets = np.ascontiguousarray(packed.values), np.ascontiguousarray(packed.offsets)
-    if values is not packed.values or offsets is not packed.offsets:
-        packed = packed._replace(values=values, offsets=offsets)
-    _check(packed)
+    """Return Objects over arrays that fit and that nobody else holds, without copy or check."""
     objects = object.__new__(Objects)
-    objects._keep(packed)
+    objects._keep((kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names))
     return objects
+
+
+def with_fields(objects: Objects, **fields: Any) -> Objects:
+    """Return Objects with some fields of other values, which fit, and all else of these."""
+    return from_owned(**{name: getattr(objects, name) for name in _FIELDS} | fields)
 
 
 def _copy(array: Any) -> Any:
@@ -355,14 +366,14 @@ def _copy(array: Any) -> Any:
     return array if is_frozen(array) else array.copy()
 
 
-def _check(packed: Packed) -> None:
+def check_arrays(objects: Objects) -> Objects:
     """Refuse arrays that do not fit each other: the kernels go where the offsets point.
 
-    Whether the values are finite is checked by `pack` and by readers of files.
+    `pack` and the readers of files check that the values are finite.
     """
-    kind, values, offsets, alphabet, letters, weights, _, ids, channel_names = packed
-    if kind not in OBJECT_KINDS:
-        choice("kind", kind, OBJECT_KINDS)
+    kind, values, offsets, weights = objects.kind, objects.values, objects.offsets, objects.weights
+    alphabet, letters, ids = objects.alphabet, objects.letters, objects.ids
+    choice("kind", kind, OBJECT_KINDS)
     if values is None or offsets is None:
         raise TypeError("values and offsets must be arrays, got None")
     vectors = kind != "strings"
@@ -384,14 +395,13 @@ def _check(packed: Packed) -> None:
         raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
     if ids is not None:
         check_ids(ids, len(offsets) - 1)
-    if channel_names is not None:
-        check_channel_names(channel_names, values.shape[1] if vectors else 0)
+    if objects.channel_names is not None:
+        check_channel_names(objects.channel_names, objects.dim if vectors else 0)
     if vectors:
         if alphabet is not None or letters is not None:
             raise ValueError("alphabet and letters must be None for vectors")
-        return
-    if letters not in LETTER_TYPES:
-        choice("letters", letters, LETTER_TYPES)
+        return objects
+    choice("letters", letters, LETTER_TYPES)
     if alphabet is None or alphabet.ndim != 1 or alphabet.dtype.kind not in "iuS":
         raise TypeError("alphabet must be a one-dimensional array of integers or of tokens")
     if (letters == "token") != (alphabet.dtype.kind == "S"):
@@ -404,6 +414,7 @@ def _check(packed: Packed) -> None:
             raise ValueError(f"alphabet of {letters} must lie between 0 and {limit}")
     if values.size and values.max() >= alphabet.size:
         raise ValueError(f"values must be indices of the {alphabet.size} letters of alphabet")
+    return objects
 
 
 def check_ids(ids: Any, n: int) -> None:
@@ -420,22 +431,17 @@ def check_channel_names(names: tuple[str, ...], dim: int) -> None:
         raise ValueError(f"channel_names must be {dim} different strings, got {names}")
 
 
-def fields_of(objects: Objects) -> Packed:
-    """Return the fields from which `Objects` are made."""
-    return Packed(*[getattr(objects, name) for name in Packed._fields])
-
-
 def of_kind(objects: Objects, kind: str) -> Objects | None:
     """Return the objects as those of a kind, without a copy; None if they are of another kind."""
     if (objects.kind, kind) == ("series", "sets"):
-        return objects_of(fields_of(objects)._replace(kind=kind))
+        return with_fields(objects, kind=kind)
     return objects if objects.kind == kind else None
 
 
 def with_ids(objects: Objects, ids: NDArray[Any]) -> Objects:
     """Return the objects under other names, without a copy."""
     check_ids(ids, len(objects))
-    return objects._cut(objects.values, objects.offsets, objects.weights, ids)
+    return with_fields(objects, ids=ids)
 
 
 def span_of(items: Any, start: int, stop: int) -> Any:
@@ -450,3 +456,45 @@ def take(items: Any, which: NDArray[np.integer[Any]]) -> Any:
 
 def _symbols(objects: Objects) -> NDArray[Any]:
     return objects.values if objects.kind != "strings" else objects.alphabet[objects.values]
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+    """Return where items of these lengths begin and end in one buffer, int64."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    if len(lengths):
+        np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest type of indices of so many letters."""
+    return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32
+
+
+class StoredObjects:
+    """Base class of objects that may be larger than memory, such as `d2ke.io.ParquetObjects`.
+
+    Attributes
+    ----------
+    kind, dim, letters, alphabet, lengths, ids, channel_names
+        As those of `Objects`.
+    """
+
+    kind: str
+    dim: int
+    letters: str | None
+    alphabet: Any
+    lengths: np.ndarray
+    ids: np.ndarray | None = None
+    channel_names: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def span(self, start: int, stop: int) -> Objects:
+        """Return consecutive objects, packed."""
+        raise NotImplementedError
+
+    def __getitem__(self, rows: np.ndarray) -> Objects:
+        """Return the objects of some rows, in rising order, packed."""
+        raise NotImplementedError

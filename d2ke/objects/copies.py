@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke.objects.container import Objects
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.records import Column, Records
 
 _DIGEST_BYTES = 32  # longer objects are compared by their SHA-256

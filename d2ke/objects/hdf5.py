@@ -17,7 +17,7 @@ import numpy as np
 from d2ke._base.damage import damage_of
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, open_file, write_all
-from d2ke.objects.container import Objects, from_owned
+from d2ke.objects.container import Objects, check_arrays, from_owned
 
 _LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
 
@@ -120,7 +120,8 @@ def get_objects(group: h5py.Group) -> Objects:
         raise ValueError(f"{group.name} has negative weights")
     alphabet = group["alphabet"][()] if "alphabet" in group else None
     names = tuple(get_json(group, "channel_names")) if "channel_names" in group else None
-    return from_owned(alphabet=alphabet, channel_names=names, **arrays, **group.attrs)
+    fields = dict(group.attrs) | arrays
+    return check_arrays(from_owned(alphabet=alphabet, channel_names=names, **fields))
 
 
 def put_text(group: h5py.Group, name: str, text: np.ndarray) -> h5py.Dataset:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
-
-LAYOUTS = ("aeon", "tslearn")
 
 
 class Layout(NamedTuple):
@@ -62,11 +61,6 @@ def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' if n > 1 else ''}"
 
 
-def from_layout(items: Any, layout: str, name: str) -> tuple[Any, NDArray[Any] | None, bool]:
-    """Return series of aeon or tslearn, the lengths of padded ones, and if channels come first."""
-    return _from_aeon(items, name) if layout == "aeon" else _from_tslearn(items, name)
-
-
 def _from_aeon(items: Any, name: str) -> tuple[Any, None, bool]:
     """Read (n, channels, length), (n, length), or a list of (channels, length)."""
     if isinstance(items, np.ndarray) and items.dtype.kind not in "OUST":
@@ -110,6 +104,12 @@ def _from_tslearn(items: Any, name: str) -> tuple[Any, NDArray[Any], bool]:
     if missing.size:
         raise ArgumentError(name, "is NaN throughout; leave this series out", missing[0])
     return items, items.shape[1] - present[:, ::-1].argmax(axis=1), False
+
+
+# Functions that return series of a library, the lengths of padded ones, and if channels come first.
+LAYOUTS: dict[str, Callable[[Any, str], tuple[Any, Any, bool]]] = {
+    "aeon": _from_aeon, "tslearn": _from_tslearn
+}  # fmt: skip
 
 
 def is_xarray(items: Any) -> bool:

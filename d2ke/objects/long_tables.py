@@ -12,11 +12,9 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.text import listed
 from d2ke.objects.column_names import LABELS
-from d2ke.objects.container import Objects, from_owned
-from d2ke.objects.gaps import fill_gaps
-from d2ke.objects.ids import arrow_index
-from d2ke.objects.packed import offsets_of
-from d2ke.objects.tables import Table, check_lengths, columns_of
+from d2ke.objects.compatibility import fill_gaps
+from d2ke.objects.container import Objects, from_owned, offsets_of
+from d2ke.objects.tables import Table, arrow_index, check_lengths, columns_of
 from d2ke.objects.typed import CLOCKS, NUMERIC
 
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,23 +14,27 @@ from d2ke._base.keywords import hinted
 from d2ke._base.labels import entries_of
 from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
 from d2ke.objects.arrow_packing import read_chunks
-from d2ke.objects.compatibility import refuse_missing
+from d2ke.objects.compatibility import refuse_missing, weights_of_items, with_weights
 from d2ke.objects.container import (
     OBJECT_KINDS,
     Objects,
-    fields_of,
-    objects_of,
+    WeightedVectors,
+    check_arrays,
     of_kind,
+    with_fields,
 )
-from d2ke.objects.ids import index_ids, named, read_ids
-from d2ke.objects.layouts import LAYOUTS, Layout, from_layout, from_xarray, is_xarray
+from d2ke.objects.layouts import LAYOUTS, Layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
-from d2ke.objects.packed import Packed
 from d2ke.objects.strings import read_strings, read_texts
+from d2ke.objects.tables import index_ids, named, read_ids
 from d2ke.objects.tokens import is_token_list
 from d2ke.objects.values import channel_names, list_of
-from d2ke.objects.vectors import is_padded, read_padded, read_vectors, rows_of, trimmed
-from d2ke.objects.weights import WeightedVectors, weights_of_items, with_weights
+from d2ke.objects.vectors import (
+    is_padded,
+    read_padded,
+    read_vectors,
+    rows_of,
+)
 
 
 @hinted
@@ -170,7 +174,7 @@ def pack(
             other = "kind='strings'" if lengths is None else "lengths"
             other = "channels_first" if explicit else other
             raise TypeError(f"{other} does not go with layout={layout!r}, which says how {name} is")
-        items, lengths, channels_first = from_layout(items, layout, name)
+        items, lengths, channels_first = LAYOUTS[layout](items, name)
         explicit, kind = True, kind or ("series" if weights is None else "sets")
     if isinstance(ids, str):
         if missing != "interpolate":
@@ -212,10 +216,10 @@ def pack_items(
 ) -> Objects:
     """Pack what `pack` takes; its other arguments are checked and in the layout."""
     if weights is not None:
-        return objects_of(_weighted(items, layout, name, kind, weights))
+        return _weighted(items, layout, name, kind, weights)
     if isinstance(items, Objects):
         return _packed_already(items, layout, name, kind)
-    return objects_of(_reader(items)(items, layout, name, kind))
+    return check_arrays(read_items(items, layout, name, kind))
 
 
 def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None) -> Objects:
@@ -229,29 +233,52 @@ def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None)
     return objects
 
 
-def _weighted(items: Any, layout: Layout, name: str, kind: str | None, weights: Any) -> Packed:
+def _weighted(items: Any, layout: Layout, name: str, kind: str | None, weights: Any) -> Objects:
     """Read items that are given with weights, as sets."""
     _refuse_series(kind, name)
+    masses = _masses(weights, layout.lengths)
+    if layout.lengths is None:
+        layout = layout._replace(explicit=True)  # weights fit one reading only
+    objects = pack_items(items, layout._replace(weighted=True), name, kind)
+    return with_weights(objects, masses, name)
+
+
+def _masses(weights: Any, lengths: Any = None) -> Objects:
+    """Read weights, of which there is one array for each object, as sets of numbers."""
     column = read_column(weights, "weights")
     if column is not None:
-        weights = [masses.ravel() for masses in as_objects("weights", column, "sets")]
-    elif hasattr(weights, "to_list"):  # a column of Python objects
-        weights = weights.to_list()
-    if layout.lengths is not None and is_padded(weights):
-        weights = trimmed(weights, layout.lengths, False, "weights")
-    else:
-        layout = layout._replace(explicit=True)  # weights fit one reading only
-    if isinstance(items, Objects):
-        packed = fields_of(_packed_already(items, layout, name, kind))
-    else:
-        packed = _reader(items)(items, layout._replace(weighted=True), name, kind)
-    return with_weights(packed, weights, name)
+        return as_objects("weights", column, "sets")
+    if lengths is not None and is_padded(weights):
+        return pack_items(weights, Layout(lengths=lengths), "weights", "sets")
+    if isinstance(weights, np.ndarray) and weights.dtype.kind == "O":
+        if weights.size > max(weights.shape, default=1):
+            raise ArgumentError(
+                "weights", f"must be a row or a column of arrays, got shape {weights.shape}"
+            )
+        weights = weights.ravel()
+    # Those of MATLAB are rows or columns.
+    return as_objects("weights", list(map(np.ravel, list_of("weights", weights))), "sets")
 
 
 # ------------------------------------------------------------------------------ readers
 
 
-def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+def read_items(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
+    """Read items by the reader of their container; what has none is listed."""
+    if isinstance(items, np.ndarray):
+        return read_array(items, layout, name, kind)
+    if is_xarray(items):
+        return read_xarray(items, layout, name, kind)
+    if is_column(items):
+        column = chunks_of(items, name)
+        if not layout.channels_first and layout.lengths is None:
+            return read_chunks(column, layout, name, kind)
+        items = column.to_pylist()
+    listed = items if isinstance(items, (list, tuple)) else list_of(name, items)
+    return read_sequence(listed, layout, name, kind)
+
+
+def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read a list or a tuple of strings, tokens, arrays, or single objects with weights."""
     _refuse_lengths(layout, name)
     if not items:
@@ -277,14 +304,14 @@ def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Pa
         text = isinstance(items[0], (str, bytes)) or is_token_list(filled)
         kind = "strings" if text else "series"
     if kind != "strings":
-        packed = read_vectors(items, layout, name, kind)
-        return packed if weights is None else with_weights(packed, weights, name)
+        objects = read_vectors(items, layout, name, kind)
+        return objects if weights is None else with_weights(objects, _masses(weights), name)
     if layout.channels_first:
         raise TypeError(f"channels_first does not apply to strings, which {name} holds")
     return read_strings(items, name)
 
 
-def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read an array: a padded one of numbers, or a row or a column of objects."""
     if is_padded(items):
         if kind != "strings":
@@ -297,45 +324,13 @@ def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Packe
     return read_sequence([_uncell(item) for item in items.ravel()], layout, name, kind)
 
 
-def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
+def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read a DataArray of xarray, with the names of its channels."""
-    packed = read_array(from_xarray(items, name), layout, name, kind)
-    if packed.kind == "strings" or items.ndim < 3 or layout.channels_first:
-        return packed
+    objects = read_array(from_xarray(items, name), layout, name, kind)
+    if objects.kind == "strings" or items.ndim < 3 or layout.channels_first:
+        return objects
     channels = [dim for dim in items.dims if dim != "time"][-1]
-    return packed._replace(channel_names=channel_names(items.indexes.get(channels), name))
-
-
-def read_arrow(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
-    """Read a column of pyarrow, pandas or polars, or of any library with Arrow's interface."""
-    column = chunks_of(items, name)
-    if layout.channels_first or layout.lengths is not None:
-        return read_sequence(column.to_pylist(), layout, name, kind)
-    return read_chunks(column, layout, name, kind)
-
-
-def read_iterable(items: Any, layout: Layout, name: str, kind: str | None) -> Packed:
-    """Read anything that can be listed; tables and sets are refused."""
-    return read_sequence(list_of(name, items), layout, name, kind)
-
-
-Reader: TypeAlias = Callable[[Any, Layout, str, str | None], Packed]
-
-# The first row whose test is true gives the reader, else items are listed. A new container is a row
-# and its reader.
-READERS: tuple[tuple[Callable[[Any], bool], Reader], ...] = (
-    (lambda items: isinstance(items, (list, tuple)), read_sequence),
-    (lambda items: isinstance(items, np.ndarray), read_array),
-    (is_xarray, read_xarray),
-    (is_column, read_arrow),
-)
-
-
-def _reader(items: Any) -> Reader:
-    for holds, read in READERS:
-        if holds(items):
-            return read
-    return read_iterable
+    return with_fields(objects, channel_names=channel_names(items.indexes.get(channels), name))
 
 
 def _refuse_lengths(layout: Layout, name: str) -> None:

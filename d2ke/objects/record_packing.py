@@ -16,13 +16,11 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.text import listed
 from d2ke.objects.columns import type_column
-from d2ke.objects.container import Objects
-from d2ke.objects.gaps import fill_gaps
-from d2ke.objects.ids import index_ids, named, read_ids
+from d2ke.objects.compatibility import fill_gaps
+from d2ke.objects.container import Objects, StoredObjects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
-from d2ke.objects.stored import StoredObjects
-from d2ke.objects.tables import check_lengths, columns_of, is_table
+from d2ke.objects.tables import check_lengths, columns_of, index_ids, is_table, named, read_ids
 from d2ke.objects.typed import Typed
 
 _LABELS = (str, numbers.Real, Decimal, np.bool_)
@@ -159,10 +157,7 @@ def fill_missing(
     if isinstance(X, StoredObjects):
         raise ArgumentTypeError("missing", f"fills series in memory only, but {name} is a file")
     if not is_table(X):
-        objects = as_objects(name, X, missing=True)
-        if objects.kind != "series":
-            raise ArgumentTypeError("missing", f"is for series, but {name} holds {objects.kind}")
-        return fill_gaps(objects, name)
+        return fill_gaps(as_objects(name, X, "series", missing=True), name)
     records = pack_table(X, name, kinds or {}, missing=True)
     columns, total = dict(records.columns), {"rule": "interpolate", "values": 0, "series": 0}
     for column_name, column in columns.items():

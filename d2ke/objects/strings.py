@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of text, bytes, and sequences of integers or of tokens."""
+"""Readers of text, bytes, and sequences of integers or of tokens; runs of their letters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import is_missing
-from d2ke.objects.packed import Packed, code_dtype, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.tokens import holds_tokens, index_tokens
 from d2ke.objects.values import array_of
 
-_RUN = 1 << 18  # strings or bytes that are looked at in one go, since Ctrl-C is heard between two
-_LETTERS = 1 << 22  # letters that are looked at in one go
+_LETTERS = 1 << 22  # letters that are looked at in one go, since Ctrl-C is heard between two
 _SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
 _FLAGS = {bool, np.bool_}  # True would be the letter 1
 
 
-def read_strings(items: Sequence[Any], name: str) -> Packed:
+def read_strings(items: Sequence[Any], name: str) -> Objects:
     """Read strings of one type, which is that of the first."""
     types = {kind: _letters(kind) for kind in set(map(type, items))}
     letters = types[type(items[0])]
@@ -38,54 +37,29 @@ def read_strings(items: Sequence[Any], name: str) -> Packed:
         )
     if letters != "int":
         return read_texts(items, letters)
-    return _read_tokens(items, name) if holds_tokens(items) else _read_integers(items, name)
+    return read_tokens(items, name) if holds_tokens(items) else _read_integers(items, name)
 
 
-def read_texts(items: Sequence[Any], letters: str) -> Packed:
+def read_texts(items: Sequence[Any], letters: str) -> Objects:
     """Read strings that are all `str`, or all `bytes`; ASCII text is read as bytes."""
-    join: Any = "".join if letters == "str" else b"".join
-    lengths: list[int] = []
-    runs: list[Any] = []
-    for low in range(0, len(items), _RUN):
-        run = items[low : low + _RUN] if len(items) > _RUN else items
-        lengths += map(len, run)
-        runs.append(join(run))
-    return pack_runs(runs, offsets_of(lengths), letters)
+    offsets = offsets_of(list(map(len, items)))
+    if letters == "bytes":
+        return index_letters(np.frombuffer(b"".join(items), np.uint8), offsets, letters)
+    text = "".join(items)
+    if text.isascii():
+        return index_letters(np.frombuffer(text.encode(), np.uint8), offsets, letters)
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    return index_letters(points, offsets, letters)
 
 
-def pack_runs(runs: Sequence[Any], offsets: NDArray[np.int64], letters: str) -> Packed:
-    """Pack strings that are joined to runs of `str`, or of `bytes`."""
-    if letters == "bytes" or all(map(str.isascii, runs)):
-        data = [run.encode() for run in runs] if letters == "str" else runs
-        alphabet = bytes(sorted(distinct_bytes(data)))
-        table = bytes.maketrans(alphabet, bytes(range(len(alphabet))))
-        codes = np.frombuffer(b"".join([run.translate(table) for run in data]), np.uint8)
-        symbols = np.frombuffer(alphabet, np.uint8).astype(np.int64)
-        return Packed("strings", codes, offsets, symbols, letters)
-    data = [np.frombuffer(run.encode("utf-32-le", "surrogatepass"), "<u4") for run in runs]
-    return Packed("strings", *_indexed(np.concatenate(data), offsets), letters)
-
-
-def distinct_bytes(runs: Iterable[bytes]) -> bytes:
-    """Return the different bytes of all runs, in no order."""
-    letters = b""
-    for run in runs:
-        for low in range(0, len(run), _RUN):
-            letters += bytes(set(run[low : low + _RUN].translate(None, letters)))
-    return letters
-
-
-def _read_integers(items: Sequence[Any], name: str) -> Packed:
+def _read_integers(items: Sequence[Any], name: str) -> Objects:
     sequences = [_integers(item, i, name) for i, item in enumerate(items)]
     offsets = offsets_of(list(map(len, sequences)))
-    symbols = np.empty(offsets[-1], dtype=np.int64)
-    for low in range(0, len(items), _RUN):
-        run = sequences[low : low + _RUN]
-        np.concatenate(run, out=symbols[offsets[low] : offsets[low + len(run)]])
-    return pack_integers(symbols, offsets)
+    return index_letters(np.concatenate(sequences), offsets, "int")
 
 
-def _read_tokens(items: Sequence[Any], name: str) -> Packed:
+def read_tokens(items: Sequence[Any], name: str) -> Objects:
+    """Read lists of tokens."""
     for i, item in enumerate(items):
         if not isinstance(item, (list, tuple, range)) and not (
             isinstance(item, np.ndarray) and item.ndim == 1
@@ -95,7 +69,9 @@ def _read_tokens(items: Sequence[Any], name: str) -> Packed:
             )
     offsets = offsets_of(list(map(len, items)))
     alphabet, codes = index_tokens(items, int(offsets[-1]), name)
-    return Packed("strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token")
+    return from_owned(
+        "strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token"
+    )
 
 
 def _letters(kind: type) -> str:
@@ -121,28 +97,52 @@ def _integers(item: Any, i: int, name: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def pack_integers(symbols: NDArray[Any], offsets: NDArray[np.int64]) -> Packed:
-    """Pack integers that are letters, end to end."""
-    return Packed("strings", *_indexed(symbols, offsets), "int")
-
-
-def _indexed(
-    symbols: NDArray[Any], offsets: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """Return each symbol's index among the different ones, the offsets, and these in order."""
+def index_letters(symbols: NDArray[Any], offsets: NDArray[np.int64], letters: str) -> Objects:
+    """Pack strings end to end: each letter becomes its index among the different ones."""
     lowest = int(symbols.min(initial=0))
     span = int(symbols.max(initial=0)) - lowest + 1
     if span > max(_SMALL_TABLE, len(symbols)):
         alphabet, indices = np.unique(symbols, return_inverse=True)
-        return indices.astype(code_dtype(len(alphabet))), offsets, alphabet.astype(np.int64)
+        codes = indices.astype(code_dtype(len(alphabet)))
+        return from_owned("strings", codes, offsets, alphabet.astype(np.int64), letters)
     occurs = np.zeros(span, dtype=bool)
     for low in range(0, len(symbols), _LETTERS):
         occurs[symbols[low : low + _LETTERS] - lowest] = True
-    (places,) = occurs.nonzero()
-    index: NDArray[Any] = np.zeros(span, dtype=code_dtype(len(places)))
-    index[places] = np.arange(len(places))
+    (alphabet,) = occurs.nonzero()
+    index: NDArray[Any] = np.zeros(span, dtype=code_dtype(len(alphabet)))
+    index[alphabet] = np.arange(len(alphabet))
     codes = np.empty(len(symbols), index.dtype)
     for low in range(0, len(symbols), _LETTERS):
         run = slice(low, low + _LETTERS)
         index.take(symbols[run] - lowest, out=codes[run])
-    return codes, offsets, places + lowest
+    return from_owned("strings", codes, offsets, alphabet + lowest, letters)
+
+
+def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count in how many strings each piece of up to `longest` letters is, by length and letters.
+
+    Return the counts, where in the letters of X a piece begins, and its length.
+    """
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
+    base = int(X.values.max(initial=0)) + 1
+    ranks, starts = np.zeros(len(owner), np.int64), np.arange(len(owner))
+    counts, places, lengths = [], [], []
+    for length in range(1, longest + 1):
+        starts = starts[left[starts] >= length]
+        # The rank of a piece among those of its length stands for it, so that no code overflows.
+        codes = ranks[starts] * base + X.values[starts + length - 1]
+        _, firsts, ranks[starts] = np.unique(codes, return_index=True, return_inverse=True)
+        pairs = np.sort(ranks[starts] * len(X) + owner[starts])
+        distinct = pairs[np.diff(pairs, prepend=-1) > 0] // max(len(X), 1)
+        counts.append(np.bincount(distinct, minlength=len(firsts)))
+        places.append(starts[firsts])
+        lengths.append(np.full(len(firsts), length))
+    return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
+
+
+def select_pieces(X: Objects, place: np.ndarray, lengths: np.ndarray) -> Objects:
+    """Return pieces of strings by where they begin in the letters of X, and their lengths."""
+    offsets = offsets_of(lengths)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place, lengths)
+    return from_owned(X.kind, X.values[within], offsets, X.alphabet, X.letters)

@@ -94,17 +94,9 @@ def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarra
             codes[at] = code
             at += 1
     tokens: list[Any] = [encode(key, name) if type(key) is str else key for key in numbers]
-    alphabet, rank = sorted_alphabet(tokens)
-    return alphabet, rank[codes]
-
-
-def sorted_alphabet(entries: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Return entries as an alphabet, in order, and the place of each of them in it."""
-    alphabet = np.array(entries, dtype=np.bytes_) if entries else np.empty(0, "S1")
+    alphabet = np.array(tokens, dtype=np.bytes_) if tokens else np.empty(0, "S1")
     order = np.argsort(alphabet, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return alphabet[order], rank
+    return alphabet[order], np.argsort(order)[codes]
 
 
 def letters_of(symbols: np.ndarray, letters: str) -> list[Any]:

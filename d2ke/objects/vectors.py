@@ -14,8 +14,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import is_missing
 from d2ke.objects.columns import type_column
 from d2ke.objects.compatibility import channel_order
+from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.layouts import Layout, is_xarray
-from d2ke.objects.packed import Packed, offsets_of
 from d2ke.objects.values import (
     array_of,
     as_floats,
@@ -33,7 +33,7 @@ def is_padded(items: Any) -> bool:
     return isinstance(items, np.ndarray) and items.dtype.kind not in "OUST"
 
 
-def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Packed:
+def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Objects:
     """Read an (n, length[, dim]) array: rows of one length, or of those of the layout."""
     shape = items.shape[:0:-1] if layout.channels_first else items.shape[1:]
     native = type(items) is np.ndarray and items.dtype.char in "?efd" and items.dtype.isnative
@@ -47,7 +47,7 @@ def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Pa
     values = check_values(values, offsets, layout.missing, name)
     if len(shape) == 2:
         layout.warn(name, *shape)
-    return Packed(kind, values, offsets, missing=layout.missing)
+    return from_owned(kind, values, offsets, missing=layout.missing)
 
 
 def rows_of(items: Any, layout: Layout, name: str) -> list[Any]:
@@ -58,9 +58,24 @@ def rows_of(items: Any, layout: Layout, name: str) -> list[Any]:
             f"must be a sequence of objects or an (n, length[, dim]) array, got an "
             f"array of shape {items.shape}",
         )
-    if layout.lengths is not None:
-        items = trimmed(items, layout.lengths, layout.channels_first and items.ndim == 3, name)
-    return list_of(name, items)
+    rows = list_of(name, items)
+    if layout.lengths is None:
+        return rows
+    lengths = np.asarray(layout.lengths)
+    if lengths.shape != (len(rows),) or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            f"lengths must be {len(rows)} integers, one for each row of {name}; got "
+            f"{lengths.dtype} of shape {lengths.shape}"
+        )
+    channels_first = layout.channels_first and items.ndim == 3
+    longest = items.shape[2] if channels_first else items.shape[1]
+    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
+    return [
+        row[..., :n] if channels_first else row[:n] for row, n in zip(rows, lengths, strict=True)
+    ]
 
 
 def read_vectors(
@@ -69,7 +84,7 @@ def read_vectors(
     name: str,
     kind: str,
     padded: tuple[int, ...] | None = None,
-) -> Packed:
+) -> Objects:
     """Read arrays of vectors; `padded` is the (length[, dim]) of the items of one array of all."""
     first = last = order = names = None
     arrays: list[NDArray[Any]] = []
@@ -103,7 +118,7 @@ def read_vectors(
     size = padded if padded is not None else shapes.pop()
     if len(size) == 2 and (padded is not None or not shapes):
         layout.warn(name, *size)
-    return Packed(kind, values, offsets, missing=layout.missing, channel_names=names)
+    return from_owned(kind, values, offsets, missing=layout.missing, channel_names=names)
 
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]:
@@ -159,23 +174,3 @@ def _of_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
         where = name if column is None else f"{name}[{column!r}]"
         columns.append(type_column(item[column], where).channel(missing=True))
     return np.column_stack(columns) if names != [None] else columns[0]
-
-
-def trimmed(array: NDArray[Any], lengths: Any, channels_first: bool, name: str) -> list[Any]:
-    """Return the rows of a padded array, cut to their lengths."""
-    lengths = np.asarray(lengths)
-    if lengths.shape != (len(array),) or lengths.dtype.kind not in "iu":
-        raise ValueError(
-            f"lengths must be {len(array)} integers, one for each row of {name}; got "
-            f"{lengths.dtype} of shape {lengths.shape}"
-        )
-    if array.ndim < 2:
-        raise ArgumentError(name, f"must be padded, one row for each object; got {array.shape}")
-    longest = array.shape[2] if channels_first else array.shape[1]
-    wrong = np.flatnonzero((lengths < 0) | (lengths > longest))
-    if wrong.size:
-        i = wrong[0]
-        raise ValueError(f"lengths[{i}] must be between 0 and {longest}, got {lengths[i]}")
-    return [
-        row[..., :n] if channels_first else row[:n] for row, n in zip(array, lengths, strict=True)
-    ]

@@ -97,7 +97,7 @@ def test_what_cannot_be_filled_in_is_named():
     named = d2ke.pack(nothing, missing=True, ids=[f"s{i}" for i in range(24)])
     with pytest.raises(ValueError, match=r"X\[7\] \('s7'\) has no value"):
         d2ke.d2ke_train(CLASSES, named, R=8, missing="interpolate")
-    with pytest.raises(TypeError, match="missing is for series, but X holds strings"):
+    with pytest.raises(TypeError, match=r"X\[0\] is str; arrays of numbers are needed"):
         d2ke.d2ke_train([0, 1], ["a", "b"], missing="interpolate")
     with pytest.raises(ValueError, match="missing must be one of interpolate; got 'mean'"):
         d2ke.d2ke_train(CLASSES, GAPS, missing="mean")

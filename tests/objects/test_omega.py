@@ -309,7 +309,7 @@ WRONG_LENGTHS = [
         ("chain", {"order": 10**12}, ValueError, "X must hold a string longer than order = 1000"),
         *(("chain", {"X": X}, ValueError, "X must hold a string longer than order = 1")
           for X in (["a", "b"], ["", ""], WORDS[:0])),
-        ("chain", {"X": [[1, 2, 3]]}, TypeError, "X must hold strings, got <1 series of 1-dim"),
+        ("chain", {"X": [[1.5, 2, 3]]}, TypeError, r"X\[0\] must be a str, bytes or a 1-D seq"),
         ("resampled", {"X": ["abcd"]}, TypeError, r"X\[0\] is str; arrays of numbers"),
         *(("resampled", {"X": X}, ValueError, "X must hold at least one element")
           for X in (np.zeros((2, 0, 3)), VECTORS[:1], VECTORS[:0])),

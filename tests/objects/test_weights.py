@@ -123,10 +123,9 @@ def test_carried_along():
     ("weights", "error", "message"),
     [
         ([[1, 1, 1], ["a"], [1, 1]], TypeError, r"weights\[1\] has element type <U1"),
-        ([[1, 1, 1], [True], [1, 1]], TypeError, r"weights\[1\] has element type bool"),
         ([[1, 1, 1], [1j], [1, 1]], TypeError, r"weights\[1\] has element type complex128"),
-        ([[1, 1, 1], [2**53 + 1], [1, 1]], ValueError, r"weights\[1\] has integers that float64"),
-        ("abc", TypeError, "weights must be a sequence of arrays, .* got str"),
+        ([[1, 1, 1], [2**53 + 1], [1, 1]], ValueError, r"weights\[1\] has integers beyond 2\*\*53"),
+        ("abc", TypeError, "weights must be a sequence of objects, got one str"),
         (cell([[1.0]] * 4, (2, 2)), ValueError, r"weights must be a row or a column of arrays"),
     ],
 )
@@ -178,7 +177,7 @@ def test_weights_of_random_objects():
 
 
 def test_padded_weights_of_one_dimension_are_refused():
-    with pytest.raises(ValueError, match="weights must be padded"):
+    with pytest.raises(ValueError, match="weights must be a sequence of objects or an"):
         d2ke.pack(np.ones((2, 3)), lengths=[1, 2], weights=np.ones(2))
 
 

@@ -24,8 +24,7 @@ from d2ke._base.checks import (
 )
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
-from d2ke.objects.container import Objects, from_owned
-from d2ke.objects.packed import offsets_of
+from d2ke.objects.container import Objects, from_owned, offsets_of
 from d2ke.objects.packing import as_objects, pack
 
 
