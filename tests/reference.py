@@ -628,6 +628,7 @@ def gapped(x, y, strands="one"):
 
 POSITIVE = st.sampled_from([0.0, 1e-3, 0.1, 0.7, 1.0, 30.0])
 ELASTIC_PARAMETERS = {
+    "dtw": st.fixed_dictionaries({"ground": st.sampled_from(["euclidean", "sqeuclidean"])}),
     "msm": st.fixed_dictionaries({"c": POSITIVE, "independent": st.booleans()}),
     "erp": st.fixed_dictionaries({"g": st.sampled_from([0.0, -1.5, 2.0])}),
     "twe": st.fixed_dictionaries({"nu": POSITIVE, "lmbda": POSITIVE}),

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import tomllib
 
@@ -247,16 +246,6 @@ def test_windows_guide(capsys):
     assert names["why"].steps.shape == names["X"][names["test"][0]].shape
     assert 1 <= len(names["axes"].lines) <= 3
     pyplot.close("all")
-
-
-@pytest.mark.slow  # UMAP compiles its functions
-@pytest.mark.filterwarnings("ignore")
-def test_umap_takes_the_neighbours():
-    umap = pytest.importorskip("umap")
-    words = d2ke.samplers.random_strings(60, "abc", length=(3, 9), seed=0)
-    known = d2ke.nearest(words, k=14, distance="levenshtein", include_self=True)
-    model = umap.UMAP(n_neighbors=15, precomputed_knn=known)
-    assert model.fit_transform(np.zeros((60, 1))).shape == (60, 2)
 
 
 def test_matlab_guide_draws(capsys):

@@ -6,7 +6,6 @@ import runpy
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -77,15 +76,6 @@ def test_alignment(monkeypatch, capsys, tmp_path):
         assert (EXAMPLES.parent / "docs" / picture.name).stat().st_size < 60_000
     example = runpy.run_path(str(EXAMPLES / "alignment.py"))
     assert all(memory < 100 for _, memory in example["measure"](2000, 300).values())
-
-
-def test_ranks_of_retrieval():
-    pytest.importorskip("matplotlib")
-    example = runpy.run_path(str(EXAMPLES / "retrieval.py"))
-    D = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
-    assert example["rank_correlation"](D, D**2) == pytest.approx(1)
-    assert example["nearest"](D, 1)[:, 0].tolist() == [1, 0, 1, 2]
-    assert example["precision"](D, np.array([0, 0, 0, 1]), 1) == 0.75
 
 
 @pytest.mark.slow

@@ -86,16 +86,3 @@ def test_larger_files_are_left_out(folder):
     assert "Steps" in found[2]
     assert "Waves" not in found[2]
     assert not found[3]
-
-
-def test_sets_that_are_not_there(folder, run):
-    for options, message in (
-        (("--data", "Wave"), r"has no Wave_TRAIN.ts \(or .tsv\)$"),
-        (
-            ("--limit-mb", "0.000001"),
-            r"no NAME_TRAIN.ts \(or .tsv\) of at most 1e-06 MB$",
-        ),
-        (("--data", "Holes"), "no data set could be read"),
-    ):
-        with pytest.raises(SystemExit, match=message):
-            run("--archive", folder, *options)

@@ -189,18 +189,6 @@ def broken_links(folder):
     return broken
 
 
-def test_broken_links_are_seen(tmp_path):
-    (tmp_path / "a.html").write_text(
-        '<p id="top"><a href="#top">.</a><a href="b/c.html#%C3%A9">.</a><img src="no.png">'
-        '<a href="https://x.org/no">.</a><a href="#no">.</a><a href="b/c.html#no">.</a>',
-        encoding="utf-8",
-    )
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "c.html").write_text('<i id="é"><a href="../a.html#top">.</a>', "utf-8")
-    links = [("a.html", "#no"), ("a.html", "b/c.html#no"), ("a.html", "no.png")]
-    assert sorted(broken_links(tmp_path)) == links
-
-
 def test_links_of_the_site(site):
     assert broken_links(site[0]) == []
 

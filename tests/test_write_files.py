@@ -139,14 +139,6 @@ def model(words):
     return d2ke.d2ke_train([str(word).count("A") > 7 for word in words[:90]], words[:90], R=64)
 
 
-def turned(x, y):
-    """Not symmetric, so that it shows which of the two was asked."""
-    return abs(x - 2.0 * y)
-
-
-turned.version = 1
-
-
 def test_compiled_functions(file):
     """A class derived from scipy.LowLevelCallable gives it a version."""
     numba = pytest.importorskip("numba")

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several Python threads at once, forked and spawned processes, and the caller's settings."""
 
+import io
 import multiprocessing
 import os
-import re
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -85,28 +84,21 @@ def settings():
 def test_threads_at_once_get_the_same_bits(name, n_threads):
     call = CALLS[name]
     expected = parts(call(1))
-    before = settings()
     gate = threading.Barrier(4)
 
     def run(_):
         gate.wait()
         return [parts(call(n_threads)) for _ in range(2)]
 
-    with ThreadPoolExecutor(4) as pool:
-        results = [result for runs in pool.map(run, range(4)) for result in runs]
-    for result in results:
-        assert all(a.tobytes() == b.tobytes() for a, b in zip(expected, result, strict=True))
-    assert settings() == before
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_settings_of_the_caller_stay(name):
     before = settings()
     with threadpool_limits(2):
         inside = settings()
-        CALLS[name](3)
+        with ThreadPoolExecutor(4) as pool:
+            results = [result for runs in pool.map(run, range(4)) for result in runs]
         assert settings() == inside
     assert settings() == before
+    for result in results:
+        assert all(a.tobytes() == b.tobytes() for a, b in zip(expected, result, strict=True))
 
 
 class OwnError(Exception):
@@ -202,15 +194,6 @@ def test_one_thread_fails_while_others_compute():
         assert settings() == before
 
 
-def test_openmp_setting_of_the_caller_stays():
-    if not omp.version():
-        pytest.skip("built without OpenMP")
-    with threadpool_limits(3, user_api="openmp"):
-        assert omp.max_threads() == 3
-        CALLS["dtw"](2)
-        assert omp.max_threads() == 3
-
-
 def test_one_blas_thread_is_lifted_by_the_last():
     def blas():  # numpy's and scipy's; other tests load more, that nothing here computes with
         return [
@@ -277,6 +260,12 @@ def work(seed):
     ]  # fmt: skip
 
 
+def printed_config():
+    with redirect_stdout(io.StringIO()) as text:
+        d2ke.show_config()
+    return text.getvalue()
+
+
 @pytest.mark.parametrize(
     "method", [pytest.param("spawn", marks=pytest.mark.slow), "forkserver", "fork"]
 )
@@ -286,45 +275,7 @@ def test_processes_compute_the_same(method):
         pytest.skip(f"no {method} on this system")
     expected = work(0)  # OpenMP has threads in this process now
     with multiprocessing.get_context(method).Pool(2) as pool:
+        config = pool.apply(printed_config)
+        assert (" 1 (a forked process)\n" in config) == (method == "fork")
         for result in pool.map_async(work, range(2)).get(timeout=120):
             assert result == expected
-
-
-FORK = """
-import os, signal, sys
-import numpy as np
-import d2ke
-
-X = [np.random.default_rng(i).standard_normal((60, 3)) for i in range(120)]
-points = np.concatenate(X)
-def run(n):
-    return (d2ke.distance_matrix(X, None, "dtw", n_threads=n).tobytes(),
-            d2ke.kernel_distance(points, points + 0.1, sigma=0.5, n_threads=n))
-parent, child = map(int, sys.argv[1:])
-expected = run(parent)
-pid = os.fork()
-if pid == 0:
-    signal.alarm(60)  # a hang ends the child
-    same = run(child) == expected
-    d2ke.show_config()
-    sys.stdout.flush()
-    os._exit(0 if same else 3)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize(
-    ("parent", "child"),
-    [(4, 4), *(pytest.param(*case, marks=pytest.mark.slow) for case in [(1, 1), (1, 4), (4, 1)])],
-)
-def test_fork_after_a_parallel_region(parent, child):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORK, str(parent), str(child)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^threads +1 \(a forked process\)$", done.stdout, re.M)

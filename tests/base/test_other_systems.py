@@ -13,29 +13,6 @@ from d2ke._base.files import open_file
 
 ROOT = Path(__file__).parents[2]
 
-CALLS = ["os.pread", "os.fork", "os.O_NOFOLLOW", "os.sysconf", "signal.SIGKILL", "time.tzset"]
-MISSED = f"""
-import os, signal, sys, tempfile, time
-import without_posix
-
-os.pread, os.O_CREAT  # here they are
-package = {{"__name__": "d2ke.io", "os": os, "signal": signal, "time": time}}
-exec("os.replace, os.O_CREAT, signal.SIGINT", package)
-for call in {CALLS}:
-    try:
-        exec(call, package)
-    except AttributeError:
-        print(call)
-try:
-    exec("import fcntl", package)
-except ImportError:
-    print("fcntl")
-with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "file"), "wb") as file:
-    try:
-        os.unlink(file.name)
-    except PermissionError:
-        print("open")
-"""
 FOLDERS = "benchmarks", "d2ke", "docs", "examples", "matlab_compat", "papers", "tests", "tools"
 # Files in place of others, files of which parts are read, and work that is resumed.
 TESTS = """
@@ -64,13 +41,6 @@ def test_without_the_calls_of_posix():
     options = f"-m pytest -p without_posix -p no:cacheprovider --maxfail=5 {TESTS}"
     done = run(*options.split())
     assert done.returncode == 0, done.stdout
-
-
-@of_linux
-def test_the_calls_of_posix_are_missed():
-    """The test above finds what it looks for."""
-    done = run("-c", MISSED)
-    assert done.stdout.split() == [*CALLS, "fcntl", "open"], done.stderr
 
 
 def test_a_folder_that_cannot_be_opened_is_named(tmp_path, monkeypatch):

@@ -23,16 +23,6 @@ def command(*arguments):
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120)
 
 
-def refused(capsys, *arguments):
-    """Return what argparse says to arguments that it does not take."""
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    assert stop.value.code == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    return err
-
-
 # ---------------------------------------------------------------- help, version, config
 
 
@@ -85,21 +75,7 @@ def test_config(capsys):
     assert list(rows) == [line.split()[0] for line in done.stdout.splitlines()]
 
 
-def test_no_command(capsys):
-    assert "COMMAND" in refused(capsys)
-
-
 # ---------------------------------------------------------------- arguments
-
-
-@pytest.mark.parametrize(
-    ("option", "least", "values"),
-    [("--threads", 1, ["0", "-1", "x", "2.5", "", "nan"]), ("--seed", 0, ["-1", "x", "1e3"])],
-)
-def test_counts(capsys, option, least, values):
-    for value in values:
-        error = refused(capsys, "demo", f"{option}={value}")
-        assert f"argument {option}: {value!r} is not an integer of at least {least}" in error
 
 
 # ---------------------------------------------------------------- missing things
@@ -180,15 +156,6 @@ def test_the_same_error_of_a_file_is_shown(number, capsys):
     parser.set_defaults(run=run)
     assert run_command(parser, []) == 1
     assert capsys.readouterr().err == f"d2ke: [Errno {number}] cannot seek\n"
-
-
-def test_missing_output_folder(capsys, monkeypatch, tmp_path):
-    """It is named at once, not after the work."""
-    monkeypatch.setattr(demo_module, "load", lambda name: pytest.fail("work has begun"))
-    assert main(["demo", "--figure", str(tmp_path / "none" / "file")]) == 1
-    err = capsys.readouterr().err
-    assert str(tmp_path / "none") in err
-    assert err.count("\n") == 1
 
 
 # ---------------------------------------------------------------- demo

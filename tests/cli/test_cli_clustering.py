@@ -7,7 +7,7 @@ import re
 import h5py
 import numpy as np
 import pytest
-from command_cases import refused, rows
+from command_cases import rows
 from scipy.spatial.distance import cdist
 from test_cli import BAR, hide
 
@@ -136,8 +136,6 @@ def test_widths_are_chosen(capsys, folder, form):
     found = d2ke.lpdsk(y=y, **{form: values})
     assert width.format(found.h) in lines
     assert [int(row["label"]) for row in rows("p.csv")] == found.labels.tolist()
-    error = refused(capsys, "cluster", *file, "--n-clusters", 3, "--similarity", "general")
-    assert 'similarity "general" is for a Gram matrix' in error
 
 
 @pytest.mark.parametrize("form", ["points", "distances"])
@@ -155,20 +153,6 @@ def test_header_is_left_out(capsys, folder, gram):
     names = ",".join(f"item{i}" for i in range(30))
     lines = done(capsys, "cluster", write(gram, header=names), "--n-clusters", 3)
     assert lines[0] == "K.csv: similarities of 30 objects"
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        *((line, "not a table of numbers: could not convert string") for line in ("NA,NA", "?,")),
-        ('"",a', "the first column has no name"),
-    ],
-)
-def test_a_line_of_gaps_is_not_a_header(folder, capsys, line, message):
-    (folder / "p.csv").write_text(f"{line}\n1,2\n3,4\n", "utf-8")
-    words = ["cluster", "p.csv", "--as", "points", "--n-clusters", "2"]
-    assert main(words) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_labels_in_several_forms_stay_apart(folder):
@@ -295,14 +279,6 @@ def test_tree(capsys, folder, gram, form):
     assert image.imread("tree.png")[..., :3].std() > 0.05
 
 
-def test_wrong_names(capsys, folder, gram):
-    (folder / "names.txt").write_text("one\ntwo\n", "utf-8")
-    words = ["cluster", write(gram), "--n-clusters", 3, "--names"]
-    message = refused(capsys, *words, "names.txt")
-    assert "names has 2 names, but there are 30 objects" in message
-    assert "names: there is no file" in refused(capsys, *words, "no.txt")
-
-
 def test_distances_of_similarities():
     Z = np.random.default_rng(0).standard_normal((9, 3))
     some = np.array([0, 4, 5])
@@ -363,102 +339,4 @@ def test_minus_one_and_one_are_two_classes(tmp_path, capsys):
 # ---------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["K.csv"], ["n_clusters is needed", "--n-clusters"]),
-        (["K.csv", "--n-clusters", "3", "--variable", "K"], ["variable", "K.csv"]),
-        (["K.csv", "--n-clusters", "3", "--gamma", "1"], ["gamma", "gram"]),
-        (["K.csv", "--n-clusters", "3", "--R", "8"], ["R (--R) is for objects"]),
-        (["K.csv", "--n-clusters", "3", "--unknown", "?"], ["unknown", "labels"]),
-        (["K.csv", "--save-features", "Z.h5"], ["(--save-features) is for objects"]),
-        (["K.csv", "--labels", "y.txt"], ["labels", "no file y.txt"]),
-        (["K.csv", "--labels", "Y"], ["labels", "'Y'"]),
-        (["digits", "--as", "gram"], ["--as", "digits"]),
-        (["K.csv", "--n-clusters", "3", "--out", "c.txt"], ["out must end in .csv", "'c.txt'"]),
-        (["K.csv", "--n-clusters", "3", "--picture", "c.bmp"], ["picture must end in", "c.bmp"]),
-        (["long.csv", "--n-clusters", "3"], ["long.csv must be square", "(30, 2)", "--as"]),
-        (["D.csv", "--n-clusters", "3"], ["D.csv", "zeros on its diagonal", "--as"]),
-        (["text.csv", "--n-clusters", "3"], ["text.csv is not a table of numbers", "x1"]),
-        (["ragged.csv", "--n-clusters", "3"], ["ragged.csv", "number of columns changed"]),
-        (["empty.csv", "--n-clusters", "3"], ["empty.csv has no rows of numbers"]),
-        (["bytes.csv", "--n-clusters", "3"], ["bytes.csv is not a text file"]),
-        (["bad.mat", "--n-clusters", "3"], ["bad.mat cannot be read"]),
-        (["bad.h5", "--n-clusters", "3"], ["bad.h5 is not an HDF5 file"]),
-        (["two.mat", "--n-clusters", "3"], ["two.mat has several matrices", "A, B"]),
-        (["two.mat", "--variable", "C"], ["two.mat has no variable 'C'", "A, B"]),
-        (["two.mat", "--variable", "s"], ["two.mat: s is not a matrix", "str"]),
-        (["two.h5", "--n-clusters", "3"], ["two.h5 has several matrices", "A, g/B"]),
-        (["K.csv", "--labels", "short.txt"], ["labels has 3 labels", "30 objects"]),
-    ],
-)  # fmt: skip
-def test_wrong_input(capsys, folder, gram, arguments, words):
-    write(gram)
-    write(points(), "long.csv")
-    write(1 - gram, "D.csv")
-    (folder / "text.csv").write_text("1,2\n3,x1\n", "utf-8")
-    (folder / "ragged.csv").write_text("1,2\n3\n", "utf-8")
-    (folder / "empty.csv").write_text("\n", "utf-8")
-    (folder / "bytes.csv").write_bytes(b"\xff\xfe1")
-    for name in ("bad.mat", "bad.h5"):
-        (folder / name).write_bytes(b"rubbish" * 50)
-    save_mat("two.mat", {"A": gram, "B": gram, "s": "text"})
-    with h5py.File("two.h5", "w") as store:
-        store["A"], store["g/B"] = gram, gram
-    (folder / "short.txt").write_text("a\nb\na\n", "utf-8")
-    error = refused(capsys, "cluster", *arguments)
-    assert all(word in error for word in words), error
-
-
-@pytest.mark.parametrize(
-    ("labels", "more", "words"),
-    [
-        (None, [], ["labels are needed", "--labels"]),
-        ([""] * 30, [], ["labels has no known label"]),
-        (["a"] * 30, [], ["at least two classes", "a"]),
-        (["1"] * 29 + ["2"], ["--unknown", "x"], ["unknown must be an integer", "'x'"]),
-    ],
-)
-def test_wrong_labels(capsys, folder, gram, labels, more, words):
-    if labels is not None:
-        (folder / "y.txt").write_text("\n".join(labels) + "\n", "utf-8")
-        more = ["--labels", "y.txt", *more]
-    error = refused(capsys, "propagate", write(gram), *more)
-    assert all(word in error for word in words), error
-
-
-@pytest.mark.parametrize("option", ["--n-clusters", "--R", "--seed", "--lam", "--gamma"])
-@pytest.mark.parametrize("value", ["-1", "x", "nan", ""])
-def test_wrong_numbers(capsys, option, value):
-    with pytest.raises(SystemExit) as stop:
-        main(["cluster", "digits", f"{option}={value}"])
-    assert stop.value.code == 2
-    assert f"argument {option}: {value!r} is not" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", ["--out", "--picture", "--tree", "--save-features"])
-def test_missing_output_folder(capsys, monkeypatch, tmp_path, option):
-    """It is named at once, not after the work."""
-    if option in ("--picture", "--tree"):
-        pytest.importorskip("matplotlib")
-    monkeypatch.setattr("d2ke.cli.object_files.load", lambda *_: pytest.fail("work"))
-    file = tmp_path / "none" / ("c.png" if option in ("--picture", "--tree") else "c.h5")
-    assert main(["cluster", "digits", option, str(file)]) == 1
-    assert str(tmp_path / "none") in capsys.readouterr().err
-
-
 # ---------------------------------------------------------------- Ctrl-C
-
-
-@pytest.mark.parametrize(
-    ("scale", "out", "message"),
-    [
-        (1.0, "points.h5", "out and the input are the same file"),
-        (1e300, "c.h5", "points are too far apart"),  # their squares overflow
-    ],
-)
-def test_points_in_a_file(capsys, folder, scale, out, message):
-    with h5py.File("points.h5", "w") as store:
-        store["X"] = scale * np.arange(40.0).reshape(20, 2)
-    words = ("points.h5", "--as", "points", "--n-clusters", 2, "--out", out)
-    assert message in refused(capsys, "cluster", *words)

@@ -38,8 +38,8 @@ def put(file, header, entries):
     file.write_text("\n".join([header, *lines, ""]), "utf-8")
 
 
-def run(*words, status=0):
-    assert main([*map(str, words), "--threads", "1"]) == status
+def run(*words):
+    assert main([*map(str, words), "--threads", "1"]) == 0
 
 
 @pytest.fixture(scope="module", params=TABLES)
@@ -121,13 +121,6 @@ def test_names_of_a_matrix_and_of_headers(tmp_path):
     (tmp_path / "w.fasta").write_text("\n".join(lines), "utf-8")
     run("neighbors", tmp_path / "w.fasta", "--k", "1", "--out", tmp_path / "n.csv")
     assert [row["id"] for row in rows(tmp_path / "n.csv")] == NAMES
-
-
-def test_a_missing_id_is_refused(tmp_path, capsys):
-    put(tmp_path / "words.csv", "name,text", [("a", "xy"), ("", "yx"), ("c", "xx")])
-    words = "neighbors", tmp_path / "words.csv", "--objects", "text", "--ids", "name"
-    run(*words, "--k", "1", "--out", tmp_path / "n.csv", status=2)
-    assert "line 3, column 'name': the id is empty; it must name the row" in capsys.readouterr().err
 
 
 def test_ids_that_lack_an_entry_are_not_dropped_in_silence(tmp_path, capsys):

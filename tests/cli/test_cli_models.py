@@ -26,8 +26,7 @@ from model_file_cases import (
 import d2ke
 from d2ke.cli.main import main
 from d2ke.io import load_features, read_objects
-from d2ke.learners.solvers.liblinear import train
-from d2ke.models.persistence import load_model, save_model
+from d2ke.models.persistence import load_model
 
 FORMATS = [
     (splice, strings_csv, ".csv", 70),
@@ -41,21 +40,15 @@ FORMATS = [
 ]
 
 
-def test_parameters_of_the_distance(tmp_path, capsys):
+def test_parameters_of_the_distance(tmp_path):
     X, y = vowels("train")
     series_ts(tmp_path / "v.ts", X, y)
     words = ["train", str(tmp_path / "v.ts"), "--out", str(tmp_path / "m.h5"), "--R", "64"]
     assert main([*words, "--parameter", "window=3"]) == 0
     assert load_model(tmp_path / "m.h5").blocks[0].parameters == {"window": 3}
-    capsys.readouterr()
-    for parameter in ("seed=3", "R=3", "windows=3"):
-        assert main([*words, "--parameter", parameter]) == 2
-        assert "'dtw' has no parameter" in capsys.readouterr().err
     assert main([*words, "--distance", "dtw,msm"]) == 0
     blocks = load_model(tmp_path / "m.h5").blocks
     assert {block.distance for block in blocks} == {"dtw", "msm"}
-    assert main([*words, "--distance", "dtw,msm", "--parameter", "window=3"]) == 2
-    assert "--parameter is for one distance" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("data", "write", "suffix", "least"), FORMATS)
@@ -167,9 +160,6 @@ def test_how_sure_it_is(tmp_path, capsys, folder):
     assert main(["predict", *words, str(same), "--alpha", "0.2"]) == 0
     with h5py.File(same) as store:
         assert store["set"].asstr()[()].tolist() == [row["set"] for row in table]
-    assert "alpha (--alpha) must be below 1" in refused(
-        capsys, "predict", *words, tmp_path / "l.csv", "--alpha", "2"
-    )
 
 
 def test_unseen_letters(tmp_path, capsys, folder):
@@ -183,69 +173,6 @@ def test_unseen_letters(tmp_path, capsys, folder):
     assert main(["embed", *files, "--out", str(features)]) == 0
     assert warning in capsys.readouterr().out
     assert load_features(features).Z.shape[0] == 2
-
-
-def test_refused_files(tmp_path, capsys, folder):
-    old, model, out = folder / "old.csv", folder / "m.h5", tmp_path / "o.csv"
-    assert "out must end in .h5" in refused(capsys, "train", old, "--out", out)
-    assert "must end in .html" in refused(
-        capsys, "train", old, "--out", tmp_path / "m.h5", "--report", tmp_path / "r.pdf"
-    )
-    assert "there is no file" in refused(capsys, "predict", tmp_path / "x.h5", old, "--out", out)
-    put(tmp_path / "a.csv", ["sequence", "ACGT", "AC"])
-    error = refused(capsys, "train", tmp_path / "a.csv", "--out", tmp_path / "m.h5")
-    assert "labels are needed: --labels says which column" in error
-    error = refused(capsys, "predict", model, folder / "series.npz", "--out", out)
-    assert "X holds series, but the model was trained on strings" in error
-    error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--labels", "z")
-    assert f"labels (--labels) must name one of the columns: {old} has no column 'z'" in error
-    error = refused(capsys, "train", old, "--out", tmp_path / "m.h5", "--distance", "dtw")
-    assert "'dtw'" in error
-    put(tmp_path / "b.csv", ["sequence,label", "ACXT,EI"])
-    error = refused(
-        capsys, "predict", model, tmp_path / "b.csv", "--unseen-letters", "refuse", "--out", out
-    )
-    assert "X[0] has the letter 'X'" in error
-    assert "unseen_letters (--unseen-letters) is 'refuse'" in error
-    put(tmp_path / "c.csv", ["a,b,c", "AC,GT,1"])
-    error = refused(capsys, "train", tmp_path / "c.csv", "--out", tmp_path / "m.h5")
-    assert "objects (--objects) of " in error
-    assert "labels must name" in error
-    error = refused(capsys, "predict", old, model, "--out", out)
-    assert "the model's file comes first" in error
-    save_model(tmp_path / "linear.h5", train([0, 1] * 5, np.eye(10), "-q"))
-    error = refused(capsys, "predict", tmp_path / "linear.h5", old, "--out", out)
-    assert "is a LinearModel of features" in error
-    assert not out.exists()
-
-
-def test_labels_of_another_type(tmp_path, capsys):
-    X, y = splice("train")
-    strings_csv(tmp_path / "a.csv", X, [int(label == "N") for label in y])
-    strings_csv(tmp_path / "b.csv", X, y)
-    words = ["--R", "64", "--threads", "2", "--out", str(tmp_path / "m.h5")]
-    assert main(["train", str(tmp_path / "a.csv"), *words]) == 0
-    capsys.readouterr()
-    error = refused(
-        capsys, "predict", tmp_path / "m.h5", tmp_path / "b.csv", "--out", tmp_path / "o.csv"
-    )
-    assert "the model has classes that are numbers" in error
-
-
-def test_results_do_not_replace_inputs(tmp_path, capsys):
-    data, model = tmp_path / "data.h5", tmp_path / "m.h5"
-    series_h5(data, *vowels("train"))
-    before = data.read_bytes()
-    assert main(["train", str(data), "--out", str(data), "--R", "64"]) == 2
-    assert "out and the file of objects are the same file" in capsys.readouterr().err
-    assert main(["train", str(data), "--out", str(model), "--R", "64"]) == 0
-    own = model.read_bytes()
-    for command in ("predict", "embed", "update"):
-        for out, name in ((model, "the model"), (data, "the file of objects")):
-            assert main([command, str(model), str(data), "--out", str(out)]) == 2
-            assert f"out and {name} are the same file" in capsys.readouterr().err
-    assert main(["neighbors", str(data), "--k", "1", "--out", str(data)]) == 2
-    assert (data.read_bytes(), model.read_bytes()) == (before, own)
 
 
 def test_names_of_files_are_compared_as_the_system_compares_them(monkeypatch, capsys, tmp_path):

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`d2ke neighbors`: the graph in the file is that of all distances."""
 
-import os
 import re
 
 import numpy as np
 import pytest
-from command_cases import refused
 from model_file_cases import (
     put,
     series_csv,
@@ -132,47 +130,3 @@ def test_tables_have_the_rows_of_the_graph(tmp_path, capsys, monkeypatch, option
         read = [(int(i), int(j), float(d)) for i, j, d in (line.split(",") for line in lines)]
         rows = enumerate(rows_of(out))
         assert read == [(i, j, d) for i, row in rows for d, j in row]
-
-
-def test_refused(tmp_path, capsys):
-    file, out = tmp_path / "words.csv", tmp_path / "graph.npz"
-    put(file, ["string", *WORDS[:5]])
-    words = [file, "--out", out, "--k", 1]
-    assert "out must end in .npz, .csv, got" in refused(
-        capsys, "neighbors", file, "--k", 1, "--out", tmp_path / "g.txt"
-    )
-    assert "k is 5, but X has 5 objects" in refused(
-        capsys, "neighbors", file, "--k", 5, "--out", out
-    )
-    error = refused(capsys, "neighbors", *words, "--distance", "nix")
-    assert "distance (--distance) must be one of" in error
-    assert "'nix'" in error
-    assert "X holds strings" in refused(capsys, "neighbors", *words, "--distance", "dtw")
-    error = refused(capsys, "neighbors", *words, "--parameter", "k=2")
-    assert "'levenshtein' has no parameter 'k'" in error
-    error = refused(capsys, "neighbors", *words, "--distance", "dtw", "--parameter", "window=-1")
-    assert "window" in error
-    assert "'kernel' needs the parameter 'sigma'" in refused(
-        capsys, "neighbors", *words, "--distance", "kernel"
-    )
-    assert "k or radius is needed" in refused(capsys, "neighbors", file, "--out", out)
-    assert main(["neighbors", str(tmp_path / "no.csv"), "--k", "1", "--out", str(out)]) == 1
-    assert main(["neighbors", str(file), "--k", "1", "--out", str(tmp_path / "no" / "g.npz")]) == 1
-    assert str(tmp_path / "no") in capsys.readouterr().err
-    assert os.listdir(tmp_path) == [file.name]
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["--k", "0"], "argument --k: '0' is not"),
-        (["--radius", "-1"], "argument --radius: '-1' is not a finite number of at least 0"),
-        (["--radius", "nan"], "argument --radius: 'nan' is not"),
-        (["--k", "1", "--parameter", "window"], "'window' is not NAME=VALUE"),
-    ],
-)
-def test_wrong_command_lines(capsys, words, text):
-    with pytest.raises(SystemExit) as stop:
-        main(["neighbors", "a.csv", "--out", "g.npz", *words])
-    assert stop.value.code == 2
-    assert text in capsys.readouterr().err

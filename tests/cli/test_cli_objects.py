@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_cases import refused, rows
+from command_cases import rows
 from model_file_cases import strings_csv
 
 import d2ke
@@ -108,37 +108,7 @@ def test_series_of_a_long_table(capsys, unlabelled):
     assert [row["label"] for row in found] == ["up"] * 10 + ["down"] * 10
 
 
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        (["words.csv"], ["words.csv is not a table of numbers", "--as objects"]),
-        (["words.csv", "--objects", "no"], ["objects (--objects) must name", "'no'", "'word'"]),
-        (["words.csv", "--objects", "word", "--variable", "X"], ["variable", "is for a matrix"]),
-        (["words.csv", "--as", "gram", "--ids", "id"], ["ids (--ids) is for objects"]),
-        (["words.csv", "--objects", "word", "--distance", "no"], ["distance", "levenshtein"]),
-        (["words.csv", "--objects", "word", "--parameter", "a=1"], ["has no parameter 'a'"]),
-        (["words.csv", "--objects", "word", "--objects", "language"], ["holds records"]),
-        (["one.csv", "--objects", "word"], ["holds 1 objects; at least 2"]),
-        (["splice", "--labels", "y"], ["labels (--labels) is for files", "splice"]),
-        (["words.csv", "--objects", "word", "--R", "8"], ["n_clusters is needed"]),
-    ],
-)
-def test_what_is_refused(capsys, folder, words, wanted):
-    write_words()
-    (folder / "one.csv").write_text("word\nabc\n", "utf-8")
-    error = refused(capsys, "cluster", *words)
-    assert all(text in error for text in wanted), error
-
-
 # ---------------------------------------------------------------- all commands
-
-
-COMMANDS_ON_OBJECTS = [
-    ["train", "--out", "n.h5"],
-    ["neighbors", "--k", "1", "--out", "g.npz"],
-    ["cluster"],
-    ["propagate"],
-]
 
 
 def test_data_sets_by_name(capsys):
@@ -154,16 +124,6 @@ def test_data_sets_by_name(capsys):
         capsys, "neighbors", "splice", "--radius", 1, "--distance", "hamming", "--out", "g.npz"
     )
     assert lines[0].startswith("splice: 3190 strings")
-
-
-@pytest.mark.parametrize("words", COMMANDS_ON_OBJECTS, ids=lambda words: words[0])
-def test_missing_files(capsys, words):
-    for file, wanted in (("nix", "data sets are splice, japanese-vowels"), ("nix.csv", "nix.csv")):
-        assert main([words[0], file, *words[1:]]) == 1
-        error = capsys.readouterr().err
-        assert error.startswith("d2ke: there is no file ")
-        assert wanted in error
-        assert error.count("\n") == 1
 
 
 def test_texts_of_options_are_those_of_the_library():

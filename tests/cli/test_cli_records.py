@@ -81,32 +81,6 @@ def test_tables_of_arrow(capsys, tmp_path, suffix):
     assert "accuracy" in text
 
 
-def test_refused(capsys, tmp_path):
-    file, model = tmp_path / "people.csv", tmp_path / "model.h5"
-    train(capsys, tmp_path)
-    base = "train", file, "--out", tmp_path / "other.h5", "--labels", "group"
-    for words, message in [
-        ((*base, "--objects", "word,size"), "has no column 'size'"),
-        ((*base, "--objects", "word", "--categories", "age"), "'age', which is not among the col"),
-        ((*base, "--categories", "word"), "'word', which is not among the columns"),
-        (
-            (*base, "--objects", "word", "--categories", "word", "--time", "note"),
-            "does not go with",
-        ),
-        ((*base, "--objects", "word,age", "--distance", "dtw"), "--distance is COLUMN=DISTANCE"),
-        ((*base, "--objects", "word,age", "--parameter", "window=3"), "for one distance, not"),
-    ]:
-        assert message in refused(capsys, *words)
-    TABLE["age"][2], before = "old", TABLE["age"][2]
-    write(tmp_path / "new.csv", ["word", "age", "code"])
-    TABLE["age"][2] = before
-    out = "--out", tmp_path / "labels.csv"
-    message = refused(capsys, "predict", model, tmp_path / "new.csv", *out)
-    assert "line 4, column 'age': the value is 'old', not a number" in message
-    write(tmp_path / "new.csv", ["word", "code"])
-    assert "has no column 'age'" in refused(capsys, "predict", model, tmp_path / "new.csv", *out)
-
-
 def test_dates_mean_the_same_in_every_file(capsys, tmp_path):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")

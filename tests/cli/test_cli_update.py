@@ -5,8 +5,8 @@ import csv
 
 import numpy as np
 import pytest
-from command_cases import refused, run
-from model_file_cases import put, splice, strings_csv, strings_fasta
+from command_cases import run
+from model_file_cases import splice, strings_csv, strings_fasta
 
 import d2ke
 from d2ke.models.persistence import load_model
@@ -52,23 +52,3 @@ def test_records_and_a_regression(tmp_path, capsys):
     run(capsys, "update", model, tmp_path / "new.csv", "--out", out)
     updated = load_model(out)
     assert (updated.classes, updated.n_added, list(updated.inputs)) == (None, 20, ["word", "age"])
-
-
-def test_what_is_refused(tmp_path, capsys):
-    words, labels = ["aab", "bba", "abb", "baa"] * 6, ["x", "y", "y", "x"] * 6
-    strings_csv(tmp_path / "old.csv", words, labels)
-    for name, options in (("m.h5", ["--keep-sums"]), ("plain.h5", [])):
-        train = ["train", tmp_path / "old.csv", "--R", "16", "--out", tmp_path / name]
-        run(capsys, *train, *options)
-    out = tmp_path / "updated.h5"
-
-    def update(model, lines):
-        put(tmp_path / "new.csv", lines)
-        return refused(capsys, "update", tmp_path / model, tmp_path / "new.csv", "--out", out)
-
-    old = (tmp_path / "old.csv").read_text("utf-8").splitlines()
-    assert "has no sums of products, which d2ke train --keep-sums keeps" in update("plain.h5", old)
-    error = update("m.h5", [old[0], old[1].replace("x", "z")])
-    assert "is 'z', which is not one of the model's 2 classes" in error
-    assert "labels are needed: --labels says which" in update("m.h5", ["sequence", "aab", "bba"])
-    assert not out.exists()

@@ -9,10 +9,7 @@ from interrupt_cases import check_interrupt
 from interrupts import needs_proc
 from model_file_cases import strings_csv
 
-from d2ke._base import files as base_files
 from d2ke.cli.main import main
-from d2ke.models import persistence
-from d2ke.models.persistence import load_model
 
 
 def words_csv(file, n):
@@ -66,32 +63,3 @@ def test_interrupted_features_are_kept_in_a_part(folder, tmp_path):
     out, files = tmp_path / "features.h5", [str(folder / "m.h5"), str(folder / "large.csv")]
     check_interrupt("d2ke.cli.models", ["embed", *files, "--out", out, "--threads", "2"], 0.8)
     assert not out.exists()  # a part may be there, or nothing yet
-
-
-def test_an_interrupt_while_the_model_is_written(folder, tmp_path, monkeypatch):
-    model = load_model(folder / "m.h5")
-    out = tmp_path / "m.h5"
-    out.write_bytes((folder / "m.h5").read_bytes())
-
-    original = base_files.atomic_write
-
-    class HalfWritten:
-        def __init__(self, path):
-            self.whole = original(path)
-
-        def __enter__(self):
-            self.stream = self.whole.__enter__()
-            return self
-
-        def __exit__(self, *error):
-            return self.whole.__exit__(*error)
-
-        def write(self, content):
-            self.stream.write(content[: len(content) // 2])
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(base_files, "atomic_write", HalfWritten)
-    with pytest.raises(KeyboardInterrupt):
-        persistence.save_model(out, model)
-    assert out.read_bytes() == (folder / "m.h5").read_bytes()
-    assert os.listdir(tmp_path) == [out.name]

@@ -149,17 +149,6 @@ def test_what_the_pages_of_predictions_say(predictions):
     assert "<b>R^2: " in (predictions / "values-predicted.html").read_text("utf-8")
 
 
-def test_a_report_needs_labels(predictions, tmp_path, capsys):
-    put(tmp_path / "new.fasta", [f">{i}\n{x}" for i, x in enumerate(splice("test")[0])])
-    files = [str(predictions / "classes.h5"), str(tmp_path / "new.fasta")]
-    out = ["--out", str(tmp_path / "o.csv"), "--report"]
-    assert main(["predict", *files, *out, str(tmp_path / "r.html")]) == 2
-    assert "a report needs labelled objects (--labels)" in capsys.readouterr().err
-    assert main(["predict", *files, *out, str(tmp_path / "r.pdf")]) == 2
-    assert "report must end in .html" in capsys.readouterr().err
-    assert not (tmp_path / "o.csv").exists()
-
-
 @pytest.mark.slow
 def test_a_page_of_a_model_of_pieces_alone(tmp_path, capsys):
     pytest.importorskip("matplotlib")

@@ -176,20 +176,6 @@ def test_every_alignment(x, y):
     assert matrix("weighted_levenshtein", [x], [y], **params)[0, 0] == wanted
 
 
-@pytest.mark.parametrize("gaps", [(3.0, 1.0), (2.0, 2.0), (5.0, 0.0)])
-def test_against_biopython(gaps):
-    align = pytest.importorskip("Bio.Align")
-    aligner = align.PairwiseAligner(mode="global", match_score=0, mismatch_score=-2)
-    aligner.open_gap_score, aligner.extend_gap_score = -gaps[0], -gaps[1]
-    X, Y = (
-        d2ke.samplers.random_strings(6, "ACGT", length=(1, 70), seed=1),
-        ["ACGT", "A" * 50, "GATTACA"],
-    )
-    wanted = [[-aligner.score(x, y) for y in Y] for x in X]
-    got = matrix("weighted_levenshtein", X, Y, mismatch=2, gap_open=gaps[0], gap_extend=gaps[1])
-    np.testing.assert_allclose(got, wanted, rtol=1e-12)
-
-
 def test_pairs_stand_for_both_orders():
     params = {"substitution": {("o", "0"): 0.2, ("l", "1"): 0.1, ("1", "l"): 0.3}, "mismatch": 1}
     D = matrix("weighted_levenshtein", ["l0l", "xyz"], ["1o1", "101", "xyy"], **params)

@@ -13,10 +13,10 @@ from scipy import sparse
 import d2ke
 from d2ke.cli.neighbors import write_graph
 from d2ke.cli.result_files import write_columns
-from d2ke.io import load_mat, save_features, save_mat
+from d2ke.io import save_features, save_mat
 from d2ke.learners.least_squares import train_least_squares
-from d2ke.model_selection.result import Search, load_search
-from d2ke.models.persistence import load_model, save_model
+from d2ke.model_selection.result import Search
+from d2ke.models.persistence import save_model
 from matlab_compat import libsvmwrite
 
 DISK = 2 * 2**20
@@ -74,16 +74,3 @@ def test_every_writer(small_disk, monkeypatch, name, free, reserves):
     assert got.value.errno == errno.ENOSPC
     assert sorted(os.listdir(small_disk)) == sorted([name, "other"])
     assert path.read_bytes() == b"earlier"
-
-
-@pytest.mark.slow
-def test_the_same_writers_where_there_is_room(tmp_path):
-    for name, write in WRITERS.items():
-        write(tmp_path / name)
-        assert (tmp_path / name).stat().st_size > DISK
-    for name in ("v7.mat", "v6.mat", "v73.mat", "v73_plain.mat"):
-        content = load_mat(tmp_path / name)
-        np.testing.assert_array_equal(content["b"], X)
-        np.testing.assert_array_equal(content["a"][0, 0], X)
-    assert load_search(tmp_path / "search.json") == SEARCH
-    np.testing.assert_array_equal(load_model(tmp_path / "model.h5").weights, MODEL.weights)

@@ -77,12 +77,6 @@ def test_ts_without_classes_and_with_a_bare_header(tmp_path):
     objects, labels, header = read_ts(ts_file(tmp_path, text))
     assert labels.tolist() == ["ü", "2"]
     assert header["dimensions"] == 1
-    path = ts_file(tmp_path, "@univariate true\n@classLabel false\n@data\n1,2\n3:4\n")
-    with pytest.raises(ValueError, match=r"X_TRAIN.ts, line 5: 2 dimensions instead of 1"):
-        read_ts(path)
-    ts_file(tmp_path, "@univariate true\n@classLabel false\n@data\n1:2\n3:4\n")
-    with pytest.raises(ValueError, match=r"X_TRAIN.ts, line 4: 2 dimensions instead of 1"):
-        read_ts(path)
 
 
 @pytest.mark.parametrize(

@@ -89,17 +89,6 @@ def test_bad_files(put, text, message):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("label,t0,t1", "for series, ids"),
-    ],
-)
-def test_other_text(put, line, message):
-    with pytest.raises(ValueError, match=message):
-        read_objects(put(f"{line}\n1,2,3\n", "a.txt"))
-
-
-@pytest.mark.parametrize(
     "text", ["0\t1\t2\n0\t5\t6\n", "2\t0.5\t2\n1\t5\t6\n", "1\t2\t2\n1\t5\t6\n"]
 )
 def test_numbers_without_a_header_are_refused_unless_they_are_said_to_be_series(put, text):

@@ -100,9 +100,3 @@ def test_distances_of_copies_are_not_computed_again():
     assert info.computed <= len(names) ** 2
     _, info = counted(d2ke.within, names * 100, names[:2] * 50, radius=1, distance="osa")
     assert info.computed <= 2 * len(names)
-
-
-@pytest.mark.parametrize("call", [d2ke.nearest, d2ke.outlier_scores])
-def test_too_many_neighbours(call):
-    with pytest.raises(ValueError, match="k is 2, but X has 2 objects: each has at most one other"):
-        call(["a", "b"], k=2, distance="levenshtein")

@@ -323,34 +323,22 @@ def test_text():
     assert "mass 0.5" in str(d2ke.align([[0.0], [1.0]], [[1.0], [2.0]], "emd"))
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "distance"),
-    [
-        ([0.0, 1, 2], [0.0, 2], "dtw"),
-        (np.eye(2), np.ones((3, 2)), "dtw"),
-        (np.eye(3), np.ones((2, 3)), "dtw"),
-        (np.eye(2), np.ones((3, 2)), "emd"),
-        (np.eye(3), np.ones((2, 3)), "emd"),
-        (np.eye(2), np.ones((3, 2)), "hausdorff"),
-        ([1.0, 2.0], [1.0, 2.5], "chamfer"),
-        ("kitten", "sitting", "levenshtein"),
-        ("", "", "levenshtein"),
-        ("abc", "abc", "levenshtein"),
-    ],
-)
+EDITS = ["levenshtein", "osa", "damerau_levenshtein", "indel", "hamming", "jaccard", "bag",
+         "weighted_levenshtein"]  # fmt: skip
+DRAWN = [
+    ([0.0, 1, 2], [0.0, 2], "dtw"),
+    ([1.0, 2.0], [1.0, 2.5], "chamfer"),
+    *((np.eye(dim), np.ones((2, dim)), name) for dim in (2, 3) for name in ("dtw", "emd", *SETS)),
+    *((np.zeros((3, dim)), np.full((2, dim), 9.0), "lcss") for dim in (1, 2, 3)),  # no pairs
+    *((x, y, name) for x, y in (("abcde", "badxc"), ("", ""), ("abc", "abc")) for name in EDITS),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "distance"), DRAWN)
 def test_pictures(x, y, distance):
-    figures = pytest.importorskip("matplotlib.figure")
-    figure = figures.Figure()
-    ax = figure.subplots()
+    ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
     found = d2ke.align(x, y, distance)
     assert found.plot(ax) is ax
     assert ax.get_title().startswith(distance)
-    figure.canvas.draw()
-
-
-def test_a_picture_of_its_own():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("agg")
-    ax = d2ke.align("ab", "b").plot()
-    assert ax.get_xlabel() == "place in x"
-    pyplot.close(ax.figure)
+    assert str(found).startswith(f"{distance} {found.value}"[:12])
+    ax.figure.canvas.draw()

@@ -215,15 +215,3 @@ def test_less_memory_has_the_same_operations(monkeypatch):
     monkeypatch.setattr(align_edits, "TABLE_BYTES", 2 * 10**5)
     for name, pairs in zip(names, wanted, strict=True):
         reference.same(d2ke.align(x, y, name).pairs, pairs)
-
-
-@pytest.mark.parametrize("name", [*UNIT, "hamming", "jaccard", "bag", "weighted_levenshtein"])
-@pytest.mark.parametrize("pair", [("abcde", "badxc"), ("", ""), ("abc", "abc"), ("ab", "cd")])
-def test_pictures(name, pair):
-    figures = pytest.importorskip("matplotlib.figure")
-    figure = figures.Figure()
-    ax = figure.subplots()
-    found = d2ke.align(*pair, name)
-    assert found.plot(ax) is ax
-    assert str(found).startswith(f"{name} {found.value}")
-    figure.canvas.draw()

@@ -178,13 +178,3 @@ def test_each_elastic_distance_is_aligned():
 def test_channels_with_a_path_each_are_refused():
     with pytest.raises(ValueError, match=r"independent=False for 'msm' of 3 channels"):
         d2ke.align(np.zeros((4, 3)), np.ones((5, 3)), "msm")
-
-
-def test_a_picture_without_pairs():
-    figures = pytest.importorskip("matplotlib.figure")
-    figure = figures.Figure()
-    for dim in (1, 2, 3):
-        found = d2ke.align(np.zeros((3, dim)), np.full((2, dim), 9.0), "lcss")
-        assert (found.pairs < 0).any(axis=1).all()
-        found.plot(figure.subplots())
-        figure.canvas.draw()
