@@ -293,6 +293,20 @@ def test_names_of_functions_exist(page):
         assert hasattr(d2ke, name) or hasattr(d2ke.datasets, name), name
 
 
+def test_references_of_docstrings_resolve():
+    """Each name in backticks is a module, or stands in the code."""
+    code = {path: path.read_text("utf-8") for path in (ROOT / "d2ke").rglob("*.py")}
+    words = {
+        word for text in code.values() for word in re.findall(r"\w+", re.sub("`.*?`", "", text))
+    }
+    words |= {name.split(".")[0] for path in ROOT.rglob("d2ke/**") for name in path.parts}
+    foreign = {"RandStream", "matlab_compat", "papers", "usecols", "jsondecode", "cg", "vector"}
+    for path, text in code.items():
+        for name in re.findall(r"(?<!`)`(?!scipy|numpy|sklearn)([A-Za-z_][\w.]*)`(?!`)", text):
+            lost = {*name.split(".")} - words - foreign
+            assert not lost, f"{path}: `{name}`"
+
+
 def markdown(path):
     """Return a page without its blocks of code."""
     return re.sub(r"^(`{3,}|~{3,}).*?^\1`*$", "", path.read_text("utf-8"), flags=re.M | re.S)

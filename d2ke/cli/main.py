@@ -117,7 +117,7 @@ def console(command: Callable[[], int] = main) -> None:
     """Run a command as its own process."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # The encoding of a pipe may lack characters of a label or of a file's name. With
-        # PYTHONUNBUFFERED, text that a pipe refused would be forgotten: see `_reader_left`.
+        # PYTHONUNBUFFERED, text that a pipe refused would be forgotten.
         sys.stdout.reconfigure(errors="backslashreplace")
         if sys.stdout.write_through:
             held = io.BufferedWriter(io.FileIO(sys.stdout.fileno(), "w", closefd=False))

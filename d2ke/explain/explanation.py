@@ -170,7 +170,7 @@ class Explanation:
 
     def __str__(self) -> str:
         head = self.title if is_value(self.label) else f"{self.label}: {self.decision:+.3f}"
-        lines = [f"{head}, of which {self.offset:+.3f} always"]
+        lines = [f"{head} (offset {self.offset:+.3f})"]
         lines += first_lines([f"  {v:+.3f} {name}" for name, v in self.blocks.items()], _BLOCKS)
         omegas = []
         for entry in self.omegas:

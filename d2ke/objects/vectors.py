@@ -154,7 +154,11 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
         array = array[:, None]
     elif array.ndim != 2:
         raise ArgumentError(
-            name, f"has shape {array.shape}; (length, dim) or (length,) is needed", i
+            name,
+            f"is the number {item}; a sequence of numbers, (length,) or (length, dim), is needed"
+            if not array.ndim
+            else f"has shape {array.shape}; (length, dim) or (length,) is needed",
+            i,
         )
     elif channels_first:
         array = array.T

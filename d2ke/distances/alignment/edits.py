@@ -28,7 +28,9 @@ class Letters(NamedTuple):
 
 
 class LetterTable:
-    """A table of kernels of strings; see `align_tables.Table`. A state is some rows of it.
+    """A table of kernels of strings; see `d2ke.distances.alignment.tables.Table`.
+
+    A state is some rows of it.
 
     Only letters of y up to that of the path are computed again.
     """

@@ -20,7 +20,7 @@ Cells = alignment.GroundRows | alignment.TableRows
 
 
 class WarpingTable:
-    """An elastic distance's table; see `align_tables.Table`.
+    """An elastic distance's table; see `d2ke.distances.alignment.tables.Table`.
 
     A state is the part of a row that the next one reads. Only columns up to that of the path are
     computed again.

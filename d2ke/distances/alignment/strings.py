@@ -15,7 +15,7 @@ from d2ke.distances.string_rows import common_letters
 
 
 class EditTable:
-    """The table of two strings that are not empty; see `align_tables.Table`.
+    """The table of two strings that are not empty; see `d2ke.distances.alignment.tables.Table`.
 
     A row is a letter of x; a state is two bits for each letter of y: whether a cell is one more or
     one less than that before it. Only letters of y up to that of the path are computed again.
