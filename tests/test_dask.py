@@ -755,7 +755,7 @@ def kill_in(cluster, phase):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("phase", ["encode", "sample", "sum_products", "merge_results", "model"])
+@pytest.mark.parametrize("phase", ["encode", "sample", "sum_products", "merged", "train"])
 def test_a_lost_worker_does_not_change_a_model(phase):
     bounds = (15, 30, 45, 60)
     with cluster() as client:
