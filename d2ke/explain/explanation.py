@@ -436,7 +436,7 @@ def _view(
     x = _seen(block, objects)
     if isinstance(block, FittedKmers):
         # Features are sums over landmarks, and each of these has a share.
-        values = block.of_landmarks(row[columns] * scale)
+        values = block.landmark_kernel(row[columns] * scale)
         shares = block.landmark_weights(weights[columns] / scale) * values
         if training_object is not None:
             is_itself = block.sources == training_object

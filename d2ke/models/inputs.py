@@ -161,17 +161,17 @@ def check_records(
         column, where = records[name], f"X[{name!r}]"
         if kind.kind == "categories":
             column = as_categories(column, where)
-        of_column = [block for block in blocks if block.column == name]
+        column_blocks = [block for block in blocks if block.column == name]
         if isinstance(column.values, Objects):
             with naming_rows(column.missing):
-                objects = kind.check(where, column.values, None, of_column, refuse, column.rows)
+                objects = kind.check(where, column.values, None, column_blocks, refuse, column.rows)
             column = Column(objects, column.missing)
         elif column.kind not in (kind.kind, "missing"):
             raise ArgumentTypeError(
                 where, f"holds {column.kind}, but the model was trained on {kind.kind}"
             )
         elif refuse is not None:
-            for block in of_column:
+            for block in column_blocks:
                 block.warn_of_unseen(column)
         if column.kind == "numbers":
             check_use(where, column.use, uses.get(name, ""), "the training data")
@@ -195,12 +195,12 @@ def _check_letters(
     name: str, objects: Objects, alphabet: Any, refuse: bool, rows: np.ndarray | None
 ) -> None:
     unseen = ~np.isin(objects.alphabet, alphabet)
-    places = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
-    if not places.size:
+    indices = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
+    if not indices.size:
         return
-    items = np.unique(np.searchsorted(objects.offsets, places, side="right")) - 1
+    items = np.unique(np.searchsorted(objects.offsets, indices, side="right")) - 1
     row = items[0] if rows is None else rows[items[0]]
-    code = objects.values[places[0]]
+    code = objects.values[indices[0]]
     (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
     if refuse:
         raise ArgumentError(

@@ -192,13 +192,13 @@ class _SparseRidge:
         assert best is not None
         _, C, scores, start = best
         every, k = np.ones((len(self.T), 1), bool), self.T.shape[1]
-        of_all, start = self.solve(C, every, start[:, :k])
+        final, start = self.solve(C, every, start[:, :k])
         if held_out.shape != self.outside.shape:
             others = self.outside[:, 1:]
             weights, _ = self.solve(C, others, np.tile(start, others.shape[1]))
             in_first = ~self.outside[:, 0]
             scores = np.where(in_first[:, None], scores, self._scores(weights, others))
-        return of_all, scores
+        return final, scores
 
     def _scores(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of rows that are outside one of the subsets by its model."""

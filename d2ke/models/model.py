@@ -251,7 +251,7 @@ class D2KEModel:
         """
         return self.feature_map.features(X, n_threads, rows)
 
-    def of_features(
+    def map_features(
         self,
         objects: Any,
         functions: Sequence[Callable[[np.ndarray], np.ndarray]],

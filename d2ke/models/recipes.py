@@ -200,7 +200,7 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     With k, the number of columns that a ridge fits, k-mers of many strings have scores instead of
     features, and the other blocks have all of a given R.
     """
-    blocks: tuple[Any, ...] = _of_distances(X, choice, n)
+    blocks: tuple[Any, ...] = _distance_blocks(X, choice, n)
     kmers = [replace(block, strands=choice.strands) for block in blocks if isinstance(block, Kmers)]
     if not kmers:
         return blocks
@@ -216,22 +216,22 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     return (*others, *([ScoredKmers(k)] if scored and k else kmers))
 
 
-def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
+def _distance_blocks(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
     """Return the blocks of one distance, or of several, which share R, side by side."""
     distances = choice.distances
     if len(distances) == 1:
-        return _of_distance(X, distances[0], choice.parameters, choice.R, n)
+        return _one_recipe(X, distances[0], choice.parameters, choice.R, n)
     if choice.parameters:
         names = ", ".join(choice.parameters)
         raise TypeError(f"several distances have no common parameters ({names}); give blocks")
     total = choice.R or max(
-        sum(block.R for block in _of_distance(X, distance, {}, None, n)) for distance in distances
+        sum(block.R for block in _one_recipe(X, distance, {}, None, n)) for distance in distances
     )
     return tuple(
         replace(block, name=f"{block.name}, {_name(distance)}")
         for distance, size in zip(distances, split_evenly(total, len(distances)), strict=True)
         if size
-        for block in _of_distance(X, distance, {}, size, n)
+        for block in _one_recipe(X, distance, {}, size, n)
     )
 
 
@@ -239,7 +239,7 @@ def _name(distance: Any) -> str:
     return distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
 
 
-def _of_distance(
+def _one_recipe(
     X: Any, distance: Any, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
     """Return the blocks of one distance; None for the usual one of the kind of X."""
@@ -354,11 +354,11 @@ def _sets(
     return tuple(
         block
         for (family, specs), size in zip(families.items(), sizes, strict=True)
-        for block in _of_sets(specs, distance, parameters, size, family)
+        for block in _set_blocks(specs, distance, parameters, size, family)
     )
 
 
-def _of_sets(
+def _set_blocks(
     specs: Sequence[BlockSpec], distance: str, parameters: Mapping[str, Any], R: int, family: str
 ) -> tuple[Block, ...]:
     """Return blocks that share R, in both directions of a distance that is the larger of two."""
@@ -388,17 +388,17 @@ def _record_blocks(sample: Records, choice: Choice, n: int) -> tuple[AnyBlock, .
     chosen: list[AnyBlock] = list(choice.blocks or ())
     columns = choices_of_columns(sample, choice)
     sizes = [None] * len(columns) if choice.R is None else split_evenly(choice.R, len(columns))
-    beside_bags = any("bag" in of_column.distances for of_column in columns.values())
-    for (name, of_column), size in zip(columns.items(), sizes, strict=True):
+    beside_bags = any("bag" in wanted.distances for wanted in columns.values())
+    for (name, wanted), size in zip(columns.items(), sizes, strict=True):
         if choice.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
-        if beside_bags and values.kind == "sets" and len(of_column.distances) == 1:
-            distance = of_column.distances[0] or usual_distance("sets")
+        if beside_bags and values.kind == "sets" and len(wanted.distances) == 1:
+            distance = wanted.distances[0] or usual_distance("sets")
             size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
-            blocks: Sequence[Block] = _of_sets(_SETS_OF_NODES, distance, {}, size, "sets")
+            blocks: Sequence[Block] = _set_blocks(_SETS_OF_NODES, distance, {}, size, "sets")
         else:
-            blocks = _of_distances(values, replace(of_column, R=size), n)
+            blocks = _distance_blocks(values, replace(wanted, R=size), n)
         for block in blocks:
             family = f"{name}: {block.family}" if block.family else name
             chosen.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))

@@ -75,7 +75,7 @@ def notes(model: Any) -> list[str]:
         places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
         empty = from_owned("strings", *places, model.alphabet, model.letters)
         with suppress(ValueError):  # Hamming distances refuse it
-            (decisions,) = model.of_features(empty, [model.linear.decide], 1)
+            (decisions,) = model.map_features(empty, [model.linear.decide], 1)
             lines.append(f"an empty string gets {model.task.predict(decisions).tolist()[0]!r}")
     if model.near_copies is not None:
         lines.append(model.near_copies.report(model))

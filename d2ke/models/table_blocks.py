@@ -218,8 +218,7 @@ def plain_blocks(records: Records) -> list[AnyBlock]:
                 blocks.append(NearNumbers(numbers, name=near, family=near, column=name))
     for name, column in records.columns.items():
         if column.missing.any():
-            of_objects = isinstance(column.values, Objects)
-            family = f"{name}: missing" if of_objects else name
+            family = f"{name}: missing" if isinstance(column.values, Objects) else name
             blocks.append(Missing(name=f"{name}: missing", family=family, column=name))
     return blocks
 

@@ -125,9 +125,9 @@ def _moments(objects: Objects) -> dict[str, Any]:
     for channel in np.flatnonzero((largest > 0) & ~((sd > 1e-140) & (sd < 1e140))):
         # Squares are beyond float64, those of values between -1 and 1 are not.
         values = objects.values[:, channel, None].astype(np.float64) / largest[channel]
-        of_values = moments(values)
-        mean[channel] = largest[channel] * of_values[0][0]
-        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], 5e-324)
+        (scaled_mean,), (scaled_sd,), _ = moments(values)
+        mean[channel] = largest[channel] * scaled_mean
+        sd[channel] = scaled_sd and max(largest[channel] * scaled_sd, 5e-324)
     low, high = objects.values.min(axis=0), objects.values.max(axis=0)
     rounding = np.where(
         constant(sd, largest, objects.dtype), np.maximum(high - mean, mean - low), 0.0
@@ -301,8 +301,8 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     alphabet = np.sort(np.append(letters, marks))
     codes = np.searchsorted(alphabet, objects.alphabet).astype(code_dtype(len(alphabet)))
     ends = np.column_stack([objects.offsets[:-1], objects.offsets[1:]]).ravel()
-    of_ends = np.tile(np.searchsorted(alphabet, marks), len(objects))
-    values = np.insert(codes[objects.values], ends, of_ends)
+    end_codes = np.tile(np.searchsorted(alphabet, marks), len(objects))
+    values = np.insert(codes[objects.values], ends, end_codes)
     offsets = offsets_of(objects.lengths + 2)
     return from_owned("strings", values, offsets, alphabet, objects.letters)
 

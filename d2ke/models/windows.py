@@ -265,9 +265,9 @@ def windows(
     values = _interpolated(X, sources[window, None], channel[:, None], at)
     inside = np.arange(lengths.max()) < lengths[group][window, None]
     if normalize:
-        of_rows = lengths[group][window]
+        row_lengths = lengths[group][window]
         for length in np.unique(lengths):
-            rows = of_rows == length
+            rows = row_lengths == length
             pieces = values[rows, :length]
             values[rows, :length] = normalized_windows(pieces, limits[channel[rows], None])
     thresholds = np.empty(n_windows, np.float32)

@@ -30,7 +30,7 @@ def test_classes_as_probable_as_true_ones_are_in_the_set():
     F = rng.normal(size=(99, 3)).astype(np.float32)
     y = (F + rng.gumbel(size=F.shape)).argmax(axis=1)
     calibration = Calibration.fit(F, y, 3)
-    own = np.sort(calibration.left_out[np.arange(99), y])
+    own = np.sort(calibration.loo[np.arange(99), y])
     new = rng.normal(size=(50, 3))
     P, top = calibration.probabilities(new), new.argmax(axis=1)
     for alpha, rank in ((0.2, 80), (0.6, 40)):
