@@ -122,40 +122,37 @@ class ScoredKmers:
 
     def fit(self, sample: Sample, seed: Any) -> KmerScores | None:
         """Fit scores to labelled strings; None if all k-mers occur in every string."""
-        assert sample.labels is not None
-        return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
-
-
-def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> KmerScores | None:
-    """Fit scores to training strings; None if all k-mers occur in every string."""
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
-    if X.lengths.sum() > _LETTERS:
-        order = rng.permutation(len(X))
-        within = np.cumsum(X.lengths[order]) <= _LETTERS
-        chosen = np.sort(order[: max(2, np.count_nonzero(within))])
-        X, labels, rows = X[chosen], labels[chosen], rows[chosen]
-    marks = FITTED[mark_ends](X)
-    marked = mark_ends(X, **marks)
-    count, place, length = counted_pieces(marked, 6)
-    minimum = 2
-    if np.count_nonzero(count >= minimum) > _KMERS:
-        minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
-    kept = np.flatnonzero(count >= minimum)
-    omega = select_pieces(marked, place[kept], length[kept])
-    share = count[kept] / len(X)
-    deviation = np.sqrt(share * (1 - share))
-    if not deviation.any():
-        return None
-    unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
-    unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
-    S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
-    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
-    weights, hidden = ridge.fit()
-    return KmerScores(
-        omega, marks, (unit[:, None] * weights).astype(np.float32),
-        ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
-        hidden=hidden.astype(np.float32), name="pieces", family="pieces",
-    )  # fmt: skip
+        X, labels, rows = sample.objects, sample.labels, sample.rows
+        assert labels is not None
+        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(ROWS,)))
+        if X.lengths.sum() > _LETTERS:
+            order = rng.permutation(len(X))
+            within = np.cumsum(X.lengths[order]) <= _LETTERS
+            chosen = np.sort(order[: max(2, np.count_nonzero(within))])
+            X, labels, rows = X[chosen], labels[chosen], rows[chosen]
+        marks = FITTED[mark_ends](X)
+        marked = mark_ends(X, **marks)
+        count, place, length = counted_pieces(marked, 6)
+        minimum = 2
+        if np.count_nonzero(count >= minimum) > _KMERS:
+            minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
+        kept = np.flatnonzero(count >= minimum)
+        omega = select_pieces(marked, place[kept], length[kept])
+        share = count[kept] / len(X)
+        deviation = np.sqrt(share * (1 - share))
+        if not deviation.any():
+            return None
+        unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
+        # Rows have the mean square 1.
+        unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())
+        S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
+        ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
+        weights, hidden = ridge.fit()
+        return KmerScores(
+            omega, marks, (unit[:, None] * weights).astype(np.float32),
+            ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
+            hidden=hidden.astype(np.float32), name="pieces", family="pieces",
+        )  # fmt: skip
 
 
 class _SparseRidge:

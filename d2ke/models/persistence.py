@@ -106,7 +106,8 @@ def save_model(
                 f"block {block.name!r} is a class of your own, and files hold no code; pickle the "
                 "model"
             )
-    functions = _own_functions(model.distances) if isinstance(model, D2KEModel) else []
+    distances = model.distances if isinstance(model, D2KEModel) else []
+    functions = list(dict.fromkeys(filter(callable, distances)))  # each once
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
@@ -166,11 +167,6 @@ def load_model(
     path = file_path("file", file)
     with open_file(path) as stream:
         return _read(str(path), stream, distance)
-
-
-def _own_functions(distances: Sequence[Any]) -> list[Any]:
-    """Return the distances that are a user's functions, each once."""
-    return list(dict.fromkeys(filter(callable, distances)))
 
 
 def _read(name: str, stream: BinaryIO, distance: Any) -> D2KEModel | LinearModel | SVMModel:

@@ -222,21 +222,19 @@ def _distance_blocks(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
     if len(distances) == 1:
         return _one_recipe(X, distances[0], choice.parameters, choice.R, n)
     if choice.parameters:
-        names = ", ".join(choice.parameters)
-        raise TypeError(f"several distances have no common parameters ({names}); give blocks")
+        given = ", ".join(choice.parameters)
+        raise TypeError(f"several distances have no common parameters ({given}); give blocks")
     total = choice.R or max(
         sum(block.R for block in _one_recipe(X, distance, {}, None, n)) for distance in distances
     )
+    names = [d if isinstance(d, str) else getattr(d, "__name__", "function") for d in distances]
+    sizes = split_evenly(total, len(distances))
     return tuple(
-        replace(block, name=f"{block.name}, {_name(distance)}")
-        for distance, size in zip(distances, split_evenly(total, len(distances)), strict=True)
+        replace(block, name=f"{block.name}, {name}")
+        for name, distance, size in zip(names, distances, sizes, strict=True)
         if size
         for block in _one_recipe(X, distance, {}, size, n)
     )
-
-
-def _name(distance: Any) -> str:
-    return distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
 
 
 def _one_recipe(
