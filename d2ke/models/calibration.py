@@ -77,17 +77,11 @@ class Calibration:
         n_classes: int,
         weights: np.ndarray | None = None,
     ) -> Calibration:
-        """Fit scale and offsets by the log-loss of left-out decisions; 0 classes: a regression.
+        """Fit scale and offsets by the log-loss of left-out decisions; see the formula above.
 
-        Targets are smoothed. For two classes with n_0 and n_1 objects they are Platt's,
-        (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2). For more classes an object's true class has
-        (m + 1) / (m + 2), as if one object more were wrong; offsets b add |b|^2 / 2 to the sum of
-        the losses, so that classes of few objects stay near the others. Objects count by their
-        weights.
+        More than two classes have smoothed targets as if one object more were wrong, and the
+        penalty keeps classes of few objects near the others.
         """
-        if not n_classes:
-            kept = decisions.astype(np.float64)
-            return cls(kept, values.astype(np.float64), 1.0, np.empty(0))
         kept = decisions.astype(np.float32)
         codes, rows = values.astype(np.int64), np.arange(len(values))
         weights = np.ones(len(values)) if weights is None else weights

@@ -19,7 +19,7 @@ def words(n, k, seed):
 
 def test_the_bound_is_the_score_of_the_right_rank():
     errors = np.arange(1.0, 20.0)  # 19 of them: ranks 20 (1 - alpha)
-    calibration = Calibration.fit(errors[:, None], np.zeros(19), 0)
+    calibration = Calibration(errors[:, None], np.zeros(19), 1.0, np.empty(0))
     for alpha, bound in ((0.1, 18.0), (0.5, 10.0), (0.05, 19.0), (0.04, np.inf)):
         found = sets_of(np.array([[100.0]]), calibration, alpha)
         assert found.tolist() == [[100 - bound, 100 + bound]]
