@@ -59,7 +59,7 @@ def objects(model: Any) -> list[str]:
     """Return a line about the objects, if they are of one kind."""
     if model.kind == "strings":
         unit = "words" if model.letters == "token" else "letters"
-        return [f"strings over an alphabet of {len(model.alphabet)} {unit}"]
+        return [f"strings over {len(model.alphabet)} {unit}"]
     return [f"{model.kind}: {_ORDER[model.kind]}"] if model.kind in _ORDER else []
 
 
