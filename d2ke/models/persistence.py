@@ -42,10 +42,10 @@ from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel
 from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.shapelets import Shapelets
 from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
-from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, check_channel_names, of_kind
 from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
 
@@ -55,7 +55,7 @@ _CLASSES = {
     for kind in (
         Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedKmers, InputKind,
         LabelCalibration, LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers,
-        KmerScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
+        KmerScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Shapelets, Values,
     )
 }  # fmt: skip
 
@@ -308,7 +308,7 @@ def _check(model: D2KEModel) -> None:
         if isinstance(block, FittedBlock):
             arrays.check_array("gamma", block.gamma, np.float64, (len(block.omega),))
             channels = model.inputs[block.column].channels if model.inputs else model.channels
-            if isinstance(block.omega, Windows):
+            if isinstance(block.omega, Shapelets):
                 block.omega.check(channels)
                 continue
             if callable(block.distance):

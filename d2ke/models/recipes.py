@@ -23,9 +23,9 @@ from d2ke.models.distance_blocks import Block
 from d2ke.models.kmer_scores import ScoredKmers
 from d2ke.models.kmers import Kmers
 from d2ke.models.labels import read_labels
+from d2ke.models.shapelets import shapelets
 from d2ke.models.table_blocks import plain_blocks
 from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
-from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
@@ -76,7 +76,7 @@ _GLOBE = (BlockSpec("segments", segments), BlockSpec("training series", training
 
 _WINDOWS = tuple(
     BlockSpec(
-        name, partial(windows, normalize=is_shape, kinds=("nearest", "rare", "longest")), seen,
+        name, partial(shapelets, normalize=is_shape, kinds=("nearest", "rare", "longest")), seen,
         family=name, members=("anywhere", "shapes" if is_shape else "windows", shown),
     )
     for name, is_shape, seen, shown in (
@@ -296,7 +296,7 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     They have twelve, one and four seventeenths of R; a smaller R is all nearest shapes.
     """
     if R < 17:
-        nearest = partial(windows, kinds=("nearest",))
+        nearest = partial(shapelets, kinds=("nearest",))
         return (Block("shapes", "window", nearest, R, _LEVEL, gamma_scale=2.0, family="shapes"),)
     sizes = [*split_evenly(R * 12 // 17, len(_WINDOWS)), *split_evenly(R // 17, len(_NEARBY))]
     blocks = _blocks((*_WINDOWS, *_NEARBY), sizes, "window", {}, gamma_scale=2.0)
