@@ -16,11 +16,11 @@ from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
 from d2ke.dask.workers import finished, later, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
+from d2ke.models.inputs import Choice, choices_of_columns, packed_objects
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.passes import Rows
 from d2ke.models.train import Options, check_keep_sums, train
-from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.joining import concatenate
 from d2ke.objects.packed import offsets_of

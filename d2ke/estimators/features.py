@@ -31,9 +31,8 @@ from d2ke.models.blocks import (
     take,
 )
 from d2ke.models.families import FamilyScales
-from d2ke.models.inputs import InputKind
+from d2ke.models.inputs import Choice, InputKind
 from d2ke.models.recipes import blocks_of_objects
-from d2ke.models.training_inputs import Choice
 from d2ke.objects.container import Objects
 from d2ke.samplers import training_objects
 

@@ -15,12 +15,12 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, product_type, ridge_of_rows
 from d2ke.models.blocks import Sample, block_features, take
 from d2ke.models.calibration import rows_to_keep
+from d2ke.models.inputs import block_rows
 from d2ke.models.labels import Labels
 from d2ke.models.left_out import COSTS, LeftOutScores
 from d2ke.models.near_copies import NearCopies
 from d2ke.models.own_columns import OwnColumns
 from d2ke.models.plan import Plan
-from d2ke.models.training_inputs import block_rows
 from d2ke.objects.container import span_of
 from d2ke.objects.stored import StoredObjects
 

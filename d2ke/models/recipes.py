@@ -20,12 +20,12 @@ from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
 from d2ke.models.distance_blocks import Block
+from d2ke.models.inputs import Choice, choices_of_columns, packed_objects
 from d2ke.models.kmer_scores import ScoredKmers
 from d2ke.models.kmers import Kmers
 from d2ke.models.labels import read_labels
 from d2ke.models.shapelets import shapelets
 from d2ke.models.table_blocks import plain_blocks
-from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects

@@ -20,7 +20,14 @@ from d2ke.learners.losses import hinge_can_pay
 from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
-from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
+from d2ke.models.inputs import (
+    Choice,
+    InputKind,
+    check_size,
+    columns_of_records,
+    input_kinds,
+    packed,
+)
 from d2ke.models.labels import read_labels, sample_weights, without_none
 from d2ke.models.left_out import LeftOutScores
 from d2ke.models.model import D2KEModel
@@ -38,7 +45,6 @@ from d2ke.models.passes import (
 )
 from d2ke.models.plan import Plan, fit, weigh
 from d2ke.models.recipes import choose_blocks, feature_limit
-from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.gaps import check_missing
 from d2ke.objects.record_packing import fill_missing
 from d2ke.objects.stored import StoredObjects
