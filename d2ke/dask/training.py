@@ -16,7 +16,7 @@ from d2ke.dask.partition_labels import PartitionLabels
 from d2ke.dask.partitions import is_frame, partitions_of, row_parts
 from d2ke.dask.workers import finished, later, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
-from d2ke.models.inputs import Choice, choices_of_columns, packed_objects
+from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.passes import Rows
@@ -112,11 +112,11 @@ def d2ke_train(
                             "them in before, or train with d2ke.d2ke_train")  # fmt: skip
     check_order(X, y=y, sample_weight=sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
-    chosen = Choice.of(blocks, distance, R, params, strands)
+    chosen = ModelRequest.of(blocks, distance, R, params, strands)
     anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
     x = partitions_of("X", X, chunks, kind="any", anything=anything)
     if isinstance(x.whole, Records):
-        choices_of_columns(x.whole, chosen)
+        column_requests(x.whole, chosen)
     elif x.whole is not None:
         packed_objects(x.whole, chosen.distances)
     labelled = PartitionLabels(x, row_parts("y", y, x), task)

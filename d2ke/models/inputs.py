@@ -36,7 +36,7 @@ _BLOCK_ROWS = (256, 8192)  # rows of features that are held at a time
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelRequest:
     """What the user wants a model to be made of.
 
     Attributes
@@ -68,7 +68,7 @@ class Choice:
         R: Any,
         params: Mapping[str, Any],
         strands: str = "one",
-    ) -> Choice:
+    ) -> ModelRequest:
         """Check the arguments of `d2ke_train`; `strands` may be a parameter of the distance."""
         if R is not None:
             integer("R", R, 1)
@@ -114,14 +114,14 @@ class Choice:
         return self.R or max(map(attrgetter("R"), self.blocks or ()), default=0)
 
 
-def packed(X: Any, choice: Choice, y: Any) -> tuple[Any, Choice]:
-    """Pack objects or records that the distances can compare; return them, and the choice."""
+def packed(X: Any, request: ModelRequest, y: Any) -> tuple[Any, ModelRequest]:
+    """Pack objects or records that the distances can compare; return them, and the request."""
     if not is_table(X):
         refuse_swapped(y, X)
-        objects = packed_objects(X, choice.distances)
+        objects = packed_objects(X, request.distances)
         if isinstance(objects, Objects):
-            check_strands("X", objects, choice.strands)
-        return objects, choice
+            check_strands("X", objects, request.strands)
+        return objects, request
     records = pack_records(X, name="X")
     if not len(records):
         raise ArgumentError("X", "is empty; at least two labelled records are needed")
@@ -132,8 +132,8 @@ def packed(X: Any, choice: Choice, y: Any) -> tuple[Any, Choice]:
         held = {name: records[name] for name in records if name not in empty}
         records = Records(held, records.ids)
     check_training_columns(records)
-    choices_of_columns(records, choice)
-    return records, choice
+    column_requests(records, request)
+    return records, request
 
 
 def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
@@ -169,22 +169,22 @@ def _object_columns(records: Records) -> list[str]:
     return [name for name, column in records.columns.items() if isinstance(column.values, Objects)]
 
 
-def choices_of_columns(records: Records, choice: Choice) -> dict[str, Choice]:
+def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelRequest]:
     """Return what is wanted of each column of objects; refuse what its entries do not suit."""
     names = _object_columns(records)
-    if choice.strands == "both":
+    if request.strands == "both":
         raise ArgumentTypeError("strands", f"is for strings, and X holds records of {names}")
-    for i, block in enumerate(choice.blocks or ()):
+    for i, block in enumerate(request.blocks or ()):
         if block.column not in names:
             raise ArgumentError(
                 "blocks", f"sees the column {block.column!r}; of objects are {names}", i
             )
-    if choice.parameters:
+    if request.parameters:
         raise TypeError(
-            f"records have no parameters of one distance ({', '.join(choice.parameters)}); "
+            f"records have no parameters of one distance ({', '.join(request.parameters)}); "
             "give blocks"
         )
-    chosen = {} if choice.distance is None else choice.distance
+    chosen = {} if request.distance is None else request.distance
     if not isinstance(chosen, Mapping):
         if len(names) > 1:
             raise ArgumentTypeError(
@@ -194,18 +194,18 @@ def choices_of_columns(records: Records, choice: Choice) -> dict[str, Choice]:
     for name in chosen:
         if name not in names:
             raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
-    choices = {}
+    requests = {}
     for name in names:
         blocks, distance = None, chosen.get(name)
-        if choice.blocks is not None:
-            blocks = [block for block in choice.blocks if block.column == name]
+        if request.blocks is not None:
+            blocks = [block for block in request.blocks if block.column == name]
         elif distance is not None and not isinstance(distance, (list, tuple)):
             distance = [distance]
-        choices[name] = replace(Choice.of(None, distance, None, {}), blocks=blocks)
+        requests[name] = replace(ModelRequest.of(None, distance, None, {}), blocks=blocks)
         if len(records[name].rows):  # a sample of the records may have none
             with naming_rows(records[name].missing):
-                packed_objects(records[name].values, choices[name].distances, f"X[{name!r}]")
-    return choices
+                packed_objects(records[name].values, requests[name].distances, f"X[{name!r}]")
+    return requests
 
 
 def block_rows(R: int) -> int:

@@ -20,7 +20,7 @@ from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
 from d2ke.models.distance_blocks import Block
-from d2ke.models.inputs import Choice, choices_of_columns, packed_objects
+from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
 from d2ke.models.kmer_scores import ScoredKmers
 from d2ke.models.kmers import Kmers
 from d2ke.models.labels import read_labels
@@ -163,29 +163,29 @@ def recipe(
     >>> [block.name for block in recipe([[1.0, 2.0], [2.0, 0.0]], distance="dtw", R=12)][:2]
     ['noise', 'short segments']
     """
-    choice = Choice.of(None, distance, R, params)
-    objects = packed_objects(X, choice.distances)
+    request = ModelRequest.of(None, distance, R, params)
+    objects = packed_objects(X, request.distances)
     k = None if y is None else read_labels(y, None).task.k
-    return list(blocks_of_objects(objects, choice, len(objects), k))
+    return list(blocks_of_objects(objects, request, len(objects), k))
 
 
-def choose_blocks(sample: Sample, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
+def choose_blocks(sample: Sample, request: ModelRequest, n: int) -> tuple[AnyBlock, ...]:
     """Return the blocks for n training objects, by a sample of them: the user's or the recipe's."""
     assert sample.labels is not None
     if isinstance(sample.objects, Records):
-        return _record_blocks(sample.objects, choice, n)
-    packed_objects(sample.objects, choice.distances)  # partitions are checked by their sample
-    if choice.blocks is not None:
-        return tuple(choice.blocks)
-    return blocks_of_objects(sample.objects, choice, n, sample.labels.task.k)
+        return _record_blocks(sample.objects, request, n)
+    packed_objects(sample.objects, request.distances)  # partitions are checked by their sample
+    if request.blocks is not None:
+        return tuple(request.blocks)
+    return blocks_of_objects(sample.objects, request, n, sample.labels.task.k)
 
 
-def feature_limit(choice: Choice, n: int) -> int | None:
+def feature_limit(request: ModelRequest, n: int) -> int | None:
     """Return how many features a model of n objects has at most, if the user leaves that open.
 
     Up to `SAMPLE` objects, more features than objects cost little.
     """
-    return SAMPLE if choice.blocks is None and choice.R is None and n > SAMPLE else None
+    return SAMPLE if request.blocks is None and request.R is None and n > SAMPLE else None
 
 
 def default_size(kind: str, n: int) -> int:
@@ -194,21 +194,25 @@ def default_size(kind: str, n: int) -> int:
     return min(max(low, n // 10), high)
 
 
-def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> tuple[AnyBlock, ...]:
+def blocks_of_objects(
+    X: Any, request: ModelRequest, n: int, k: int | None = None
+) -> tuple[AnyBlock, ...]:
     """Return the recipe for n objects, of which X is a sample.
 
     With k, the number of columns that a ridge fits, k-mers of many strings have scores instead of
     features, and the other blocks have all of a given R.
     """
-    blocks: tuple[Any, ...] = _distance_blocks(X, choice, n)
-    kmers = [replace(block, strands=choice.strands) for block in blocks if isinstance(block, Kmers)]
+    blocks: tuple[Any, ...] = _distance_blocks(X, request, n)
+    kmers = [
+        replace(block, strands=request.strands) for block in blocks if isinstance(block, Kmers)
+    ]
     if not kmers:
         return blocks
     others = [block for block in blocks if not isinstance(block, Kmers)]
-    many = n > _SCORED[kmers[0].form == "gapped"] and choice.strands == "one"
+    many = n > _SCORED[kmers[0].form == "gapped"] and request.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
-    if scored and choice.R is not None:
-        sizes = _in_proportion(choice.R, [block.R for block in others])
+    if scored and request.R is not None:
+        sizes = _in_proportion(request.R, [block.R for block in others])
         others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
     size = sum(block.R for block in others)
     firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
@@ -216,15 +220,15 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     return (*others, *([ScoredKmers(k)] if scored and k else kmers))
 
 
-def _distance_blocks(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
+def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]:
     """Return the blocks of one distance, or of several, which share R, side by side."""
-    distances = choice.distances
+    distances = request.distances
     if len(distances) == 1:
-        return _one_recipe(X, distances[0], choice.parameters, choice.R, n)
-    if choice.parameters:
-        given = ", ".join(choice.parameters)
+        return _one_recipe(X, distances[0], request.parameters, request.R, n)
+    if request.parameters:
+        given = ", ".join(request.parameters)
         raise TypeError(f"several distances have no common parameters ({given}); give blocks")
-    total = choice.R or max(
+    total = request.R or max(
         sum(block.R for block in _one_recipe(X, distance, {}, None, n)) for distance in distances
     )
     names = [d if isinstance(d, str) else getattr(d, "__name__", "function") for d in distances]
@@ -378,17 +382,17 @@ _RECIPES: dict[str, Callable[..., tuple[Block, ...]]] = {
 }
 
 
-def _record_blocks(sample: Records, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
+def _record_blocks(sample: Records, request: ModelRequest, n: int) -> tuple[AnyBlock, ...]:
     """Return the blocks of n records: of objects the given ones, or the recipes of their kinds.
 
     Columns of objects share R. One without entries in the sample has no blocks.
     """
-    chosen: list[AnyBlock] = list(choice.blocks or ())
-    columns = choices_of_columns(sample, choice)
-    sizes = [None] * len(columns) if choice.R is None else split_evenly(choice.R, len(columns))
+    chosen: list[AnyBlock] = list(request.blocks or ())
+    columns = column_requests(sample, request)
+    sizes = [None] * len(columns) if request.R is None else split_evenly(request.R, len(columns))
     beside_bags = any("bag" in wanted.distances for wanted in columns.values())
     for (name, wanted), size in zip(columns.items(), sizes, strict=True):
-        if choice.blocks is not None or size == 0 or not len(sample[name].rows):
+        if request.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
         if beside_bags and values.kind == "sets" and len(wanted.distances) == 1:

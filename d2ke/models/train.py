@@ -21,8 +21,8 @@ from d2ke.learners.ridge import RidgeSums
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.hinge import better_by_hinge
 from d2ke.models.inputs import (
-    Choice,
     InputKind,
+    ModelRequest,
     check_size,
     columns_of_records,
     input_kinds,
@@ -210,7 +210,7 @@ def d2ke_train(
     filled: dict[str, Any] = {}
     if missing is not None:
         X, filled = fill_missing(X, "X")
-    objects, choice = packed(X, Choice.of(blocks, distance, R, params, strands), y)
+    objects, choice = packed(X, ModelRequest.of(blocks, distance, R, params, strands), y)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     labels = read_labels(y, task)
@@ -235,7 +235,7 @@ class Options:
     find_groups: bool
 
 
-def train(rows: Executor, choice: Choice, options: Options) -> D2KEModel:
+def train(rows: Executor, choice: ModelRequest, options: Options) -> D2KEModel:
     """Train a model on the rows of an executor: in this process, or on the workers of dask."""
     # inputs
     n, entropy = rows.n, options.entropy
