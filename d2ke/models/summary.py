@@ -103,13 +103,14 @@ def as_text(model: Any, with_blocks: bool) -> str:
     n_hidden = 0 if with_blocks else max(0, len(families) - _SHOWN)
     if n_hidden:
         families = dict(list(shares(model).items())[:_SHOWN])
-    if len(families) > 1 or model.left_out:
+    if len(families) > 1 or model.unused_blocks:
         named = ", ".join(f"{100 * share:.0f} % {family}" for family, share in families.items())
         lines.append(f"  shares of the kernel: {named}{f' and {n_hidden} more' * bool(n_hidden)}")
     if with_blocks:
         width = max(28, *(len(block.name) for block in model.blocks))
         lines += [f"  {name:{width}} {R:5} x {distance}" for name, R, distance in block_rows(model)]
-        lines += [f"  without a share: {', '.join(model.left_out)}"] * bool(model.left_out)
+        if model.unused_blocks:
+            lines.append(f"  without a share: {', '.join(model.unused_blocks)}")
     return "\n".join([*lines, *notes(model)])
 
 

@@ -366,7 +366,7 @@ def _model(
         confusion=None if scores.confusion is None else scores.confusion[best],
         calibration=scores.calibration(best),
         reference=plan.reference,
-        left_out=plan.left_out,
+        unused_blocks=plan.left_out,
         n_train=n,
         seconds={},
         inputs=input_kinds(sample.objects, plan.blocks),
