@@ -17,6 +17,15 @@ from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects
 from d2ke.objects.letter_pieces import counted_pieces, select_pieces
 
+# Let o_iw be 1 if the k-mer w occurs in string i and else 0, with the mean share_w and the standard
+# deviation sd_w = sqrt(share_w (1 - share_w)). The features, and the ridge of all or some strings
+# that count roots_i^2 (0 outside of the subset), with targets T of the weighted mean `mean`, are
+#
+#     S_iw = unit_w o_iw,    unit_w = sd_w^(-1/4) / sqrt(sum_w sd_w^(3/2)),
+#     A = S - 1 centre',     centre_w = share_w unit_w,    D = diag(roots),
+#     (D A A' D + I / (2 C)) a = D (T - mean),    weights = A' D a,
+#
+# so that centred rows of S have the mean square 1. Conjugate gradients need products with S only.
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _KMERS = 1 << 18

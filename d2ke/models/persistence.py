@@ -327,9 +327,9 @@ def _check(model: D2KEModel) -> None:
     arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
-    every = [(x.channel_names, x.channels) for x in model.inputs.values()]
-    for names, channels in [(model.channel_names, model.channels), *every]:
-        if names is not None:
-            check_channel_names(names, channels)
+    kinds: list[D2KEModel | InputKind] = [model, *model.inputs.values()]
+    for kind in kinds:
+        if kind.channel_names is not None:
+            check_channel_names(kind.channel_names, kind.channels)
     if (model.alphabet is None) != (model.kind != "strings"):
         raise ValueError("an alphabet goes with strings")
