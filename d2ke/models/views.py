@@ -114,7 +114,7 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
-    return _with_values(objects, values)
+    return _with(objects, values=values)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def square_root(X: Any) -> Objects:
     array([ 2., -3.])
     """
     objects = _vectors("square_root", X)
-    return _with_values(objects, np.copysign(np.sqrt(np.abs(objects.values)), objects.values))
+    return _with(objects, values=np.copysign(np.sqrt(np.abs(objects.values)), objects.values))
 
 
 @hinted
@@ -207,7 +207,7 @@ def centre(X: Any) -> Objects:
     values = np.empty_like(objects.values)
     for channel, column in enumerate(objects.values.T):
         values[:, channel] = column - np.bincount(owner, shares * column, len(objects))[owner]
-    return _with_values(objects, values)
+    return _with(objects, values=values)
 
 
 @hinted
@@ -249,9 +249,7 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
     weights = None if objects.weights is None else objects.weights[source]
-    fields = objects.alphabet, objects.letters, weights
-    names = objects.channel_names
-    return from_owned(objects.kind, objects.values[source], offsets, *fields, channel_names=names)
+    return _with(objects, values=objects.values[source], offsets=offsets, weights=weights, ids=None)
 
 
 @hinted
@@ -324,9 +322,9 @@ def _marks(objects: Objects) -> dict[str, Any]:
     return {"begin": free[1], "end": free[0]}
 
 
-def _with_values(objects: Objects, values: np.ndarray) -> Objects:
-    """Return vectors with other values and all else of these."""
-    return objects_of(fields_of(objects)._replace(values=values))
+def _with(objects: Objects, **changed: Any) -> Objects:
+    """Return objects with other values and all else of these."""
+    return objects_of(fields_of(objects)._replace(**changed))
 
 
 def _vectors(name: str, X: Any) -> Objects:
