@@ -16,6 +16,7 @@ from d2ke._base import labels as plain
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.dask.partitions import Partitions
 from d2ke.dask.workers import finished, later, shared, tree
+from d2ke.models.inputs import check_training_columns
 from d2ke.models.labels import (
     Labels,
     check_weights,
@@ -25,7 +26,6 @@ from d2ke.models.labels import (
     without_rounding,
 )
 from d2ke.models.tasks import LabelSets, Task
-from d2ke.models.training_inputs import check_columns
 from d2ke.objects.compatibility import in_order
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
@@ -59,7 +59,7 @@ class PartitionLabels:
             raise ArgumentError("X", "is empty; at least two labelled objects are needed")
         first = summary[1]
         if isinstance(first, Records):
-            check_columns(first)
+            check_training_columns(first)
         x = x._replace(parts=x.map(_in_order, shared(first), empty=[]))
         self.x, self.task = x, _task_of(summary, task)
         self.rows: list[Any] | None = None

@@ -17,10 +17,10 @@ from d2ke.dask.partitions import is_frame, partitions_of, row_parts
 from d2ke.dask.workers import later, on_cluster, shared, tree
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, take
 from d2ke.models.data import Chunk
+from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
 from d2ke.models.labels import Labels, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.train import Options, check_keep_sums, train
-from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
 from d2ke.objects.compatibility import concatenate
 from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.records import Column, Records
@@ -113,11 +113,11 @@ def d2ke_train(
                             "them in before, or train with d2ke.d2ke_train")  # fmt: skip
     check_order(X, y=y, sample_weight=sample_weight)
     options = Options(entropy_of(seed), keep_sums, groups is None)
-    chosen = Choice.of(blocks, distance, R, params, strands)
+    chosen = ModelRequest.of(blocks, distance, R, params, strands)
     anything = all(map(callable, chosen.distances)) and not is_frame(X) and not is_table(X)
     x = partitions_of("X", X, chunks, kind="any", anything=anything)
     if isinstance(x.whole, Records):
-        choices_of_columns(x.whole, chosen)
+        column_requests(x.whole, chosen)
     elif x.whole is not None:
         packed_objects(x.whole, chosen.distances)
     labelled = PartitionLabels(x, row_parts("y", y, x), task)
@@ -174,14 +174,14 @@ class PartitionedData:
 # ---------------------------------------------------------------- on workers
 
 
-def _train(data: PartitionedData, choice: Choice, options: Options) -> D2KEModel:
+def _train(data: PartitionedData, request: ModelRequest, options: Options) -> D2KEModel:
     """Train on one worker, which sends tasks to the others."""
     if not on_cluster():
-        return train(data, choice, options)
+        return train(data, request, options)
     from distributed import worker_client
 
     with worker_client():
-        return train(data, choice, options)
+        return train(data, request, options)
 
 
 def _read(objects: Any, labels: Labels, rows: Any, first_row: int, n_threads: int) -> Chunk:

@@ -31,10 +31,9 @@ from d2ke.models.blocks import (
 )
 from d2ke.models.family_kernels import FamilyScales
 from d2ke.models.feature_map import FeatureMap
-from d2ke.models.inputs import InputKind
+from d2ke.models.inputs import InputKind, ModelRequest
 from d2ke.models.labels import no_labels
 from d2ke.models.recipes import blocks_of_objects
-from d2ke.models.training_inputs import Choice
 from d2ke.objects.container import Objects
 from d2ke.samplers import training_objects
 
@@ -95,12 +94,12 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         seed = seed_of(self.random_state)
         options = {} if self.blocks is not None else self.distance_params or {}
         distance, R = (None, None) if self.blocks is not None else (self.distance, self.R)
-        choice = Choice.of(self.blocks, distance, R, options, self.strands)
-        rows = sample_rows(len(objects), seed, choice.largest)
+        request = ModelRequest.of(self.blocks, distance, R, options, self.strands)
+        rows = sample_rows(len(objects), seed, request.largest)
         progress = check_progress(self.progress)
         labels = no_labels(len(rows))
         sample = Sample(take(objects, rows), rows, labels, self.n_threads, progress)
-        blocks = choice.blocks or blocks_of_objects(sample.objects, choice, len(objects))
+        blocks = request.blocks or blocks_of_objects(sample.objects, request, len(objects))
         self.blocks_, Z = fit_blocks(blocks, sample, seed)
         self._kind = InputKind.of(sample.objects, self.blocks_)
         scales, family = FamilyScales.of(Z, self.blocks_), per_feature(self.blocks_, "family")

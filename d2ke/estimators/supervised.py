@@ -22,6 +22,7 @@ from d2ke.estimators.inputs import (
     seed_of,
 )
 from d2ke.models.blocks import AnyBlock
+from d2ke.models.inputs import ModelRequest
 from d2ke.models.model import D2KEModel
 from d2ke.models.predict import d2ke_predict
 from d2ke.models.train import d2ke_train
@@ -306,5 +307,5 @@ def distance_of_blocks(estimator: Any) -> Any:
     """Return a distance, from which the kind of objects follows."""
     if estimator.blocks is None:
         return estimator.distance
-    distances = [getattr(block, "distance", None) for block in estimator.blocks]
+    distances = ModelRequest(estimator.blocks).distances
     return next((d for d in distances if isinstance(d, str)), (*distances, None)[0])

@@ -109,7 +109,7 @@ def sets_of(
     assert isinstance(calibration, Calibration)  # several labels are refused before
     values, m = calibration.values, len(calibration.values)
     if len(calibration.offsets):
-        scores = 1 - calibration.left_out[np.arange(m), values]
+        scores = 1 - calibration.loo[np.arange(m), values]
     else:
         scores = np.abs(calibration.decisions[:, 0] - values)
     # Rounding makes (m + 1) (1 - alpha) larger than a whole number that it is.

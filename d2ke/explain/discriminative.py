@@ -15,7 +15,7 @@ from d2ke.models.blocks import FittedFeatures
 from d2ke.models.kmer_scores import KmerScores
 from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel, check_model
-from d2ke.models.windows import Window, Windows
+from d2ke.models.shapelets import Shapelet, Shapelets
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class DiscriminativeObject:
     index : int
         Its place in the random objects of the block.
     object : object
-        Itself: a string, a set, a series or a `Window`. For numbers and categories of
+        Itself: a string, a set, a series or a `Shapelet`. For numbers and categories of
         records, a description of the feature.
     training_object : int or None
         The training object that it is, or was cut from, if there is one.
@@ -56,7 +56,7 @@ class DiscriminativeObject:
 
 def item_text(item: Any) -> str:
     """Return a random object in a few characters."""
-    return str(item) if isinstance(item, Window) else object_text(item)
+    return str(item) if isinstance(item, Shapelet) else object_text(item)
 
 
 def omega_text(item: Any, block: str, index: int, source: int | None) -> str:
@@ -148,7 +148,7 @@ def source_of(block: FittedFeatures, index: int) -> int | None:
     if block.sources is None:
         return None
     source = int(block.sources[index])
-    if source < 0 and isinstance(block.omega, Windows):
+    if source < 0 and isinstance(block.omega, Shapelets):
         # Some kinds may be compared with the window's series; the others have the source.
         same = block.sources.reshape(len(block.omega.kinds), -1)[:, index % len(block.omega.places)]
         source = int(same.max())

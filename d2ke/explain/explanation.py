@@ -19,14 +19,14 @@ from d2ke.explain.discriminative import omega_text
 from d2ke.explain.kmers import piece_shares
 from d2ke.explain.letters import letter_shares
 from d2ke.explain.parts import part_shares
-from d2ke.explain.shapelets import find_windows, is_slope, values_at
+from d2ke.explain.shapelets import find_shapelets, is_slope, values_at
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.kmer_scores import KmerScores
 from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel, check_model
+from d2ke.models.shapelets import Shapelet, Shapelets
 from d2ke.models.views import apply_views
-from d2ke.models.windows import Window, Windows
 from d2ke.objects.container import Objects
 from d2ke.objects.packing import pack
 from d2ke.objects.records import Records
@@ -403,7 +403,7 @@ class _View:
             "share": float(self.shares[index]), "nearer": bool(self.values[index] > 0),
             "training_object": source if source >= 0 else None,
         }  # fmt: skip
-        if isinstance(item, Window) and isinstance(block, FittedBlock):
+        if isinstance(item, Shapelet) and isinstance(block, FittedBlock):
             hidden = self.places is None or self.is_itself[index]
             place = None if hidden or self.places is None else self.places[index]
             values = None if place is None else values_at(block, item, place, self.x[0])
@@ -436,7 +436,7 @@ def _view(
     x = _seen(block, objects)
     if isinstance(block, FittedKmers):
         # Features are sums over landmarks, and each of these has a share.
-        values = block.of_landmarks(row[columns] * scale)
+        values = block.landmark_kernel(row[columns] * scale)
         shares = block.landmark_weights(weights[columns] / scale) * values
         if training_object is not None:
             is_itself = block.sources == training_object
@@ -450,7 +450,7 @@ def _view(
             with np.errstate(divide="ignore"):
                 logarithms = np.log(block.own[replaced] * np.sqrt(block.R))
             distances[replaced] = -logarithms / block.gamma[replaced]
-    located = find_windows(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
+    located = find_shapelets(block, x, np.where(~is_itself & (values > 0), shares, 0.0))
     places, steps = (None, None) if located is None else located
     letters: tuple[dict[str, Any], ...] = ()
     if block.distance == "bag":
@@ -575,7 +575,7 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
 def _sources_are(omega: Any, sources: np.ndarray, training_object: int) -> np.ndarray:
     """Return which random objects were taken from a training object."""
     is_itself: np.ndarray = np.asarray(sources == training_object)
-    if isinstance(omega, Windows):  # some kinds have no source, but are the same windows
+    if isinstance(omega, Shapelets):  # some kinds have no source, but are the same windows
         by_kind = is_itself.reshape(len(omega.kinds), -1)
         is_itself = np.tile(by_kind.any(axis=0), len(by_kind))
     return is_itself

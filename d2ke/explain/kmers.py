@@ -25,9 +25,9 @@ def piece_shares(
     words = block.words
     strings = packed_strings((x, block.omega), words)
     shares, places, masks = [], [], []
-    for of_length, scale in zip(words.masks, block.kernel_weights.tolist(), strict=True):
+    for masks_l, scale in zip(words.masks, block.kernel_weights.tolist(), strict=True):
         values, squares = [], np.zeros(1 + len(block.omega))
-        for mask in of_length:
+        for mask in masks_l:
             starts = _starts(strings, mask)
             rows = _row_of(strings, starts)
             squares += np.bincount(rows, minlength=len(squares))
@@ -35,7 +35,7 @@ def piece_shares(
         norms = np.sqrt(squares)
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(norms[1:] > 0, weights / norms[1:], 0.0) * scale / norms[0]
-        for mask, (firsts, counts, owners, word, times) in zip(of_length, values, strict=True):
+        for mask, (firsts, counts, owners, word, times) in zip(masks_l, values, strict=True):
             sums = np.bincount(word, np.sqrt(times) * factors[owners - 1], len(firsts))
             shares.append(np.sqrt(counts) * sums)
             places.append(firsts)
@@ -74,9 +74,9 @@ def _common_words(
 
     Where each word begins first, and how often; and rows, words and counts of the other rows.
     """
-    of_x = rows == 0
-    n_x, ranks = np.count_nonzero(of_x), np.zeros(len(starts), np.int64)
-    starts, rows = np.r_[starts[of_x], starts[~of_x]], np.r_[rows[of_x], rows[~of_x]]
+    in_x = rows == 0
+    n_x, ranks = np.count_nonzero(in_x), np.zeros(len(starts), np.int64)
+    starts, rows = np.r_[starts[in_x], starts[~in_x]], np.r_[rows[in_x], rows[~in_x]]
     distinct = firsts = np.zeros(0, np.int64)
     for place in mask:
         # The rank of what was read among that of x stands for it, so that no code overflows.

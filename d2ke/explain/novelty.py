@@ -82,4 +82,4 @@ def novelty(
     """
     objects = checked(X, model, unseen_letters, n_threads, progress)
     of_block = partial(model.p_values, n_threads=n_threads)
-    return model.of_features(objects, [of_block], n_threads, progress)[0]
+    return model.map_features(objects, [of_block], n_threads, progress)[0]

@@ -39,7 +39,7 @@ def part_shares(model: D2KEModel, x: Objects, place: int, sign: float) -> np.nda
 def _decisions(model: D2KEModel, objects: Any, place: int) -> np.ndarray:
     """Return the decision values of objects, without the part that all have."""
     weights = model.linear.weights[place]
-    (values,) = model.of_features(objects, [lambda Z: Z.astype(np.float64) @ weights], None)
+    (values,) = model.map_features(objects, [lambda Z: Z.astype(np.float64) @ weights], None)
     return values
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from d2ke.distances.window_rows import normalized_windows
 from d2ke.models.distance_blocks import FittedBlock
+from d2ke.models.shapelets import RADIUS, Shapelet, Shapelets
 from d2ke.models.views import apply_views, difference, standardize, view_name
-from d2ke.models.windows import RADIUS, Window, Windows
 from d2ke.objects.container import Objects
 
 
@@ -17,7 +17,7 @@ def is_slope(block: FittedBlock) -> bool:
     return difference in map(_function, block.views)
 
 
-def find_windows(
+def find_shapelets(
     block: FittedBlock, x: Objects, shares: np.ndarray
 ) -> tuple[list[range], np.ndarray] | None:
     """Find the nearest place of every window of a block in one series.
@@ -40,7 +40,7 @@ def find_windows(
         of their longest run. None if a view of the block moves steps.
     """
     omega, functions = block.omega, list(map(_function, block.views))
-    if not isinstance(omega, Windows) or not set(functions) <= {standardize, difference}:
+    if not isinstance(omega, Shapelets) or not set(functions) <= {standardize, difference}:
         return None
     if functions.count(difference) > 1:
         return None
@@ -86,7 +86,7 @@ def find_windows(
     return places, steps
 
 
-def values_at(block: FittedBlock, window: Window, place: range, x: np.ndarray) -> np.ndarray:
+def values_at(block: FittedBlock, window: Shapelet, place: range, x: np.ndarray) -> np.ndarray:
     """Return what a window of a block asks for at a place of a series, in the units of x.
 
     They are values, or differences; those of a shape are at the level and on the scale of x there.

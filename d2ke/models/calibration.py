@@ -77,17 +77,11 @@ class Calibration:
         n_classes: int,
         weights: np.ndarray | None = None,
     ) -> Calibration:
-        """Fit scale and offsets by the log-loss of left-out decisions; 0 classes: a regression.
+        """Fit scale and offsets by the log-loss of left-out decisions; see the formula above.
 
-        Targets are smoothed. For two classes with n_0 and n_1 objects they are Platt's,
-        (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2). For more classes an object's true class has
-        (m + 1) / (m + 2), as if one object more were wrong; offsets b add |b|^2 / 2 to the sum of
-        the losses, so that classes of few objects stay near the others. Objects count by their
-        weights.
+        More than two classes have smoothed targets as if one object more were wrong, and the
+        penalty keeps classes of few objects near the others.
         """
-        if not n_classes:
-            kept = decisions.astype(np.float64)
-            return cls(kept, values.astype(np.float64), 1.0, np.empty(0))
         kept = decisions.astype(np.float32)
         codes, rows = values.astype(np.int64), np.arange(len(values))
         weights = np.ones(len(values)) if weights is None else weights
@@ -131,21 +125,21 @@ class Calibration:
         return P
 
     @cached_property
-    def left_out(self) -> np.ndarray:
+    def loo(self) -> np.ndarray:
         """Probabilities of the left-out objects, shape (m, n_classes)."""
         return self.probabilities(self.decisions.astype(np.float64))
 
     @property
     def log_loss(self) -> float:
         """Mean of minus the logarithm of the probability of the true class."""
-        p_true = self.left_out[np.arange(len(self.values)), self.values]
+        p_true = self.loo[np.arange(len(self.values)), self.values]
         return float(-np.log(np.maximum(p_true, np.finfo(np.float64).tiny)).mean())
 
     @property
     def brier(self) -> float:
         """Mean over objects of the squared errors of the probabilities of all classes."""
         true = self.values[:, None] == np.arange(len(self.offsets))
-        return float(((self.left_out - true) ** 2).sum(axis=1).mean())
+        return float(((self.loo - true) ** 2).sum(axis=1).mean())
 
     def roc(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the ROC curve of two classes, of the left-out decisions.
@@ -185,12 +179,12 @@ class Calibration:
             The mean of that probability, the share of objects of that class, and the numbers of
             objects.
         """
-        return reliability(self.left_out, self.values)
+        return reliability(self.loo, self.values)
 
     @property
     def error(self) -> float:
         """Expected calibration error: the mean difference of both in `reliability`."""
-        return calibration_error(self.left_out, self.values)
+        return calibration_error(self.loo, self.values)
 
     def __str__(self) -> str:
         if not len(self.offsets):

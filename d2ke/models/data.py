@@ -17,8 +17,8 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
 from d2ke.models.blocks import FittedFeatures, Sample, take
 from d2ke.models.feature_map import FeatureMap
+from d2ke.models.inputs import block_rows
 from d2ke.models.labels import Labels
-from d2ke.models.training_inputs import block_rows
 from d2ke.objects.container import StoredObjects, span_of
 
 MAX_KEPT = 1 << 30  # bytes of features that stay in memory

@@ -19,8 +19,8 @@ from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.own_columns import own_values
+from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import FITTED, View, apply_views
-from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects
 
 _ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
@@ -170,7 +170,7 @@ class Block(UnfittedBlock):
         omega, sources = self.sampler(self.R, X, seed=seed), None
         if isinstance(omega, tuple):
             omega, sources = omega
-        if not isinstance(omega, (Objects, Windows, list)):
+        if not isinstance(omega, (Objects, Shapelets, list)):
             raise ArgumentTypeError(
                 "sampler",
                 f"of block {self.name!r} must return Objects or a list of random objects, "
@@ -206,7 +206,7 @@ class FittedBlock(FittedFeatures):
     ----------
     distance, views, parameters, from_omega, name, family, column, members, sd_power
         Those of the `Block`; the views have their arguments.
-    omega : Objects, Windows or list
+    omega : Objects, Shapelets or list
         R random objects.
     gamma : ndarray of float64, shape (R,)
         One for each of them.
@@ -235,7 +235,7 @@ class FittedBlock(FittedFeatures):
     @property
     def kinds(self) -> int:
         """Number of kinds of distances: that of windows, else 1."""
-        return len(self.omega.kinds) if isinstance(self.omega, Windows) else 1
+        return len(self.omega.kinds) if isinstance(self.omega, Shapelets) else 1
 
     def describe(self) -> str:
         """Return the distance and its parameters."""
@@ -250,7 +250,7 @@ class FittedBlock(FittedFeatures):
 
         They are float32, and the random objects are the columns.
         """
-        if isinstance(self.omega, Windows):
+        if isinstance(self.omega, Shapelets):
             return self.omega.distances(viewed, n_threads)
         x, y = (self.omega, viewed) if self.from_omega else (viewed, self.omega)
         D = np.empty((len(x), len(y)), np.float32)

@@ -18,8 +18,8 @@ from d2ke.distances.columns import Columns
 from d2ke.embedding.scaling import Scaling
 from d2ke.models.blocks import FittedFeatures, spread
 from d2ke.models.distance_blocks import FittedBlock
+from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import View, apply_views
-from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, span_of
 
 _BLOCK = 1 << 26  # bytes that the features of a block of rows take
@@ -190,7 +190,7 @@ class _Group:
 
 def _prepared(block: FittedBlock) -> Columns | partial[np.ndarray] | None:
     """Return the distances of a block with its random objects prepared, if they can be."""
-    if isinstance(block.omega, Windows):
+    if isinstance(block.omega, Shapelets):
         return partial(block.omega.distances, compiled=block.omega.compiled())
     if block.from_omega:
         return None

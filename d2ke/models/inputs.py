@@ -1,26 +1,237 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model was trained on, and checks of new objects against it."""
+"""What a model is trained from, and checks of new objects against what it was trained on."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from d2ke._base import memory
+from d2ke._base.checks import choice as one_of
+from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.labels import refuse_swapped
 from d2ke.distances.distance import Distance
-from d2ke.distances.registry import BY_NAME
-from d2ke.models.distance_blocks import FittedBlock
+from d2ke.distances.gapped_rows import check_strands
+from d2ke.distances.registry import BY_NAME, check_kind, find_distance, usual_distance
+from d2ke.models.blocks import AnyBlock, check_blocks
+from d2ke.models.distance_blocks import Block, FittedBlock
 from d2ke.objects.compatibility import in_order
-from d2ke.objects.container import Objects, of_kind
-from d2ke.objects.record_packing import as_categories, naming_rows, pack_table
+from d2ke.objects.container import Objects, StoredObjects, of_kind
+from d2ke.objects.packing import as_objects
+from d2ke.objects.record_packing import as_categories, naming_rows, pack_records, pack_table
 from d2ke.objects.records import Column, Records, check_use
 from d2ke.objects.tables import is_table
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.typed import NOTES
-from d2ke.objects.values import column_names
+from d2ke.objects.values import column_names, list_of
+
+_BLOCK_ROWS = (256, 8192)  # rows of features that are held at a time
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """What the user wants a model to be made of.
+
+    Attributes
+    ----------
+    blocks : sequence of blocks or None
+        The user's; None for those of the recipe.
+    distance : object
+        A name, a function, or a list of them; None for the usual distance of the kind of objects.
+        Of records it may be a mapping by column.
+    parameters : mapping
+        Of the distance.
+    R : int or None
+        Number of random objects; None for that of the recipe.
+    strands : {"one", "both"}
+        Whether the pieces of the reverse complement count too, in the recipe of strings.
+    """
+
+    blocks: Sequence[AnyBlock] | None = None
+    distance: Any = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    R: int | None = None
+    strands: str = "one"
+
+    @classmethod
+    def of(
+        cls,
+        blocks: Any,
+        distance: Any,
+        R: Any,
+        params: Mapping[str, Any],
+        strands: str = "one",
+    ) -> ModelRequest:
+        """Check the arguments of `d2ke_train`; `strands` may be a parameter of the distance."""
+        if R is not None:
+            integer("R", R, 1)
+        if one_of("strands", strands, ["one", "both"]) == "both":
+            if distance is None and blocks is None and not params:
+                return cls(R=R, strands=strands)
+            params = {**params, "strands": strands}
+        if blocks is not None:
+            if distance is not None or R is not None or params:
+                raise ArgumentTypeError(
+                    "blocks", "have distances, parameters and sizes of their own"
+                )
+            check_blocks(blocks)
+        if isinstance(distance, (list, tuple)):
+            if not distance:
+                raise ArgumentError("distance", "is an empty list; at least one is needed")
+            for i, item in enumerate(distance):
+                if not (isinstance(item, str) or callable(item)):
+                    raise ArgumentTypeError(
+                        "distance", f"must be a name or a function, got {item!r}", i
+                    )
+        return cls(blocks, distance, params, R)
+
+    @property
+    def distances(self) -> tuple[Any, ...]:
+        """Names or functions; None for the usual distance, and for blocks without one."""
+        if self.blocks is not None:
+            return tuple(
+                block.distance if isinstance(block, (Block, FittedBlock)) else None
+                for block in self.blocks
+            )
+        several = isinstance(self.distance, (list, tuple))
+        return tuple(self.distance) if several else (self.distance,)
+
+    @property
+    def size(self) -> int:
+        """Number of features as far as it is given; 0 if the recipe chooses it."""
+        return self.R or sum(map(attrgetter("R"), self.blocks or ()))
+
+    @property
+    def largest(self) -> int:
+        """Number of random objects that may be drawn from one sample."""
+        return self.R or max(map(attrgetter("R"), self.blocks or ()), default=0)
+
+
+def packed(X: Any, request: ModelRequest, y: Any) -> tuple[Any, ModelRequest]:
+    """Pack objects or records that the distances can compare; return them, and the request."""
+    if not is_table(X):
+        refuse_swapped(y, X)
+        objects = packed_objects(X, request.distances)
+        if isinstance(objects, Objects):
+            check_strands("X", objects, request.strands)
+        return objects, request
+    records = pack_records(X, name="X")
+    if not len(records):
+        raise ArgumentError("X", "is empty; at least two labelled records are needed")
+    empty = [name for name, column in records.columns.items() if column.kind == "missing"]
+    if empty:
+        named = ", ".join(map(repr, empty))
+        warn(f"X: the columns {named} have no entry in any row; the model has no blocks of them")
+        held = {name: records[name] for name in records if name not in empty}
+        records = Records(held, records.ids)
+    check_training_columns(records)
+    column_requests(records, request)
+    return records, request
+
+
+def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
+    """Pack objects that the distances can compare; for Python functions anything is an object."""
+    if all(map(callable, distances)):
+        return X if isinstance(X, Objects) else list_of(name, X)
+    objects: Any = X if isinstance(X, StoredObjects) else as_objects(name, X)
+    if not len(objects):
+        raise ArgumentError(name, "is empty; at least two labelled objects are needed")
+    for distance in distances:
+        if distance is not None and not isinstance(distance, str):
+            continue
+        row = find_distance(usual_distance(objects.kind) if distance is None else distance)
+        check_kind(row, name, objects.kind)
+        row.check_lengths(name, objects)
+    return objects
+
+
+def check_training_columns(records: Records) -> None:
+    """Refuse records to train with unless every column has entries, and one holds objects."""
+    for name, column in records.columns.items():
+        if column.kind == "missing":
+            raise ArgumentError(f"X[{name!r}]", "has no entry in any row; leave the column out")
+    if not _object_columns(records):
+        raise ArgumentError(
+            "X",
+            f"has no column of objects among its {len(records.columns)}: they hold numbers or "
+            "categories. If each row is a series, give an array, df.to_numpy()",
+        )
+
+
+def _object_columns(records: Records) -> list[str]:
+    return [name for name, column in records.columns.items() if isinstance(column.values, Objects)]
+
+
+def column_requests(records: Records, request: ModelRequest) -> dict[str, ModelRequest]:
+    """Return what is wanted of each column of objects; refuse what its entries do not suit."""
+    names = _object_columns(records)
+    if request.strands == "both":
+        raise ArgumentTypeError("strands", f"is for strings, and X holds records of {names}")
+    for i, block in enumerate(request.blocks or ()):
+        if block.column not in names:
+            raise ArgumentError(
+                "blocks", f"sees the column {block.column!r}; of objects are {names}", i
+            )
+    if request.parameters:
+        raise TypeError(
+            f"records have no parameters of one distance ({', '.join(request.parameters)}); "
+            "give blocks"
+        )
+    chosen = {} if request.distance is None else request.distance
+    if not isinstance(chosen, Mapping):
+        if len(names) > 1:
+            raise ArgumentTypeError(
+                "distance", f"must say of which column, such as {{{names[0]!r}: {chosen!r}}}"
+            )
+        chosen = {names[0]: chosen}
+    for name in chosen:
+        if name not in names:
+            raise ArgumentError("distance", f"names the column {name!r}; of objects are {names}")
+    requests = {}
+    for name in names:
+        blocks, distance = None, chosen.get(name)
+        if request.blocks is not None:
+            blocks = [block for block in request.blocks if block.column == name]
+        elif distance is not None and not isinstance(distance, (list, tuple)):
+            distance = [distance]
+        requests[name] = replace(ModelRequest.of(None, distance, None, {}), blocks=blocks)
+        if len(records[name].rows):  # a sample of the records may have none
+            with naming_rows(records[name].missing):
+                packed_objects(records[name].values, requests[name].distances, f"X[{name!r}]")
+    return requests
+
+
+def block_rows(R: int) -> int:
+    """Return how many rows of R features are held at a time: about 16 million numbers."""
+    low, high = _BLOCK_ROWS
+    return min(max(low, (1 << 24) // R), high)
+
+
+def check_size(n: int, R: int, k: int, keep_sums: bool = False) -> None:
+    """Refuse a model that does not fit; the error names the largest R that does.
+
+    R is 0 if the number of features is not known yet.
+    """
+    if not R:
+        return
+    rows = min(n, block_rows(R))
+
+    def needed(size: int) -> int:
+        products = max(n, size) if keep_sums else n
+        return (64 * min(products, size) + 20 * rows + 40 * k) * size
+
+    limit = memory.memory_limit()
+    if needed(R) > limit:
+        sizes = range(1, min(R, 1 << 40))  # a range of more has no length
+        largest = max(1, bisect_right(sizes, limit, key=needed))
+        what = f"training with R = {R} features"
+        memory.check_fits(needed(R), what, f"the largest R that fits is about {largest}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,26 +363,25 @@ def check_records(
     kinds = {name: kind.kind for name, kind in inputs.items()} | dict(uses)
     held = list(X) if isinstance(X, (Records, Mapping)) else column_names(X)
     check_columns(held, inputs)
-    if len(held) > len(inputs):
-        X = Records({n: X[n] for n in inputs}, X.ids) if isinstance(X, Records) else X
-        X = X if isinstance(X, Records) else {n: X[n] for n in inputs}
+    if len(held) > len(inputs) and not isinstance(X, Records):
+        X = {name: X[name] for name in inputs}
     records = pack_table(X, "X", kinds)
     checked = {}
     for name, kind in inputs.items():
         column, where = records[name], f"X[{name!r}]"
         if kind.kind == "categories":
             column = as_categories(column, where)
-        of_column = [block for block in blocks if block.column == name]
+        column_blocks = [block for block in blocks if block.column == name]
         if isinstance(column.values, Objects):
             with naming_rows(column.missing):
-                objects = kind.check(where, column.values, None, of_column, refuse, column.rows)
+                objects = kind.check(where, column.values, None, column_blocks, refuse, column.rows)
             column = Column(objects, column.missing)
         elif column.kind not in (kind.kind, "missing"):
             raise ArgumentTypeError(
                 where, f"holds {column.kind}, but the model was trained on {kind.kind}"
             )
         elif refuse is not None:
-            for block in of_column:
+            for block in column_blocks:
                 block.warn_of_unseen(column)
         if column.kind == "numbers":
             check_use(where, column.use, uses.get(name, ""), "the training data")
@@ -195,12 +405,12 @@ def _check_letters(
     name: str, objects: Objects, alphabet: Any, refuse: bool, rows: np.ndarray | None
 ) -> None:
     unseen = ~np.isin(objects.alphabet, alphabet)
-    places = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
-    if not places.size:
+    indices = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
+    if not indices.size:
         return
-    items = np.unique(np.searchsorted(objects.offsets, places, side="right")) - 1
+    items = np.unique(np.searchsorted(objects.offsets, indices, side="right")) - 1
     row = items[0] if rows is None else rows[items[0]]
-    code = objects.values[places[0]]
+    code = objects.values[indices[0]]
     (letter,) = letters_of(objects.alphabet[code : code + 1], objects.letters)
     if refuse:
         raise ArgumentError(

@@ -17,6 +17,15 @@ from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects
 from d2ke.objects.strings import counted_pieces, select_pieces
 
+# Let o_iw be 1 if the k-mer w occurs in string i and else 0, with the mean share_w and the standard
+# deviation sd_w = sqrt(share_w (1 - share_w)). The features, and the ridge of all or some strings
+# that count roots_i^2 (0 outside of the subset), with targets T of the weighted mean `mean`, are
+#
+#     S_iw = unit_w o_iw,    unit_w = sd_w^(-1/4) / sqrt(sum_w sd_w^(3/2)),
+#     A = S - 1 centre',     centre_w = share_w unit_w,    D = diag(roots),
+#     (D A A' D + I / (2 C)) a = D (T - mean),    weights = A' D a,
+#
+# so that centred rows of S have the mean square 1. Conjugate gradients need products with S only.
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _KMERS = 1 << 18
@@ -118,39 +127,36 @@ class ScoredKmers(UnfittedBlock):
 
     def fit(self, sample: Sample, seed: Any) -> KmerScores | None:
         """Fit scores to labelled strings; None if all k-mers occur in every string."""
-        return fit_scores(sample.objects, sample.labels, sample.rows, seed.entropy)
-
-
-def fit_scores(X: Objects, labels: Labels, rows: np.ndarray, entropy: Any) -> KmerScores | None:
-    """Fit scores to training strings; None if all k-mers occur in every string."""
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(ROWS,)))
-    if X.lengths.sum() > _LETTERS:
-        order = rng.permutation(len(X))
-        within = np.cumsum(X.lengths[order]) <= _LETTERS
-        chosen = np.sort(order[: max(2, np.count_nonzero(within))])
-        X, labels, rows = X[chosen], labels[chosen], rows[chosen]
-    marks = FITTED[mark_ends](X)
-    marked = mark_ends(X, **marks)
-    count, place, length = counted_pieces(marked, 6)
-    minimum = 2
-    if np.count_nonzero(count >= minimum) > _KMERS:
-        minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
-    kept = np.flatnonzero(count >= minimum)
-    omega = select_pieces(marked, place[kept], length[kept])
-    share = count[kept] / len(X)
-    deviation = np.sqrt(share * (1 - share))
-    if not deviation.any():
-        return None
-    unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
-    unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())  # so that rows have the mean square 1
-    S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
-    ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
-    weights, hidden = ridge.fit()
-    return KmerScores(
-        omega, marks, (unit[:, None] * weights).astype(np.float32),
-        ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
-        hidden=hidden.astype(np.float32), name="pieces", family="pieces",
-    )  # fmt: skip
+        X, labels, rows = sample.objects, sample.labels, sample.rows
+        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(ROWS,)))
+        if X.lengths.sum() > _LETTERS:
+            order = rng.permutation(len(X))
+            within = np.cumsum(X.lengths[order]) <= _LETTERS
+            chosen = np.sort(order[: max(2, np.count_nonzero(within))])
+            X, labels, rows = X[chosen], labels[chosen], rows[chosen]
+        marks = FITTED[mark_ends](X)
+        marked = mark_ends(X, **marks)
+        count, place, length = counted_pieces(marked, 6)
+        minimum = 2
+        if np.count_nonzero(count >= minimum) > _KMERS:
+            minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
+        kept = np.flatnonzero(count >= minimum)
+        omega = select_pieces(marked, place[kept], length[kept])
+        share = count[kept] / len(X)
+        deviation = np.sqrt(share * (1 - share))
+        if not deviation.any():
+            return None
+        unit = np.divide(1, deviation**_POWER, out=np.zeros(len(kept)), where=deviation > 0)
+        # Rows have the mean square 1.
+        unit /= np.sqrt((deviation ** (2 - 2 * _POWER)).sum())
+        S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
+        ridge = _SparseRidge(S.tocsr(), (share * unit).astype(np.float32), labels, rng)
+        weights, hidden = ridge.fit()
+        return KmerScores(
+            omega, marks, (unit[:, None] * weights).astype(np.float32),
+            ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
+            hidden=hidden.astype(np.float32), name="pieces", family="pieces",
+        )  # fmt: skip
 
 
 class _SparseRidge:
@@ -187,13 +193,13 @@ class _SparseRidge:
         assert best is not None
         _, C, scores, start = best
         every, k = np.ones((len(self.T), 1), bool), self.T.shape[1]
-        of_all, start = self.solve(C, every, start[:, :k])
+        final, start = self.solve(C, every, start[:, :k])
         if held_out.shape != self.outside.shape:
             others = self.outside[:, 1:]
             weights, _ = self.solve(C, others, np.tile(start, others.shape[1]))
             in_first = ~self.outside[:, 0]
             scores = np.where(in_first[:, None], scores, self._scores(weights, others))
-        return of_all, scores
+        return final, scores
 
     def _scores(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of rows that are outside one of the subsets by its model."""

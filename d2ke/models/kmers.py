@@ -131,9 +131,9 @@ class FittedKmers(FittedFeatures):
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the features of strings."""
-        return self.of_kernel(self.kernel(X, n_threads), n_threads)
+        return self.from_kernel(self.kernel(X, n_threads), n_threads)
 
-    def of_kernel(self, K: np.ndarray, n_threads: int | None) -> np.ndarray:
+    def from_kernel(self, K: np.ndarray, n_threads: int | None) -> np.ndarray:
         """Return the features of strings with this kernel."""
         F = np.empty(K.shape, np.float32)
         for begin in range(0, self.R, _FEATURES):
@@ -142,7 +142,7 @@ class FittedKmers(FittedFeatures):
             F[:, begin:end] = row_products(K[:, :end], lower, n_threads)
         return F
 
-    def of_landmarks(self, z: np.ndarray) -> np.ndarray:
+    def landmark_kernel(self, z: np.ndarray) -> np.ndarray:
         """Return the kernel of a string, or of differences of strings, with these features."""
         result: np.ndarray = linalg.solve_triangular(self.basis.astype(np.float64), z, lower=True)
         return result
@@ -217,12 +217,12 @@ class Kmers(UnfittedBlock):
             name=self.name, family=self.family, column=self.column, sd_power=0.0,
             sources=sample.rows[indices[order]],
         )  # fmt: skip
-        of_sample = np.empty((len(sample.rows), len(order)))
-        of_sample[indices] = K[:, order]
+        K_sample = np.empty((len(sample.rows), len(order)))
+        K_sample[indices] = K[:, order]
         others = np.setdiff1d(np.arange(len(sample.rows)), indices, assume_unique=True)
         if len(others):
-            of_sample[others] = fitted.kernel(take(X, others), sample.n_threads, sample.progress)
-        return fitted, fitted.of_kernel(of_sample, sample.n_threads)
+            K_sample[others] = fitted.kernel(take(X, others), sample.n_threads, sample.progress)
+        return fitted, fitted.from_kernel(K_sample, sample.n_threads)
 
     def _complements_pay(self, sample: Sample, indices: np.ndarray, K: np.ndarray) -> bool:
         """Return whether left-out errors of DNA are clearly lower with both strands.
@@ -249,10 +249,10 @@ def _weighed(
     Kernels count alike if they vary alike: else single letters would count least.
     """
     K, weights = np.zeros((len(X), len(X))), []
-    for of_length in piece_kernels.piece_kernels(X, None, words, n_threads):
-        varies = float(of_length.diagonal().mean() - of_length.mean())
+    for K_l in piece_kernels.piece_kernels(X, None, words, n_threads):
+        varies = float(K_l.diagonal().mean() - K_l.mean())
         weights.append(1 / (varies * len(words.masks)) if varies > _LEAST else 0.0)
-        K += weights[-1] * of_length
+        K += weights[-1] * K_l
     return K, np.array(weights)
 
 

@@ -78,7 +78,7 @@ class D2KEModel:
         Left-out decisions, and the map from decisions to probabilities.
     reference : ReferenceObjects
         At most 4,096 training objects, which `novelty` compares new ones with.
-    left_out : tuple of str
+    unused_blocks : tuple of str
         Blocks that got no share of the kernel.
     n_train : int
         Number of training objects.
@@ -123,7 +123,7 @@ class D2KEModel:
     confusion: np.ndarray | None
     calibration: Calibration | LabelCalibration
     reference: ReferenceObjects
-    left_out: tuple[str, ...]
+    unused_blocks: tuple[str, ...]
     n_train: int
     seconds: Mapping[str, float]
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -251,7 +251,7 @@ class D2KEModel:
         """
         return self.feature_map.features(X, n_threads, rows)
 
-    def of_features(
+    def map_features(
         self,
         objects: Any,
         functions: Sequence[Callable[[np.ndarray], np.ndarray]],

@@ -42,10 +42,10 @@ from d2ke.models.kmers import FittedKmers
 from d2ke.models.model import D2KEModel
 from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.shapelets import Shapelets
 from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
-from d2ke.models.windows import Windows
 from d2ke.objects.container import Objects, check_channel_names, of_kind
 from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
 
@@ -55,7 +55,7 @@ _CLASSES = {
     for kind in (
         Calibration, Categories, Classes, D2KEModel, FittedBlock, FittedKmers, InputKind,
         LabelCalibration, LabelSets, LinearModel, Missing, NearCopies, NearNumbers, Numbers,
-        KmerScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Values, Windows,
+        KmerScores, ReferenceObjects, RidgeSums, SVMModel, Scaling, Shapelets, Values,
     )
 }  # fmt: skip
 
@@ -106,7 +106,8 @@ def save_model(
                 f"block {block.name!r} is a class of your own, and files hold no code; pickle the "
                 "model"
             )
-    functions = _own_functions(model.distances) if isinstance(model, D2KEModel) else []
+    distances = model.distances if isinstance(model, D2KEModel) else []
+    functions = list(dict.fromkeys(filter(callable, distances)))  # each once
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
@@ -166,11 +167,6 @@ def load_model(
     path = file_path("file", file)
     with open_file(path) as stream:
         return _read(str(path), stream, distance)
-
-
-def _own_functions(distances: Sequence[Any]) -> list[Any]:
-    """Return the distances that are a user's functions, each once."""
-    return list(dict.fromkeys(filter(callable, distances)))
 
 
 def _read(name: str, stream: BinaryIO, distance: Any) -> D2KEModel | LinearModel | SVMModel:
@@ -312,7 +308,7 @@ def _check(model: D2KEModel) -> None:
         if isinstance(block, FittedBlock):
             arrays.check_array("gamma", block.gamma, np.float64, (len(block.omega),))
             channels = model.inputs[block.column].channels if model.inputs else model.channels
-            if isinstance(block.omega, Windows):
+            if isinstance(block.omega, Shapelets):
                 block.omega.check(channels)
                 continue
             if callable(block.distance):
@@ -331,9 +327,9 @@ def _check(model: D2KEModel) -> None:
     arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))
     if model.linear.n_features != R:
         raise ValueError(f"the linear model has {model.linear.n_features} features, not {R}")
-    every = [(x.channel_names, x.channels) for x in model.inputs.values()]
-    for names, channels in [(model.channel_names, model.channels), *every]:
-        if names is not None:
-            check_channel_names(names, channels)
+    kinds: list[D2KEModel | InputKind] = [model, *model.inputs.values()]
+    for kind in kinds:
+        if kind.channel_names is not None:
+            check_channel_names(kind.channel_names, kind.channels)
     if (model.alphabet is None) != (model.kind != "strings"):
         raise ValueError("an alphabet goes with strings")

@@ -121,7 +121,7 @@ def predict_objects(
     functions: list[Callable[[np.ndarray], np.ndarray]] = [model.linear.decide]
     if p_values:
         functions.append(partial(model.p_values, n_threads=n_threads))
-    decisions, *p = model.of_features(objects, functions, n_threads, progress)
+    decisions, *p = model.map_features(objects, functions, n_threads, progress)
     predicted = model.task.predict(decisions)
     empty = np.flatnonzero(objects.lengths == 0) if model.kind == "strings" else np.empty(0)
     if len(empty):

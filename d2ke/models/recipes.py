@@ -20,12 +20,12 @@ from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
 from d2ke.models.distance_blocks import Block
+from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
 from d2ke.models.kmer_scores import ScoredKmers
 from d2ke.models.kmers import Kmers
 from d2ke.models.labels import read_labels
+from d2ke.models.shapelets import shapelets
 from d2ke.models.table_blocks import plain_blocks
-from d2ke.models.training_inputs import Choice, choices_of_columns, packed_objects
-from d2ke.models.windows import windows
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
@@ -76,7 +76,7 @@ _GLOBE = (BlockSpec("segments", segments), BlockSpec("training series", training
 
 _WINDOWS = tuple(
     BlockSpec(
-        name, partial(windows, normalize=is_shape, kinds=("nearest", "rare", "longest")), seen,
+        name, partial(shapelets, normalize=is_shape, kinds=("nearest", "rare", "longest")), seen,
         family=name, members=("anywhere", "shapes" if is_shape else "windows", shown),
     )
     for name, is_shape, seen, shown in (
@@ -163,28 +163,28 @@ def recipe(
     >>> [block.name for block in recipe([[1.0, 2.0], [2.0, 0.0]], distance="dtw", R=12)][:2]
     ['noise', 'short segments']
     """
-    choice = Choice.of(None, distance, R, params)
-    objects = packed_objects(X, choice.distances)
+    request = ModelRequest.of(None, distance, R, params)
+    objects = packed_objects(X, request.distances)
     k = None if y is None else read_labels(y, None).task.k
-    return list(blocks_of_objects(objects, choice, len(objects), k))
+    return list(blocks_of_objects(objects, request, len(objects), k))
 
 
-def choose_blocks(sample: Sample, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
+def choose_blocks(sample: Sample, request: ModelRequest, n: int) -> tuple[AnyBlock, ...]:
     """Return the blocks for n training objects, by a sample of them: the user's or the recipe's."""
     if isinstance(sample.objects, Records):
-        return _record_blocks(sample.objects, choice, n)
-    packed_objects(sample.objects, choice.distances)  # partitions are checked by their sample
-    if choice.blocks is not None:
-        return tuple(choice.blocks)
-    return blocks_of_objects(sample.objects, choice, n, sample.labels.task.k)
+        return _record_blocks(sample.objects, request, n)
+    packed_objects(sample.objects, request.distances)  # partitions are checked by their sample
+    if request.blocks is not None:
+        return tuple(request.blocks)
+    return blocks_of_objects(sample.objects, request, n, sample.labels.task.k)
 
 
-def feature_limit(choice: Choice, n: int) -> int | None:
+def feature_limit(request: ModelRequest, n: int) -> int | None:
     """Return how many features a model of n objects has at most, if the user leaves that open.
 
     Up to `SAMPLE` objects, more features than objects cost little.
     """
-    return SAMPLE if choice.blocks is None and choice.R is None and n > SAMPLE else None
+    return SAMPLE if request.blocks is None and request.R is None and n > SAMPLE else None
 
 
 def default_size(kind: str, n: int) -> int:
@@ -193,21 +193,25 @@ def default_size(kind: str, n: int) -> int:
     return min(max(low, n // 10), high)
 
 
-def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> tuple[AnyBlock, ...]:
+def blocks_of_objects(
+    X: Any, request: ModelRequest, n: int, k: int | None = None
+) -> tuple[AnyBlock, ...]:
     """Return the recipe for n objects, of which X is a sample.
 
     With k, the number of columns that a ridge fits, k-mers of many strings have scores instead of
     features, and the other blocks have all of a given R.
     """
-    blocks: tuple[Any, ...] = _of_distances(X, choice, n)
-    kmers = [replace(block, strands=choice.strands) for block in blocks if isinstance(block, Kmers)]
+    blocks: tuple[Any, ...] = _distance_blocks(X, request, n)
+    kmers = [
+        replace(block, strands=request.strands) for block in blocks if isinstance(block, Kmers)
+    ]
     if not kmers:
         return blocks
     others = [block for block in blocks if not isinstance(block, Kmers)]
-    many = n > _SCORED[kmers[0].form == "gapped"] and choice.strands == "one"
+    many = n > _SCORED[kmers[0].form == "gapped"] and request.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
-    if scored and choice.R is not None:
-        sizes = _in_proportion(choice.R, [block.R for block in others])
+    if scored and request.R is not None:
+        sizes = _in_proportion(request.R, [block.R for block in others])
         others = [block.resized(size) for block, size in zip(others, sizes, strict=True)]
     size = sum(block.R for block in others)
     firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
@@ -215,30 +219,28 @@ def blocks_of_objects(X: Any, choice: Choice, n: int, k: int | None = None) -> t
     return (*others, *([ScoredKmers(k)] if scored and k else kmers))
 
 
-def _of_distances(X: Any, choice: Choice, n: int) -> tuple[Block, ...]:
+def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]:
     """Return the blocks of one distance, or of several, which share R, side by side."""
-    distances = choice.distances
+    distances = request.distances
     if len(distances) == 1:
-        return _of_distance(X, distances[0], choice.parameters, choice.R, n)
-    if choice.parameters:
-        names = ", ".join(choice.parameters)
-        raise TypeError(f"several distances have no common parameters ({names}); give blocks")
-    total = choice.R or max(
-        sum(block.R for block in _of_distance(X, distance, {}, None, n)) for distance in distances
+        return _one_recipe(X, distances[0], request.parameters, request.R, n)
+    if request.parameters:
+        given = ", ".join(request.parameters)
+        raise TypeError(f"several distances have no common parameters ({given}); give blocks")
+    total = request.R or max(
+        sum(block.R for block in _one_recipe(X, distance, {}, None, n)) for distance in distances
     )
+    names = [d if isinstance(d, str) else getattr(d, "__name__", "function") for d in distances]
+    sizes = split_evenly(total, len(distances))
     return tuple(
-        replace(block, name=f"{block.name}, {_name(distance)}")
-        for distance, size in zip(distances, split_evenly(total, len(distances)), strict=True)
+        replace(block, name=f"{block.name}, {name}")
+        for name, distance, size in zip(names, distances, sizes, strict=True)
         if size
-        for block in _of_distance(X, distance, {}, size, n)
+        for block in _one_recipe(X, distance, {}, size, n)
     )
 
 
-def _name(distance: Any) -> str:
-    return distance if isinstance(distance, str) else getattr(distance, "__name__", "function")
-
-
-def _of_distance(
+def _one_recipe(
     X: Any, distance: Any, parameters: Mapping[str, Any], R: int | None, n: int
 ) -> tuple[Block, ...]:
     """Return the blocks of one distance; None for the usual one of the kind of X."""
@@ -297,7 +299,7 @@ def _series_and_windows(X: Objects, R: int) -> tuple[Block, ...]:
     They have twelve, one and four seventeenths of R; a smaller R is all nearest shapes.
     """
     if R < 17:
-        nearest = partial(windows, kinds=("nearest",))
+        nearest = partial(shapelets, kinds=("nearest",))
         return (Block("shapes", "window", nearest, R, _LEVEL, gamma_scale=2.0, family="shapes"),)
     sizes = [*split_evenly(R * 12 // 17, len(_WINDOWS)), *split_evenly(R // 17, len(_NEARBY))]
     blocks = _blocks((*_WINDOWS, *_NEARBY), sizes, "window", {}, gamma_scale=2.0)
@@ -353,11 +355,11 @@ def _sets(
     return tuple(
         block
         for (family, specs), size in zip(families.items(), sizes, strict=True)
-        for block in _of_sets(specs, distance, parameters, size, family)
+        for block in _set_blocks(specs, distance, parameters, size, family)
     )
 
 
-def _of_sets(
+def _set_blocks(
     specs: Sequence[BlockSpec], distance: str, parameters: Mapping[str, Any], R: int, family: str
 ) -> tuple[Block, ...]:
     """Return blocks that share R, in both directions of a distance that is the larger of two."""
@@ -379,25 +381,25 @@ _RECIPES: dict[str, Callable[..., tuple[Block, ...]]] = {
 }
 
 
-def _record_blocks(sample: Records, choice: Choice, n: int) -> tuple[AnyBlock, ...]:
+def _record_blocks(sample: Records, request: ModelRequest, n: int) -> tuple[AnyBlock, ...]:
     """Return the blocks of n records: of objects the given ones, or the recipes of their kinds.
 
     Columns of objects share R. One without entries in the sample has no blocks.
     """
-    chosen: list[AnyBlock] = list(choice.blocks or ())
-    columns = choices_of_columns(sample, choice)
-    sizes = [None] * len(columns) if choice.R is None else split_evenly(choice.R, len(columns))
-    beside_bags = any("bag" in of_column.distances for of_column in columns.values())
-    for (name, of_column), size in zip(columns.items(), sizes, strict=True):
-        if choice.blocks is not None or size == 0 or not len(sample[name].rows):
+    chosen: list[AnyBlock] = list(request.blocks or ())
+    columns = column_requests(sample, request)
+    sizes = [None] * len(columns) if request.R is None else split_evenly(request.R, len(columns))
+    beside_bags = any("bag" in wanted.distances for wanted in columns.values())
+    for (name, wanted), size in zip(columns.items(), sizes, strict=True):
+        if request.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
-        if beside_bags and values.kind == "sets" and len(of_column.distances) == 1:
-            distance = of_column.distances[0] or usual_distance("sets")
+        if beside_bags and values.kind == "sets" and len(wanted.distances) == 1:
+            distance = wanted.distances[0] or usual_distance("sets")
             size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
-            blocks: Sequence[Block] = _of_sets(_SETS_OF_NODES, distance, {}, size, "sets")
+            blocks: Sequence[Block] = _set_blocks(_SETS_OF_NODES, distance, {}, size, "sets")
         else:
-            blocks = _of_distances(values, replace(of_column, R=size), n)
+            blocks = _distance_blocks(values, replace(wanted, R=size), n)
         for block in blocks:
             family = f"{name}: {block.family}" if block.family else name
             chosen.append(replace(block, name=f"{name}: {block.name}", family=family, column=name))

@@ -89,13 +89,13 @@ class ReferenceObjects:
         cls,
         F: np.ndarray,
         blocks: Sequence[FittedFeatures],
-        numbers: np.ndarray,
+        indices: np.ndarray,
         entropy: Any,
         n_threads: int | None,
     ) -> ReferenceObjects:
         """Return the reference objects with unscaled features F of blocks, shape (m, R).
 
-        `numbers` are those of the objects among the training objects.
+        `indices` are those of the objects among the training objects.
         """
         sizes = np.array([block.R for block in blocks], np.int64)
         is_plain = np.repeat(np.array([not block.kinds for block in blocks], bool), sizes)
@@ -129,7 +129,7 @@ class ReferenceObjects:
         result = replace(result, rows=result.sums(F).astype(np.float16), lacking=result.lack(F))
         if kernels:
             F = np.hstack([
-                block.as_new(F[:, ends[k] : ends[k + 1]], numbers)
+                block.as_new(F[:, ends[k] : ends[k + 1]], indices)
                 for k, block in enumerate(blocks)
             ])  # fmt: skip
         scores = result.nearest(
@@ -175,8 +175,8 @@ class ReferenceObjects:
             if leave_out_self:
                 np.fill_diagonal(D[:, first:], np.inf)
             # Differences of squares of nearly equal rows would be rounding.
-            places = D.argmin(axis=1)
-            squares = ((chunk - B[places]) ** 2).sum(axis=1) + self.lacking[places]
+            nearest = D.argmin(axis=1)
+            squares = ((chunk - B[nearest]) ** 2).sum(axis=1) + self.lacking[nearest]
             distances[first : first + step] = np.sqrt(squares + lacking[first : first + step])
         return distances
 

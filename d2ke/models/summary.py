@@ -58,7 +58,7 @@ def objects(model: Any) -> list[str]:
     """Return a line about the objects, if they are of one kind."""
     if model.kind == "strings":
         unit = "words" if model.letters == "token" else "letters"
-        return [f"strings over an alphabet of {len(model.alphabet)} {unit}"]
+        return [f"strings over {len(model.alphabet)} {unit}"]
     return [f"{model.kind}: {_ORDER[model.kind]}"] if model.kind in _ORDER else []
 
 
@@ -74,7 +74,7 @@ def notes(model: Any) -> list[str]:
         places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
         empty = from_owned("strings", *places, model.alphabet, model.letters)
         with suppress(ValueError):  # Hamming distances refuse it
-            (decisions,) = model.of_features(empty, [model.linear.decide], 1)
+            (decisions,) = model.map_features(empty, [model.linear.decide], 1)
             lines.append(f"an empty string gets {model.task.predict(decisions).tolist()[0]!r}")
     if model.near_copies is not None:
         lines.append(model.near_copies.report(model))
@@ -102,13 +102,14 @@ def as_text(model: Any, with_blocks: bool) -> str:
     n_hidden = 0 if with_blocks else max(0, len(families) - _SHOWN)
     if n_hidden:
         families = dict(list(shares(model).items())[:_SHOWN])
-    if len(families) > 1 or model.left_out:
+    if len(families) > 1 or model.unused_blocks:
         named = ", ".join(f"{100 * share:.0f} % {family}" for family, share in families.items())
         lines.append(f"  shares of the kernel: {named}{f' and {n_hidden} more' * bool(n_hidden)}")
     if with_blocks:
         width = max(28, *(len(block.name) for block in model.blocks))
         lines += [f"  {name:{width}} {R:5} x {distance}" for name, R, distance in block_rows(model)]
-        lines += [f"  without a share: {', '.join(model.left_out)}"] * bool(model.left_out)
+        if model.unused_blocks:
+            lines.append(f"  without a share: {', '.join(model.unused_blocks)}")
     return "\n".join([*lines, *notes(model)])
 
 

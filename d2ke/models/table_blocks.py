@@ -57,7 +57,11 @@ class Numbers(_OneFeature):
         scale = float(np.abs(values).max()) or 1.0  # whose square float64 may not hold
         (mean,), (sd,), (largest,) = moments(values[:, None] / scale)
         mean, sd, fill = float(scale * mean), float(scale * sd), np.zeros(1, np.float32)
-        if constant(sd, scale * largest, _precision(values)):
+        with np.errstate(over="ignore"):
+            fits = (values.astype(np.float32) == values).all()
+        # Float32 rounded the numbers if it holds them, and fractions occur.
+        precision = np.float32 if fits and (values % 1).any() else np.float64
+        if constant(sd, scale * largest, precision):
             away = float(np.abs(values - mean).max())
             return replace(self, mean=mean, sd=1.0, rounding=away, fill=fill)
         return replace(self, mean=mean, sd=sd or 1.0, fill=fill)
@@ -218,14 +222,6 @@ def plain_blocks(records: Records) -> list[AnyBlock]:
                 blocks.append(NearNumbers(numbers, name=near, family=near, column=name))
     for name, column in records.columns.items():
         if column.missing.any():
-            of_objects = isinstance(column.values, Objects)
-            family = f"{name}: missing" if of_objects else name
+            family = f"{name}: missing" if isinstance(column.values, Objects) else name
             blocks.append(Missing(name=f"{name}: missing", family=family, column=name))
     return blocks
-
-
-def _precision(numbers: np.ndarray) -> Any:
-    """Return the type that rounded the numbers: float32 if it holds them, and fractions occur."""
-    with np.errstate(over="ignore"):
-        same = (numbers.astype(np.float32) == numbers).all()
-    return np.float32 if same and (numbers % 1).any() else np.float64

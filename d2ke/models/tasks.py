@@ -447,7 +447,8 @@ class Values(Task):
         self, decisions: np.ndarray, values: np.ndarray, weights: np.ndarray
     ) -> Calibration:
         """Return left-out predictions and values, in the units of y."""
-        return Calibration.fit(self.to_decisions(decisions), self.to_decisions(values), 0)
+        decisions, values = self.to_decisions(decisions), self.to_decisions(values)
+        return Calibration(decisions, values, 1.0, np.empty(0))
 
     def report(self, model: Any) -> str:
         """Return the cross-validated R^2."""

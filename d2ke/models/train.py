@@ -20,7 +20,14 @@ from d2ke.models.blocks import AnyBlock, entropy_of, sample_rows, take
 from d2ke.models.data import InMemory, TrainingData
 from d2ke.models.features import choose_features, draw
 from d2ke.models.hinge import better_by_hinge
-from d2ke.models.inputs import InputKind, columns_of_records, input_kinds
+from d2ke.models.inputs import (
+    InputKind,
+    ModelRequest,
+    check_size,
+    columns_of_records,
+    input_kinds,
+    packed,
+)
 from d2ke.models.labels import read_labels, sample_weights, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import choose_blocks, feature_limit
@@ -32,7 +39,6 @@ from d2ke.models.solution import (
     solve_sample,
     sum_products,
 )
-from d2ke.models.training_inputs import Choice, check_size, packed
 from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import StoredObjects
 from d2ke.objects.record_packing import fill_missing
@@ -198,7 +204,7 @@ def d2ke_train(
     filled: dict[str, Any] = {}
     if missing is not None:
         X, filled = fill_missing(X, "X")
-    objects, choice = packed(X, Choice.of(blocks, distance, R, params, strands), y)
+    objects, request = packed(X, ModelRequest.of(blocks, distance, R, params, strands), y)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     labels = read_labels(y, task)
@@ -206,7 +212,7 @@ def d2ke_train(
     labels = labels.weighted(class_weight, sample_weight)
     labels = labels if groups is None else labels.grouped(groups)
     data = InMemory(objects, labels, 0, n_threads, progress)
-    model = replace(train(data, choice, options), missing=filled)
+    model = replace(train(data, request, options), missing=filled)
     model.task.warn_of_result(model)
     return model
 
@@ -223,7 +229,7 @@ class Options:
     find_groups: bool
 
 
-def train(data: TrainingData, choice: Choice, options: Options) -> D2KEModel:
+def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEModel:
     """Fit a ridge regression on standardised kernel features.
 
     The kernel is K = sum_f s_f K_f over families f of blocks; the weights s_f and C minimise the
@@ -231,13 +237,13 @@ def train(data: TrainingData, choice: Choice, options: Options) -> D2KEModel:
     """
     n, entropy, task = data.n, options.entropy, data.labels.task
     task.check_rows(n)
-    clock, limit = _Clock(), feature_limit(choice, n)
-    check_size(n, choice.size, task.k, options.keep_sums)  # before any work
-    rows = sample_rows(n, entropy, choice.largest)
+    clock, limit = _Clock(), feature_limit(request, n)
+    check_size(n, request.size, task.k, options.keep_sums)  # before any work
+    rows = sample_rows(n, entropy, request.largest)
     sample = data.sample(rows)
 
     # Random objects, drawn from the sample; supervised blocks have samples of their own.
-    blocks = choose_blocks(sample, choice, n)
+    blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
     sizes = {block.own_rows for block in blocks} - {0}
@@ -289,7 +295,7 @@ def train(data: TrainingData, choice: Choice, options: Options) -> D2KEModel:
         confusion=None if scores.confusion is None else scores.confusion[best],
         calibration=scores.calibration(best),
         reference=features.reference,
-        left_out=features.unused_blocks,
+        unused_blocks=features.unused_blocks,
         n_train=n,
         seconds=clock.seconds,
         inputs=input_kinds(sample.objects, features.blocks),

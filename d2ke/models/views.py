@@ -113,7 +113,7 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
         item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
-    return _with_values(objects, values)
+    return with_fields(objects, values=values)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
@@ -124,9 +124,9 @@ def _moments(objects: Objects) -> dict[str, Any]:
     for channel in np.flatnonzero((largest > 0) & ~((sd > 1e-140) & (sd < 1e140))):
         # Squares are beyond float64, those of values between -1 and 1 are not.
         values = objects.values[:, channel, None].astype(np.float64) / largest[channel]
-        of_values = moments(values)
-        mean[channel] = largest[channel] * of_values[0][0]
-        sd[channel] = of_values[1][0] and max(largest[channel] * of_values[1][0], 5e-324)
+        (scaled_mean,), (scaled_sd,), _ = moments(values)
+        mean[channel] = largest[channel] * scaled_mean
+        sd[channel] = scaled_sd and max(largest[channel] * scaled_sd, 5e-324)
     low, high = objects.values.min(axis=0), objects.values.max(axis=0)
     rounding = np.where(
         constant(sd, largest, objects.dtype), np.maximum(high - mean, mean - low), 0.0
@@ -169,7 +169,7 @@ def square_root(X: Any) -> Objects:
     array([ 2., -3.])
     """
     objects = _vectors("square_root", X)
-    return _with_values(objects, np.copysign(np.sqrt(np.abs(objects.values)), objects.values))
+    return with_fields(objects, values=np.copysign(np.sqrt(np.abs(objects.values)), objects.values))
 
 
 @hinted
@@ -206,7 +206,7 @@ def centre(X: Any) -> Objects:
     values = np.empty_like(objects.values)
     for channel, column in enumerate(objects.values.T):
         values[:, channel] = column - np.bincount(owner, shares * column, len(objects))[owner]
-    return _with_values(objects, values)
+    return with_fields(objects, values=values)
 
 
 @hinted
@@ -248,9 +248,9 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
     weights = None if objects.weights is None else objects.weights[source]
-    fields = objects.alphabet, objects.letters, weights
-    names = objects.channel_names
-    return from_owned(objects.kind, objects.values[source], offsets, *fields, channel_names=names)
+    return with_fields(
+        objects, values=objects.values[source], offsets=offsets, weights=weights, ids=None
+    )
 
 
 @hinted
@@ -300,8 +300,8 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     alphabet = np.sort(np.append(letters, marks))
     codes = np.searchsorted(alphabet, objects.alphabet).astype(code_dtype(len(alphabet)))
     ends = np.column_stack([objects.offsets[:-1], objects.offsets[1:]]).ravel()
-    of_ends = np.tile(np.searchsorted(alphabet, marks), len(objects))
-    values = np.insert(codes[objects.values], ends, of_ends)
+    end_codes = np.tile(np.searchsorted(alphabet, marks), len(objects))
+    values = np.insert(codes[objects.values], ends, end_codes)
     offsets = offsets_of(objects.lengths + 2)
     return from_owned("strings", values, offsets, alphabet, objects.letters)
 
@@ -321,11 +321,6 @@ def _marks(objects: Objects) -> dict[str, Any]:
             "X", "has all values of a byte as letters: there are none left for marks"
         )
     return {"begin": free[1], "end": free[0]}
-
-
-def _with_values(objects: Objects, values: np.ndarray) -> Objects:
-    """Return vectors with other values and all else of these."""
-    return with_fields(objects, values=values)
 
 
 def _vectors(name: str, X: Any) -> Objects:

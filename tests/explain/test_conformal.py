@@ -19,7 +19,7 @@ def words(n, k, seed):
 
 def test_the_bound_is_the_score_of_the_right_rank():
     errors = np.arange(1.0, 20.0)  # 19 of them: ranks 20 (1 - alpha)
-    calibration = Calibration.fit(errors[:, None], np.zeros(19), 0)
+    calibration = Calibration(errors[:, None], np.zeros(19), 1.0, np.empty(0))
     for alpha, bound in ((0.1, 18.0), (0.5, 10.0), (0.05, 19.0), (0.04, np.inf)):
         found = sets_of(np.array([[100.0]]), calibration, alpha)
         assert found.tolist() == [[100 - bound, 100 + bound]]
@@ -30,7 +30,7 @@ def test_classes_as_probable_as_true_ones_are_in_the_set():
     F = rng.normal(size=(99, 3)).astype(np.float32)
     y = (F + rng.gumbel(size=F.shape)).argmax(axis=1)
     calibration = Calibration.fit(F, y, 3)
-    own = np.sort(calibration.left_out[np.arange(99), y])
+    own = np.sort(calibration.loo[np.arange(99), y])
     new = rng.normal(size=(50, 3))
     P, top = calibration.probabilities(new), new.argmax(axis=1)
     for alpha, rank in ((0.2, 80), (0.6, 40)):

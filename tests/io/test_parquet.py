@@ -7,7 +7,7 @@ import pytest
 import d2ke
 from d2ke.cli.main import main
 from d2ke.io import ParquetObjects
-from d2ke.models import blocks, data, training_inputs
+from d2ke.models import blocks, data, inputs
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -52,7 +52,7 @@ def test_objects_and_labels(words, file):
 @pytest.mark.parametrize("kept", [0, 1 << 30])
 def test_training_streams_row_groups(words, file, monkeypatch, kept):
     monkeypatch.setattr(blocks, "SAMPLE", 100)
-    monkeypatch.setattr(training_inputs, "_BLOCK_ROWS", (47, 47))
+    monkeypatch.setattr(inputs, "_BLOCK_ROWS", (47, 47))
     monkeypatch.setattr(data, "MAX_KEPT", kept)
     opened = ParquetObjects(file)
     streamed = d2ke.d2ke_train(opened.labels, opened, R=40)

@@ -50,7 +50,7 @@ def test_log_loss_and_brier_score_are_those_of_sklearn():
     metrics = pytest.importorskip("sklearn.metrics")
     F, y, _ = decisions_of(200, 3)
     fitted = Calibration.fit(F, y, 3)
-    P = fitted.left_out
+    P = fitted.loo
     assert fitted.log_loss == pytest.approx(metrics.log_loss(y, P))
     brier = sum(((y == c) - P[:, c]) ** 2 for c in range(3)).mean()
     assert fitted.brier == pytest.approx(brier)
@@ -80,11 +80,11 @@ def test_decisions_that_are_always_right_or_always_wrong_stay_finite(k):
     F = (y[:, None] == np.arange(k)) * 2.0 - 1
     F = F[:, 1:] if k == 2 else F
     right, wrong = Calibration.fit(F, y, k), Calibration.fit(-F, y, k)
-    own = right.left_out[np.arange(len(y)), y]
+    own = right.loo[np.arange(len(y)), y]
     assert (own > 0.9).all()
     assert (own < 1).all()
     assert wrong.scale == 0
-    np.testing.assert_allclose(wrong.left_out, 1 / k, atol=1e-3)
+    np.testing.assert_allclose(wrong.loo, 1 / k, atol=1e-3)
 
 
 def test_rows_are_a_seeded_sample():

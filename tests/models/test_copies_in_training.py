@@ -11,6 +11,7 @@ from reference import reloaded
 
 import d2ke
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
+from d2ke.models.kmer_scores import ScoredKmers
 from d2ke.models.near_copies import join
 
 LETTERS = list("ACGT")
@@ -119,9 +120,9 @@ def test_scores_of_pieces_get_the_groups(monkeypatch):
     monkeypatch.setattr("d2ke.models.recipes._SCORED", (100, 100))
     kept = []
     monkeypatch.setattr(
-        "d2ke.models.kmer_scores.fit_scores",
-        lambda X, labels, *rest, fit=d2ke.models.kmer_scores.fit_scores: (
-            kept.append(labels.groups), fit(X, labels, *rest)
+        ScoredKmers, "fit",
+        lambda block, sample, seed, fit=ScoredKmers.fit: (
+            kept.append(sample.labels.groups), fit(block, sample, seed)
         )[1],
     )  # fmt: skip
     y, X, *_ = copies(np.random.default_rng(0))

@@ -323,7 +323,7 @@ def test_a_family_without_a_share_is_left_out():
         (partial(d2ke.views.part, start=0.9),), family="last letters",
     )  # fmt: skip
     model = d2ke.d2ke_train(y, X, blocks=[*blocks()[:1], equal], seed=0)
-    assert model.left_out == ("last letters",)
+    assert model.unused_blocks == ("last letters",)
     assert model.R == model.blocks[0].R == 30
     assert "without a share: last letters" in str(model)
 

@@ -65,7 +65,7 @@ def test_sets_beside_bags_are_standardised(distance, n):
     X = d2ke.pack_records({"codes": words, "nodes": d2ke.pack(sets, kind="sets")})
     distances = {"codes": "bag"} | ({} if distance is None else {"nodes": distance})
     model = d2ke.d2ke_train(y, X, distance=distances)
-    names = [block.name for block in model.blocks] + list(model.left_out)
+    names = [block.name for block in model.blocks] + list(model.unused_blocks)
     assert sum(name.startswith("nodes: sets") for name in names) == n
     scaled = [s * [1, 1e-6] for s in sets]
     same = d2ke.pack_records({"codes": words, "nodes": d2ke.pack(scaled, kind="sets")})

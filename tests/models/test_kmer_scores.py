@@ -10,7 +10,8 @@ from test_kmers import words
 
 import d2ke
 from d2ke.models import features, kmer_scores, recipes
-from d2ke.models.kmer_scores import KmerScores, fit_scores
+from d2ke.models.blocks import Sample
+from d2ke.models.kmer_scores import KmerScores, ScoredKmers
 from d2ke.models.labels import read_labels
 
 
@@ -26,7 +27,8 @@ def fit(y, X, **options):
     target = read_labels(y, None).weighted(None, options.pop("weights", None))
     if "groups" in options:
         target = target.grouped(options["groups"])
-    return fit_scores(d2ke.pack(X), target, np.arange(len(X)), 0), target
+    sample = Sample(d2ke.pack(X), np.arange(len(X)), target)
+    return ScoredKmers(target.task.k).fit(sample, np.random.SeedSequence(0)), target
 
 
 def text_of(block, index):

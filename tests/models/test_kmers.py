@@ -87,7 +87,7 @@ def test_products_of_features_are_the_kernel(X, new, form, both):
     found = block.features(d2ke.pack([*new, *X]), 1)
     np.testing.assert_allclose(found[len(new) :], Z, atol=1e-3 * np.sqrt(scale))
     np.testing.assert_allclose(found @ Z[block.sources].T / scale, K / scale, atol=1e-3)
-    centred = block.of_landmarks(found[0].astype(float))
+    centred = block.landmark_kernel(found[0].astype(float))
     np.testing.assert_allclose(centred / scale, K[0] / scale, atol=1e-3)
 
 

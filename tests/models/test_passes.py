@@ -7,7 +7,7 @@ import pytest
 
 import d2ke
 from d2ke.learners.ridge import Ridge, decompose
-from d2ke.models import blocks, tasks, train, training_inputs
+from d2ke.models import blocks, inputs, tasks, train
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import Labels, read_labels
 from d2ke.models.loo import LeftOutScores
@@ -29,7 +29,7 @@ def data():
 def small(monkeypatch):
     """Samples and blocks that are smaller than the data."""
     monkeypatch.setattr(blocks, "SAMPLE", 120)
-    monkeypatch.setattr(training_inputs, "_BLOCK_ROWS", (37, 37))
+    monkeypatch.setattr(inputs, "_BLOCK_ROWS", (37, 37))
 
 
 def decisions(model, X):
@@ -72,7 +72,7 @@ def test_a_limit_on_memory_changes_no_model(lengths, small, monkeypatch, options
 
 def test_blocks_of_rows_change_nothing_but_rounding(data, small, monkeypatch):
     some = d2ke.d2ke_train(*data, R=40)
-    monkeypatch.setattr(training_inputs, "_BLOCK_ROWS", (1000, 1000))
+    monkeypatch.setattr(inputs, "_BLOCK_ROWS", (1000, 1000))
     whole = d2ke.d2ke_train(*data, R=40)
     for one, other in zip(some.blocks, whole.blocks, strict=True):
         assert one.omega == other.omega

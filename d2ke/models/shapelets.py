@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Windows: short dilated pieces of training series as random objects.
+"""Shapelets: short dilated pieces of training series as random objects.
 
-The distance of a series to a window w of l values is that to the nearest place in the series,
+The distance of a series to a shapelet w of l values is that to the nearest place in the series,
 min_p sqrt(mean_j (w[j] - x[p + j dilation])^2), summed over channels under the root. With
 `normalize`, the values of x at each place are shifted to mean 0 and scaled to deviation 1 first.
 
-A window is up to four random objects, for four directed distances of a series to it: to the nearest
-place anywhere, to the nearest place near the window's own, the share of places that are farther
-than a threshold, and 1 - sqrt(L / P), where L of the P places are the longest run within it.
+A shapelet is up to four random objects, for four directed distances of a series to it: to the
+nearest place anywhere, to the nearest place near the shapelet's own, the share of places that are
+farther than a threshold, and 1 - sqrt(L / P), where L of the P places are the longest run within.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from d2ke.objects.container import Objects
 KINDS = ("nearest", "nearby", "rare", "longest")
 _CUT = ("nearest", "nearby")  # kinds that have distance 0 to the series that they were cut from
 RADIUS = 0.1  # of "nearby", as a part of the length of a series
-_GROUP = 8  # windows of one length, dilation and set of channels, which share sums
-_PLACES = 256  # of another series, whose distances choose the threshold of a window
+_GROUP = 8  # shapelets of one length, dilation and set of channels, which share sums
+_PLACES = 256  # of another series, whose distances choose the threshold of a shapelet
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
-    """One random object of `Windows`.
+class Shapelet:
+    """One random object of `Shapelets`.
 
     Attributes
     ----------
@@ -73,28 +73,28 @@ class Window:
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
-    """Groups of windows; windows of a group have one length, dilation and set of channels.
+class Shapelets:
+    """Groups of shapelets; shapelets of a group have one length, dilation and set of channels.
 
     Attributes
     ----------
     values : ndarray of float32
-        Values of all windows, one after another, in each window channel by channel.
+        Values of all shapelets, one after another, in each shapelet channel by channel.
     first : ndarray of int64, shape (n_groups + 1,)
-        The first window of each group.
+        The first shapelet of each group.
     lengths, dilations : ndarray of int64, shape (n_groups,)
-        Of the windows of each group.
+        Of the shapelets of each group.
     channel_offsets, channels : ndarray of int64
         The channels of group g are ``channels[channel_offsets[g]:channel_offsets[g + 1]]``.
-    places, thresholds : ndarray of float32, shape (n_windows,)
-        As in `Window`.
+    places, thresholds : ndarray of float32, shape (n_shapelets,)
+        As in `Shapelet`.
     limits : ndarray of float32, shape (n_channels,)
-        A window whose deviation in a channel is at most this counts as constant: 1e-4 of the
+        A shapelet whose deviation in a channel is at most this counts as constant: 1e-4 of the
         channel's deviation in the training series, or of 1 if that deviation is rounding.
     normalize : bool
-        Whether windows have mean 0 and deviation 1.
+        Whether shapelets have mean 0 and deviation 1.
     kinds : tuple of str
-        Of `KINDS`: the distances, each to all windows.
+        Of `KINDS`: the distances, each to all shapelets.
     """
 
     values: np.ndarray
@@ -110,7 +110,7 @@ class Windows:
     kinds: tuple[str, ...] = KINDS
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Windows):
+        if not isinstance(other, Shapelets):
             return NotImplemented
         names = [field.name for field in fields(self)]
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
@@ -118,7 +118,7 @@ class Windows:
     def __len__(self) -> int:
         return len(self.kinds) * len(self.places)
 
-    def __getitem__(self, index: int) -> Window:
+    def __getitem__(self, index: int) -> Shapelet:
         kind, number = divmod(range(len(self))[index], len(self.places))
         group = int(np.searchsorted(self.first, number, side="right")) - 1
         sizes = self.lengths * np.diff(self.channel_offsets)
@@ -126,13 +126,13 @@ class Windows:
         start += (number - self.first[group]) * sizes[group]
         channels = self.channels[self.channel_offsets[group] : self.channel_offsets[group + 1]]
         values = self.values[start : start + sizes[group]].reshape(len(channels), -1)
-        return Window(
+        return Shapelet(
             values.T, int(self.dilations[group]), tuple(channels.tolist()), self.kinds[kind],
             float(self.places[number]), float(self.thresholds[number]), self.normalize,
         )  # fmt: skip
 
     def compiled(self) -> kernel.Windows:
-        """Return the windows in the form of the kernel, for any number of calls of `distances`."""
+        """Return the shapelets in the form of the kernel, for many calls of `distances`."""
         n_channels = len(self.limits)
         return kernel.Windows(
             np.zeros((n_channels, 1), np.float32), np.array([0, 1]), self.limits[:, None],
@@ -143,7 +143,7 @@ class Windows:
     def distances(
         self, X: Objects, n_threads: int | None, compiled: kernel.Windows | None = None
     ) -> np.ndarray:
-        """Return the distances of series to all windows, float32, shape (len(X), len(self)).
+        """Return the distances of series to all shapelets, float32, shape (len(X), len(self)).
 
         `compiled` is what the method of that name returned.
         """
@@ -156,19 +156,19 @@ class Windows:
         return np.concatenate([columns[:, : len(self.places)] for columns in by_kind], axis=1)
 
     def _beside(self, X: Objects, compiled: kernel.Windows | None = None) -> kernel.Windows:
-        """Return the windows and series in the form of the kernel."""
+        """Return the shapelets and series in the form of the kernel."""
         series = np.ascontiguousarray(X.values.T, np.float32)
         limits = np.repeat(self.limits[:, None], len(X), axis=1)
         return (compiled or self.compiled()).of_series(series, X.offsets, limits)
 
     def check(self, n_channels: int) -> None:
-        """Refuse windows, read from a file, that do not fit together."""
-        n_groups, n_windows = len(self.lengths), len(self.places)
+        """Refuse shapelets, read from a file, that do not fit together."""
+        n_groups, n_shapelets = len(self.lengths), len(self.places)
         sizes = self.lengths * np.diff(self.channel_offsets)
         sound = (
             0 < n_groups == len(self.dilations) == len(self.first) - 1
             and n_groups == len(self.channel_offsets) - 1
-            and n_windows == len(self.thresholds) == self.first[-1]
+            and n_shapelets == len(self.thresholds) == self.first[-1]
             and not (self.first[0] or self.channel_offsets[0])
             and (np.diff(self.first) > 0).all()
             and (np.diff(self.channel_offsets) > 0).all()
@@ -183,43 +183,44 @@ class Windows:
             and self.kinds and set(self.kinds) <= set(KINDS)
         )  # fmt: skip
         if not sound:
-            raise ValueError("the windows of a block do not fit together")
+            raise ValueError("the shapelets of a block do not fit together")
 
 
 @hinted
-def windows(
+def shapelets(
     R: int,
     X: Objects,
     *,
     normalize: bool = True,
     kinds: tuple[str, ...] = ("nearest", "rare"),
     seed: Any,
-) -> tuple[Windows, np.ndarray]:
-    """Draw windows of training series; each is a random object of every kind.
+) -> tuple[Shapelets, np.ndarray]:
+    """Draw shapelets of training series; each is a random object of every kind.
 
-    Four of five windows have 7, 9 or 11 values. The steps between these are 2^u, with u uniform
-    from 0 to the largest that fits the median length. Every fifth window has 15, 21, 31 or 51
-    consecutive values. Windows have at most as many values as the median series. For several
-    channels, each window has a random subset. The threshold of a window is between its distances to
-    two places of another training series, so rounding does not decide which places are within it.
+    Four of five shapelets have 7, 9 or 11 values. The steps between these are 2^u, with u uniform
+    from 0 to the largest that fits the median length. Every fifth shapelet has 15, 21, 31 or 51
+    consecutive values. Shapelets have at most as many values as the median series. For several
+    channels, each shapelet has a random subset. The threshold of a shapelet is between its
+    distances to two places of another training series, so rounding does not decide which places are
+    within it.
 
     Parameters
     ----------
     R : int
-        Number of random objects: of windows times that of kinds.
+        Number of random objects: of shapelets times that of kinds.
     X : Objects
         The training series.
     normalize : bool
-        Whether windows are compared by their shapes alone: shifted to mean 0 and scaled to
+        Whether shapelets are compared by their shapes alone: shifted to mean 0 and scaled to
         deviation 1 in each channel.
     kinds : tuple of str
-        The distances: ``"nearest"``, ``"nearby"``, ``"rare"``, ``"longest"``; see `Window`.
+        The distances: ``"nearest"``, ``"nearby"``, ``"rare"``, ``"longest"``; see `Shapelet`.
     seed : int, SeedSequence or Generator
         Where the randomness comes from.
 
     Returns
     -------
-    tuple of Windows and ndarray of int64
+    tuple of Shapelets and ndarray of int64
         The random objects, and the training series that each was cut from; -1 for those whose
         distance is a share of places.
 
@@ -231,15 +232,15 @@ def windows(
     Examples
     --------
     >>> import d2ke
-    >>> from d2ke.models.windows import windows
-    >>> omega, sources = windows(24, d2ke.pack([[0.0, 1.0] * 20, [1.0, 2.0] * 20]), seed=0)
+    >>> from d2ke.models.shapelets import shapelets
+    >>> omega, sources = shapelets(24, d2ke.pack([[0.0, 1.0] * 20, [1.0, 2.0] * 20]), seed=0)
     >>> len(omega), omega[0].kind, omega[12].kind
     (24, 'nearest', 'rare')
     """
     rng = generator(seed)
     limits = 1e-4 * plain_deviations(*moments(X.values)[1:], X.dtype).astype(np.float32)
-    middle, n_windows = float(np.median(X.lengths)), max(1, R // len(kinds))
-    first = np.append(np.arange(0, n_windows, _GROUP), n_windows)
+    middle, n_shapelets = float(np.median(X.lengths)), max(1, R // len(kinds))
+    first = np.append(np.arange(0, n_shapelets, _GROUP), n_shapelets)
     n_groups = len(first) - 1
     is_long = rng.random(n_groups) < 0.2
     long, short = rng.choice((15, 21, 31, 51), n_groups), rng.choice((7, 9, 11), n_groups)
@@ -251,36 +252,36 @@ def windows(
     n_channels = 2 ** (rng.random(n_groups) * np.log2(min(X.dim, 9) + 1))
     n_channels = np.minimum(n_channels.astype(np.int64), X.dim)
     is_seen = rng.random((n_groups, X.dim)).argsort(axis=1) < n_channels[:, None]
-    sources = rng.integers(len(X), size=n_windows)
-    others = rng.integers(max(1, len(X) - 1), size=n_windows)
+    sources = rng.integers(len(X), size=n_shapelets)
+    others = rng.integers(max(1, len(X) - 1), size=n_shapelets)
     others = (others + (others >= sources)) % len(X)
     group = np.repeat(np.arange(n_groups), np.diff(first))
     last = X.lengths[sources] - 1 - ((lengths - 1) * dilations)[group]  # place; may be negative
-    starts = (rng.random(n_windows) * (np.maximum(last, 0) + 1)).astype(np.int64)
-    # Series that are too short are resampled to one window.
+    starts = (rng.random(n_shapelets) * (np.maximum(last, 0) + 1)).astype(np.int64)
+    # Series that are too short are resampled to one shapelet.
     resampled = (X.lengths[sources] - 1) / np.maximum(1, lengths - 1)[group]
     steps = np.where(last < 0, resampled, dilations[group])
-    window, channel = np.nonzero(is_seen[group])  # a row for each channel of each window
-    at = starts[window, None] + steps[window, None] * np.arange(lengths.max())
-    values = _interpolated(X, sources[window, None], channel[:, None], at)
-    inside = np.arange(lengths.max()) < lengths[group][window, None]
+    shapelet, channel = np.nonzero(is_seen[group])  # a row for each channel of each shapelet
+    at = starts[shapelet, None] + steps[shapelet, None] * np.arange(lengths.max())
+    values = _interpolated(X, sources[shapelet, None], channel[:, None], at)
+    inside = np.arange(lengths.max()) < lengths[group][shapelet, None]
     if normalize:
-        of_rows = lengths[group][window]
+        row_lengths = lengths[group][shapelet]
         for length in np.unique(lengths):
-            rows = of_rows == length
+            rows = row_lengths == length
             pieces = values[rows, :length]
             values[rows, :length] = normalized_windows(pieces, limits[channel[rows], None])
-    thresholds = np.empty(n_windows, np.float32)
-    omega = Windows(
+    thresholds = np.empty(n_shapelets, np.float32)
+    omega = Shapelets(
         values[inside].astype(np.float32), first, lengths, dilations,
         np.append(0, np.cumsum(n_channels)), np.flatnonzero(is_seen) % X.dim,
         (starts / np.maximum(1, last)).astype(np.float32), thresholds, limits, normalize,
         tuple(kinds),
     )  # fmt: skip
-    profile = omega._beside(X).sample(others, rng.random((n_windows, _PLACES), np.float32))
-    ranks = (rng.uniform(0.05, 0.10, n_windows) * _PLACES).astype(int)
+    profile = omega._beside(X).sample(others, rng.random((n_shapelets, _PLACES), np.float32))
+    ranks = (rng.uniform(0.05, 0.10, n_shapelets) * _PLACES).astype(int)
     thresholds[:] = _between(np.sort(profile, axis=1), ranks)
-    none = np.full(n_windows, -1)
+    none = np.full(n_shapelets, -1)
     return omega, np.concatenate([sources if kind in _CUT else none for kind in kinds])
 
 

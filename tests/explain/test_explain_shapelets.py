@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import d2ke
-from d2ke.explain.shapelets import find_windows
+from d2ke.explain.shapelets import find_shapelets
 from d2ke.models.distance_blocks import FittedBlock
-from d2ke.models.windows import KINDS, windows
+from d2ke.models.shapelets import KINDS, shapelets
 
 
 def waves(n, rng, dim=1, length=60):
@@ -23,7 +23,7 @@ def waves(n, rng, dim=1, length=60):
 
 
 def trained(X, views=(), normalize=True, kinds=KINDS, R=240):
-    sampler = partial(windows, normalize=normalize, kinds=kinds)
+    sampler = partial(shapelets, normalize=normalize, kinds=kinds)
     blocks = [d2ke.Block("pieces", "dtw", sampler, R, views)]
     return d2ke.d2ke_train(["wave", "noise"] * (len(X) // 2), X, blocks=blocks, seed=0)
 
@@ -87,11 +87,11 @@ def test_steps_are_those_within_thresholds(kind):
     x = np.zeros(30)
     x[[3, 4, 5, 9, 10, 11, 12, 20, 21, 22, 23]] = 1
     X = d2ke.pack([np.ones(1), np.ones(1), x])
-    omega, _ = windows(1, X, normalize=False, kinds=(kind,), seed=0)
+    omega, _ = shapelets(1, X, normalize=False, kinds=(kind,), seed=0)
     omega = replace(omega, values=np.ones(len(omega.values), np.float32))
     omega.thresholds[:] = 0.1
     block = FittedBlock("window", omega, np.ones(1), name="pieces")
-    (place,), steps = find_windows(block, X[2:], np.ones(1))
+    (place,), steps = find_shapelets(block, X[2:], np.ones(1))
     expected = x if kind == "rare" else np.where(np.isin(np.arange(30), [9, 10, 11, 12]), 1, 0)
     np.testing.assert_allclose(steps[:, 0], expected / expected.sum())
     assert x[place].all()
@@ -181,7 +181,7 @@ class TestPicture:
 
     def test_of_a_regression(self):
         X, _ = waves(24, np.random.default_rng(0))
-        sampler = partial(windows, kinds=KINDS)
+        sampler = partial(shapelets, kinds=KINDS)
         blocks = [d2ke.Block("pieces", "dtw", sampler, 60)]
         y = X.values.reshape(24, 60).max(axis=1)
         model = d2ke.d2ke_train(y, X, blocks=blocks, task="regression")

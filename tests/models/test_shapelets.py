@@ -12,7 +12,7 @@ from reference import reloaded
 from seals import sealed
 
 import d2ke
-from d2ke.models.windows import KINDS, windows
+from d2ke.models.shapelets import KINDS, shapelets
 
 
 def series(n, rng, dim=2, low=5, high=60):
@@ -62,7 +62,7 @@ def distance(x, window, limits):
 def test_distances_are_those_of_the_definition(normalize, dim):
     rng = np.random.default_rng(dim)
     X = d2ke.pack(series(20, rng, dim))
-    omega, sources = windows(43, X, normalize=normalize, kinds=KINDS, seed=1)
+    omega, sources = shapelets(43, X, normalize=normalize, kinds=KINDS, seed=1)
     assert len(omega) == len(sources) == 40
     new = series(5, rng, dim, 3)
     D = omega.distances(d2ke.pack(new), 2)
@@ -77,7 +77,7 @@ def test_distances_are_those_of_the_definition(normalize, dim):
 @pytest.mark.parametrize("normalize", [True, False])
 def test_windows_are_pieces_of_training_series(normalize):
     X = d2ke.pack(series(12, np.random.default_rng(3), 1, 30))
-    omega, sources = windows(80, X, normalize=normalize, kinds=KINDS, seed=4)
+    omega, sources = shapelets(80, X, normalize=normalize, kinds=KINDS, seed=4)
     D = omega.distances(X, 1)
     own = D[sources[:20], np.arange(20)]
     np.testing.assert_allclose(own, 0, atol=1e-5)
@@ -93,7 +93,7 @@ def test_windows_are_pieces_of_training_series(normalize):
 def test_places_and_thresholds(normalize, low):
     """Windows are at their places; thresholds lie between distances to places of the other."""
     x = series(2, np.random.default_rng(low), 3, low, low + 10)
-    omega, sources = windows(200, d2ke.pack(x), normalize=normalize, seed=2)
+    omega, sources = shapelets(200, d2ke.pack(x), normalize=normalize, seed=2)
     for j, source in enumerate(sources[:100]):
         window, pieces = omega[j], taken(x[source], omega[j])
         piece = pieces[round(window.place * (len(pieces) - 1))]
