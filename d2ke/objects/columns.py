@@ -79,7 +79,7 @@ def _type(items: Any, name: str) -> Typed:
     if isinstance(items, Column):
         return _type_packed(items)
     if isinstance(items, Objects):
-        return _of_entries("objects", items)
+        return _typed("objects", items)
     if isinstance(items, np.ndarray):
         return _type_array(items, name)
     library = type(items).__module__.partition(".")[0]
@@ -102,7 +102,7 @@ def _type(items: Any, name: str) -> Typed:
     return _with_gaps(read(entries, name), gaps)
 
 
-def _of_entries(use: str, entries: Any, unit: int = 1, **fields: Any) -> Typed:
+def _typed(use: str, entries: Any, unit: int = 1, **fields: Any) -> Typed:
     """Return a column in which no row is without an entry."""
     return Typed(use, entries, np.zeros(len(entries), bool), unit, **fields)
 
@@ -155,9 +155,9 @@ def _type_array(items: np.ndarray, name: str, zone: bool = False) -> Typed:
     if kind in "OT":
         return _type_list(list_of(name, items), name)
     if items.ndim > 1 or kind in "US":
-        return _of_entries("objects", items)
+        return _typed("objects", items)
     if kind == "V":
-        return _of_entries("other", items, type=str(items.dtype))
+        return _typed("other", items, type=str(items.dtype))
     missing, values = np.ma.getmaskarray(items).copy(), np.asarray(items)
     if kind in "fmM":
         missing |= np.isnan(values) if kind == "f" else np.isnat(values)
@@ -165,19 +165,19 @@ def _type_array(items: np.ndarray, name: str, zone: bool = False) -> Typed:
     if not len(entries) and len(items):
         return Typed("missing", None, missing)
     if kind in "mM":
-        return _with_gaps(_of_clock(entries, zone), missing)
+        return _with_gaps(_type_clock(entries, zone), missing)
     if kind not in "biuf" or items.dtype.itemsize > 8:
         return Typed("other", entries, missing, type=str(items.dtype))
     return Typed("booleans" if kind == "b" else "numbers", entries, missing)
 
 
-def _of_clock(entries: np.ndarray, zone: bool = False) -> Typed:
+def _type_clock(entries: np.ndarray, zone: bool = False) -> Typed:
     """Type entries of datetime64 or timedelta64."""
     unit, _ = np.datetime_data(entries.dtype)
     kind = entries.dtype.kind
     days = kind == "M" and unit in "YMWD"
     if unit == "generic" or (kind == "m" and unit in "YM"):
-        return _of_entries("other", entries, type=f"{entries.dtype}, of no fixed length")
+        return _typed("other", entries, type=f"{entries.dtype}, of no fixed length")
     to = "D" if days else unit if unit in _UNITS else "s"
     try:
         converted = entries.astype(f"{kind}8[{to}]")
@@ -187,28 +187,28 @@ def _of_clock(entries: np.ndarray, zone: bool = False) -> Typed:
     if len(wrong):
         row = int(wrong[0])
         problem = f"is {entries[row].astype(np.int64)} of {entries.dtype}, out of range"
-        return _of_entries("other", entries, type=problem, row=row)
+        return _typed("other", entries, type=problem, row=row)
     counts = converted.astype(np.int64)
     if days:
-        return _of_entries("dates", counts)
+        return _typed("dates", counts)
     use = "durations" if kind == "m" else "times" if zone else "naive times"
-    return _of_entries(use, counts, _UNITS[to])
+    return _typed(use, counts, _UNITS[to])
 
 
 def _type_pandas(entries: Any, name: str) -> Typed:
     """Type entries of pandas, which need no pyarrow."""
     dtype = entries.dtype
     if str(dtype) == "category":
-        return _of_categories(entries.tolist(), name)
+        return _type_categories(entries.tolist(), name)
     if getattr(dtype, "kind", "O") in "biufcmM":
         zone = getattr(dtype, "tz", None) is not None
         entries = getattr(entries, "dt", entries).tz_convert(None) if zone else entries
         return _type_array(np.asarray(entries, getattr(dtype, "numpy_dtype", None)), name, zone)
     if type(dtype).__name__ in ("IntervalDtype", "PeriodDtype"):
-        return _of_entries("other", entries, type=str(dtype))
+        return _typed("other", entries, type=str(dtype))
     if str(dtype) == "object":
         return _type_list(entries.tolist(), name)
-    return _of_entries("objects", entries)
+    return _typed("objects", entries)
 
 
 def _type_polars(entries: Any, name: str) -> Typed:
@@ -220,16 +220,16 @@ def _type_polars(entries: Any, name: str) -> Typed:
         unit = "D" if kind == "Date" else getattr(entries.dtype, "time_unit", "ns")
         form = f"{'M' if kind.startswith('Date') else 'm'}8[{unit}]"
         counts = entries.to_physical().to_numpy().astype(np.int64).view(form)
-        return _of_clock(counts, getattr(entries.dtype, "time_zone", None) is not None)
+        return _type_clock(counts, getattr(entries.dtype, "time_zone", None) is not None)
     if kind in ("Categorical", "Enum"):
-        return _of_entries("categories", entries.to_list())
+        return _typed("categories", entries.to_list())
     if kind in ("Decimal", "Int128", "UInt128"):
-        return _of_entries("numbers", entries.to_list())
+        return _typed("numbers", entries.to_list())
     if kind == "Boolean" or kind.startswith(("Int", "UInt", "Float")):
         return _type_array(entries.to_numpy(), name)
     if kind in ("Struct", "Unknown"):
-        return _of_entries("other", entries, type=str(entries.dtype))
-    return _of_entries("objects", entries)
+        return _typed("other", entries, type=str(entries.dtype))
+    return _typed("objects", entries)
 
 
 def _type_arrow(entries: Any, name: str) -> Typed:
@@ -237,28 +237,28 @@ def _type_arrow(entries: Any, name: str) -> Typed:
     pa = pyarrow(f"reading {name}")
     types, kind = pa.types, entries.type
     if types.is_dictionary(kind):
-        return _of_categories(entries.to_pylist(), name)
+        return _type_categories(entries.to_pylist(), name)
     if types.is_temporal(kind) and not types.is_interval(kind):
         date_or_time = types.is_date(kind) or types.is_timestamp(kind)
         entries = entries.cast(pa.date32()) if types.is_date(kind) else entries
         counts = entries.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_numpy()
         form = f"{'M' if date_or_time else 'm'}8[{getattr(kind, 'unit', 'D')}]"
         counts = counts.astype(np.int64).view(form)
-        return _of_clock(counts, getattr(kind, "tz", None) is not None)
+        return _type_clock(counts, getattr(kind, "tz", None) is not None)
     if types.is_decimal(kind):
-        return _of_entries("numbers", entries.to_pylist())
+        return _typed("numbers", entries.to_pylist())
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
         return _type_array(np.asarray(entries.to_numpy()), name)
     if holds_objects(entries):
-        return _of_entries("objects", entries)
-    return _of_entries("other", entries, type=str(kind))
+        return _typed("objects", entries)
+    return _typed("other", entries, type=str(kind))
 
 
-def _of_categories(entries: list[Any], name: str) -> Typed:
+def _type_categories(entries: list[Any], name: str) -> Typed:
     """Type entries of a categorical type; dates, times and durations become text."""
     typed = _type_list(entries, name)
     timed = typed.use in (*CLOCKS, "durations")
-    return _of_entries("categories", typed.categories() if timed else entries)
+    return _typed("categories", typed.categories() if timed else entries)
 
 
 def _type_list(items: list[Any], name: str) -> Typed:
@@ -307,7 +307,7 @@ def _kind_of(entry: Any) -> Any:
 def _count(entry: Any, unit: int) -> int:
     """Return the exact number of parts of a second, `unit` of which make one, since 1970-01-01."""
     if isinstance(entry, (np.datetime64, np.timedelta64)):
-        typed = _of_clock(np.array([entry]))
+        typed = _type_clock(np.array([entry]))
         return int(typed.values[0]) * (86400 * unit if typed.use == "dates" else unit // typed.unit)
     if isinstance(entry, datetime):  # also of pandas, which has nanoseconds
         clock, zone = entry.time().replace(fold=entry.fold), entry.tzinfo or timezone.utc
@@ -325,7 +325,7 @@ def _count(entry: Any, unit: int) -> int:
 def _use_of(kind: Any) -> str:
     """Return the use of a column whose entries are of a kind, see `_kind_of`."""
     if isinstance(kind, np.dtype):
-        use = _of_clock(np.ones(1, kind)).use
+        use = _type_clock(np.ones(1, kind)).use
         return use.removeprefix("naive ")
     for classes, use in (
         ((bool, np.bool_), "booleans"),

@@ -52,11 +52,11 @@ def in_order(
 def channel_order(
     held: Sequence[Any], needed: Sequence[Any], name: str, other_name: str, index: int | None = None
 ) -> list[int] | None:
-    """Return where the needed names stand among those held; None if both are in one order."""
+    """Return the positions of the needed names among those held; None for the same order."""
     if held is needed or list(held) == list(needed):
         return None
-    places = {channel: place for place, channel in enumerate(held)}
-    apart = sorted(set(needed) ^ set(places), key=str)
+    positions = {channel: position for position, channel in enumerate(held)}
+    apart = sorted(set(needed) ^ set(positions), key=str)
     if apart or len(held) != len(needed):
         raise ArgumentError(
             name,
@@ -65,7 +65,7 @@ def channel_order(
             "give arrays, whose channels are compared by position",
             index,
         )
-    return [places[channel] for channel in needed]
+    return [positions[channel] for channel in needed]
 
 
 def columns_in_order(

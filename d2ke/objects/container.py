@@ -438,12 +438,6 @@ def of_kind(objects: Objects, kind: str) -> Objects | None:
     return objects if objects.kind == kind else None
 
 
-def with_ids(objects: Objects, ids: NDArray[Any]) -> Objects:
-    """Return the objects under other names, without a copy."""
-    check_ids(ids, len(objects))
-    return with_fields(objects, ids=ids)
-
-
 def span_of(items: Any, start: int, stop: int) -> Any:
     """Return consecutive objects of a collection, packed or a list, in the same memory."""
     return items.span(start, stop) if hasattr(items, "span") else items[start:stop]
@@ -474,27 +468,10 @@ def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
 class StoredObjects:
     """Base class of objects that may be larger than memory, such as `d2ke.io.ParquetObjects`.
 
-    Attributes
-    ----------
-    kind, dim, letters, alphabet, lengths, ids, channel_names
-        As those of `Objects`.
+    They have the attributes kind, dim, letters, alphabet, lengths, ids and channel_names of
+    `Objects`, and a length; ``span(start, stop)`` returns consecutive objects, packed, and
+    ``[rows]`` those of some rows, in rising order.
     """
 
-    kind: str
-    dim: int
-    letters: str | None
-    alphabet: Any
-    lengths: np.ndarray
-    ids: np.ndarray | None = None
+    ids: NDArray[Any] | None = None
     channel_names: tuple[str, ...] | None = None
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def span(self, start: int, stop: int) -> Objects:
-        """Return consecutive objects, packed."""
-        raise NotImplementedError
-
-    def __getitem__(self, rows: np.ndarray) -> Objects:
-        """Return the objects of some rows, in rising order, packed."""
-        raise NotImplementedError

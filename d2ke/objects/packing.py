@@ -26,7 +26,7 @@ from d2ke.objects.container import (
 from d2ke.objects.layouts import LAYOUTS, Layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.strings import read_strings, read_texts
-from d2ke.objects.tables import index_ids, named, read_ids
+from d2ke.objects.tables import index_ids, read_ids, with_ids
 from d2ke.objects.tokens import is_token_list
 from d2ke.objects.values import channel_names, list_of
 from d2ke.objects.vectors import (
@@ -189,7 +189,7 @@ def pack(
     reading = Layout(first, explicit, missing=flag("missing", missing), lengths=lengths)
     objects = pack_items(items, reading, name, kind, weights)
     names = index_ids(items) if ids is None else read_ids(ids, len(objects), of=name)
-    packed: Objects = named(objects, names)
+    packed: Objects = with_ids(objects, names)
     return packed
 
 

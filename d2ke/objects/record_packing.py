@@ -20,7 +20,7 @@ from d2ke.objects.compatibility import fill_gaps
 from d2ke.objects.container import Objects, StoredObjects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
-from d2ke.objects.tables import check_lengths, columns_of, index_ids, is_table, named, read_ids
+from d2ke.objects.tables import check_lengths, columns_of, index_ids, is_table, read_ids, with_ids
 from d2ke.objects.typed import Typed
 
 _LABELS = (str, numbers.Real, Decimal, np.bool_)
@@ -84,7 +84,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
     if not isinstance(ids, str):
         records = pack_table(columns, name, {})
         names = index_ids(columns) if ids is None else read_ids(ids, len(records), of=name)
-        packed: Records = named(records, names)
+        packed: Records = with_ids(records, names)
         return packed
     held = columns_of(columns, name) if is_table(columns) else {}
     if ids not in held:

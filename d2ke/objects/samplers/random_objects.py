@@ -29,7 +29,7 @@ from d2ke.objects.packing import as_objects, pack
 
 
 @singledispatch
-def one_sequence(seed: Any) -> Any:
+def as_stream(seed: Any) -> Any:
     """Return None, or for a registered type of seed an adapter: one sequence of random numbers.
 
     An adapter has the methods ``integers(low, high, size=None)``, ``random(size)`` and
@@ -293,7 +293,7 @@ def _draw(
     draw_values: Callable[[Any, int], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the offsets and the values of R objects."""
-    sequence = one_sequence(seed)
+    sequence = as_stream(seed)
     if sequence is not None:
         low, high = lengths
         objects = [draw_values(sequence, sequence.integers(low, high + 1)) for _ in range(R)]
