@@ -155,11 +155,11 @@ def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
         return
     if x.letters in ("int", "token"):
         return
-    of_x, of_omega = (set(map(chr, objects.alphabet.tolist())) for objects in (x, omega))
+    in_x, in_omega = (set(map(chr, objects.alphabet.tolist())) for objects in (x, omega))
     swapped = sorted(
         letter
-        for letter in of_omega - of_x
-        if letter.swapcase() in of_x - of_omega and letter.lower() != letter.upper()
+        for letter in in_omega - in_x
+        if letter.swapcase() in in_x - in_omega and letter.lower() != letter.upper()
     )
     if swapped:
         warn(

@@ -160,8 +160,8 @@ def index_level(items: Any) -> Any:
 
     An index of several levels does not, nor does the usual one, which counts the rows from 0.
     """
-    of_pandas = type(items).__module__.partition(".")[0] == "pandas"
-    index = getattr(items, "index", None) if of_pandas else None
+    in_pandas = type(items).__module__.partition(".")[0] == "pandas"
+    index = getattr(items, "index", None) if in_pandas else None
     if index is None or index.nlevels > 1:
         return None
     usual = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
