@@ -91,7 +91,7 @@ def _type(items: Any, name: str) -> Typed:
         gaps = np.asarray(items.is_null(), bool)
         read, entries = _type_polars, items.drop_nulls()
     else:
-        column = None if isinstance(items, (list, tuple)) else read_column(items, name)
+        column = read_column(items, name)
         if column is None:
             return _type_list(list_of(name, items), name)
         column = plain(column) if str(column.type).endswith("_view") else column

@@ -211,11 +211,19 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             raise TypeError(f"collections[{i}] is {type(objects).__name__}; pack it first")
         joined[i] = matched(joined[0], objects, "collections[0]", f"collections[{i}]")
     offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
-    first, ids = joined[0], _joined_ids(joined)
+    first, held = joined[0], [objects.ids for objects in joined if objects.ids is not None]
+    ids = np.concatenate(held) if len(held) == len(joined) else None
     if first.kind != "strings":
         weights = None
         if any(objects.weights is not None for objects in joined):
-            weights = np.concatenate([_weights_or_equal(objects) for objects in joined])
+            weights = np.concatenate(
+                [
+                    np.repeat(1.0 / np.maximum(objects.lengths, 1), objects.lengths)
+                    if objects.weights is None
+                    else objects.weights
+                    for objects in joined
+                ]
+            )
         values = np.concatenate([objects.values for objects in joined])
         missing = any(objects.missing for objects in joined)
         kind = "sets" if any(objects.kind == "sets" for objects in joined) else "series"
@@ -241,21 +249,6 @@ def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[
         if len(alphabet) < len(merged):
             codes[k] = merged.searchsorted(alphabet)[codes[k]]
     return merged, codes
-
-
-def _joined_ids(collections: Sequence[Objects]) -> NDArray[Any] | None:
-    ids = [objects.ids for objects in collections if objects.ids is not None]
-    if len(ids) < len(collections):
-        return None
-    text = any(names.dtype.kind == "U" for names in ids)
-    return np.concatenate([names.astype(str) if text else names for names in ids])
-
-
-def _weights_or_equal(objects: Objects) -> NDArray[np.float64]:
-    if objects.weights is not None:
-        return objects.weights
-    lengths = objects.lengths
-    return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
 
 
 def check_missing(missing: Any) -> None:
