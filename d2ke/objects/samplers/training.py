@@ -16,9 +16,10 @@ from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke.objects.compatibility import refuse_weights
-from d2ke.objects.container import Objects, from_owned, offsets_of, take
+from d2ke.objects.container import Objects, from_owned, offsets_of, take, with_fields
 from d2ke.objects.packing import as_objects
-from d2ke.objects.samplers.random_objects import check_overflow, draw_offsets
+from d2ke.objects.samplers.random_objects import check_overflow, draw_objects
+from d2ke.objects.strings import select_pieces
 from d2ke.objects.values import list_of
 
 # Ranges of lengths, relative to the median length of the training objects.
@@ -147,15 +148,15 @@ def segments(
                 f"length goes up to {span[1]}, but the longest object of X has {available} elements"
             )
         draws = _draw_range(R, span, seed)
-    parts = [
-        (_cut(objects, offsets_of(sizes), rng.random(len(sizes))), sizes) for _, sizes, rng in draws
-    ]
-    if scale != 1:
-        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
-            parts = [(values * objects.dtype.type(scale), sizes) for values, sizes in parts]
-        for values, _ in parts:
-            check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
-    return _join(objects, parts)
+    parts = [(_begins(objects, sizes, rng.random(len(sizes))), sizes) for _, sizes, rng in draws]
+    begins, sizes = map(np.concatenate, zip(*parts, strict=True))
+    result = select_pieces(objects, begins, sizes)
+    if scale == 1:
+        return result
+    with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
+        values = result.values * objects.dtype.type(scale)
+    check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
+    return with_fields(result, values=values)
 
 
 @hinted
@@ -316,22 +317,19 @@ def _draw_range(R: int, span: tuple[int, int], seed: Any) -> Iterator[Draw]:
     yield 0, for_lengths.integers(span[0], span[1] + 1, size=R), for_values
 
 
-def _cut(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Return the values of segments, whose lengths are those between `offsets`.
+def _begins(objects: Objects, lengths: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return where segments of these lengths begin among the values.
 
-    A draw from [0, 1) chooses where a segment begins, among all positions with room for it.
+    A draw from [0, 1) chooses among all positions with room for the segment.
     """
-    lengths, room = np.diff(offsets), objects.lengths
-    begins = np.empty(len(lengths), dtype=np.int64)
+    room, begins = objects.lengths, np.empty(len(lengths), dtype=np.int64)
     for n in np.unique(lengths).tolist():
         ends = np.cumsum(np.maximum(room - n + 1, 0))
         same = lengths == n
         position = (draws[same] * ends[-1]).astype(np.int64)
         item = np.searchsorted(ends, position, side="right")
         begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - position)
-    source = np.repeat(begins - offsets[:-1], lengths)
-    source += np.arange(offsets[-1])
-    return objects.values[source]
+    return begins
 
 
 def _join(X: Objects, parts: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
@@ -410,9 +408,9 @@ def markov_strings(
     inner = inner[np.argsort(context[inner], kind="stable")]
     count = np.bincount(context[inner], minlength=context.max() + 1)
     first = np.cumsum(count) - count
-    for_lengths, for_values = generator(seed).spawn(2)
-    offsets = draw_offsets(for_lengths, R, length_range("length", length))
-    draws, lengths = for_values.random(offsets[-1]), np.diff(offsets)
+    span = length_range("length", length)
+    offsets, draws = draw_objects(seed, R, span, lambda rng, n: rng.random(n))
+    lengths = np.diff(offsets)
     positions = anywhere[(draws * len(anywhere)).astype(np.int64)]
     for step in range(1, lengths.max()):
         here = offsets[:-1][lengths > step] + step
