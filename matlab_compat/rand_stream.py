@@ -18,7 +18,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
-from d2ke.objects.samplers.random_objects import one_sequence
+from d2ke.objects.samplers.random_objects import as_stream
 from matlab_compat._cells import whole
 
 _DEFAULT_SEED = 5489  # what seed 0 stands for
@@ -301,7 +301,7 @@ class RandStream:
         return z[is_number]
 
 
-@one_sequence.register(RandStream)
+@as_stream.register(RandStream)
 class _Sequence:
     """The methods of numpy's Generator that d2ke's samplers call, row by row from a stream."""
 

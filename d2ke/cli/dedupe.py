@@ -19,7 +19,7 @@ from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.frames import columns_of
 from d2ke.groups import linking
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.records import Records
 from d2ke.plots.style import COLOURS, GREY, legend
 
@@ -30,7 +30,7 @@ _ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "fals
 def dedupe(options: argparse.Namespace, session: Session) -> None:
     """Group the rows of a table, and write their groups."""
     names = options.objects
-    columns = Columns(tuple(names), rows=options.ids)
+    columns = ColumnNames(tuple(names), rows=options.ids)
     held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
     records, ids = held.objects, held.ids
     radii = options.radius

@@ -27,7 +27,7 @@ from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import open_columns, read_file
 from d2ke.models.labels import like_amounts
 from d2ke.models.persistence import load_model
-from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.container import Objects
 from d2ke.objects.copies import find_copies
 from d2ke.objects.fields import is_gap, looks_numeric
@@ -161,7 +161,7 @@ def _known(labels: np.ndarray) -> tuple[Counter[Any], str]:
     return counts, others + f"; {n_unknown} objects of -1, which marks no label" * bool(n_unknown)
 
 
-def _report_columns(table: Table, columns: Columns, session: Session) -> None:
+def _report_columns(table: Table, columns: ColumnNames, session: Session) -> None:
     """Report for each column what it holds and what it would be read as."""
     uses: dict[str | None, str] = dict.fromkeys(columns.objects or (), "objects")
     uses |= {columns.labels: "labels", columns.ids: "ids of series", columns.time: "time"}

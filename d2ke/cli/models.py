@@ -30,9 +30,9 @@ from d2ke.models.persistence import load_model, save_model
 from d2ke.models.predict import checked, predict_objects
 from d2ke.models.train import d2ke_train
 from d2ke.models.update import d2ke_update
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.fields import labels_of_text
-from d2ke.objects.tables import named
+from d2ke.objects.tables import with_ids
 
 _MAX_PRINTED = 20  # classes of a confusion matrix
 
@@ -142,7 +142,7 @@ def predict(options: argparse.Namespace, session: Session) -> None:
         from d2ke.cli.prediction_report import write_prediction_report
 
         outcome = true, predicted, accuracy, decisions, p_values
-        shown = named(objects, held.ids)
+        shown = with_ids(objects, held.ids)
         write_prediction_report(Path(report), Path(options.file).name, model, shown, outcome)
         session.report(f"report: {report}")
 
@@ -186,7 +186,7 @@ def _load(file: str | os.PathLike[str], session: Session) -> D2KEModel:
             "wrote is needed"
         )
     if model.columns:
-        session.report(f"{Path(file).name}: {Columns.of_dict(model.columns)}")
+        session.report(f"{Path(file).name}: {ColumnNames.from_dict(model.columns)}")
     return model
 
 

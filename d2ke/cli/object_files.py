@@ -20,7 +20,7 @@ from d2ke.io.columns import LabelledObjects
 from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import check_categories, open_columns, read_file
 from d2ke.models.model import D2KEModel
-from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.tables import Table
 
 OBJECT_OPTIONS = ("objects", "ids", "time", "channels_first", "kind", "series", "na_values")
@@ -33,7 +33,7 @@ def is_data_set(name: str) -> bool:
 
 
 def read(
-    options: argparse.Namespace, session: Session, earlier: Columns = NOTHING, **how: Any
+    options: argparse.Namespace, session: Session, earlier: ColumnNames = NOTHING, **how: Any
 ) -> LabelledObjects:
     """Read the objects that the options name, and report what they are.
 
@@ -62,10 +62,10 @@ def read(
     return _reported(file, held, session)
 
 
-def named_columns(options: argparse.Namespace) -> Columns:
+def named_columns(options: argparse.Namespace) -> ColumnNames:
     """Return the names of columns in the options."""
     objects = None if options.objects is None else tuple(options.objects)
-    return Columns(objects, options.labels, options.ids, options.time)
+    return ColumnNames(objects, options.labels, options.ids, options.time)
 
 
 def how_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def kinds_of(options: argparse.Namespace) -> dict[str, str] | None:
 
 def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) -> LabelledObjects:
     """Read objects as the model's training objects were read."""
-    columns = Columns.of_dict(model.columns)
+    columns = ColumnNames.from_dict(model.columns)
     if not model.inputs:
         if model.kind == "sets":  # vectors in a file are series
             options.kind = options.kind or "sets"
@@ -104,14 +104,14 @@ def read_for(model: D2KEModel, options: argparse.Namespace, session: Session) ->
     not_of_records = ("objects", "time", "channels_first", "series")
     refuse(options, not_of_records, "does not go with a model of records")
     kinds = {name: column.kind for name, column in model.inputs.items()}
-    named = Columns(tuple(kinds), options.labels, rows=options.ids)
+    named = ColumnNames(tuple(kinds), options.labels, rows=options.ids)
     how = how_of(options)
     return read_records(
         options.file, named, kinds, session, columns, how, model.missing.get("rule")
     )
 
 
-def _lost(options: argparse.Namespace, columns: Columns) -> str:
+def _lost(options: argparse.Namespace, columns: ColumnNames) -> str:
     """Say which column of the model's training objects a table lacks, or nothing."""
     table = None if options.objects or not columns.objects else _table(options)
     if table is None:
@@ -134,10 +134,10 @@ def _table(options: argparse.Namespace) -> Table | None:
 
 def read_records(
     file: str,
-    columns: Columns,
+    columns: ColumnNames,
     kinds: Mapping[str, str],
     session: Session,
-    earlier: Columns = NOTHING,
+    earlier: ColumnNames = NOTHING,
     how: Mapping[str, Any] = MappingProxyType({}),
     missing: str | None = None,
 ) -> LabelledObjects:

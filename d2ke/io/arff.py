@@ -15,7 +15,7 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.text import listed
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.text import lines_of
-from d2ke.objects.column_names import LABELS, Columns, find_usual
+from d2ke.objects.column_names import LABELS, ColumnNames, find_usual
 from d2ke.objects.columns import type_column
 from d2ke.objects.fields import MISSING, finite_numbers, labels_of_text
 from d2ke.objects.packing import pack
@@ -43,7 +43,7 @@ class _Attribute:
 
 
 def read_arff(
-    path: Path, names: Columns, how: Mapping[str, Any], earlier: Columns
+    path: Path, names: ColumnNames, how: Mapping[str, Any], earlier: ColumnNames
 ) -> LabelledObjects:
     """Read a relational attribute with numbers, a string attribute, or all numeric ones.
 
@@ -106,7 +106,7 @@ def read_arff(
     packed = pack(items, channels_first=channels_first, ids=ids, name=str(path))
     ids_from = None if named is None else named.name
     if label is None:
-        return LabelledObjects(packed, None, Columns(rows=ids_from))
+        return LabelledObjects(packed, None, ColumnNames(rows=ids_from))
     labels, written = np.array(classes, dtype=str), None
     if label.kind == "string":
         labels, written = labels_of_text(classes, f"{path}, object {{}}".format), classes
@@ -114,7 +114,7 @@ def read_arff(
         labels = np.array(list(map(float, classes)))
         if not (labels % 1).any() and np.abs(labels).max() < LARGEST_EXACT_INTEGER:
             labels = labels.astype(np.int64)
-    return LabelledObjects(packed, labels, Columns(labels=label.name, rows=ids_from), written)
+    return LabelledObjects(packed, labels, ColumnNames(labels=label.name, rows=ids_from), written)
 
 
 def _places(where: str, columns: Sequence[_Attribute]) -> Callable[[int], str]:
@@ -158,7 +158,7 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
     raise ValueError(f"{path} has no line @data")
 
 
-def _ids(columns: list[_Attribute], names: Columns) -> _Attribute | None:
+def _ids(columns: list[_Attribute], names: ColumnNames) -> _Attribute | None:
     """Return the attribute of the ids: the named one, or one of text with a usual name."""
     wanted = names.ids or names.rows
     for column in columns:

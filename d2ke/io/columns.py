@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.container import Objects
 
 STRINGS = ("sequence", "string", "text", "objects", "x")
@@ -27,7 +27,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         The n objects.
     labels : ndarray of shape (n,), or None
         Their labels.
-    columns : Columns
+    columns : ColumnNames
         Names of the columns or variables: ``objects``, ``labels``, ``ids`` (of a long table) or
         ``rows`` (of other ids) and ``time``, as far as the format has names, and those that are
         ``unused``.
@@ -64,7 +64,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         cls,
         objects: Any,
         labels: np.ndarray | None,
-        columns: Columns | None = None,
+        columns: ColumnNames | None = None,
         written: Sequence[str] | None = None,
         note: str = "",
         filled: Mapping[str, Any] | None = None,
@@ -79,7 +79,7 @@ class LabelledObjects(tuple[Objects, np.ndarray | None]):
         """Return others in the place of the objects."""
         return LabelledObjects(objects, self[1], **vars(self))
 
-    columns: Columns
+    columns: ColumnNames
     written: Sequence[str] | None
     note: str
     filled: Mapping[str, Any]

@@ -11,7 +11,7 @@ from pathlib import Path
 from d2ke._base.text import listed
 from d2ke.io.columns import IDS, STRINGS, TIMES
 from d2ke.io.text import opened
-from d2ke.objects.column_names import INDEX, LABELS, Columns, find_usual
+from d2ke.objects.column_names import INDEX, LABELS, ColumnNames, find_usual
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import Fields
@@ -28,8 +28,8 @@ _SEP = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
 
 def open_table(
     path: Path,
-    columns: Columns,
-    earlier: Columns,
+    columns: ColumnNames,
+    earlier: ColumnNames,
     na_values: Collection[str] = (),
     header: bool = False,
 ) -> Table:

@@ -11,10 +11,10 @@ import numpy as np
 from d2ke._base.errors import ArgumentError
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
-from d2ke.objects.column_names import Columns
-from d2ke.objects.container import with_ids
+from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
+from d2ke.objects.tables import with_ids
 
 _LAST = "|"  # the label is the last field after it
 _NO_LETTER = re.compile(r"[^A-Za-z*.-]")
@@ -72,7 +72,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         piped = guessed and any("|" in header for header in headers)
         note = "the last fields after | are no labels, as they do not repeat" * piped
         return LabelledObjects(objects, None, note=note)
-    columns = Columns(how={"header": _LAST if labels is None else labels})
+    columns = ColumnNames(how={"header": _LAST if labels is None else labels})
     classes = labels_of_text(written, wheres.__getitem__)
     return LabelledObjects(objects, classes, columns, written)
 

@@ -17,7 +17,7 @@ from d2ke._base.checks import file_path, flag
 from d2ke._base.damage import Damaged, damage_of
 from d2ke._base.keywords import hinted
 from d2ke.io.columns import LabelledObjects
-from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.container import Objects
 from d2ke.objects.graphs import graph_codes
 from d2ke.objects.packing import pack
@@ -118,7 +118,7 @@ def is_folder_of_graphs(path: Path) -> bool:
 
 
 def read_codes(
-    path: Path, columns: Columns, earlier: Columns = NOTHING, records: bool = False
+    path: Path, columns: ColumnNames, earlier: ColumnNames = NOTHING, records: bool = False
 ) -> LabelledObjects:
     """Read the codes of graphs, the attributes of their nodes if there are any, and the labels.
 
@@ -131,7 +131,7 @@ def read_codes(
     columns = columns.or_earlier(held, earlier)
     columns.check(path, held, "column")
     names = tuple(columns.objects or held)
-    columns = Columns(names, unused=tuple(name for name in held if name not in names))
+    columns = ColumnNames(names, unused=tuple(name for name in held if name not in names))
     objects: Any = held[names[0]]
     if records or len(names) > 1:
         objects = pack_records({name: held[name] for name in names})

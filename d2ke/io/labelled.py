@@ -21,7 +21,7 @@ from d2ke.io.tables import find_roles, read_roles
 from d2ke.io.ts import read_ts
 from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
-from d2ke.objects.column_names import NOTHING, Columns
+from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import OBJECT_KINDS, of_kind
 from d2ke.objects.record_packing import fill_missing
@@ -208,7 +208,7 @@ def read_objects(
     names = objects if isinstance(objects, (list, tuple, NoneType)) else (objects,)
     of_categories = [categories] if isinstance(categories, str) else categories
     check_categories(names or (), of_categories)
-    columns = Columns(names, labels, ids, time)
+    columns = ColumnNames(names, labels, ids, time)
     kinds = dict.fromkeys(of_categories, "categories") or None
     check_missing(missing)
     absent = [na_values] if isinstance(na_values, str) else na_values
@@ -225,9 +225,9 @@ def check_categories(names: Sequence[str], of_categories: Sequence[str]) -> None
 
 def read_file(
     file: Any,
-    columns: Columns,
+    columns: ColumnNames,
     how: Mapping[str, Any] = MappingProxyType({}),
-    earlier: Columns = NOTHING,
+    earlier: ColumnNames = NOTHING,
     *,
     kind: str | None = None,
     streamed: bool = False,
@@ -278,8 +278,8 @@ def read_file(
 def _read_file(
     file: Any,
     suffix: str,
-    columns: Columns,
-    earlier: Columns,
+    columns: ColumnNames,
+    earlier: ColumnNames,
     kind: str | None,
     kinds: Mapping[str, str] | None,
     how: Mapping[str, Any],
@@ -312,8 +312,8 @@ def _read_file(
 
 def open_columns(
     file: Any,
-    columns: Columns,
-    earlier: Columns = NOTHING,
+    columns: ColumnNames,
+    earlier: ColumnNames = NOTHING,
     how: Mapping[str, Any] = MappingProxyType({}),
 ) -> Table | None:
     """Return the columns of a file or of a table in memory; None for a format without columns.
@@ -358,7 +358,7 @@ def _format_of(file: Any) -> str:
     return ".csv" if suffix == ".txt" and has_columns(path) else suffix
 
 
-def _check(columns: Columns, how: Mapping[str, Any], suffix: str) -> None:
+def _check(columns: ColumnNames, how: Mapping[str, Any], suffix: str) -> None:
     """Refuse arguments that have no meaning for a format, and names that are not strings."""
     what = f"a {suffix} file" if suffix else "a table in memory"
     for name, value in (*columns.explicit, *how.items()):

@@ -18,7 +18,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file
 from d2ke.io.tables import find_roles, without_empty_labels
 from d2ke.objects.arrow_columns import pyarrow
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.container import Objects, StoredObjects
 from d2ke.objects.packing import pack
 from d2ke.objects.tables import Table, arrow_index, columns_of
@@ -56,7 +56,7 @@ class ParquetObjects(StoredObjects):
         The label of each object.
     ids : ndarray of int64 or str, shape (n,), or None
         The name of each object.
-    columns : Columns
+    columns : ColumnNames
         Names of the columns that are read.
 
     Raises
@@ -95,7 +95,7 @@ class ParquetObjects(StoredObjects):
         self._file = _opened(self.path)
         table = _table(self.path, self._file)
         names = None if objects is None else (objects,)
-        roles = find_roles(table, Columns(names, labels, rows=ids))
+        roles = find_roles(table, ColumnNames(names, labels, rows=ids))
         if roles.form != "objects":
             raise ArgumentError(
                 "objects",

@@ -12,13 +12,13 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, warn
 from d2ke._base.text import listed
 from d2ke.io.columns import IDS, STRINGS, TIMES, LabelledObjects
-from d2ke.objects.column_names import LABELS, NOTHING, Columns, find_usual
+from d2ke.objects.column_names import LABELS, NOTHING, ColumnNames, find_usual
 from d2ke.objects.fields import looks_numeric
 from d2ke.objects.long_tables import read_long, refuse_targets
 from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import column_of
 from d2ke.objects.records import Records
-from d2ke.objects.tables import Table, named
+from d2ke.objects.tables import Table, with_ids
 from d2ke.objects.typed import CLOCKS, NOTES, NUMERIC, Typed
 
 _OBJECTS = ("objects", "categories")  # uses of columns that may be strings or lists
@@ -32,21 +32,21 @@ class TableRoles:
     ----------
     form : {"objects", "records", "series"}
         What the rows are: "objects", "records", vectors of "series", or series ("rows").
-    columns : Columns
+    columns : ColumnNames
         The names that are read, and the others.
     guessed : bool
         Whether the channels of series are all columns of numbers that are for nothing else.
     """
 
     form: str
-    columns: Columns
+    columns: ColumnNames
     guessed: bool = False
 
 
 def find_roles(
     table: Table,
-    named_columns: Columns,
-    earlier: Columns = NOTHING,
+    named_columns: ColumnNames,
+    earlier: ColumnNames = NOTHING,
     records: bool = False,
     in_rows: bool = False,
 ) -> TableRoles:
@@ -103,7 +103,7 @@ def find_roles(
     unused = tuple(name for name in table.names if name and name not in used)
     noted = [*unused, label, time, *(names if form == "series" else [])]
     notes = {name: note for name in noted if name and (note := table.head(name).note)}
-    roles = Columns(
+    roles = ColumnNames(
         tuple(names), label, ids if form == "series" else None, time, unused, rows, notes
     )
     others = [f"{name!r} ({notes[name]})" for name in unused if table.head(name).use == "other"]
@@ -112,7 +112,7 @@ def find_roles(
     return TableRoles(form, roles, form == "series" and not columns.objects)
 
 
-def _ids_column(table: Table, columns: Columns, of_model: str | None) -> str | None:
+def _ids_column(table: Table, columns: ColumnNames, of_model: str | None) -> str | None:
     """Return the column of ids: the named one, that of a model's records, or one by its name."""
     ids = columns.ids or columns.rows
     if ids is None and of_model in table.names:
@@ -124,7 +124,7 @@ def _ids_column(table: Table, columns: Columns, of_model: str | None) -> str | N
     return ids
 
 
-def _index(table: Table, columns: Columns, label: str | None) -> str | None:
+def _index(table: Table, columns: ColumnNames, label: str | None) -> str | None:
     """Return the index of pandas, if it is for nothing else than to name the rows."""
     name = table.index
     taken = name is None or name == label or any(name == used for _, used in columns.explicit)
@@ -133,7 +133,7 @@ def _index(table: Table, columns: Columns, label: str | None) -> str | None:
     return name if columns.objects or _left(table, {name, label}) else None
 
 
-def _is_long(table: Table, columns: Columns, ids: str, label: str | None, named: bool) -> bool:
+def _is_long(table: Table, columns: ColumnNames, ids: str, label: str | None, named: bool) -> bool:
     """Return whether the rows are vectors of the series that `ids` names, and not objects.
 
     Ids of vectors repeat; where they are `named` they need not, unless the rows can be strings,
@@ -182,7 +182,7 @@ def read_roles(
     if label is not None:
         labels, written = _labels(table, label, unlabelled)
     ids = None if columns.rows is None else table.typed(columns.rows, "strings").ids()
-    return LabelledObjects(named(objects, ids), labels, columns, written)
+    return LabelledObjects(with_ids(objects, ids), labels, columns, written)
 
 
 def _labels(table: Table, name: str, unlabelled: bool) -> tuple[np.ndarray, Sequence[str] | None]:
@@ -195,7 +195,7 @@ def _labels(table: Table, name: str, unlabelled: bool) -> tuple[np.ndarray, Sequ
     return texts.astype(str), None
 
 
-def without_empty_labels(table: Table, columns: Columns) -> Columns:
+def without_empty_labels(table: Table, columns: ColumnNames) -> ColumnNames:
     """Return the columns; labels without any entry are not used."""
     label = columns.labels
     if label is None or table.typed(label, "strings").use != "missing":
@@ -203,7 +203,7 @@ def without_empty_labels(table: Table, columns: Columns) -> Columns:
     return replace(columns, labels=None, unused=(*columns.unused, label))
 
 
-def _usual(table: Table, columns: Columns, usual: Sequence[str]) -> str | None:
+def _usual(table: Table, columns: ColumnNames, usual: Sequence[str]) -> str | None:
     """Return the first column with a usual name that no argument names."""
     taken = {name for _, name in columns.explicit}
     number = find_usual(["" if name in taken else name for name in table.names], usual)
@@ -214,7 +214,7 @@ def _left(table: Table, taken: Collection[str | None]) -> list[str]:
     return [name for name in table.names if name not in taken and not table.is_index(name)]
 
 
-def _objects_column(table: Table, columns: Columns, taken: Collection[str | None]) -> str:
+def _objects_column(table: Table, columns: ColumnNames, taken: Collection[str | None]) -> str:
     """Return the column of strings or lists: the named one, one with a usual name, or the only."""
     if columns.objects is not None:
         (name,) = columns.objects
@@ -299,7 +299,7 @@ def _rows(table: Table, names: Sequence[str], missing: bool) -> Any:
 
 def _series(
     table: Table,
-    columns: Columns,
+    columns: ColumnNames,
     uses: Mapping[str, str],
     missing: str | None,
     unlabelled: bool,

@@ -12,7 +12,7 @@ import numpy as np
 from d2ke._base.text import listed
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.text import lines_of
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.fields import finite_numbers, is_gap, labels_of_text, looks_numeric
 from d2ke.objects.packing import pack
 
@@ -146,7 +146,7 @@ def _is_number(field: str) -> bool:
     return field.removeprefix("-").isdigit() or looks_numeric([field])
 
 
-def read_headless(path: Path, earlier: Columns, in_rows: bool) -> LabelledObjects | None:
+def read_headless(path: Path, earlier: ColumnNames, in_rows: bool) -> LabelledObjects | None:
     """Read a table of numbers only as a file of the UCR archive; return None for other tables.
 
     They are those of a model whose columns are named, and those whose name does not end with
@@ -156,7 +156,7 @@ def read_headless(path: Path, earlier: Columns, in_rows: bool) -> LabelledObject
     line = _first_line(path)
     first = line.split("\t" if "\t" in line else ",")
     numbers = all(_is_number(x) or is_gap(x) for x in map(str.strip, first))
-    if len(first) < 2 or not numbers or Columns().or_earlier(first, earlier).explicit:
+    if len(first) < 2 or not numbers or ColumnNames().or_earlier(first, earlier).explicit:
         return None
     of_archive = path.name.partition(".")[0].lower().endswith(("_train", "_test"))
     counts = first == [str(int(first[0] == "1") + i) for i in range(len(first))]

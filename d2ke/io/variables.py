@@ -19,12 +19,12 @@ from d2ke._base.labels import label_array
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.feature_file import features_seal
 from d2ke.io.mat.api import cell_layout, objects_of, values_and_nodes
-from d2ke.objects.column_names import LABELS, Columns, find_usual
-from d2ke.objects.container import Objects, with_ids
+from d2ke.objects.column_names import LABELS, ColumnNames, find_usual
+from d2ke.objects.container import Objects
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.hdf5 import get_objects, open_hdf5
 from d2ke.objects.packing import pack
-from d2ke.objects.tables import read_ids
+from d2ke.objects.tables import read_ids, with_ids
 
 _RAGGED = ("values", "offsets")
 _IDS = ("id", "ids")
@@ -32,7 +32,7 @@ _OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 
 def read_mat(
-    path: Path, columns: Columns, how: Mapping[str, Any], earlier: Columns
+    path: Path, columns: ColumnNames, how: Mapping[str, Any], earlier: ColumnNames
 ) -> LabelledObjects:
     """Read a cell of strings, matrices or series, or a matrix of series of one length."""
     layout = cell_layout(how.get("channels_first"))._replace(missing=bool(how.get("missing")))
@@ -47,7 +47,7 @@ def read_mat(
 
 
 def read_arrays(
-    path: Path, columns: Columns, how: Mapping[str, Any], earlier: Columns
+    path: Path, columns: ColumnNames, how: Mapping[str, Any], earlier: ColumnNames
 ) -> LabelledObjects:
     """Read values and offsets, an array of series of one length, or an array of strings.
 
@@ -147,7 +147,7 @@ def _ragged(path: Path, values: np.ndarray, offsets: np.ndarray) -> Objects:
 def _chosen(
     path: Path,
     values: Mapping[str, Any],
-    columns: Columns,
+    columns: ColumnNames,
     loaded: Callable[[str], Objects],
 ) -> LabelledObjects:
     """Choose the variables by their names, else by their types where only one is of that type."""
@@ -166,7 +166,7 @@ def _chosen(
     if ids is None:
         ids = next((name for name in usual if np.size(values[name]) == len(result)), None)
     unused = tuple(name for name in values if name not in (objects, labels, ids))
-    columns = Columns((objects,), labels, unused=unused, rows=ids)
+    columns = ColumnNames((objects,), labels, unused=unused, rows=ids)
     if ids is not None:
         names_of = _entries(path, ids, values[ids], len(result), "ids")
         result = with_ids(result, read_ids(names_of, len(result), f"{path}: {ids}"))

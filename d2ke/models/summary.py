@@ -11,7 +11,7 @@ import numpy as np
 
 from d2ke.models.labels import like_amounts
 from d2ke.models.tasks import Classes
-from d2ke.objects.column_names import Columns
+from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.container import code_dtype, from_owned
 
 _ORDER = {"series": "the order of rows counts", "sets": "the order of rows does not count"}
@@ -79,7 +79,7 @@ def notes(model: Any) -> list[str]:
     if model.near_copies is not None:
         lines.append(model.near_copies.report(model))
     if model.columns:
-        lines.append(f"read: {Columns.of_dict(model.columns)}")
+        lines.append(f"read: {ColumnNames.from_dict(model.columns)}")
     if model.missing:
         lines.append(
             f"missing values: {model.missing['values']} in {model.missing['series']} series, "

@@ -25,32 +25,24 @@ def pyarrow(reason: str) -> Any:
         raise ImportError(f"{reason} needs pyarrow: pip install 'd2ke[arrow]'") from None
 
 
-def is_column(items: Any) -> bool:
-    """Return whether pyarrow reads items as a column, and not as Python objects.
+def read_column(items: Any, name: str) -> Any:
+    """Return what pyarrow reads as a column as a chunked array; None for anything else.
 
     Without pyarrow, columns that can be listed (polars, awkward, pandas) are not read as columns.
     """
     if isinstance(items, (list, tuple, np.ndarray)) or hasattr(items, "columns"):
-        return False
-    items = _array_of(items)
+        return None
+    items = getattr(items, "array", None) if _module(items) == "pandas" else items
     if _module(items) == "polars" and str(getattr(items, "dtype", "")) == "Object":
-        return False  # Arrow sees addresses of Python objects there
+        return None  # Arrow sees addresses of Python objects there
     if not (any(hasattr(items, sign) for sign in _SIGNS) or _is_old(items)):
-        return False
+        return None
     listed = hasattr(items, "to_list") or hasattr(items, "tolist")
-    return not listed or importlib.util.find_spec("pyarrow") is not None
-
-
-def chunks_of(items: Any, name: str) -> Any:
-    """Return a column as a chunked array of pyarrow."""
+    if listed and importlib.util.find_spec("pyarrow") is None:
+        return None
     pa = pyarrow(f"{name}, an Arrow column,")
-    column = _imported(pa, _array_of(items), name)
+    column = _imported(pa, items, name)
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-
-
-def read_column(items: Any, name: str) -> Any:
-    """Return a column as a chunked array of pyarrow; None for anything else."""
-    return chunks_of(items, name) if is_column(items) else None
 
 
 def _imported(pa: Any, items: Any, name: str) -> Any:
@@ -71,11 +63,6 @@ def _imported(pa: Any, items: Any, name: str) -> Any:
         raise ArgumentTypeError(
             name, f"is a {type(items).__name__} that pyarrow {pa.__version__} cannot read: {error}"
         ) from None
-
-
-def _array_of(items: Any) -> Any:
-    """Return the array of a column of pandas; anything else as it is."""
-    return getattr(items, "array", None) if _module(items) == "pandas" else items
 
 
 def _module(items: Any) -> str:

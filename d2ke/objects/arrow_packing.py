@@ -87,7 +87,7 @@ class _Lists(NamedTuple):
     offsets: NDArray[np.int64]
     name: str
 
-    def place(self, at: int) -> tuple[int, int]:
+    def locate(self, at: int) -> tuple[int, int]:
         """Return the object of an element, and the element's position in it."""
         i = int(np.searchsorted(self.offsets, at, side="right")) - 1
         return i, int(at - self.offsets[i])
@@ -96,7 +96,7 @@ class _Lists(NamedTuple):
         """Refuse a null among values, of which there are `width` for each element."""
         null = first_null(values)
         if null is not None:
-            i, at = self.place(null // width)
+            i, at = self.locate(null // width)
             raise ArgumentTypeError(
                 self.name,
                 f"has None at position {at}; every value must be there: remove "
@@ -145,8 +145,8 @@ def _channels(values: Any, lists: _Lists) -> int:
         return max(getattr(values.type, "list_size", 1), 1)
     wrong = np.flatnonzero(counts != counts[0])
     if wrong.size:
-        i, at = lists.place(wrong[0])
-        first = lists.place(0)[0]
+        i, at = lists.locate(wrong[0])
+        first = lists.locate(0)[0]
         raise ArgumentError(
             lists.name,
             f"has {counts[wrong[0]]} channels at position {at}, {lists.name}[{first}] has "
@@ -154,7 +154,7 @@ def _channels(values: Any, lists: _Lists) -> int:
             i,
         )
     if not counts[0]:
-        raise ValueError(f"{lists.name}[{lists.place(0)[0]}]: its vectors have no elements")
+        raise ValueError(f"{lists.name}[{lists.locate(0)[0]}]: its vectors have no elements")
     return int(counts[0])
 
 
@@ -179,7 +179,7 @@ def _numbers(values: Any, lists: _Lists, dim: int, missing: bool = False) -> NDA
     array = np.asarray(values.fill_null(0) if filled else values)
     if array.dtype.kind in "iu" and not is_exact(array):
         limit = LARGEST_EXACT_INTEGER
-        i = lists.place(int(((array > limit) | (array < -limit)).argmax()) // dim)[0]
+        i = lists.locate(int(((array > limit) | (array < -limit)).argmax()) // dim)[0]
         raise ArgumentError(lists.name, "has integers beyond 2**53, which float64 cannot hold", i)
     return as_floats(np.asarray(values) if filled else array).reshape(-1, dim)
 
@@ -193,7 +193,7 @@ def _read_integers(values: Any, lists: _Lists) -> Objects:
     lists.refuse_null(values)
     symbols = np.asarray(values)
     if symbols.dtype == np.uint64 and symbols.max(initial=0) > np.iinfo(np.int64).max:
-        i = lists.place(int((symbols > np.iinfo(np.int64).max).argmax()))[0]
+        i = lists.locate(int((symbols > np.iinfo(np.int64).max).argmax()))[0]
         raise ArgumentError(lists.name, "has integers beyond int64", i)
     return index_letters(symbols.astype(np.int64, copy=False), lists.offsets, "int")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ INDEX = re.compile(r"|unnamed: 0(\.\d+)?|__index_level_\d+__", re.I)  # of panda
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnNames:
     """Names of columns or variables: of the objects or their values, the labels, ids, the time.
 
     After reading, `ids` is the column which says of what series a row is, and `rows` the one which
@@ -80,7 +80,7 @@ class Columns:
                         other, f"and {argument} name the same {what}, {name!r}, of {path}"
                     )
 
-    def or_earlier(self, names: Container[str], earlier: Columns) -> Columns:
+    def or_earlier(self, names: Container[str], earlier: ColumnNames) -> ColumnNames:
         """Return the earlier names, those of labels, ids and the time replaced by given ones.
 
         Return itself if it names objects, or the file does not have all these names; those of
@@ -103,17 +103,12 @@ class Columns:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the given names as a dict; those of objects and unused columns are lists."""
-        values = {
-            **vars(self),
-            "objects": list(self.objects or ()),
-            "unused": list(self.unused),
-            "uses": dict(self.uses),
-            "how": dict(self.how),
-        }
-        return {name: value for name, value in values.items() if value}
+        values = {name: value for name, value in asdict(self).items() if value}
+        lists = {name: list(values[name]) for name in ("objects", "unused") if name in values}
+        return values | lists
 
     @classmethod
-    def of_dict(cls, values: Mapping[str, Any]) -> Columns:
+    def from_dict(cls, values: Mapping[str, Any]) -> ColumnNames:
         """Rebuild names from the result of `to_dict`."""
         columns = cls(**values)
         return replace(
@@ -121,7 +116,7 @@ class Columns:
         )
 
 
-NOTHING = Columns()
+NOTHING = ColumnNames()
 
 
 def find_usual(names: Sequence[str], usual: Sequence[str]) -> int | None:

@@ -79,16 +79,39 @@ def _type(items: Any, name: str) -> Typed:
     if isinstance(items, Column):
         return _type_packed(items)
     if isinstance(items, Objects):
-        return Typed("objects", items, np.zeros(len(items), bool))
-    library = type(items).__module__.partition(".")[0]
-    if library == "pandas" and hasattr(items, "isna"):
-        return _type_pandas(items, name)
-    if library == "polars" and hasattr(items, "drop_nulls"):
-        return _type_polars(items, name)
+        return _typed("objects", items)
     if isinstance(items, np.ndarray):
         return _type_array(items, name)
-    column = None if isinstance(items, (list, tuple)) else read_column(items, name)
-    return _type_list(list_of(name, items), name) if column is None else _type_arrow(column, name)
+    library = type(items).__module__.partition(".")[0]
+    arrow = type(getattr(items, "dtype", None)).__name__ == "ArrowDtype"
+    if library == "pandas" and hasattr(items, "isna") and not arrow:
+        gaps = np.asarray(items.isna(), bool)
+        read, entries = _type_pandas, items[~gaps]
+    elif library == "polars" and hasattr(items, "drop_nulls"):
+        gaps = np.asarray(items.is_null(), bool)
+        read, entries = _type_polars, items.drop_nulls()
+    else:
+        column = read_column(items, name)
+        if column is None:
+            return _type_list(list_of(name, items), name)
+        column = plain(column) if str(column.type).endswith("_view") else column
+        gaps = np.asarray(column.is_null(), bool)
+        read, entries = _type_arrow, column.drop_null()
+    if gaps.all() and len(gaps):
+        return Typed("missing", None, gaps)
+    return _with_gaps(read(entries, name), gaps)
+
+
+def _typed(use: str, entries: Any, unit: int = 1, **fields: Any) -> Typed:
+    """Return a column in which no row is without an entry."""
+    return Typed(use, entries, np.zeros(len(entries), bool), unit, **fields)
+
+
+def _with_gaps(typed: Typed, gaps: np.ndarray) -> Typed:
+    """Add the rows without an entry, which were left out before typing; NaN is a gap already."""
+    rows, missing = np.flatnonzero(~gaps), gaps.copy()
+    missing[rows[typed.missing]] = True
+    return replace(typed, missing=missing, row=None if typed.row is None else int(rows[typed.row]))
 
 
 def _type_packed(column: Column) -> Typed:
@@ -122,8 +145,8 @@ def _type_fields(items: Fields, needed: str) -> Typed:
     return Typed(use, fields, missing, unit, fields=fields, all_fields=items)
 
 
-def _type_array(items: np.ndarray, name: str) -> Typed:
-    """Type an array; of more than one axis, its rows are objects."""
+def _type_array(items: np.ndarray, name: str, zone: bool = False) -> Typed:
+    """Type an array; of more than one axis, its rows are objects. Times may have a zone."""
     if items.ndim == 0:
         raise ArgumentTypeError(
             name, f"is {items.item()!r}, an array without an axis; an entry for each row is needed"
@@ -132,9 +155,9 @@ def _type_array(items: np.ndarray, name: str) -> Typed:
     if kind in "OT":
         return _type_list(list_of(name, items), name)
     if items.ndim > 1 or kind in "US":
-        return Typed("objects", items, np.zeros(len(items), bool))
+        return _typed("objects", items)
     if kind == "V":
-        return Typed("other", items, np.zeros(len(items), bool), type=str(items.dtype))
+        return _typed("other", items, type=str(items.dtype))
     missing, values = np.ma.getmaskarray(items).copy(), np.asarray(items)
     if kind in "fmM":
         missing |= np.isnan(values) if kind == "f" else np.isnat(values)
@@ -142,19 +165,19 @@ def _type_array(items: np.ndarray, name: str) -> Typed:
     if not len(entries) and len(items):
         return Typed("missing", None, missing)
     if kind in "mM":
-        return _of_clock(entries, missing)
+        return _with_gaps(_type_clock(entries, zone), missing)
     if kind not in "biuf" or items.dtype.itemsize > 8:
         return Typed("other", entries, missing, type=str(items.dtype))
     return Typed("booleans" if kind == "b" else "numbers", entries, missing)
 
 
-def _of_clock(entries: np.ndarray, missing: np.ndarray, *, zone: bool = False) -> Typed:
+def _type_clock(entries: np.ndarray, zone: bool = False) -> Typed:
     """Type entries of datetime64 or timedelta64."""
     unit, _ = np.datetime_data(entries.dtype)
     kind = entries.dtype.kind
     days = kind == "M" and unit in "YMWD"
     if unit == "generic" or (kind == "m" and unit in "YM"):
-        return Typed("other", entries, missing, type=f"{entries.dtype}, of no fixed length")
+        return _typed("other", entries, type=f"{entries.dtype}, of no fixed length")
     to = "D" if days else unit if unit in _UNITS else "s"
     try:
         converted = entries.astype(f"{kind}8[{to}]")
@@ -162,104 +185,80 @@ def _of_clock(entries: np.ndarray, missing: np.ndarray, *, zone: bool = False) -
     except OverflowError:  # before numpy 2.5 it wraps around
         wrong = np.array([np.abs(entries.astype(np.int64)).argmax()])
     if len(wrong):
-        row = int(np.flatnonzero(~missing)[wrong[0]])
-        problem = f"is {entries[wrong[0]].astype(np.int64)} of {entries.dtype}, out of range"
-        return Typed("other", entries, missing, type=problem, row=row)
+        row = int(wrong[0])
+        problem = f"is {entries[row].astype(np.int64)} of {entries.dtype}, out of range"
+        return _typed("other", entries, type=problem, row=row)
     counts = converted.astype(np.int64)
     if days:
-        return Typed("dates", counts, missing)
+        return _typed("dates", counts)
     use = "durations" if kind == "m" else "times" if zone else "naive times"
-    return Typed(use, counts, missing, _UNITS[to])
+    return _typed(use, counts, _UNITS[to])
 
 
-def _type_pandas(items: Any, name: str) -> Typed:
-    """Type a column of pandas, which needs no pyarrow unless the column is of Arrow."""
-    dtype, missing = items.dtype, np.asarray(items.isna(), bool)
-    kind = getattr(dtype, "kind", "O")
-    if type(dtype).__name__ == "ArrowDtype":
-        return _type_arrow(read_column(items, name), name)
-    if missing.all() and len(missing):
-        return Typed("missing", None, missing)
-    entries = items[~missing]
+def _type_pandas(entries: Any, name: str) -> Typed:
+    """Type entries of pandas, which need no pyarrow."""
+    dtype = entries.dtype
     if str(dtype) == "category":
-        return _of_categories(entries.tolist(), missing, name)
-    if kind == "M":
+        return _type_categories(entries.tolist(), name)
+    if getattr(dtype, "kind", "O") in "biufcmM":
         zone = getattr(dtype, "tz", None) is not None
         entries = getattr(entries, "dt", entries).tz_convert(None) if zone else entries
-        return _of_clock(np.asarray(entries), missing, zone=zone)
+        return _type_array(np.asarray(entries, getattr(dtype, "numpy_dtype", None)), name, zone)
     if type(dtype).__name__ in ("IntervalDtype", "PeriodDtype"):
-        return Typed("other", entries, missing, type=str(dtype))
-    if kind in "biufcm":
-        values = np.asarray(entries, getattr(dtype, "numpy_dtype", None))
-        return _with_gaps(_type_array(values, name), missing)
+        return _typed("other", entries, type=str(dtype))
     if str(dtype) == "object":
-        return _type_list(items.tolist(), name)
-    return Typed("objects", entries, missing)
+        return _type_list(entries.tolist(), name)
+    return _typed("objects", entries)
 
 
-def _type_polars(items: Any, name: str) -> Typed:
-    """Type a column of polars, which needs no pyarrow."""
-    kind = str(items.dtype).partition("(")[0]
-    missing, entries = np.asarray(items.is_null(), bool), items.drop_nulls()
-    if kind == "Null" or (missing.all() and len(missing)):
-        return Typed("missing", None, missing)
+def _type_polars(entries: Any, name: str) -> Typed:
+    """Type entries of polars, which need no pyarrow."""
+    kind = str(entries.dtype).partition("(")[0]
     if kind == "Object":
-        return _type_list(items.to_list(), name)
+        return _type_list(entries.to_list(), name)
     if kind in ("Date", "Datetime", "Duration", "Time"):
-        unit = "D" if kind == "Date" else getattr(items.dtype, "time_unit", "ns")
+        unit = "D" if kind == "Date" else getattr(entries.dtype, "time_unit", "ns")
         form = f"{'M' if kind.startswith('Date') else 'm'}8[{unit}]"
         counts = entries.to_physical().to_numpy().astype(np.int64).view(form)
-        return _of_clock(counts, missing, zone=getattr(items.dtype, "time_zone", None) is not None)
+        return _type_clock(counts, getattr(entries.dtype, "time_zone", None) is not None)
     if kind in ("Categorical", "Enum"):
-        return Typed("categories", entries.to_list(), missing)
+        return _typed("categories", entries.to_list())
     if kind in ("Decimal", "Int128", "UInt128"):
-        return Typed("numbers", entries.to_list(), missing)
+        return _typed("numbers", entries.to_list())
     if kind == "Boolean" or kind.startswith(("Int", "UInt", "Float")):
-        return _with_gaps(_type_array(entries.to_numpy(), name), missing)
+        return _type_array(entries.to_numpy(), name)
     if kind in ("Struct", "Unknown"):
-        return Typed("other", entries, missing, type=str(items.dtype))
-    return Typed("objects", entries, missing)
+        return _typed("other", entries, type=str(entries.dtype))
+    return _typed("objects", entries)
 
 
-def _type_arrow(column: Any, name: str) -> Typed:
+def _type_arrow(entries: Any, name: str) -> Typed:
     """Type a chunked array of pyarrow."""
-    pa, kind = pyarrow(f"reading {name}"), column.type
-    if str(kind) in ("string_view", "binary_view"):
-        return _type_arrow(plain(column), name)
-    types, missing = pa.types, np.asarray(column.is_null(), bool)
-    entries = column.drop_null()
-    if types.is_null(kind) or (missing.all() and len(missing)):
-        return Typed("missing", None, missing)
+    pa = pyarrow(f"reading {name}")
+    types, kind = pa.types, entries.type
     if types.is_dictionary(kind):
-        return _of_categories(entries.to_pylist(), missing, name)
+        return _type_categories(entries.to_pylist(), name)
     if types.is_temporal(kind) and not types.is_interval(kind):
-        place = types.is_date(kind) or types.is_timestamp(kind)
+        date_or_time = types.is_date(kind) or types.is_timestamp(kind)
         entries = entries.cast(pa.date32()) if types.is_date(kind) else entries
         counts = entries.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_numpy()
-        form = f"{'M' if place else 'm'}8[{getattr(kind, 'unit', 'D')}]"
+        form = f"{'M' if date_or_time else 'm'}8[{getattr(kind, 'unit', 'D')}]"
         counts = counts.astype(np.int64).view(form)
-        return _of_clock(counts, missing, zone=getattr(kind, "tz", None) is not None)
+        return _type_clock(counts, getattr(kind, "tz", None) is not None)
     if types.is_decimal(kind):
-        return Typed("numbers", entries.to_pylist(), missing)
+        return _typed("numbers", entries.to_pylist())
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-        return _with_gaps(_type_array(np.asarray(entries.to_numpy()), name), missing)
-    if holds_objects(column):
-        return Typed("objects", entries, missing)
-    return Typed("other", entries, missing, type=str(kind))
+        return _type_array(np.asarray(entries.to_numpy()), name)
+    if holds_objects(entries):
+        return _typed("objects", entries)
+    return _typed("other", entries, type=str(kind))
 
 
-def _of_categories(entries: list[Any], missing: np.ndarray, name: str) -> Typed:
+def _type_categories(entries: list[Any], name: str) -> Typed:
     """Type entries of a categorical type; dates, times and durations become text."""
     typed = _type_list(entries, name)
     timed = typed.use in (*CLOCKS, "durations")
-    return Typed("categories", typed.categories() if timed else entries, missing)
-
-
-def _with_gaps(typed: Typed, missing: np.ndarray) -> Typed:
-    """Add the rows that were left out before typing; those of NaN are gaps already."""
-    gaps = missing.copy()
-    gaps[np.flatnonzero(~missing)[typed.missing]] = True
-    return replace(typed, missing=gaps)
+    return _typed("categories", typed.categories() if timed else entries)
 
 
 def _type_list(items: list[Any], name: str) -> Typed:
@@ -308,7 +307,7 @@ def _kind_of(entry: Any) -> Any:
 def _count(entry: Any, unit: int) -> int:
     """Return the exact number of parts of a second, `unit` of which make one, since 1970-01-01."""
     if isinstance(entry, (np.datetime64, np.timedelta64)):
-        typed = _of_clock(np.array([entry]), np.zeros(1, bool))
+        typed = _type_clock(np.array([entry]))
         return int(typed.values[0]) * (86400 * unit if typed.use == "dates" else unit // typed.unit)
     if isinstance(entry, datetime):  # also of pandas, which has nanoseconds
         clock, zone = entry.time().replace(fold=entry.fold), entry.tzinfo or timezone.utc
@@ -326,7 +325,7 @@ def _count(entry: Any, unit: int) -> int:
 def _use_of(kind: Any) -> str:
     """Return the use of a column whose entries are of a kind, see `_kind_of`."""
     if isinstance(kind, np.dtype):
-        use = _of_clock(np.ones(1, kind), np.zeros(1, bool)).use
+        use = _type_clock(np.ones(1, kind)).use
         return use.removeprefix("naive ")
     for classes, use in (
         ((bool, np.bool_), "booleans"),

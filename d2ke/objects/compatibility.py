@@ -52,11 +52,11 @@ def in_order(
 def channel_order(
     held: Sequence[Any], needed: Sequence[Any], name: str, other_name: str, index: int | None = None
 ) -> list[int] | None:
-    """Return where the needed names stand among those held; None if both are in one order."""
+    """Return the positions of the needed names among those held; None for the same order."""
     if held is needed or list(held) == list(needed):
         return None
-    places = {channel: place for place, channel in enumerate(held)}
-    apart = sorted(set(needed) ^ set(places), key=str)
+    positions = {channel: position for position, channel in enumerate(held)}
+    apart = sorted(set(needed) ^ set(positions), key=str)
     if apart or len(held) != len(needed):
         raise ArgumentError(
             name,
@@ -65,7 +65,7 @@ def channel_order(
             "give arrays, whose channels are compared by position",
             index,
         )
-    return [places[channel] for channel in needed]
+    return [positions[channel] for channel in needed]
 
 
 def columns_in_order(
@@ -155,11 +155,11 @@ def warn_of_letters(x: Objects, omega: Objects, x_name: str, name: str) -> None:
         return
     if x.letters in ("int", "token"):
         return
-    of_x, of_omega = (set(map(chr, objects.alphabet.tolist())) for objects in (x, omega))
+    in_x, in_omega = (set(map(chr, objects.alphabet.tolist())) for objects in (x, omega))
     swapped = sorted(
         letter
-        for letter in of_omega - of_x
-        if letter.swapcase() in of_x - of_omega and letter.lower() != letter.upper()
+        for letter in in_omega - in_x
+        if letter.swapcase() in in_x - in_omega and letter.lower() != letter.upper()
     )
     if swapped:
         warn(
@@ -211,11 +211,19 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             raise TypeError(f"collections[{i}] is {type(objects).__name__}; pack it first")
         joined[i] = matched(joined[0], objects, "collections[0]", f"collections[{i}]")
     offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
-    first, ids = joined[0], _joined_ids(joined)
+    first, held = joined[0], [objects.ids for objects in joined if objects.ids is not None]
+    ids = np.concatenate(held) if len(held) == len(joined) else None
     if first.kind != "strings":
         weights = None
         if any(objects.weights is not None for objects in joined):
-            weights = np.concatenate([_weights_or_equal(objects) for objects in joined])
+            weights = np.concatenate(
+                [
+                    np.repeat(1.0 / np.maximum(objects.lengths, 1), objects.lengths)
+                    if objects.weights is None
+                    else objects.weights
+                    for objects in joined
+                ]
+            )
         values = np.concatenate([objects.values for objects in joined])
         missing = any(objects.missing for objects in joined)
         kind = "sets" if any(objects.kind == "sets" for objects in joined) else "series"
@@ -241,21 +249,6 @@ def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[
         if len(alphabet) < len(merged):
             codes[k] = merged.searchsorted(alphabet)[codes[k]]
     return merged, codes
-
-
-def _joined_ids(collections: Sequence[Objects]) -> NDArray[Any] | None:
-    ids = [objects.ids for objects in collections if objects.ids is not None]
-    if len(ids) < len(collections):
-        return None
-    text = any(names.dtype.kind == "U" for names in ids)
-    return np.concatenate([names.astype(str) if text else names for names in ids])
-
-
-def _weights_or_equal(objects: Objects) -> NDArray[np.float64]:
-    if objects.weights is not None:
-        return objects.weights
-    lengths = objects.lengths
-    return np.repeat(1.0 / np.maximum(lengths, 1), lengths)
 
 
 def check_missing(missing: Any) -> None:

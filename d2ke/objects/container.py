@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packed, immutable collections of objects: the one place that converts and checks users' data."""
+"""Packed, immutable collections of objects, and the check of their arrays."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _FIELDS = (
     "channel_names",
 )  # fmt: skip
 
-_Place: TypeAlias = int | np.integer[Any]
-_Places: TypeAlias = slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
+_Index: TypeAlias = int | np.integer[Any]
+_Indices: TypeAlias = slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
 
 
 class WeightedVectors(np.ndarray[Any, np.dtype[Any]]):
@@ -210,15 +210,15 @@ class Objects:
         return symbols if self.letters == "int" else letters_of(symbols, "token")
 
     @overload
-    def __getitem__(self, index: _Place | tuple[_Place, EllipsisType]) -> Any: ...
+    def __getitem__(self, index: _Index | tuple[_Index, EllipsisType]) -> Any: ...
 
     @overload
     def __getitem__(
         self,
         index: slice
         | Sequence[int]
-        | _Places
-        | tuple[slice | Sequence[int] | _Places, EllipsisType],
+        | _Indices
+        | tuple[slice | Sequence[int] | _Indices, EllipsisType],
     ) -> Objects: ...
 
     def __getitem__(self, index: Any) -> Any:
@@ -239,30 +239,31 @@ class Objects:
             if not -len(self) <= i < len(self):
                 raise IndexError(f"index {i} is out of range for {len(self)} objects")
             return self._item(i % len(self))
-        picked = np.arange(len(self))[index if isinstance(index, slice) else self._places(index)]
-        lengths = self.lengths[picked]
+        which = index if isinstance(index, slice) else self._check_index(index)
+        indices = np.arange(len(self))[which]
+        lengths = self.lengths[indices]
         offsets = offsets_of(lengths)
         # Position t of the result comes from offsets[item] + (t - the start of the item there).
-        source = np.repeat(self.offsets[picked] - offsets[:-1], lengths)
+        source = np.repeat(self.offsets[indices] - offsets[:-1], lengths)
         source += np.arange(offsets[-1])
         weights = None if self.weights is None else self.weights[source]
-        ids = None if self.ids is None else self.ids[picked]
+        ids = None if self.ids is None else self.ids[indices]
         values = self.values[source]
         return with_fields(self, values=values, offsets=offsets, weights=weights, ids=ids)
 
-    def _places(self, index: Any) -> NDArray[Any]:
+    def _check_index(self, index: Any) -> NDArray[Any]:
         """Return a checked array of integers or booleans."""
-        picked = np.asarray(index)
-        if picked.dtype == bool and picked.shape != (len(self),):
-            raise IndexError(f"a boolean mask must have shape ({len(self)},), got {picked.shape}")
-        if picked.size == 0:
-            picked = picked.astype(np.int64)
-        if picked.ndim != 1 or picked.dtype.kind not in "iub":
+        indices = np.asarray(index)
+        if indices.dtype == bool and indices.shape != (len(self),):
+            raise IndexError(f"a boolean mask must have shape ({len(self)},), got {indices.shape}")
+        if indices.size == 0:
+            indices = indices.astype(np.int64)
+        if indices.ndim != 1 or indices.dtype.kind not in "iub":
             raise IndexError(
                 "an index array must be 1-D of integers or booleans, got "
-                f"{picked.dtype} of shape {picked.shape}"
+                f"{indices.dtype} of shape {indices.shape}"
             )
-        return picked
+        return indices
 
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
@@ -438,20 +439,14 @@ def of_kind(objects: Objects, kind: str) -> Objects | None:
     return objects if objects.kind == kind else None
 
 
-def with_ids(objects: Objects, ids: NDArray[Any]) -> Objects:
-    """Return the objects under other names, without a copy."""
-    check_ids(ids, len(objects))
-    return with_fields(objects, ids=ids)
-
-
 def span_of(items: Any, start: int, stop: int) -> Any:
     """Return consecutive objects of a collection, packed or a list, in the same memory."""
     return items.span(start, stop) if hasattr(items, "span") else items[start:stop]
 
 
-def take(items: Any, which: NDArray[np.integer[Any]]) -> Any:
-    """Return the objects of a collection, packed or a list, at these places."""
-    return [items[i] for i in which.tolist()] if isinstance(items, list) else items[which]
+def take(items: Any, indices: NDArray[np.integer[Any]]) -> Any:
+    """Return the objects of a collection, packed or a list, at these indices."""
+    return [items[i] for i in indices.tolist()] if isinstance(items, list) else items[indices]
 
 
 def _symbols(objects: Objects) -> NDArray[Any]:
@@ -474,27 +469,10 @@ def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
 class StoredObjects:
     """Base class of objects that may be larger than memory, such as `d2ke.io.ParquetObjects`.
 
-    Attributes
-    ----------
-    kind, dim, letters, alphabet, lengths, ids, channel_names
-        As those of `Objects`.
+    They have the attributes kind, dim, letters, alphabet, lengths, ids and channel_names of
+    `Objects`, and a length; ``span(start, stop)`` returns consecutive objects, packed, and
+    ``[rows]`` those of some rows, in rising order.
     """
 
-    kind: str
-    dim: int
-    letters: str | None
-    alphabet: Any
-    lengths: np.ndarray
-    ids: np.ndarray | None = None
+    ids: NDArray[Any] | None = None
     channel_names: tuple[str, ...] | None = None
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def span(self, start: int, stop: int) -> Objects:
-        """Return consecutive objects, packed."""
-        raise NotImplementedError
-
-    def __getitem__(self, rows: np.ndarray) -> Objects:
-        """Return the objects of some rows, in rising order, packed."""
-        raise NotImplementedError

@@ -52,20 +52,18 @@ def find_copies(items: Any) -> Copies:
     """
     if isinstance(items, Records):
         columns = [_column_numbers(column) for column in items.columns.values()]
-        return _copies(_numbered(zip(*(column.tolist() for column in columns), strict=True)))
-    if isinstance(items, Objects):
-        return _copies(_numbered(_contents(items)))
-    return _copies(_numbered(map(_content, items)))
+        numbers = _numbered(zip(*(column.tolist() for column in columns), strict=True))
+    else:
+        numbers = _numbered(
+            _contents(items) if isinstance(items, Objects) else map(_content, items)
+        )
+    _, firsts, counts = np.unique(numbers, return_index=True, return_counts=True)
+    return Copies(firsts, numbers, counts)
 
 
 def no_copies(n: int) -> Copies:
     """Return n objects that count as distinct."""
     return Copies(np.arange(n), np.arange(n), np.ones(n, np.int64))
-
-
-def _copies(numbers: np.ndarray) -> Copies:
-    _, firsts, counts = np.unique(numbers, return_index=True, return_counts=True)
-    return Copies(firsts, numbers, counts)
 
 
 def _numbered(keys: Iterable[Hashable]) -> np.ndarray:

@@ -45,7 +45,7 @@ NANO = 10**9
 def finite_numbers(where: str | Callable[[int], str], fields: Sequence[str]) -> list[float]:
     """Return the numbers of one line; raise ValueError about the first field that is not one.
 
-    `where` is the place of the line, or returns that of a field.
+    `where` names the line, or returns the name of a field.
     """
     try:
         values = list(map(float, fields))
@@ -196,7 +196,7 @@ def labels_of_text(labels: Sequence[str], where: Callable[[int], str]) -> np.nda
 
     Canonical are whole numbers without a leading zero or plus, and floats as programs print them
     without trailing zeros, or all with as many decimals. Two texts are never one number. Missing
-    or infinite entries among numbers, and a decimal comma, are refused; `where` names the place of
+    or infinite entries among numbers, and a decimal comma, are refused; `where` names
     a label. True and False, written in one way, are bool; dates, times and durations are days
     (int64) or seconds (float64), if no two texts are one.
     """

@@ -339,10 +339,10 @@ def graph_codes(
         around = sums[firsts[1:]] - sums[firsts[:-1]]  # modulo 2^64, in any order of neighbours
         codes.append(splitmix(codes[-1] * np.uint64(_SECOND) + around + np.uint64(h)))
     sizes = np.diff(offsets)
-    places = np.arange(total) + np.repeat(rounds * offsets[:-1], sizes)
+    positions = np.arange(total) + np.repeat(rounds * offsets[:-1], sizes)
     letters = np.empty((rounds + 1) * total, np.int64)
-    for h, of_round in enumerate(codes):
-        letters[places + h * np.repeat(sizes, sizes)] = of_round >> np.uint64(1)
+    for h, colours in enumerate(codes):
+        letters[positions + h * np.repeat(sizes, sizes)] = colours >> np.uint64(1)
     alphabet, values = np.unique(letters, return_inverse=True)
     values = values.astype(code_dtype(len(alphabet)))
     return from_owned("strings", values, (rounds + 1) * offsets, alphabet, "int", ids=ids)

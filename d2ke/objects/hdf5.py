@@ -50,13 +50,13 @@ def hdf5_on(fd: int, mode: str, **options: Any) -> Iterator[h5py.File]:
     """Yield the HDF5 file of an open file, which is closed afterwards, but not `fd`."""
     if mode == "w":
         options = {"libver": _LIBRARIES} | options
-    place = os.lseek(fd, 0, os.SEEK_CUR)
+    position = os.lseek(fd, 0, os.SEEK_CUR)
     with _Stream(fd, "rb+", closefd=False) as stream:
         try:
             with h5py.File(stream, mode, **options) as file:
                 yield file
         finally:
-            os.lseek(fd, place, os.SEEK_SET)
+            os.lseek(fd, position, os.SEEK_SET)
             if stream.error is not None:
                 raise stream.error
 
@@ -71,17 +71,17 @@ class _Stream(FileIO):
     error: BaseException | None = None
 
     def write(self, content: Any) -> int:
-        place, n_bytes = self.tell(), memoryview(content).nbytes
+        position, n_bytes = self.tell(), memoryview(content).nbytes
         try:
             if self.error is None:
                 fd = self.fileno()
-                if os.fstat(fd).st_size <= place and not np.frombuffer(content, np.uint8).any():
-                    os.ftruncate(fd, place + n_bytes)
+                if os.fstat(fd).st_size <= position and not np.frombuffer(content, np.uint8).any():
+                    os.ftruncate(fd, position + n_bytes)
                 else:
-                    write_all(fd, content, place)
+                    write_all(fd, content, position)
         except BaseException as error:
             self.error = error
-        self.seek(place + n_bytes)
+        self.seek(position + n_bytes)
         return n_bytes
 
     def truncate(self, size: int | None = None) -> int:

@@ -51,7 +51,7 @@ def read_long(
                     last = max(row, later)
                     shown = clock.texts()[last].removesuffix(".0")
                     raise ValueError(
-                        f"{clock.place(last)}: the series {str(names[last])!r} has the time "
+                        f"{clock.row_name(last)}: the series {str(names[last])!r} has the time "
                         f"{shown} twice"
                     )
     held = list(members.values())

@@ -12,7 +12,7 @@ from d2ke._base.checks import choice, flag
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.labels import entries_of
-from d2ke.objects.arrow_columns import chunks_of, is_column, read_column
+from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_packing import read_chunks
 from d2ke.objects.compatibility import refuse_missing, weights_of_items, with_weights
 from d2ke.objects.container import (
@@ -25,8 +25,8 @@ from d2ke.objects.container import (
 )
 from d2ke.objects.layouts import LAYOUTS, Layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
-from d2ke.objects.strings import read_strings, read_texts
-from d2ke.objects.tables import index_ids, named, read_ids
+from d2ke.objects.strings import read_strings
+from d2ke.objects.tables import index_ids, read_ids, with_ids
 from d2ke.objects.tokens import is_token_list
 from d2ke.objects.values import channel_names, list_of
 from d2ke.objects.vectors import (
@@ -189,7 +189,7 @@ def pack(
     reading = Layout(first, explicit, missing=flag("missing", missing), lengths=lengths)
     objects = pack_items(items, reading, name, kind, weights)
     names = index_ids(items) if ids is None else read_ids(ids, len(objects), of=name)
-    packed: Objects = named(objects, names)
+    packed: Objects = with_ids(objects, names)
     return packed
 
 
@@ -269,8 +269,8 @@ def read_items(items: Any, layout: Layout, name: str, kind: str | None) -> Objec
         return read_array(items, layout, name, kind)
     if is_xarray(items):
         return read_xarray(items, layout, name, kind)
-    if is_column(items):
-        column = chunks_of(items, name)
+    column = read_column(items, name)
+    if column is not None:
         if not layout.channels_first and layout.lengths is None:
             return read_chunks(column, layout, name, kind)
         items = column.to_pylist()
@@ -287,14 +287,8 @@ def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Ob
         first = entries_of(items[0])
         if isinstance(first, list) and first and isinstance(first[0], str):
             items = list(map(entries_of, items))  # columns of words are strings of tokens
-    types = set(map(type, items))
-    if len(types) == 1 and kind in (None, "strings") and not layout.channels_first:
-        if str in types:
-            return read_texts(items, "str")
-        if bytes in types:
-            return read_texts(items, "bytes")
     weights = None
-    if WeightedVectors in types and not layout.weighted:
+    if WeightedVectors in set(map(type, items)) and not layout.weighted:
         weights = weights_of_items(items, name)
     if weights is not None:
         _refuse_series(kind, name)

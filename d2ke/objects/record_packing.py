@@ -20,7 +20,7 @@ from d2ke.objects.compatibility import fill_gaps
 from d2ke.objects.container import Objects, StoredObjects
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
-from d2ke.objects.tables import check_lengths, columns_of, index_ids, is_table, named, read_ids
+from d2ke.objects.tables import check_lengths, columns_of, index_ids, is_table, read_ids, with_ids
 from d2ke.objects.typed import Typed
 
 _LABELS = (str, numbers.Real, Decimal, np.bool_)
@@ -84,7 +84,7 @@ def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Rec
     if not isinstance(ids, str):
         records = pack_table(columns, name, {})
         names = index_ids(columns) if ids is None else read_ids(ids, len(records), of=name)
-        packed: Records = named(records, names)
+        packed: Records = with_ids(records, names)
         return packed
     held = columns_of(columns, name) if is_table(columns) else {}
     if ids not in held:
@@ -198,7 +198,7 @@ def naming_rows(missing: np.ndarray) -> Iterator[None]:
 
 
 def column_of(typed: Typed, gaps: bool = False) -> Column:
-    """Pack a typed column, whose series may have `gaps`, NaN."""
+    """Pack a typed column, whose series may have `gaps`, NaN. Empty text is missing."""
     name, missing = typed.name, typed.missing
     if not len(missing):
         raise ArgumentError(name, "is empty: at least one row is needed")
@@ -208,20 +208,16 @@ def column_of(typed: Typed, gaps: bool = False) -> Column:
         return _categories(typed.values, missing, name)
     if typed.use == "objects":
         with naming_rows(missing):
-            return without_empty_text(as_objects(name, typed.values, missing=gaps), missing)
+            objects = as_objects(name, typed.values, missing=gaps)
+        empty = objects.lengths == 0
+        if objects.letters not in ("str", "bytes") or not empty.any():
+            return Column(objects, missing)
+        without = missing.copy()
+        without[~missing] = empty
+        return Column(None if empty.all() else objects[~empty], without)
     if typed.use == "other":
         raise typed.refuse("strings, series, numbers, dates or categories are needed")
     return Column(typed.numbers(), missing, typed.use)
-
-
-def without_empty_text(objects: Objects, missing: np.ndarray) -> Column:
-    """Return a column of objects; of text, the empty entries are missing."""
-    empty = objects.lengths == 0
-    if objects.letters not in ("str", "bytes") or not empty.any():
-        return Column(objects, missing)
-    gaps = missing.copy()
-    gaps[~missing] = empty
-    return Column(None if empty.all() else objects[~empty], gaps)
 
 
 def _categories(entries: Any, missing: np.ndarray, name: str) -> Column:

@@ -64,8 +64,8 @@ class Column:
     def take(self, rows: np.ndarray) -> Column:
         """Entries of some rows, in their order."""
         missing = self.missing[rows]
-        places = np.searchsorted(self.rows, rows[~missing])
-        return Column(None if self.values is None else self.values[places], missing, self.use)
+        indices = np.searchsorted(self.rows, rows[~missing])
+        return Column(None if self.values is None else self.values[indices], missing, self.use)
 
     def entry(self, row: int) -> Any:
         """Return the entry of one row, None if it is missing."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.labels import is_missing
-from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
+from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
 from d2ke.objects.tokens import holds_tokens, index_tokens
 from d2ke.objects.values import array_of
 
@@ -37,7 +37,10 @@ def read_strings(items: Sequence[Any], name: str) -> Objects:
         )
     if letters != "int":
         return read_texts(items, letters)
-    return read_tokens(items, name) if holds_tokens(items) else _read_integers(items, name)
+    if holds_tokens(items):
+        return read_tokens(items, name)
+    sequences = [_integers(item, i, name) for i, item in enumerate(items)]
+    return index_letters(np.concatenate(sequences), offsets_of(list(map(len, sequences))), "int")
 
 
 def read_texts(items: Sequence[Any], letters: str) -> Objects:
@@ -50,12 +53,6 @@ def read_texts(items: Sequence[Any], letters: str) -> Objects:
         return index_letters(np.frombuffer(text.encode(), np.uint8), offsets, letters)
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     return index_letters(points, offsets, letters)
-
-
-def _read_integers(items: Sequence[Any], name: str) -> Objects:
-    sequences = [_integers(item, i, name) for i, item in enumerate(items)]
-    offsets = offsets_of(list(map(len, sequences)))
-    return index_letters(np.concatenate(sequences), offsets, "int")
 
 
 def read_tokens(items: Sequence[Any], name: str) -> Objects:
@@ -141,8 +138,8 @@ def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np
     return np.concatenate(counts), np.concatenate(places), np.concatenate(lengths)
 
 
-def select_pieces(X: Objects, place: np.ndarray, lengths: np.ndarray) -> Objects:
-    """Return pieces of strings by where they begin in the letters of X, and their lengths."""
+def select_pieces(X: Objects, begins: np.ndarray, lengths: np.ndarray) -> Objects:
+    """Return runs of the letters or vectors of X by where they begin, and their lengths."""
     offsets = offsets_of(lengths)
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - place, lengths)
-    return from_owned(X.kind, X.values[within], offsets, X.alphabet, X.letters)
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - begins, lengths)
+    return with_fields(X, values=X.values[within], offsets=offsets, ids=None)

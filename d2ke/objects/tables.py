@@ -14,7 +14,7 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.objects.column_names import INDEX
 from d2ke.objects.columns import type_column
-from d2ke.objects.container import with_ids
+from d2ke.objects.container import check_ids, with_fields
 from d2ke.objects.records import Records
 from d2ke.objects.typed import CLOCKS, Typed
 from d2ke.objects.values import column_names
@@ -29,7 +29,7 @@ class Table:
         What errors call the table.
     source : mapping of str to column
         What `type_column` takes.
-    places : sequence of str, optional
+    row_names : sequence of str, optional
         What errors call the rows, such as lines of a file.
     heads : mapping of str to column, optional
         Columns of the same types without rows, where `source` reads a file on access.
@@ -43,12 +43,12 @@ class Table:
         self,
         path: Path | str,
         source: Mapping[str, Any],
-        places: Sequence[str] | None = None,
+        row_names: Sequence[str] | None = None,
         heads: Mapping[str, Any] | None = None,
         argument: bool = False,
         index: str | None = None,
     ):
-        self.path, self.source, self.places, self._argument = path, source, places, argument
+        self.path, self.source, self.row_names, self._argument = path, source, row_names, argument
         self._heads, self.index = heads or {}, index
         self.names = list(source)
         self.typed = lru_cache(None)(self._typed)
@@ -58,9 +58,9 @@ class Table:
         return name == self.index or INDEX.fullmatch(name) is not None
 
     def where(self, row: int, name: str) -> str:
-        """Name a place for an error."""
-        place = f"row {row}" if self.places is None else self.places[row]
-        return f"{self.path}, {place}, column {name!r}"
+        """Return what errors call the entry of a row."""
+        row_name = f"row {row}" if self.row_names is None else self.row_names[row]
+        return f"{self.path}, {row_name}, column {name!r}"
 
     def head(self, name: str) -> Typed:
         """Return a typed column of which only the use counts."""
@@ -145,11 +145,14 @@ def read_ids(ids: Any, n: int | None, name: str = "ids", of: str = "items") -> n
     return names
 
 
-def named(items: Any, ids: np.ndarray | None) -> Any:
-    """Return Objects or Records with these ids; for None, as they are."""
+def with_ids(items: Any, ids: np.ndarray | None) -> Any:
+    """Return Objects or Records with these ids, without a copy; for None, as they are."""
     if ids is None:
         return items
-    return Records(items.columns, ids) if isinstance(items, Records) else with_ids(items, ids)
+    if isinstance(items, Records):
+        return Records(items.columns, ids)
+    check_ids(ids, len(items))
+    return with_fields(items, ids=ids)
 
 
 def index_level(items: Any) -> Any:
@@ -157,8 +160,8 @@ def index_level(items: Any) -> Any:
 
     An index of several levels does not, nor does the usual one, which counts the rows from 0.
     """
-    of_pandas = type(items).__module__.partition(".")[0] == "pandas"
-    index = getattr(items, "index", None) if of_pandas else None
+    in_pandas = type(items).__module__.partition(".")[0] == "pandas"
+    index = getattr(items, "index", None) if in_pandas else None
     if index is None or index.nlevels > 1:
         return None
     usual = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)

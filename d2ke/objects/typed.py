@@ -25,7 +25,7 @@ from d2ke.objects.fields import (
 from d2ke.objects.values import INEXACT, LARGEST_EXACT_INTEGER, list_of
 
 NUMERIC = ("numbers", "booleans", "durations")  # uses of columns that are amounts
-CLOCKS = ("dates", "times", "naive times")  # and of those that are places in time
+CLOCKS = ("dates", "times", "naive times")  # and of those that are points in time
 NOTES = {
     "dates": "dates, in days since 1970-01-01",
     "times": "times, in seconds since 1970-01-01 UTC",
@@ -198,7 +198,7 @@ class Typed:
         """
         self.need_all("remove the object, or give it a label", "label")
         if self.fields is not None:
-            return labels_of_text(self.fields, self._place)
+            return labels_of_text(self.fields, self._entry_name)
         if self.use in (*CLOCKS, "durations"):
             days = self.use == "dates"
             return np.asarray(self.values, np.int64) if days else self.numbers()
@@ -243,18 +243,18 @@ class Typed:
         if self.use in (*CLOCKS, "durations"):
             return self.texts()
         if self.fields is not None:
-            return list(labels_of_text(self.fields, self._place).tolist())
+            return list(labels_of_text(self.fields, self._entry_name).tolist())
         return self._plain()
 
     def _parse(self) -> np.ndarray:
-        return np.array(finite_numbers(self._place, self.fields or ()), np.float64)
+        return np.array(finite_numbers(self._entry_name, self.fields or ()), np.float64)
 
-    def place(self, row: int) -> str:
+    def row_name(self, row: int) -> str:
         """Return what errors call a row."""
         return f"{self.name}[{row}]" if self.where is None else self.where(row)
 
-    def _place(self, i: int) -> str:
-        return self.place(int(self.rows[i]))
+    def _entry_name(self, i: int) -> str:
+        return self.row_name(int(self.rows[i]))
 
     def _plain(self) -> list[Any]:
         """Return text, numbers or booleans as Python objects; refuse lists and other types."""

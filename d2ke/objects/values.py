@@ -40,8 +40,8 @@ def array_of(item: Any, name: str) -> NDArray[Any]:
     return array
 
 
-def refuse_table(name: str, items: Any) -> None:
-    """Refuse what Python lists by its keys or columns, and what it lists in no order."""
+def list_of(name: str, items: Any) -> list[Any]:
+    """Return a sequence of at least one object of any type as a list."""
     if isinstance(items, Mapping) or hasattr(items, "columns"):
         raise ArgumentTypeError(
             name,
@@ -53,11 +53,6 @@ def refuse_table(name: str, items: Any) -> None:
             name,
             f"is one {type(items).__name__}, which has no order; a sequence of objects is needed",
         )
-
-
-def list_of(name: str, items: Any) -> list[Any]:
-    """Return a sequence of at least one object of any type as a list."""
-    refuse_table(name, items)
     if isinstance(items, (str, bytes)):
         raise ArgumentTypeError(
             name, f"must be a sequence of objects, got one {type(items).__name__}"

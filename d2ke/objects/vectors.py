@@ -138,7 +138,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
     if array.dtype.names:
         array = structured_to_unstructured(array)
     if array.dtype.kind == "O" and array.ndim in (1, 2) and array.size:
-        array = _of_columns(item, array, f"{name}[{i}]")
+        array = _join_columns(item, array, f"{name}[{i}]")
     if array.dtype.kind in "iuf" and not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "iu":
@@ -167,7 +167,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
     return array
 
 
-def _of_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
+def _join_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
     """Return columns of several types of numbers, or with missing entries, as those of a table."""
     names = list(column_names(item))
     if not names:

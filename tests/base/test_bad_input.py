@@ -99,7 +99,7 @@ CASES = [
     (ValueError, ("weights", "2"), d2ke.pack, [[1.0]], given(weights=[[1.0], [1.0]])),
     (ValueError, ("weights[0]", "-1"), d2ke.pack, [[1.0, 2.0]], given(weights=[[1.0, -1.0]])),
     (ValueError, ("weights[0]", "0"), d2ke.pack, [[1.0, 2.0]], given(weights=[[0.0, 0.0]])),
-    (ValueError, ("weights[0]", "(1,)"), d2ke.pack, [[1.0, 2.0]], given(weights=[[1.0]])),
+    (ValueError, ("weights[0]", "1 weights"), d2ke.pack, [[1.0, 2.0]], given(weights=[[1.0]])),
     (TypeError, ("collections[1]", "strings"), d2ke.concatenate,
      [d2ke.pack([[1.0]]), d2ke.pack(["a"])]),
     (TypeError, "1.0", d2ke.pack(WORDS).__getitem__, 1.0),

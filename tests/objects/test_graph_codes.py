@@ -200,3 +200,51 @@ def test_structure_by_its_definition():
     got = d2ke.graph_structure([(csr_array(A), 9), (EDGES, 4)])
     np.testing.assert_allclose(got[0], np.column_stack([np.log1p(degrees), *powers]), atol=1e-14)
     assert got.kind == "sets"
+
+
+# Odd graphs
+
+PAIR = [(0, 1)]
+BEFORE_WORK = {
+    "3e9 nodes": ([(PAIR, 3 * 10**9)], "3000000000 nodes"),
+    "2e9 nodes": ([(PAIR, 2 * 10**9)], "would take about 200 GB"),
+    "together": ([(PAIR, 10**9)] * 3, "graphs of 3000000000 nodes would take"),
+    "1e12 nodes": ([(PAIR, 10**12)], "1000000000000 nodes"),
+    "1e30 nodes": ([(PAIR, 10**30)], "nodes; at most"),
+    "arrays": ([(PAIR, [np.zeros(2), np.zeros(3)])], "all integers or all str, got array"),
+    "a surrogate": ([(PAIR, ["\ud800", "a"])], "half of a surrogate pair"),
+    "ragged edges": ([([(0, 1), (1,)], 2)], "edges that are not all pairs"),
+    "a large end": ([(np.array([[0, 2**64 - 1]], np.uint64), 2)], "edge to the node 184467"),
+    "a large label": ([(PAIR, [2**70, 1])], "of more than 64 bits"),
+}
+
+
+@pytest.mark.parametrize("case", BEFORE_WORK)
+@pytest.mark.parametrize("function", [d2ke.graph_codes, d2ke.graph_structure])
+def test_wrong_graphs_are_refused_before_work(case, function):
+    graphs, message = BEFORE_WORK[case]
+    with pytest.raises((ValueError, TypeError, MemoryError), match=message):
+        function(graphs)
+
+
+@pytest.mark.parametrize(
+    ("labels", "others"),
+    [
+        (["x", "y"], ["x\0", "y"]),
+        ([-1, 3], [2**64 - 1, 3]),
+        (np.array([-1, 3]), np.array([2**64 - 1, 3], np.uint64)),
+        ([2**63, 3], [-(2**63), 3]),
+        (["1", "3"], ["1 ", "3"]),
+    ],
+)
+def test_labels_that_differ(labels, others):
+    codes = d2ke.graph_codes([(PAIR, labels), (PAIR, others), (PAIR, list(labels))])
+    D = d2ke.distance_matrix(codes, distance="bag")
+    assert D[0, 1] > 0 == D[0, 2]
+
+
+@pytest.mark.parametrize("option", ["node_label", "edge_label"])
+@pytest.mark.parametrize("value", [False, True])
+def test_flags_are_no_attributes(option, value):
+    with pytest.raises(d2ke.ArgumentTypeError, match=f"{option} must name an attribute"):
+        d2ke.graph_codes([(PAIR, 2)], **{option: value})

@@ -29,7 +29,7 @@ from d2ke.objects.packing import as_objects, pack
 
 
 @singledispatch
-def one_sequence(seed: Any) -> Any:
+def as_stream(seed: Any) -> Any:
     """Return None, or for a registered type of seed an adapter: one sequence of random numbers.
 
     An adapter has the methods ``integers(low, high, size=None)``, ``random(size)`` and
@@ -115,7 +115,7 @@ def random_series(
     def vectors(rng: Any, n: int) -> np.ndarray:
         return rng.standard_normal((n, n_channels))
 
-    offsets, values = _draw(seed, R, lengths, vectors)
+    offsets, values = draw_objects(seed, R, lengths, vectors)
     with np.errstate(over="ignore"):
         values *= sigma
         values = values.astype(dtype, copy=False)
@@ -187,7 +187,9 @@ def random_strings(R: int, alphabet: Any, *, length: int | tuple[int, int], seed
             f"{twice[0]} and {twice[1]}"
         )
     n_letters = len(letters.alphabet)
-    offsets, codes = _draw(seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n))
+    offsets, codes = draw_objects(
+        seed, R, lengths, lambda rng, n: rng.integers(0, n_letters, size=n)
+    )
     values = codes.astype(letters.values.dtype)
     return from_owned("strings", values, offsets, letters.alphabet, letters.letters)
 
@@ -260,7 +262,7 @@ def random_sets(
     def vectors(rng: Any, n: int) -> np.ndarray:
         return (rng.random if region == "box" else rng.standard_normal)((n, dim))
 
-    offsets, values = _draw(seed, R, sizes, vectors)
+    offsets, values = draw_objects(seed, R, sizes, vectors)
     if region == "box":
         with np.errstate(over="ignore", invalid="ignore"):
             values = low + values * (high - low)
@@ -286,27 +288,20 @@ def _edge(name: str, value: Any, dim: int) -> np.ndarray:
     return edge.astype(np.float64)
 
 
-def _draw(
+def draw_objects(
     seed: Any,
     R: int,
     lengths: tuple[int, int],
     draw_values: Callable[[Any, int], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the offsets and the values of R objects."""
-    sequence = one_sequence(seed)
+    (low, high), sequence = lengths, as_stream(seed)
     if sequence is not None:
-        low, high = lengths
         objects = [draw_values(sequence, sequence.integers(low, high + 1)) for _ in range(R)]
         return offsets_of(list(map(len, objects))), np.concatenate(objects)
     for_lengths, for_values = generator(seed).spawn(2)
-    offsets = draw_offsets(for_lengths, R, lengths)
+    offsets = offsets_of(for_lengths.integers(low, high + 1, size=R))
     return offsets, draw_values(for_values, offsets[-1])
-
-
-def draw_offsets(rng: np.random.Generator, R: int, lengths: tuple[int, int]) -> np.ndarray:
-    """Draw lengths and return offsets."""
-    low, high = lengths
-    return offsets_of(rng.integers(low, high + 1, size=R))
 
 
 def check_overflow(values: np.ndarray, message: str) -> None:

@@ -16,9 +16,10 @@ from d2ke._base.checks import generator, integer, length_range, positive_number
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke.objects.compatibility import refuse_weights
-from d2ke.objects.container import Objects, from_owned, offsets_of, take
+from d2ke.objects.container import Objects, from_owned, offsets_of, take, with_fields
 from d2ke.objects.packing import as_objects
-from d2ke.objects.samplers.random_objects import check_overflow, draw_offsets
+from d2ke.objects.samplers.random_objects import check_overflow, draw_objects
+from d2ke.objects.strings import select_pieces
 from d2ke.objects.values import list_of
 
 # Ranges of lengths, relative to the median length of the training objects.
@@ -43,7 +44,7 @@ def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
     Returns
     -------
     tuple of Objects or list, and ndarray of int64
-        The objects in random order, and their places in X.
+        The objects in random order, and their indices in X.
 
     Raises
     ------
@@ -58,14 +59,14 @@ def training_objects(R: int, X: Any, *, seed: Any) -> tuple[Any, np.ndarray]:
     Examples
     --------
     >>> import d2ke
-    >>> omega, places = d2ke.samplers.training_objects(9, d2ke.pack(["a", "b"]), seed=0)
+    >>> omega, rows = d2ke.samplers.training_objects(9, d2ke.pack(["a", "b"]), seed=0)
     >>> sorted(omega)
     ['a', 'b']
     """
     integer("R", R, 1)
     items = X if isinstance(X, Objects) else list_of("X", X)
-    places = generator(seed).permutation(len(items))[:R]
-    return take(items, places), places
+    indices = generator(seed).permutation(len(items))[:R]
+    return take(items, indices), indices
 
 
 @hinted
@@ -147,15 +148,15 @@ def segments(
                 f"length goes up to {span[1]}, but the longest object of X has {available} elements"
             )
         draws = _draw_range(R, span, seed)
-    drawn = [
-        (_cut(objects, offsets_of(sizes), rng.random(len(sizes))), sizes) for _, sizes, rng in draws
-    ]
-    if scale != 1:
-        with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
-            drawn = [(values * objects.dtype.type(scale), sizes) for values, sizes in drawn]
-        for values, _ in drawn:
-            check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
-    return _joined(objects, drawn)
+    parts = [(_begins(objects, sizes, rng.random(len(sizes))), sizes) for _, sizes, rng in draws]
+    begins, sizes = map(np.concatenate, zip(*parts, strict=True))
+    result = select_pieces(objects, begins, sizes)
+    if scale == 1:
+        return result
+    with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
+        values = result.values * objects.dtype.type(scale)
+    check_overflow(values, f"scale is too large for {objects.dtype}: {scale}")
+    return with_fields(result, values=values)
 
 
 @hinted
@@ -219,10 +220,10 @@ def resampled(
     else:
         draws = _draw_lengths(R, objects, np.array(_SIZES), seed)
     n = len(objects.values)
-    drawn = [
+    parts = [
         (objects.values[rng.integers(0, n, size=counts.sum())], counts) for _, counts, rng in draws
     ]
-    return _joined(objects, drawn)
+    return _join(objects, parts)
 
 
 @hinted
@@ -262,12 +263,12 @@ def noise(
     X = as_objects("X", X)
     ranges = _relative_ranges("lengths", lengths)
     spans = np.repeat(ranges, len(_SIGMAS), axis=0)  # each range with each deviation
-    drawn = []
+    parts = []
     for number, counts, rng in _draw_lengths(R, X, spans, seed):
         values = rng.standard_normal((counts.sum(), X.dim))
         values *= _SIGMAS[number % len(_SIGMAS)]
-        drawn.append((values.astype(X.dtype, copy=False), counts))
-    return _joined(X, drawn)
+        parts.append((values.astype(X.dtype, copy=False), counts))
+    return _join(X, parts)
 
 
 Draw = tuple[int, np.ndarray, np.random.Generator]  # number of a range, lengths, their values' rng
@@ -316,27 +317,24 @@ def _draw_range(R: int, span: tuple[int, int], seed: Any) -> Iterator[Draw]:
     yield 0, for_lengths.integers(span[0], span[1] + 1, size=R), for_values
 
 
-def _cut(objects: Objects, offsets: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Return the values of segments, whose lengths are those between `offsets`.
+def _begins(objects: Objects, lengths: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Return where segments of these lengths begin among the values.
 
-    A draw from [0, 1) chooses where a segment begins, among all places with room for it.
+    A draw from [0, 1) chooses among all positions with room for the segment.
     """
-    lengths, room = np.diff(offsets), objects.lengths
-    begins = np.empty(len(lengths), dtype=np.int64)
+    room, begins = objects.lengths, np.empty(len(lengths), dtype=np.int64)
     for n in np.unique(lengths).tolist():
         ends = np.cumsum(np.maximum(room - n + 1, 0))
-        of_length = lengths == n
-        place = (draws[of_length] * ends[-1]).astype(np.int64)
-        item = np.searchsorted(ends, place, side="right")
-        begins[of_length] = objects.offsets[item + 1] - n + 1 - (ends[item] - place)
-    source = np.repeat(begins - offsets[:-1], lengths)
-    source += np.arange(offsets[-1])
-    return objects.values[source]
+        same = lengths == n
+        position = (draws[same] * ends[-1]).astype(np.int64)
+        item = np.searchsorted(ends, position, side="right")
+        begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - position)
+    return begins
 
 
-def _joined(X: Objects, drawn: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
+def _join(X: Objects, parts: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
     """Return objects like those of X, without weights, from values and lengths."""
-    values, lengths = map(np.concatenate, zip(*drawn, strict=True))
+    values, lengths = map(np.concatenate, zip(*parts, strict=True))
     fields = X.alphabet, X.letters
     offsets = offsets_of(lengths)
     return from_owned(X.kind, values, offsets, *fields, channel_names=X.channel_names)
@@ -395,55 +393,29 @@ def markov_strings(
     integer("R", R, 1)
     objects = as_objects("X", X, "strings")
     integer("order", order, 1)
-    chain = _Chain(objects, order)
-    for_lengths, for_values = generator(seed).spawn(2)
-    offsets = draw_offsets(for_lengths, R, length_range("length", length))
-    draws = for_values.random(offsets[-1])
-    places = np.empty(offsets[-1], dtype=np.int64)
-    first, lengths = offsets[:-1], np.diff(offsets)
-    places[first] = chain.anywhere(draws[first])
-    for position in range(1, lengths.max()):
-        here = first[lengths > position] + position
-        places[here] = chain.next(places[here - 1], draws[here])
-    return from_owned("strings", objects.values[places], offsets, objects.alphabet, objects.letters)
-
-
-class _Chain:
-    """Steps from a place in the strings to the one after a random place with the same context."""
-
-    def __init__(self, strings: Objects, order: int):
-        starts, ends = strings.offsets[:-1], strings.offsets[1:]
-        within = np.arange(len(strings.values)) - np.repeat(starts, ends - starts)
-        self.places = np.flatnonzero(within >= order - 1)  # the context fits into the string
-        inner = self.places[np.isin(self.places, ends - 1, invert=True)]
-        if not inner.size:
-            raise ValueError(f"X must hold a string longer than order = {order}")
-        # Contexts are numbered letter by letter, so that numbers never exceed what int64 holds.
-        self.context = np.zeros(len(strings.values), dtype=np.int64)
-        for back in range(order):
-            pairs = self.context[self.places] * len(strings.alphabet)
-            pairs += strings.values[self.places - back]
-            self.context[self.places] = np.unique(pairs, return_inverse=True)[1]
-        contexts = self.context[inner]
-        self.inner = inner[np.argsort(contexts, kind="stable")]
-        self.count = np.bincount(contexts, minlength=self.context.max() + 1)
-        self.first = np.cumsum(self.count) - self.count
-
-    def anywhere(self, draws: np.ndarray) -> np.ndarray:
-        """Return random places."""
-        return self.places[_pick(draws, len(self.places))]
-
-    def next(self, places: np.ndarray, draws: np.ndarray) -> np.ndarray:
-        """Return the places after random ones with the contexts of these."""
-        context = self.context[places]
-        count = self.count[context]
-        result = self.anywhere(draws)
-        there = count > 0
-        chosen = self.first[context[there]] + _pick(draws[there], count[there])
-        result[there] = self.inner[chosen] + 1
-        return result
-
-
-def _pick(draws: np.ndarray, count: int | np.ndarray) -> np.ndarray:
-    """Turn draws from [0, 1) into numbers from 0 to count - 1."""
-    return (draws * count).astype(np.int64)
+    starts, ends = objects.offsets[:-1], objects.offsets[1:]
+    within = np.arange(len(objects.values)) - np.repeat(starts, ends - starts)
+    anywhere = np.flatnonzero(within >= order - 1)  # the context fits into the string
+    inner = anywhere[np.isin(anywhere, ends - 1, invert=True)]
+    if not inner.size:
+        raise ValueError(f"X must hold a string longer than order = {order}")
+    # Contexts are numbered letter by letter, so that numbers never exceed what int64 holds.
+    context = np.zeros(len(objects.values), dtype=np.int64)
+    for back in range(order):
+        pairs = context[anywhere] * len(objects.alphabet) + objects.values[anywhere - back]
+        context[anywhere] = np.unique(pairs, return_inverse=True)[1]
+    # The positions of context c that a letter follows are inner[first[c] : first[c] + count[c]].
+    inner = inner[np.argsort(context[inner], kind="stable")]
+    count = np.bincount(context[inner], minlength=context.max() + 1)
+    first = np.cumsum(count) - count
+    span = length_range("length", length)
+    offsets, draws = draw_objects(seed, R, span, lambda rng, n: rng.random(n))
+    lengths = np.diff(offsets)
+    positions = anywhere[(draws * len(anywhere)).astype(np.int64)]
+    for step in range(1, lengths.max()):
+        here = offsets[:-1][lengths > step] + step
+        last = context[positions[here - 1]]
+        here, last = here[count[last] > 0], last[count[last] > 0]
+        positions[here] = inner[first[last] + (draws[here] * count[last]).astype(np.int64)] + 1
+    values = objects.values[positions]
+    return from_owned("strings", values, offsets, objects.alphabet, objects.letters)
