@@ -188,13 +188,6 @@ def test_a_distance_for_another_kind_names_some_for_this_one(items):
         d2ke.distance_matrix([[0.5], [1.5]], distance="levenshtein")
 
 
-def test_a_path_for_the_result_names_the_function_that_takes_one():
-    with pytest.raises(d2ke.ArgumentTypeError, match=r"out .*; d2ke\.write_distances writes"):
-        d2ke.distance_matrix(["a", "b"], distance="levenshtein", out="D.h5")
-    with pytest.raises(d2ke.ArgumentTypeError, match=r"out .*; d2ke\.write_features writes"):
-        d2ke.d2ke_embed(["a"], ["a"], distance="levenshtein", gamma=1.0, out="Z.h5")
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_unknown_parameter(name):
     X = reference.sample_objects(name, np.random.default_rng(0), 2)

@@ -148,14 +148,3 @@ def test_all_other_distances_refuse(distance):
         return
     with pytest.raises(ValueError, match=r"X\[1\] has nan at .*'dtw', missing='arow'"):
         d2ke.distance_matrix(packed(SOME), distance=distance, **reference.given(distance))
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda X: d2ke.Objects("strings", X.values[:, 0], X.offsets), TypeError, "strings"),
-    ],
-)
-def test_what_is_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call(packed(SOME))

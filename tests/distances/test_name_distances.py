@@ -69,14 +69,3 @@ def test_words_of_long_strings(letters):
         np.testing.assert_array_equal(
             matrix(name, x, y, n_threads=1), matrix(name, x, y, n_threads=4)
         )
-
-
-def test_refused():
-    with pytest.raises(ValueError, match=r"prefix_weight must be between 0 and 0.25, got 0.5"):
-        matrix("jaro_winkler", ["a"], prefix_weight=0.5)
-    for tokens in ([["the", "cat"]], [[1, 2]]):
-        objects = d2ke.pack(tokens, kind="strings")
-        with pytest.raises(TypeError, match="words are found in str and bytes"):
-            matrix("token_set", objects)
-    with pytest.raises(ValueError, match="align takes mode='global', 'prefix' or 'infix'"):
-        d2ke.align("ab", "b", "weighted_levenshtein", mode="local")
