@@ -75,26 +75,6 @@ def ridge(Z, T, C):
     return W[:-1], W[-1]
 
 
-def same_in_any_company(matrix, X, Y):
-    """Check that no bit of a distance depends on the other objects, the threads or the order.
-
-    ``matrix(X, Y, n_threads)`` has the distances, or those of X alone if Y is None. X and Y are
-    Objects.
-    """
-    rng = np.random.default_rng(11)
-    rows, columns = (rng.permutation(len(Z))[:most] for Z, most in ((X, 13), (Y, 5)))
-    D = matrix(X, Y, 1)
-    same(matrix(X, Y, 4), D)
-    same(matrix(X[rows], Y, 3), D[rows])
-    same(matrix(X, Y[columns], 2), D[:, columns])
-    same(matrix(X[[7]], Y[[8]], None), D[[7]][:, [8]])
-    same(matrix(Y, X, None), D.T)
-    S = matrix(X, X, 1)
-    same(matrix(X, None, 1), S)
-    same(matrix(X, None, 4), S)
-    same(S.T, S)
-
-
 def window_radius(window, n, m):
     """Return the Sakoe-Chiba radius of d2ke's `window` for lengths n and m."""
     longer, difference = max(n, m), abs(n - m)

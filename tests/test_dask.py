@@ -102,16 +102,31 @@ def scaled(x, y, by):
 # ---------------------------------------------------------------- the same bits
 
 
+def results(module, X, Y):
+    """Return what all functions of a module give but `d2ke_predict` and `within`."""
+    return [
+        module.distance_matrix(X, OMEGA, "levenshtein"),
+        module.distance_matrix(X, None, "levenshtein"),
+        module.d2ke_embed(X, OMEGA, **HOW),
+        module.d2ke_transform(X, MODEL),
+        *module.nearest(X, Y, k=3, distance="levenshtein"),
+        *module.nearest(X, k=3, distance="levenshtein"),
+    ]
+
+
+def check_results(X):
+    lazily = results(lazy, X, delayed_parts(WORDS, 40))
+    assert all(isinstance(one, da.Array) for one in lazily)
+    same_arrays(lazily, results(d2ke, STRINGS, STRINGS))
+    check_prediction(lazy.d2ke_predict(LABELS, X, MODEL), LABELS, MODEL)
+    how = {"radius": 3, "distance": "levenshtein"}
+    same_graphs(lazy.within(X, **how), d2ke.within(STRINGS, **how))
+
+
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_every_collection(name):
     X = COLLECTIONS[name]()
-    D = lazy.distance_matrix(X, OMEGA, "levenshtein")
-    assert isinstance(D, da.Array)
-    same(D.compute(), d2ke.distance_matrix(STRINGS, OMEGA, "levenshtein"))
-    Z = lazy.d2ke_embed(X, OMEGA, **HOW)
-    same(Z.compute(), d2ke.d2ke_embed(STRINGS, OMEGA, **HOW))
-    same(lazy.d2ke_transform(X, MODEL).compute(), d2ke.d2ke_transform(STRINGS, MODEL))
-    check_prediction(lazy.d2ke_predict(LABELS, X, MODEL), LABELS, MODEL)
+    check_results(X)
     if name not in ("list", "objects", "parts"):
         return  # the functions read all collections alike
     P = lazy.d2ke_predict(None, X, MODEL, probability=True)[2]
@@ -119,8 +134,6 @@ def test_every_collection(name):
     np.testing.assert_allclose(P.compute(), wanted, rtol=0, atol=1e-12)
     p, wanted = lazy.novelty(X, MODEL).compute(), d2ke.novelty(STRINGS, MODEL)
     np.testing.assert_allclose(p, wanted, rtol=0, atol=2 / MODEL.n_train)
-    how = {"k": 5, "distance": "levenshtein"}
-    same_arrays(lazy.nearest(X, OMEGA, **how), d2ke.nearest(STRINGS, OMEGA, **how))
     same_graphs(
         lazy.within(X, OMEGA, radius=4, distance="levenshtein"),
         d2ke.within(STRINGS, OMEGA, radius=4, distance="levenshtein"),
@@ -323,8 +336,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_records(name):
+def check_records(name):
     X = TABLES[name]()
     chunks = 30 if name in ("records", "dict", "frame") else None
     Z = lazy.d2ke_transform(X, RECORD_MODEL, chunks=chunks)
@@ -334,6 +346,11 @@ def test_records(name):
     check_prediction(found, LABELS, RECORD_MODEL, RECORDS)
     p, wanted = lazy.novelty(X, RECORD_MODEL, chunks=chunks), d2ke.novelty(RECORDS, RECORD_MODEL)
     np.testing.assert_allclose(p.compute(), wanted, rtol=0, atol=2 / RECORD_MODEL.n_train)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_records(name):
+    check_records(name)
 
 
 def test_labels_of_records_and_their_chunks():
@@ -696,43 +713,16 @@ def client():
         yield found
 
 
-def results(module, X, Y):
-    """Return what all functions of a module give but `within`."""
-    return [
-        module.distance_matrix(X, OMEGA, "levenshtein"),
-        module.distance_matrix(X, None, "levenshtein"),
-        module.d2ke_embed(X, OMEGA, **HOW),
-        module.d2ke_transform(X, MODEL),
-        *module.d2ke_predict(LABELS, X, MODEL),
-        *module.nearest(X, Y, k=3, distance="levenshtein"),
-        *module.nearest(X, k=3, distance="levenshtein"),
-    ]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["objects", "column", "parts"])
 def test_a_cluster_gives_the_same_bits(client, name):
-    X = COLLECTIONS[name]()
-    ours = dask.compute(*results(lazy, X, delayed_parts(WORDS, 40)))
-    for one, other in zip(ours, results(d2ke, STRINGS, STRINGS), strict=True):
-        if np.shape(one) == (90, 1):  # decisions
-            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
-        else:
-            same(np.asarray(one), np.asarray(other))
-    same_graphs(
-        lazy.within(X, radius=3, distance="levenshtein"),
-        d2ke.within(STRINGS, radius=3, distance="levenshtein"),
-    )
+    check_results(COLLECTIONS[name]())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["records", "dask frame"])
 def test_a_cluster_gives_the_same_bits_of_records(client, name):
-    Z = lazy.d2ke_transform(TABLES[name](), RECORD_MODEL)
-    same(Z.compute(), d2ke.d2ke_transform(RECORDS, RECORD_MODEL))
-    check_prediction(
-        lazy.d2ke_predict(LABELS, TABLES[name](), RECORD_MODEL), LABELS, RECORD_MODEL, RECORDS
-    )
+    check_records(name)
 
 
 def kill_in(cluster, phase):

@@ -33,116 +33,62 @@ LONG = [rng.normal(size=n) for n in (60, 80)]
 BLOCKS = [f"feature {j}" for j in range(MODEL.n_unsupervised)]
 X = WORDS
 
-# The result; further arguments; the columns; the number of rows, if it is not that of the objects.
+# The result; the columns after item and id; further arguments; the number of rows, if it is not
+# that of the objects.
+OTHERS = {"other_ids": X}
 RESULTS = {
-    "predictions": (d2ke.d2ke_predict(Y, X, MODEL), {}, "item, id, predicted, decision"),
-    "probabilities": (
-        d2ke.d2ke_predict(None, X, MODEL, probability=True),
-        {"model": MODEL},
-        "item, id, predicted, probability 0, probability 1",
-    ),
-    "three classes": (
-        d2ke.d2ke_predict(None, X, THREE),
-        {"model": THREE},
-        "item, id, predicted, decision x, decision y, decision z",
-    ),
-    "without the model": (
-        d2ke.d2ke_predict(None, X, THREE),
-        {},
-        "item, id, predicted, decision 0, decision 1, decision 2",
-    ),
-    "values": (
-        d2ke.d2ke_predict(None, X, VALUES),
-        {"model": VALUES},
-        "item, id, predicted, decision",
-    ),
-    "several labels": (
-        d2ke.d2ke_predict(None, X, SEVERAL),
-        {},
-        "item, id, predicted 0, predicted 1, decision 0, decision 1",
-    ),
-    "linear": (d2ke.predict(None, D, d2ke.train(Y, D)), {}, "item, id, predicted, decision"),
-    "sets": (d2ke.predict_set(X, MODEL), {"model": MODEL}, "item, id, set, in 0, in 1"),
-    "sets of three": (
-        d2ke.predict_set(X, THREE),
-        {"model": THREE},
-        "item, id, set, in x, in y, in z",
-    ),
-    "intervals": (d2ke.predict_set(X, VALUES), {"model": VALUES}, "item, id, low, high"),
-    "novelty": (d2ke.novelty(X, MODEL), {}, "item, id, score"),
-    "outliers": (d2ke.outlier_scores(X, **LEVENSHTEIN), {}, "item, id, score"),
-    "votes": (d2ke.knn_predict(Y, D), {}, "item, id, label"),
-    "features": (d2ke.d2ke_transform(X, MODEL), {}, "item, id, " + ", ".join(BLOCKS)),
-    "nearest": (
-        d2ke.nearest(X, k=2, **LEVENSHTEIN),
-        {"other_ids": X},
-        "item, id, neighbor, neighbor_id, distance",
-        2 * N,
-    ),
-    "near": (
-        d2ke.nearest(X, k=2, radius=0, **LEVENSHTEIN),
-        {"other_ids": X},
-        "item, id, neighbor, neighbor_id, distance",
-        None,
-    ),
-    "within": (
-        d2ke.within(X, radius=2, **LEVENSHTEIN),
-        {"other_ids": X},
-        "item, id, neighbor, neighbor_id, distance",
-        None,
-    ),
-    "windows": (
-        d2ke.nearest_windows(LONG, LONG[1][:9], 3),
-        {"ids": ["s", "t"]},
-        "item, id, place, distance",
-        3,
-    ),
-    "kmedoids": (
-        d2ke.kmedoids(X, 2, **LEVENSHTEIN),
-        {},
-        "item, id, cluster, medoid, medoid_id, distance",
-    ),
-    "dbscan": (d2ke.dbscan(X, 1, **LEVENSHTEIN), {}, "item, id, cluster, core"),
-    "hdbscan": (d2ke.hdbscan(X, **LEVENSHTEIN), {}, "item, id, cluster, probability"),
-    "cdsk": (d2ke.cdsk(distances=D, n_clusters=2), {}, "item, id, cluster, alpha"),
-    "lpdsk": (
-        d2ke.lpdsk(distances=D, y=[0, 1] + [-1] * (N - 2)),
-        {},
-        "item, id, label, alpha, score 0, score 1",
-    ),
-    "tree": (d2ke.spanning_tree(X, **LEVENSHTEIN), {}, "item, id, end, end_id, distance", N - 1),
-    "barycenter": (d2ke.barycenter(X, **LEVENSHTEIN), {}, "item, id, distance"),
-    "dedupe": (
-        d2ke.dedupe(PEOPLE, radius=2),
-        {"ids": PEOPLE},
-        "item, id, group, example, example_id",
-        3,
-    ),
-    "link": (
-        d2ke.link(PEOPLE, PEOPLE, radius=2),
-        {"ids": PEOPLE, "other_ids": PEOPLE},
-        "item, id, match, match_id, distance",
-        3,
-    ),
-    "importance": (
-        d2ke.d2ke_importance(Y, X, MODEL, by="block"),
-        {"ids": None},
-        "name, drop, error",
-        len(MODEL.blocks),
-    ),
-    "explanation": (
-        d2ke.d2ke_explain(X[:1], MODEL),
-        {"ids": None, "other_ids": X},
-        "part, name, share, distance, training_object, training_object_id",
-        None,
-    ),
-}
+    "predictions": (d2ke.d2ke_predict(Y, X, MODEL), "predicted, decision"),
+    "probabilities": (d2ke.d2ke_predict(None, X, MODEL, probability=True),
+                      "predicted, probability 0, probability 1", {"model": MODEL}),
+    "three classes": (d2ke.d2ke_predict(None, X, THREE),
+                      "predicted, decision x, decision y, decision z", {"model": THREE}),
+    "without the model": (d2ke.d2ke_predict(None, X, THREE),
+                          "predicted, decision 0, decision 1, decision 2"),
+    "values": (d2ke.d2ke_predict(None, X, VALUES), "predicted, decision", {"model": VALUES}),
+    "several labels": (d2ke.d2ke_predict(None, X, SEVERAL),
+                       "predicted 0, predicted 1, decision 0, decision 1"),
+    "linear": (d2ke.predict(None, D, d2ke.train(Y, D)), "predicted, decision"),
+    "sets": (d2ke.predict_set(X, MODEL), "set, in 0, in 1", {"model": MODEL}),
+    "sets of three": (d2ke.predict_set(X, THREE), "set, in x, in y, in z", {"model": THREE}),
+    "intervals": (d2ke.predict_set(X, VALUES), "low, high", {"model": VALUES}),
+    "novelty": (d2ke.novelty(X, MODEL), "score"),
+    "outliers": (d2ke.outlier_scores(X, **LEVENSHTEIN), "score"),
+    "votes": (d2ke.knn_predict(Y, D), "label"),
+    "features": (d2ke.d2ke_transform(X, MODEL), ", ".join(BLOCKS)),
+    "nearest": (d2ke.nearest(X, k=2, **LEVENSHTEIN), "neighbor, neighbor_id, distance", OTHERS,
+                2 * N),
+    "near": (d2ke.nearest(X, k=2, radius=0, **LEVENSHTEIN), "neighbor, neighbor_id, distance",
+             OTHERS, None),
+    "within": (d2ke.within(X, radius=2, **LEVENSHTEIN), "neighbor, neighbor_id, distance", OTHERS,
+               None),
+    "windows": (d2ke.nearest_windows(LONG, LONG[1][:9], 3), "place, distance",
+                {"ids": ["s", "t"]}, 3),
+    "kmedoids": (d2ke.kmedoids(X, 2, **LEVENSHTEIN), "cluster, medoid, medoid_id, distance"),
+    "dbscan": (d2ke.dbscan(X, 1, **LEVENSHTEIN), "cluster, core"),
+    "hdbscan": (d2ke.hdbscan(X, **LEVENSHTEIN), "cluster, probability"),
+    "cdsk": (d2ke.cdsk(distances=D, n_clusters=2), "cluster, alpha"),
+    "lpdsk": (d2ke.lpdsk(distances=D, y=[0, 1] + [-1] * (N - 2)),
+              "label, alpha, score 0, score 1"),
+    "tree": (d2ke.spanning_tree(X, **LEVENSHTEIN), "end, end_id, distance", {}, N - 1),
+    "barycenter": (d2ke.barycenter(X, **LEVENSHTEIN), "distance"),
+    "dedupe": (d2ke.dedupe(PEOPLE, radius=2), "group, example, example_id", {"ids": PEOPLE}, 3),
+    "link": (d2ke.link(PEOPLE, PEOPLE, radius=2), "match, match_id, distance",
+             {"ids": PEOPLE, "other_ids": PEOPLE}, 3),
+    "importance": (d2ke.d2ke_importance(Y, X, MODEL, by="block"), "name, drop, error",
+                   {"ids": None}, len(MODEL.blocks)),
+    "explanation": (d2ke.d2ke_explain(X[:1], MODEL),
+                    "part, name, share, distance, training_object, training_object_id",
+                    {"ids": None, "other_ids": X}, None),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_columns(name):
-    result, more, text, *n = RESULTS[name]
+    result, text, *rest = RESULTS[name]
+    more, *n = rest or [{}]
     columns = text.split(", ")
+    if more.get("ids", X) is not None:
+        columns = ["item", "id", *columns]
     frame = d2ke.frame(result, **{"ids": X, **more})
     assert list(frame) == columns
     if n != [None]:
@@ -200,7 +146,7 @@ def test_a_missing_library(monkeypatch):
 
 def test_the_docs_have_the_columns():
     text = (Path(__file__).parent.parent / "docs" / "ids.md").read_text("utf-8")
-    for _, _, columns, *_ in RESULTS.values():
+    for _, columns, *_ in RESULTS.values():
         for name in columns.split(", "):
             assert re.search(rf"`{name.partition(' ')[0]}\b", text), name
 

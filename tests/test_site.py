@@ -6,25 +6,22 @@ sources are tested.
 """
 
 import inspect
-import json
 import os
 import re
-import subprocess
 import threading
 from functools import partial
-from html import unescape
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from browser_pages import frames, measured_frames
 
 import d2ke
 import matlab_compat
 
 DOCS = Path(__file__).parent.parent / "docs"
-WIDTHS = (400, 1200)
 THEME_SAYS = ("[PST]: ", "Got invalid theme mode: .")  # that it follows the system's theme
 PAGES = {
     "front": "index.html",
@@ -38,35 +35,14 @@ PAGES = {
     "gallery": "gallery_pages/index.html",
     "example": "gallery_pages/plot_*.html",
 }
-# Frames of one page; what is measured after a while goes to an attribute of the body.
-FRAMES = """\
-<!DOCTYPE html>
-<html><body><script>
-const frames = {widths}.map(width => {{
-  const frame = document.createElement("iframe");
-  frame.src = "{page}";
-  frame.style = `width: ${{width}}px; height: 900px; border: 0`;
-  document.body.append(frame);
-  return frame;
-}});
-const measure = () => document.body.setAttribute("data-measured", JSON.stringify(
-  frames.map(frame => {{
-    const page = frame.contentDocument;
-    const pictures = [...page.querySelectorAll("article img")];
-    return {{
-      width: page.documentElement.clientWidth,
-      content: page.documentElement.scrollWidth,
-      title: page.title,
-      hidden: [...page.querySelectorAll("article, article section, article dl, article p")]
-        .filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
-        .map(one => one.textContent.slice(0, 80)),
-      pictures: pictures.map(one => one.complete ? one.naturalWidth : 0),
-      results: [...page.querySelectorAll("#search-results li a")].map(one => one.textContent),
-    }};
-  }})));
-window.onload = () => setTimeout(measure, 4000);
-</script></body></html>
-"""
+MEASURED = """(page) => ({
+  hidden: [...page.querySelectorAll("article, article section, article dl, article p")]
+    .filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
+    .map(one => one.textContent.slice(0, 80)),
+  pictures: [...page.querySelectorAll("article img")]
+    .map(one => one.complete ? one.naturalWidth : 0),
+  results: [...page.querySelectorAll("#search-results li a")].map(one => one.textContent),
+})"""
 
 
 def listed():
@@ -202,19 +178,10 @@ def test_pages_in_a_browser(browser, site, tmp_path, name):
         if not found:
             pytest.skip("the site was built without a gallery")
         path = str(found[0].relative_to(folder))
-    pages[f"frames-{name}.html"] = FRAMES.format(page=f"/{path}", widths=list(WIDTHS))
-    words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
-    words += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,900", "--dump-dom"]
-    words += ["--virtual-time-budget=20000", f"{address}/frames-{name}.html"]
-    run = subprocess.run([browser, *words], capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stderr
-    said = re.findall(r':CONSOLE:\d+\] "(.*)", source', run.stderr)
+    pages[f"frames-{name}.html"] = frames(f'src = "/{path}"', MEASURED, 4000)
+    measured, said = measured_frames(browser, tmp_path, f"{address}/frames-{name}.html")
     assert [line for line in said if not line.startswith(THEME_SAYS)] == []
-    measured = json.loads(unescape(re.search(r'data-measured="([^"]*)"', run.stdout)[1]))
-    for frame, width in zip(measured, WIDTHS, strict=True):
-        # A scroll bar of the page may take some of the width; nothing is wider than what is left.
-        assert width - 20 <= frame["width"] <= width
-        assert frame["content"] == frame["width"]
+    for frame in measured:
         assert frame["hidden"] == []
         assert "d2ke" in frame["title"]
         assert all(natural > 0 for natural in frame["pictures"])

@@ -8,6 +8,7 @@ the value), and the call.
 
 import inspect
 import re
+from datetime import date
 from functools import partial
 
 import numpy as np
@@ -27,10 +28,9 @@ from d2ke.discriminative import (
     kernel_similarity_bound,
     similarity_machine_bound,
 )
-from d2ke.measures import kernel_coordinates, kernel_neighbors, kernel_norm
-from d2ke.samplers import (
-    random_strings,
-)
+from d2ke.measures import kernel_coordinates, kernel_features, kernel_neighbors, kernel_norm
+from d2ke.measures.measure import Measure
+from d2ke.samplers import random_strings
 
 
 class given(dict):  # noqa: N801 (reads like a call's keywords)
@@ -63,6 +63,8 @@ MACHINE = d2ke.svmtrain(Y, K)
 WORDS_MODEL = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=8)
 CLASSIFIER = d2ke.discriminative.kernel_classifier_fit(K, Y)
 SIMILARITY = d2ke.similarity_machine_fit(K, Y)
+CLUSTERS = d2ke.cdsk(points=POINTS, n_clusters=2)
+CURVE = d2ke.curve([[0, 0], [1, 1]])
 MAP = d2ke.measures.kernel_feature_map(SETS, sigma=1.0, n_features=8)
 STRUCT = matlab.train(Y, Z, "-s 2 -q")
 DOCUMENTS = {
@@ -77,6 +79,10 @@ DOCUMENT_FACTS = matlab.wme_GenFea_preproc(DOCUMENTS)
 
 dtw = partial(d2ke.distance_matrix, SERIES, distance="dtw")
 distance = partial(d2ke.kernel_distance, POINTS, POINTS + 1)
+few_rows = partial(d2ke.dedupe, ["ab", "ac", "bd", "be", "bf"], radius=1)
+gapped = partial(d2ke.distance_matrix, distance="gapped", strands="both")
+coreset = partial(d2ke.kernel_coreset, POINTS, sigma=1.0)
+move = partial(d2ke.kernel_align, sigma=1.0)
 search = partial(d2ke.search, Y, WORDS, "knn", distance="levenshtein", n_folds=2)
 
 CASES = [
@@ -121,7 +127,26 @@ CASES = [
     (TypeError, ("items[0][1]", "nan"), d2ke.pack, [["a", NAN]]),
     (TypeError, ("items[1]", "nan", "missing"), d2ke.pack, ["a", NAN]),
     (TypeError, ("items[1]", "nan", "missing"), d2ke.pack, [[1.0], NAN]),
+    (TypeError, "strings", d2ke.Objects, "strings", np.array([1.0, NAN]), np.array([0, 2])),
+    (ValueError, ("X[1]", "3 letters", "X[0]", "2"), d2ke.distance_matrix, ["ab", "abc"], None,
+     "hamming"),
+    (ValueError, ("omega[0]", "1 letters"), d2ke.d2ke_embed, ["ab", "cd"], ["a"],
+     given(distance="hamming", gamma=1.0)),
+    (ValueError, ("X[1]", "'g'", "str.upper"), gapped, ["ACGTUN", "ACg"]),
+    (TypeError, ("X", "int letters", "DNA"), gapped, d2ke.pack([[1, 2]], kind="strings")),
+    (TypeError, ("X", "token letters", "DNA"), gapped, d2ke.pack([["A", "C"]], kind="strings")),
+    (ValueError, ("prefix_weight", "0.25", "0.5"), d2ke.distance_matrix, ["a"], None,
+     "jaro_winkler", given(prefix_weight=0.5)),
+    *((TypeError, ("words", "str and bytes"), d2ke.distance_matrix,
+       d2ke.pack(tokens, kind="strings"), None, "token_set")
+      for tokens in ([["the", "cat"]], [[1, 2]])),
+    (TypeError, ("out", "d2ke.write_distances"), d2ke.distance_matrix, WORDS,
+     given(distance="levenshtein", out="D.h5")),
+    (TypeError, ("out", "d2ke.write_features"), d2ke.d2ke_embed, WORDS, WORDS,
+     given(distance="levenshtein", gamma=1.0, out="Z.h5")),
     # Alignments.
+    (ValueError, ("mode", "'global', 'prefix' or 'infix'"), d2ke.align, "ab", "b",
+     "weighted_levenshtein", given(mode="local")),
     (ValueError, ("missing='error'", "'arow'"), d2ke.align, [0.0], [1.0], given(missing="arow")),
     (ValueError, ("window", "-1"), d2ke.align, [1.0], [2.0], given(window=-1)),
     (ValueError, ("mode", "'local'"), d2ke.align, "A", "B", given(mode="local")),
@@ -134,6 +159,10 @@ CASES = [
     (TypeError, ("include_self", "Y"), d2ke.nearest, WORDS, WORDS,
      given(k=1, distance="levenshtein", include_self=True)),
     (ValueError, ("query", "empty"), d2ke.nearest_windows, SERIES, []),
+    (ValueError, ("query", "4 values", "any series of X"), d2ke.nearest_windows, SERIES, [1.0] * 4),
+    (TypeError, ("window", "distance='dtw'"), d2ke.nearest_windows, SERIES, [1.0],
+     given(window=3)),
+    (ValueError, ("X", "values above"), d2ke.nearest_windows, [[1e301]], [1.0]),
     (ValueError, ("query", "nan"), d2ke.nearest_windows, SERIES, [NAN]),
     # Groups.
     (ValueError, ("distance", "directed_mhd", "symmetric"), d2ke.spanning_tree, SERIES,
@@ -187,6 +216,33 @@ CASES = [
     (ValueError, ("threshold", "2"), d2ke.dedupe, WORDS, given(radius=1, threshold=2)),
     (ValueError, ("distance", "directed_mhd", "symmetric"), d2ke.dedupe, SERIES,
      given(radius=1, distance="directed_mhd")),
+    (ValueError, ("known", "needs pairs that match, and pairs that do not"), few_rows,
+     given(known=([[0, 1]], [1]))),
+    (ValueError, ("known", "say of each of the 2 pairs"), few_rows,
+     given(known=([[0, 1], [1, 2]], [1]))),
+    (ValueError, ("known[0]", "[0, 9]", "5 rows"), few_rows,
+     given(known=([[0, 9], [1, 2]], [1, 0]))),
+    (ValueError, ("known", "pairs of rows"), few_rows, given(known=([0, 1], [1, 0]))),
+    (ValueError, ("known", "two rows in each pair"), few_rows,
+     given(known=([[0, 1], [2]], [1, 0]))),
+    (ValueError, ("known", "needs pairs that match"), few_rows, given(known=([], []))),
+    (ValueError, ("known", "True or False; got 0.5 for pair 1"), few_rows,
+     given(known=([[0, 1], [1, 2]], [1, 0.5]))),
+    (ValueError, ("known[1]", "rows 0 and 1 do not", "known[0]"), few_rows,
+     given(known=([[0, 1], [0, 1]], [1, 0]))),
+    (ValueError, ("known[0]", "rows 3 and 3", "one row"), few_rows,
+     given(known=([[3, 3], [0, 1]], [0, 1]))),
+    (TypeError, ("known[0]", "numbers of rows"), few_rows, given(known=([[0.0, 1.0]], [1]))),
+    (TypeError, ("known", "(pairs, match)"), few_rows, given(known=[[0, 1]])),
+    (TypeError, ("radius", "X is a list"), d2ke.dedupe, ["ab"], given(radius={"a": 1})),
+    (TypeError, ("X['a']", "missing entries only after"), d2ke.dedupe, {"a": ["?", "!"]},
+     given(radius=1, clean=["punctuation"])),
+    (TypeError, ("distance", "(distance, dict)"), d2ke.dedupe, ["ab"],
+     given(radius=1, distance=("osa", 3))),
+    (TypeError, ("X['a']", "numbers"), d2ke.dedupe, {"a": [date(2024, 1, 5)]}, given(radius=1)),
+    (ValueError, ("X", "empty"), d2ke.dedupe, [], given(radius=1)),
+    (TypeError, ("left", "table with columns", "right"), d2ke.link, ["ab"], {"a": ["ab"]},
+     given(radius=1)),
     # Embeddings and Gram matrices.
     (TypeError, ("dtype", "int32"), d2ke.write_distances, "unused", WORDS,
      given(distance="levenshtein", dtype="int32")),
@@ -297,7 +353,60 @@ CASES = [
     (TypeError, ("sigma", "1.0"), d2ke.measures.kernel_norm, [0.0, 1.0],
      given(kernel=lambda X, Y: X @ Y.T, sigma=1.0)),
     (ValueError, ("P", "empty"), d2ke.kernel_two_sample_test, [], Z, given(kernel=max)),
+    (ValueError, ("P", "shape"), d2ke.kernel_distance, np.zeros((3, 0)), [1.0], given(sigma=1.0)),
+    (TypeError, ("weights_q", "real numbers"), d2ke.kernel_distance, [0.0], [1.0],
+     given(sigma=1.0, weights_q=["a"])),
+    (ValueError, ("weights", "too large"), d2ke.kernel_distance, [0.0], [1.0],
+     given(sigma=1.0, weights_q=[1e200])),
+    (ValueError, ("features", 'method="ifgt" would need', 'use method="dualtree"'),
+     d2ke.kernel_distance, np.eye(12), np.eye(12) * 9, given(sigma=1.0, method="ifgt", eps=1e-3)),
+    (ValueError, ("method", "computed exactly", '"rff"'), d2ke.kernel_distance, POINTS, POINTS,
+     given(kernel=lambda X, Y: X @ Y.T, method="rff", eps=0.1)),
+    (TypeError, ("eps", "no meaning"), d2ke.kernel_distance_matrix, [[1.0]],
+     given(sigma=1, eps=0.1)),
+    (TypeError, ("X", "one Measure"), d2ke.kernel_distance_matrix, CURVE, given(sigma=1)),
+    (ValueError, ("features", "would need"), kernel_features, np.ones((2, 3, 40)),
+     given(sigma=1, eps=1e-6, method="rff")),
+    (ValueError, "eps", kernel_features, [[1.0]], given(sigma=1, n_features=4, method="ifgt")),
+    (TypeError, ("P", "Measure"), d2ke.kernel_two_sample_test, CURVE, [[0.0, 0.0]]),
+    (ValueError, ("faces[0, 2]", "-1"), d2ke.mesh, np.eye(3), [[0, 1, -1]]),
+    (ValueError, ("faces", "shape"), d2ke.mesh, np.eye(3), [[0, 1]]),
+    (ValueError, ("gap", "would need"), d2ke.curve, [[0, 0], [1, 1]], given(gap=1e-12)),
+    (TypeError, ("m", "eps"), coreset),
+    (TypeError, ("m", "not both"), coreset, given(m=3, eps=0.1)),
+    (ValueError, ("points", "on a line", "2 dimensions"), coreset, given(m=3, method="sorted")),
+    (TypeError, "sigma", coreset, given(m=3, sigma=None)),
+    (ValueError, ("P", "total weight", "positive"), coreset, given(m=3, weights_p=np.zeros(4))),
+    (ValueError, ("motion", "at least 2 dimensions"), move, [0.0, 1.0], [0.0, 1.0]),
+    (TypeError, "eps", move, POINTS, POINTS, given(method="fptas")),
+    (ValueError, ("weights", "too large"), move, POINTS[:1], POINTS[:1], given(weights_q=[1e200])),
+    (TypeError, ("Q", "kind 'curve'", "kind 'points'"), move, CURVE, POINTS),
+    *((ValueError, ("turn", "not known"), move, odd, odd)
+      for odd in (d2ke.mesh(np.eye(4), [[0, 1, 2], [1, 2, 3]]),
+                  Measure(np.eye(3), np.ones((3, 2)), "curve"))),
+    (ValueError, ("points", "is for points, not"), move, CURVE, CURVE,
+     given(method="fptas", eps=0.1)),
+    *((ValueError, says, d2ke.kernel_align, *np.random.default_rng(0).normal(size=(2, 3, d)),
+       given({"sigma": 0.1, "method": "fptas", "eps": 0.1} | how)) for d, how, says in (
+        (3, {"eps": 1e-9}, ("motions", "would try up to", "fewer points")),
+        (3, {"weights_q": [1.0, -1.0, 1.0]}, ("weights_q", "weights >= 0")),
+        (4, {}, ("dimensions", "in 2 or 3", "not in 4")))),
     # Discriminative similarity.
+    (ValueError, ("K", "square"), d2ke.cdsk, sparse.csr_array(np.eye(3)[:2]), 2),
+    (ValueError, ("K[0, 1]", "1.0", "K[1, 0]"), d2ke.cdsk,
+     sparse.csr_array(np.triu(np.ones((4, 4)))), 2),
+    (ValueError, ("distances", "square"), d2ke.cdsk,
+     given(distances=np.ones((3, 2)), n_clusters=2)),
+    (TypeError, ("points", "got none"), d2ke.discriminative_predict, CLUSTERS),
+    (TypeError, ("points", "got K_new"), d2ke.discriminative_predict, CLUSTERS, K),
+    (ValueError, ("points", "3 columns"), d2ke.discriminative_predict, CLUSTERS,
+     given(points=np.ones((2, 3)))),
+    (ValueError, ("points", "nan"), d2ke.discriminative_predict, CLUSTERS,
+     given(points=np.full((2, 2), NAN))),
+    (ValueError, ("object", "only one"), d2ke.discriminative.neighbor_similarities, POINTS[:1]),
+    (ValueError, ("y[3]", "inf"), d2ke.lpdsk, K, [0, 1, -1, INF]),
+    *((TypeError, ("unknown", "y's type"), d2ke.lpdsk, K, [0, 1, -1, -1], given(unknown=unknown))
+      for unknown in (None, [1, 2])),
     (TypeError, "n_clusters", d2ke.cdsk, K),
     (TypeError, "y", d2ke.lpdsk, K),
     (ValueError, ("y", "3", "4"), d2ke.lpdsk, K, [0, 1, -1]),

@@ -55,9 +55,6 @@ function = LowLevelCallable(slow.ctypes)
 items = d2ke.pack(np.random.default_rng(0).random((4096, 1)))
 """
 SEARCH = """
-import atexit, shutil, tempfile
-folder = tempfile.mkdtemp()
-atexit.register(shutil.rmtree, folder)
 rng = np.random.default_rng(0)
 X = d2ke.pack([bytes(one) for one in rng.integers(0, 4, (40_000, 8), dtype='u1')])
 y = rng.integers(0, 9, 40_000)
@@ -140,6 +137,16 @@ CASES = {
         SEARCH,
         "d2ke.search(y, X, 'rsm', **how, grid=grid)",
     ),
+    "search of random warping series": (
+        "import tempfile, matlab_compat\n"
+        "from pathlib import Path\n"
+        "kept = tempfile.TemporaryDirectory()\n"
+        "Path(kept.name, 'Long').mkdir()\n"
+        "X = np.random.default_rng(0).random((60, 200))\n"
+        "np.savetxt(Path(kept.name, 'Long', 'Long_TRAIN'), np.c_[np.arange(60) % 2 + 1, X])\n"
+        "matlab_compat.rng('default')",
+        "matlab_compat.rws_gridsearch_CV(kept.name, 'Long')",
+    ),
     "Python callable": ("", "d2ke.distance_matrix(range(10**4), range(10**4), lambda x, y: 1.0)"),
     "compiled function": (
         SLOW,
@@ -210,8 +217,8 @@ TIMES = {"training": 3}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),
-    *("search, products", "Python callable", "LIBLINEAR, random"),
-    *("norm, 'exact'", "alignment", "training", "predicting"),
+    *("search, products", "search of random warping series", "Python callable"),
+    *("LIBLINEAR, random", "norm, 'exact'", "alignment", "training", "predicting"),
 )
 
 

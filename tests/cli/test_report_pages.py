@@ -3,50 +3,24 @@
 
 import json
 import re
-import subprocess
-from html import unescape
 
 import numpy as np
 import pytest
+from browser_pages import frames, measured_frames
 from model_file_cases import put, splice, strings_csv
 
 from d2ke.cli.main import main
 
-WIDTHS = (400, 1200)
-# The page in frames of the given widths; what is measured goes to an attribute of the body.
-FRAMES = """\
-<!DOCTYPE html>
-<html><body><script>
-const page = {page};
-const frames = {widths}.map(width => {{
-  const frame = document.createElement("iframe");
-  frame.srcdoc = page;
-  frame.style = `width: ${{width}}px; height: 900px; border: 0`;
-  document.body.append(frame);
-  return frame;
-}});
-window.onload = () => {{
-  const measured = frames.map(frame => {{
-    const root = frame.contentDocument.documentElement;
-    const pictures = [...frame.contentDocument.images];
-    return {{
-      width: root.clientWidth,
-      content: root.scrollWidth,
-      title: frame.contentDocument.title,
-      pictures: pictures.map(one => [one.complete ? one.naturalWidth : 0, one.clientWidth]),
-      dark: matchMedia("(prefers-color-scheme: dark)").matches,
-      colours: [...root.querySelectorAll("h1, h2, p, th, td, li, img")].map(one => {{
-        let behind = one;
-        const colour = () => getComputedStyle(behind).backgroundColor;
-        while (behind !== root && colour() === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
-        return [one.tagName, getComputedStyle(one).color, colour()];
-      }}),
-    }};
-  }});
-  document.body.setAttribute("data-measured", JSON.stringify(measured));
-}};
-</script></body></html>
-"""
+MEASURED = """(page, root) => ({
+  pictures: [...page.images].map(one => [one.complete ? one.naturalWidth : 0, one.clientWidth]),
+  dark: matchMedia("(prefers-color-scheme: dark)").matches,
+  colours: [...root.querySelectorAll("h1, h2, p, th, td, li, img")].map(one => {
+    let behind = one;
+    const colour = () => page.defaultView.getComputedStyle(behind).backgroundColor;
+    while (behind !== root && colour() === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+    return [one.tagName, page.defaultView.getComputedStyle(one).color, colour()];
+  }),
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -114,24 +88,13 @@ def test_pages_in_a_browser(browser, pages, tmp_path, name, title, n_pictures, d
     page = (pages / f"{name}.html").read_text("utf-8")
     assert "<script" not in page
     quoted = json.dumps(page).replace("</", "<\\/")
-    put(tmp_path / "frames.html", [FRAMES.format(page=quoted, widths=list(WIDTHS))])
-    words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
-    words += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1300,900", "--dump-dom"]
-    words += ["--blink-settings=preferredColorScheme=0"] if dark else []
-    run = subprocess.run(
-        [browser, *words, (tmp_path / "frames.html").as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert run.returncode == 0, run.stderr
-    assert "CONSOLE" not in run.stderr
-    measured = json.loads(unescape(re.search(r'data-measured="([^"]*)"', run.stdout)[1]))
-    for frame, width in zip(measured, WIDTHS, strict=True):
+    put(tmp_path / "frames.html", [frames(f"srcdoc = {quoted}", MEASURED)])
+    words = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    address = (tmp_path / "frames.html").as_uri()
+    measured, said = measured_frames(browser, tmp_path, address, *words)
+    assert said == []
+    for frame in measured:
         assert frame["title"] == title
-        # A scroll bar of the page may take some of the width; nothing is wider than what is left.
-        assert width - 20 <= frame["width"] <= width
-        assert frame["content"] == frame["width"]
         assert len(frame["pictures"]) == n_pictures
         check_colours(frame, dark)
         assert all(natural > 0 and shown > 200 for natural, shown in frame["pictures"])

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from discriminative_cases import GOOD, MARKED, blobs
+from discriminative_cases import blobs
 from scipy.sparse import csr_array
 
 import d2ke
@@ -68,19 +68,6 @@ def test_component_without_labels_is_not_reached(form):
     assert found.labels.tolist() == ["a"] * 4 + ["b"] * 4 + ["?"] * 4
     assert found.reached.tolist() == [True] * 8 + [False] * 4
     assert (found.scores[8:] == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("y", "options", "error", "text"),
-    [
-        (np.where(MARKED < 0, np.inf, MARKED), {}, ValueError, r"y\[3\] is inf"),
-        (MARKED, {"unknown": None}, TypeError, "unknown must be a label of y's type"),
-        (MARKED, {"unknown": [1, 2]}, TypeError, "unknown must be a label of y's type"),
-    ],
-)
-def test_bad_labels(y, options, error, text):
-    with pytest.raises(error, match=text):
-        d2ke.lpdsk(GOOD, y, **options)
 
 
 @pytest.mark.parametrize("balance", [True, False])

@@ -229,34 +229,6 @@ def test_new_objects():
             assert (far != "").all()
 
 
-@pytest.mark.parametrize(
-    ("data", "error", "text"),
-    [
-        ({"K": csr_array(np.eye(3)[:2])}, ValueError, "K must be square"),
-        ({"K": csr_array(np.triu(np.ones((4, 4))))}, ValueError, r"K\[0, 1\] is 1.0 and K\[1, 0\]"),
-        ({"distances": np.ones((3, 2))}, ValueError, "distances must be square"),
-    ],
-)
-def test_bad_similarities(data, error, text):
-    with pytest.raises(error, match=text):
-        d2ke.cdsk(n_clusters=2, **data)
-
-
-def test_bad_new_objects():
-    X, _ = blobs(30)
-    result = d2ke.cdsk(points=X, n_clusters=3)
-    for new, error, text in (
-        ({}, TypeError, "give points only, got none"),
-        ({"K_new": np.eye(30)}, TypeError, "give points only, got K_new"),
-        ({"points": np.ones((2, 3))}, ValueError, "points has 3 columns"),
-        ({"points": np.full((2, 2), np.nan)}, ValueError, "nan"),
-    ):
-        with pytest.raises(error, match=text):
-            d2ke.discriminative_predict(result, **new)
-    with pytest.raises(ValueError, match="only one object"):
-        d2ke.discriminative.neighbor_similarities(X[:1])
-
-
 def test_a_sparse_kernel_with_entries_in_parts_is_not_changed():
     K = csr_array((np.full(6, 0.5), [0, 0, 1, 1, 2, 2], [0, 2, 4, 6]), (3, 3))
     with pytest.warns(UserWarning, match="3 groups"):

@@ -57,27 +57,42 @@ def test_reference(isa, name, dtype):
     np.testing.assert_allclose(D, wanted, rtol, atol=close)
 
 
+def with_gaps(objects):
+    """Leave out a number of every third series."""
+    items = [np.array(item) for item in objects]
+    for item in items[::3]:
+        item[len(item) // 2, 0] = np.nan
+    return d2ke.pack(items, channels_first=False, missing=True)
+
+
 @pytest.mark.sample(3)
-@pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_same_bits_for_any_threads_and_chunks(isa, name, dtype):
+@pytest.mark.parametrize(
+    ("name", "dtype", "params"),
+    [
+        *((name, dtype, {}) for name, dtype in CASES),
+        *(("dtw", dtype, {"missing": "arow"}) for dtype in (np.float64, np.float32)),
+        *(("levenshtein", np.float64, {"mode": mode}) for mode in ("prefix", "infix")),
+    ],
+)
+def test_same_bits_for_any_threads_and_chunks(isa, name, dtype, params):
     X, Y = case(name, dtype, 40, 75, seed=1)
-    D = d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=1)
+    if params.get("missing"):
+        X, Y = with_gaps(X), with_gaps(Y)
+    compute = functools.partial(
+        d2ke.distance_matrix, distance=name, **reference.given(name), **params
+    )
+    D = compute(X, Y, n_threads=1)
     for n_threads in (2, 3, 300):
-        assert same_bits(
-            d2ke.distance_matrix(X, Y, name, **reference.given(name), n_threads=n_threads), D
-        )
+        assert same_bits(compute(X, Y, n_threads=n_threads), D)
     rng = np.random.default_rng(2)
     for _ in range(4):
         rows = rng.permutation(len(X))[: rng.integers(1, len(X))]
         columns = rng.permutation(len(Y))[: rng.integers(1, len(Y))]
-        part = d2ke.distance_matrix(X[rows], Y[columns], name, **reference.given(name), n_threads=2)
+        part = compute(X[rows], Y[columns], n_threads=2)
         assert same_bits(part, D[np.ix_(rows, columns)])
-    full = d2ke.distance_matrix(Y, Y, name, **reference.given(name), n_threads=1)
+    full = compute(Y, Y, n_threads=1)
     for n_threads in (1, 4):
-        assert same_bits(
-            d2ke.distance_matrix(Y, distance=name, **reference.given(name), n_threads=n_threads),
-            full,
-        )
+        assert same_bits(compute(Y, n_threads=n_threads), full)
 
 
 @pytest.mark.sample(5)
@@ -171,13 +186,6 @@ def test_a_distance_for_another_kind_names_some_for_this_one(items):
         assert caught.value.argument == "distance"
     with pytest.raises(TypeError, match="series are 'dtw', 'msm', 'erp', 'twe' and others"):
         d2ke.distance_matrix([[0.5], [1.5]], distance="levenshtein")
-
-
-def test_a_path_for_the_result_names_the_function_that_takes_one():
-    with pytest.raises(d2ke.ArgumentTypeError, match=r"out .*; d2ke\.write_distances writes"):
-        d2ke.distance_matrix(["a", "b"], distance="levenshtein", out="D.h5")
-    with pytest.raises(d2ke.ArgumentTypeError, match=r"out .*; d2ke\.write_features writes"):
-        d2ke.d2ke_embed(["a"], ["a"], distance="levenshtein", gamma=1.0, out="Z.h5")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -78,16 +78,6 @@ def test_what_is_no_place(bad):
         d2ke.distance_matrix(places, distance="dtw", ground="haversine")
 
 
-def test_neighbours_by_other_grounds():
-    rng = np.random.default_rng(3)
-    X = d2ke.pack([rng.standard_normal((5, 2)) for _ in range(40)], channels_first=False)
-    for ground in ("manhattan", "haversine"):
-        D = d2ke.distance_matrix(X, distance="dtw", ground=ground)
-        _, nearest = d2ke.nearest(X, k=2, distance="dtw", ground=ground)
-        np.fill_diagonal(D, np.inf)
-        np.testing.assert_array_equal(nearest, np.sort(D)[:, :2])
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("dim", [1, 2, 3, 5])
 def test_largest_differences(isa, dim, dtype):

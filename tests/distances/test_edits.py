@@ -16,6 +16,8 @@ import d2ke
 pytestmark = pytest.mark.usefixtures("isa")
 
 PLAIN = ("osa", "damerau_levenshtein", "indel", "jaccard", "weighted_levenshtein")
+NAMES = ("jaro", "jaro_winkler", "token_sort", "token_set")
+MANY = "".join(map(chr, [*range(97, 123), *range(0x400, 0x420), 0x6F22, 0x1F600]))  # of all sizes
 PEERS = {
     "levenshtein": "Levenshtein", "osa": "OSA", "damerau_levenshtein": "DamerauLevenshtein",
     "indel": "Indel", "hamming": "Hamming", "weighted_levenshtein": "Levenshtein",
@@ -44,14 +46,39 @@ def edited(rng, string, n_edits, n_letters):
     return string
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@st.composite
+def lists_of_strings(draw, longest):
+    """Two lists of strings over 2 to 60 letters or with words, some of them equal or nearly so."""
+    letters = draw(st.sampled_from(["ab", "abcd", "ab \t\n\u2003", MANY[-9:], MANY]))
+    string = st.text(st.sampled_from(letters), max_size=longest)
+    X, Y = (draw(st.lists(string, min_size=1, max_size=most)) for most in (6, 20))
+    return X, [*Y, X[0], X[-1][1:], X[0][::-1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        *((name, {}) for name in (*PLAIN, "levenshtein", *NAMES)),
+        *((name, {"normalize": True}) for name in ("levenshtein", *PLAIN[:3])),
+        *(("levenshtein", {"mode": mode}) for mode in ("prefix", "infix")),
+    ],
+)
 @each_isa
 @given(data=st.data())
-def test_definition(name, data):
-    letters = data.draw(st.sampled_from(["ab", "abcd", "a\u00e9\u6f22\U0001f600xyzuvw"]))
-    X, Y = (data.draw(texts(letters, size)) for size in (9, 12))
-    np.testing.assert_allclose(matrix(name, X, Y), definition(name, X, Y), rtol=1e-15)
-    np.testing.assert_allclose(matrix(name, X), definition(name, X, X), rtol=1e-15)
+def test_definition(name, params, data):
+    slow = name == "damerau_levenshtein"
+    X, Y = data.draw(lists_of_strings(data.draw(st.sampled_from([8] if slow else [8, 16, 20, 36]))))
+    form = "str" if name in NAMES else data.draw(st.sampled_from(["str", "bytes", "integers"]))
+    if form == "bytes":
+        X, Y = ([one.encode() for one in Z] for Z in (X, Y))
+    elif form == "integers":
+        X, Y = ([[2**33 - ord(letter) for letter in one] for one in Z] for Z in (X, Y))
+    x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
+    wanted = definition(name, X, Y, **params)
+    np.testing.assert_allclose(matrix(name, x, y, **params), wanted, rtol=1e-15)
+    among = matrix(name, x, **params)
+    np.testing.assert_allclose(among, definition(name, X, X, **params), rtol=1e-15)
+    np.testing.assert_array_equal(among, matrix(name, x, x, **params))
 
 
 @each_isa
@@ -63,14 +90,6 @@ def test_hamming(data):
     X, Y = (d2ke.pack(rng.integers(0, size, (k, n)), kind="strings") for k in (4, 300))
     wanted = (np.array(list(X))[:, None] != np.array(list(Y))[None]).sum(axis=2)
     np.testing.assert_array_equal(matrix("hamming", X, Y), wanted)
-
-
-def test_hamming_refuses_other_lengths():
-    words = ["ab", "cd"]
-    with pytest.raises(ValueError, match=r"X\[1\] has 3 letters, X\[0\] has 2; 'hamming' compares"):
-        matrix("hamming", ["ab", "abc"])
-    with pytest.raises(ValueError, match=r"omega\[0\] has 1 letters, X\[0\] has 2"):
-        d2ke.d2ke_embed(words, ["a"], distance="hamming", gamma=1.0)
 
 
 @pytest.mark.parametrize("name", ["osa", "indel"])

@@ -145,12 +145,3 @@ def test_tiles(monkeypatch):
     assert same_bits(d2ke.distance_matrix(X, distance="gapped"), wanted)
     single = d2ke.distance_matrix(X, distance="gapped", dtype=np.float32)
     assert same_bits(single, wanted.astype(np.float32))
-
-
-def test_strands_are_refused():
-    with pytest.raises(ValueError, match=r"X\[1\] has the letter 'g'.*str.upper"):
-        d2ke.distance_matrix(["ACGTUN", "ACg"], distance="gapped", strands="both")
-    for items, kind in (([[1, 2]], "int"), ([["A", "C"]], "token")):
-        objects = d2ke.pack(items, kind="strings")
-        with pytest.raises(TypeError, match=f"X holds {kind} letters; strands='both' is for DNA"):
-            d2ke.distance_matrix(objects, distance="gapped", strands="both")

@@ -47,11 +47,6 @@ def test_every_substring_and_prefix(mode):
         np.testing.assert_array_equal(row, wanted)
 
 
-@given(X=texts("ab", 30), Y=texts("abc", 90), mode=st.sampled_from(ALL))
-def test_small_alphabets(X, Y, mode):
-    np.testing.assert_array_equal(matrix(X, Y, mode), reference(X, Y, mode))
-
-
 @given(X=texts("a", 300, 4), Y=texts("a", 200, 20), mode=st.sampled_from(MODES))
 def test_one_letter(X, Y, mode):
     wanted = [[max(len(y) - len(x), 0) for y in Y] for x in X]
@@ -121,22 +116,6 @@ def test_texts_around_the_tiles():
                 wanted += [[0, 0, 0], [1, 0, 0]]
         x, y = (d2ke.pack(Z, kind="strings") for Z in (X, Y))
         np.testing.assert_array_equal(matrix(x, y, "infix"), wanted)
-
-
-@modes
-def test_any_rows_columns_and_threads(mode):
-    rng = np.random.default_rng(5)
-    X = d2ke.pack([rng.integers(0, 4, n) for n in rng.integers(0, 400, 60)], kind="strings")
-    Y = d2ke.pack([rng.integers(0, 4, n) for n in rng.integers(0, 150, 300)], kind="strings")
-    D = matrix(X, Y, mode, n_threads=1)
-    assert (Y.lengths >= D).all()
-    assert (d2ke.distance_matrix(X, Y, "levenshtein") >= D).all()
-    np.testing.assert_array_equal(matrix(X, Y, mode, n_threads=4), D)
-    for _ in range(4):
-        rows = rng.permutation(len(X))[: rng.integers(1, len(X))]
-        columns = rng.permutation(len(Y))[: rng.integers(1, len(Y))]
-        part = matrix(X[rows], Y[columns], mode, n_threads=2)
-        np.testing.assert_array_equal(part, D[np.ix_(rows, columns)])
 
 
 def test_a_far_longer_text_and_a_long_pattern():

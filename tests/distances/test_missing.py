@@ -115,22 +115,6 @@ def test_paths_that_there_are_not():
     assert d2ke.d2ke_embed(packed([[1.0, NAN]]), [[1.0]], gamma=1.0, **AROW) == 0
 
 
-def test_bits_do_not_depend_on_the_company(isa):
-    rng = np.random.default_rng(11)
-    for dtype, dim in ((np.float64, 1), (np.float32, 2), (np.float64, 3), (np.float32, 7)):
-        lengths = rng.integers(1, 30, 41).tolist()
-        items = reference.draw_vectors(rng, lengths, dim, dtype)
-        X = packed([punch(rng, v, 0.1 * (i % 3 == 0)) for i, v in enumerate(items)])
-        D = d2ke.distance_matrix(X, **AROW, n_threads=1)
-        reference.same(d2ke.distance_matrix(X, **AROW, n_threads=3), D)
-        rows, columns = rng.permutation(41)[:13], rng.permutation(41)[:5]
-        part = d2ke.distance_matrix(X[rows], X[columns], **AROW)
-        reference.same(part, D[np.ix_(rows, columns)])
-        whole = ~np.array([np.isnan(item).any() for item in X])
-        assert not X[whole].missing
-        reference.same(d2ke.distance_matrix(X[whole], distance="dtw"), D[np.ix_(whole, whole)])
-
-
 def some_series(n=30):
     rng = np.random.default_rng(5)
     items = reference.draw_vectors(rng, rng.integers(3, 12, n).tolist(), 2)
@@ -164,14 +148,3 @@ def test_all_other_distances_refuse(distance):
         return
     with pytest.raises(ValueError, match=r"X\[1\] has nan at .*'dtw', missing='arow'"):
         d2ke.distance_matrix(packed(SOME), distance=distance, **reference.given(distance))
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda X: d2ke.Objects("strings", X.values[:, 0], X.offsets), TypeError, "strings"),
-    ],
-)
-def test_what_is_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call(packed(SOME))

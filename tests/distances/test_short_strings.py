@@ -4,8 +4,6 @@
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
-from hypothesis import strategies as st
 
 import d2ke
 from d2ke._ext import strings
@@ -13,28 +11,6 @@ from d2ke._ext import strings
 pytestmark = pytest.mark.usefixtures("isa")
 
 DISTANCES = {name: getattr(reference, name) for name in ("levenshtein", "osa", "indel")}
-LETTERS = [
-    chr(place) for place in [*range(97, 123), *range(0x400, 0x420), 0x6F22, 0x1F600]
-]  # beyond 8 and 16 bits
-
-
-@st.composite
-def lists_of_words(draw, longest):
-    """Two lists of words over 1 to 60 letters, some of them equal or nearly so."""
-    letters = LETTERS[-draw(st.integers(1, len(LETTERS))) :]
-    word = st.text(st.sampled_from(letters), max_size=longest)
-    X, Y = (draw(st.lists(word, min_size=1, max_size=6)) for _ in range(2))
-    return X, [*Y, X[0], X[-1][1:], X[0][::-1]]
-
-
-@pytest.mark.parametrize("longest", [8, 16, 20, 36])
-@pytest.mark.parametrize("name", DISTANCES)
-@given(data=st.data())
-def test_definition(name, longest, data):
-    X, Y = data.draw(lists_of_words(longest))
-    for columns in (Y, None):
-        D = d2ke.distance_matrix(X, columns, name)
-        np.testing.assert_array_equal(D, reference.matrix(DISTANCES[name], X, columns or X))
 
 
 @pytest.mark.parametrize("longest", [8, 14, 16, 20, 32, 40])

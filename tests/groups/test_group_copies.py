@@ -271,15 +271,3 @@ def test_equal_rows_that_do_not_match_teach_and_stay_together():
     found = d2ke.dedupe(names, radius=1, known=known)
     assert found.labels[:4].tolist() == [0] * 4
     assert found.weights.offset < plain.weights.offset
-
-
-@pytest.mark.parametrize(
-    ("known", "message"),
-    [
-        (([[0, 1], [0, 1]], [1, 0]), r"known\[1\] says that rows 0 and 1 do not .*known\[0\]"),
-        (([[3, 3], [0, 1]], [0, 1]), r"known\[0\] says that rows 3 and 3 .* they are one row"),
-    ],
-)
-def test_known_pairs_that_contradict_each_other(known, message):
-    with pytest.raises(ValueError, match=message):
-        d2ke.dedupe(["ab", "ac", "bd", "be", "bf"], radius=1, known=known)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import itertools
-from datetime import date
 
 import numpy as np
 import pytest
@@ -274,50 +273,6 @@ def test_factors_of_known_pairs_are_the_least_loss():
             other = best.copy()
             other[place] = max(0.0, other[place] + step) if place < 2 else other[place] + step
             assert loss(other) >= loss(best) - 1e-9
-
-
-@pytest.mark.parametrize(
-    ("known", "message"),
-    [
-        (([[0, 1]], [1]), "needs pairs that match, and pairs that do not"),
-        (([[0, 1], [1, 2]], [1]), "must say of each of the 2 pairs"),
-        (([[0, 9], [1, 2]], [1, 0]), r"known\[0\] is \[0, 9\], but there are 3 rows"),
-        (([0, 1], [1, 0]), "must have pairs of rows"),
-        (([[0, 1], [2]], [1, 0]), "must have two rows in each pair"),
-        (([], []), "needs pairs that match"),
-        (([[0, 1], [1, 2]], [1, 0.5]), "True or False; got 0.5 for pair 1"),
-    ],
-)
-def test_wrong_known_pairs(known, message):
-    with pytest.raises(ValueError, match=message):
-        d2ke.dedupe(["ab", "ac", "bd"], radius=1, known=known)
-
-
-@pytest.mark.parametrize(
-    ("X", "options", "message"),
-    [
-        (["ab"], {"known": ([[0.0, 1.0]], [1])}, r"known\[0\] must have the numbers of rows"),
-        (["ab"], {"known": [[0, 1]]}, r"known must be \(pairs, match\)"),
-        (["ab"], {"radius": {"a": 1}}, "radius must be a number, as X is a list"),
-        (
-            {"a": ["?", "!"]},
-            {"clean": ["punctuation"]},
-            r"X\['a'\] holds missing entries only after",
-        ),
-        (["ab"], {"distance": ("osa", 3)}, r"distance must be a distance or \(distance, dict\)"),
-        ({"a": [date(2024, 1, 5)]}, {}, r"X\['a'\] holds numbers"),
-    ],
-)
-def test_wrong_types(X, options, message):
-    with pytest.raises(TypeError, match=message):
-        d2ke.dedupe(X, **{"radius": 1} | options)
-
-
-def test_an_empty_list_is_named():
-    with pytest.raises(ValueError, match=r"^X is empty"):
-        d2ke.dedupe([], radius=1)
-    with pytest.raises(TypeError, match="left must be a table with columns, as right is"):
-        d2ke.link(["ab"], {"a": ["ab"]}, radius=1)
 
 
 def test_link_of_two_tables():

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random Warping Series by the authors' names, against plain loops and their stored results."""
 
-import _thread
-import signal
-import threading
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -330,24 +325,3 @@ def test_trust_region_of_values_beyond_all_scales_ends():
         F = scale * np.array([[1.0, 2.0], [3.0, -1.0]])
         w = trust_region.fit(F, np.array([1.0, -1.0]), 1e5, 0.1)
         assert w.shape == (2,)
-
-
-def test_ctrl_c_stops_a_search_within_a_second(gun_point):
-    # A process that was started in the background may have been told to ignore SIGINT.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    rng("default")
-    pressed = []
-
-    def press():
-        pressed.append(time.perf_counter())
-        _thread.interrupt_main()
-
-    timer = threading.Timer(0.4, press)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            rws_gridsearch_CV(gun_point, "Gun_Point")
-        assert time.perf_counter() - pressed[0] < 1
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, before)

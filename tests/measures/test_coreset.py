@@ -360,25 +360,6 @@ def test_halving_is_the_slow_one(monkeypatch):
     assert S.indices.tolist() == kept.tolist()
 
 
-# ---- what must be refused
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({}, TypeError, "give m or eps"),
-        ({"m": 3, "eps": 0.1}, TypeError, "not both"),
-        ({"m": 3, "method": "sorted"}, ValueError, "points on a line; these have 2 dimensions"),
-        ({"m": 3, "sigma": None}, TypeError, "needs sigma"),
-        ({"m": 3, "weights_p": np.zeros(10)}, ValueError, "total weight of P must be positive"),
-    ],
-)
-def test_bad_arguments(arguments, error, message):
-    P = np.random.default_rng(0).random((10, 2))
-    with pytest.raises(error, match=message):
-        d2ke.kernel_coreset(P, **({"sigma": 1.0} | arguments))
-
-
 # ---- the size that is verified
 
 

@@ -75,9 +75,3 @@ def test_users_kernel(drawn, block):
     )
     assert norm**2 == pytest.approx(max(wanted, 0), rel=1e-8, abs=1e-8)
     assert d2ke.kernel_distance(P, P, kernel=kernel) == 0.0
-
-
-def test_users_kernels_are_computed_exactly():
-    P, Q = np.random.default_rng(0).normal(size=(2, 40, 2))
-    with pytest.raises(ValueError, match='computed exactly; got method="rff"'):
-        d2ke.kernel_distance(P, Q, kernel=lambda X, Y: X @ Y.T, method="rff", eps=0.1)

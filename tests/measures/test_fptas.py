@@ -112,21 +112,3 @@ def test_exhaustive_in_space():
     Q = P @ some_rotation(rng, 3).T
     found = d2ke.kernel_align(P, Q, sigma=2.0, motion="rotation", method="fptas", eps=0.5)
     assert found.distance < 1e-5
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"eps": 1e-9}, "would try up to .* motions; use fewer points"),
-        ({"weights_q": [1.0, -1.0, 1.0]}, "needs weights >= 0; weights_q has"),
-    ],
-)
-def test_exhaustive_refuses(given, message):
-    P, Q = np.random.default_rng(0).standard_normal((2, 3, 3))
-    with pytest.raises(ValueError, match=message):
-        d2ke.kernel_align(P, Q, method="fptas", **({"sigma": 0.1, "eps": 0.1} | given))
-    with pytest.raises(ValueError, match="is for points, not"):
-        d2ke.kernel_align(d2ke.curve(P), d2ke.curve(Q), sigma=1.0, method="fptas", eps=0.1)
-    P, Q = np.random.default_rng(0).standard_normal((2, 3, 4))
-    with pytest.raises(ValueError, match="in 2 or 3 dimensions, not in 4"):
-        d2ke.kernel_align(P, Q, sigma=1.0, method="fptas", eps=0.1)

@@ -190,9 +190,6 @@ def test_weights_are_repetition(method):
     )
 
 
-# ---- threads, bits
-
-
 # ---- auto, information
 
 
@@ -265,24 +262,6 @@ def test_scales_far_from_one():
                 P * factor, Q * factor, sigma=1.5 * factor, method=method, **given
             )
             assert found == pytest.approx(D, abs=given.get("eps", 1e-12) * 5)
-
-
-# ---- bad input
-
-
-@pytest.mark.parametrize(
-    ("P", "Q", "given", "error", "message"),
-    [
-        (np.zeros((3, 0)), [1.0], {}, ValueError, "P has shape"),
-        ([0.0], [1.0], {"weights_q": ["a"]}, TypeError, "weights_q must hold real numbers"),
-        ([0.0], [1.0], {"weights_q": [1e200]}, ValueError, "the weights are too large"),
-        (np.eye(12), np.eye(12) * 9, {"method": "ifgt", "eps": 1e-3}, ValueError,
-         r'method="ifgt" would need .* features .* use method="dualtree"'),
-    ],
-)  # fmt: skip
-def test_bad_input(P, Q, given, error, message):
-    with pytest.raises(error, match=message):
-        d2ke.kernel_distance(P, Q, **({"sigma": 1.0} | given))
 
 
 @pytest.mark.parametrize("far", [1e160, 1e300])

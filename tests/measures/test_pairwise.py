@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
-from d2ke.measures import kernel_features, kernel_neighbors
+from d2ke.measures import kernel_neighbors
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -131,19 +131,3 @@ def test_equally_distant_sets_are_sorted_by_index(options):
             assert indices[i, : len(copies)].tolist() == copies.tolist()
             assert (distances[i, : len(copies)] == 0).all()
             assert len(set(indices[i])) == k
-
-
-@pytest.mark.parametrize(
-    ("call", "X", "options", "error", "message"),
-    [
-        (d2ke.kernel_distance_matrix, [[1.0]], {"eps": 0.1}, TypeError, "eps has no meaning"),
-        (d2ke.kernel_distance_matrix, d2ke.curve([[0, 0], [1, 1]]), {}, TypeError,
-         "X is one Measure"),
-        (kernel_features, np.ones((2, 3, 40)), {"eps": 1e-6, "method": "rff"}, ValueError,
-         "would need"),
-        (kernel_features, [[1.0]], {"n_features": 4, "method": "ifgt"}, ValueError, "needs eps"),
-    ],
-)  # fmt: skip
-def test_bad_sets(call, X, options, error, message):
-    with pytest.raises(error, match=message):
-        call(X, sigma=1, **options)

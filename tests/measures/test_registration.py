@@ -11,7 +11,6 @@ from reference import examples
 import d2ke
 from benchmarks import alignment as cases
 from d2ke.measures import (
-    measure,
     motion_search,
 )
 
@@ -215,28 +214,3 @@ def test_distances_that_are_not_exact(monkeypatch):
             assert gap <= near.bound * 1.5 + 1e-3 * exact.distance**2
         assert near.kappa == pytest.approx(exact.kappa, abs=3 * near.bound)
         assert near.bound > exact.bound
-
-
-# ---- bad input
-
-
-@pytest.mark.parametrize(
-    ("P", "Q", "given", "error", "message"),
-    [
-        ([0.0, 1.0], [0.0, 1.0], {}, ValueError, 'motion="rigid" needs at least 2 dimensions'),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"method": "fptas"}, TypeError, "needs eps"),
-        ([[0.0, 1.0]], [[1.0, 1.0]], {"weights_q": [1e200]}, ValueError, "too large"),
-    ],
-)  # fmt: skip
-def test_bad_input(P, Q, given, error, message):
-    with pytest.raises(error, match=message):
-        d2ke.kernel_align(P, Q, **({"sigma": 1.0} | given))
-
-
-def test_kinds_that_cannot_be_compared_or_turned():
-    corners = np.random.default_rng(0).random((4, 3))
-    with pytest.raises(TypeError, match="kind 'curve' but Q of kind 'points'"):
-        d2ke.kernel_align(d2ke.curve(corners), corners, sigma=1.0)
-    odd = measure.Measure(corners, np.ones((4, 2)), "curve")
-    with pytest.raises(ValueError, match="how they turn is not known"):
-        d2ke.kernel_align(odd, odd, sigma=1.0)

@@ -112,12 +112,6 @@ def test_meshes_in_any_dimension(seed, d, oriented):
     assert sampled.total == pytest.approx(m.total)
 
 
-def test_surfaces_of_other_dimensions_do_not_turn():
-    m = d2ke.mesh(np.eye(4), [[0, 1, 2], [1, 2, 3]])
-    with pytest.raises(ValueError, match="how they turn is not known"):
-        d2ke.kernel_align(m, m, sigma=1.0)
-
-
 def test_degenerate_shapes():
     flat = d2ke.mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2], [0, 0, 1]])
     assert flat.total == 0
@@ -128,13 +122,3 @@ def test_degenerate_shapes():
     assert np.isfinite(unoriented.vectors).all()
     with pytest.raises(ValueError, match=r"size 0\.0 cannot be sampled"):
         d2ke.curve([[1.0, 1.0], [1.0, 1.0]], n_samples=5)
-
-
-def test_bad_shapes():
-    square = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
-    with pytest.raises(ValueError, match=r"faces\[0, 2\] is -1"):
-        d2ke.mesh(square, [[0, 1, -1]])
-    with pytest.raises(ValueError, match="faces must have shape"):
-        d2ke.mesh(square, [[0, 1]])
-    with pytest.raises(ValueError, match="would need"):
-        d2ke.curve([[0, 0], [1, 1]], gap=1e-12)

@@ -124,8 +124,3 @@ def test_strings():
     test = d2ke.kernel_two_sample_test(X[:4], X[4:], kernel=kernel, sigma=None)
     assert test.p_value == pytest.approx(2 / 70)
     assert d2ke.measures.gram_two_sample_test(kernel(X, X), 4).p_value == test.p_value
-
-
-def test_wrong_input():
-    with pytest.raises(TypeError, match="P is a Measure"):
-        d2ke.kernel_two_sample_test(d2ke.curve([[0, 0], [1, 1]]), [[0.0, 0.0]])

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
 ROWS = {row.name: row for row in registry.DISTANCES}
 # Beside the parameters without a default, and the defaults.
 PARAMETERS = {
-    "dtw": [{"window": 2}, {"ground": "sqeuclidean"}],
+    "dtw": [{"window": 2}, {"ground": "sqeuclidean"}, {"ground": "manhattan"}],
     "msm": [{"independent": False}],
     "twe": [{"nu": 0.1, "window": 2}],
     "lcss": [{"epsilon": 0.4}],

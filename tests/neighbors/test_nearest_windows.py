@@ -183,16 +183,6 @@ def test_fewer_than_k_and_the_exclusion_zone():
     assert sorted(places.tolist()) == list(range(31))
 
 
-def test_refused():
-    x = [[1.0, 2, 3]]
-    with pytest.raises(ValueError, match="query has 4 values, more than any series of X"):
-        d2ke.nearest_windows(x, [1.0, 2, 3, 4])
-    with pytest.raises(TypeError, match="window goes with distance='dtw'"):
-        d2ke.nearest_windows(x, [1.0], window=3)
-    with pytest.raises(ValueError, match="X has values above"):
-        d2ke.nearest_windows([[1e301]], [1.0])
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("distance", ["euclidean", "dtw"])
 @pytest.mark.parametrize(("unit", "level"), [(1e-30, 0), (1, 0), (1e30, 0), (1, 1e6)])
