@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -111,15 +112,15 @@ class ReferenceObjects:
         deviation = np.sqrt(np.maximum(squares - mean**2, 0))
         signs = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(COLUMNS,)))
         deviation = (deviation + _VARIED) * np.sqrt(np.repeat(sizes, sizes))
-        kernels, ends = [], np.cumsum([0, *sizes.tolist()]).tolist()
-        for k, self_kernel in enumerate(block.self_kernel for block in blocks):
-            if self_kernel:
-                columns = slice(ends[k], ends[k + 1])
-                total = self_kernel - (mean[columns] ** 2).sum()
-                deviation[columns] = np.sqrt(max(total, _VARIED))
-                square = 1 / (len(sizes) * deviation[ends[k]] ** 2)
-                kernels.append((ends[k], ends[k + 1], self_kernel, square))
-        weights = signs.choice([-1.0, 1.0], R) / (deviation * np.sqrt(len(sizes)))
+        columns = list(pairwise(np.cumsum([0, *sizes]).tolist()))
+        kernels = []
+        for block, (first, end) in zip(blocks, columns, strict=True):
+            if block.self_kernel:
+                total = block.self_kernel - (mean[first:end] ** 2).sum()
+                deviation[first:end] = np.sqrt(max(total, _VARIED))
+                square = 1 / (len(blocks) * deviation[first] ** 2)
+                kernels.append((first, end, block.self_kernel, square))
+        weights = signs.choice([-1.0, 1.0], R) / (deviation * np.sqrt(len(blocks)))
         centre = (centre + mean).astype(np.float32)
         empty = np.empty(0)
         result = cls(
@@ -129,8 +130,8 @@ class ReferenceObjects:
         result = replace(result, rows=result.sums(F).astype(np.float16), lacking=result.lack(F))
         if kernels:
             F = np.hstack([
-                block.as_new(F[:, ends[k] : ends[k + 1]], indices)
-                for k, block in enumerate(blocks)
+                block.as_new(F[:, first:end], indices)
+                for block, (first, end) in zip(blocks, columns, strict=True)
             ])  # fmt: skip
         scores = result.nearest(
             result.sums(F).astype(np.float16).astype(np.float32), result.lack(F), n_threads, True
