@@ -24,7 +24,7 @@ from d2ke.models.labels import Labels
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column
 
-# Whatever training needs of single objects comes from a sample of so many rows, which the seed and
+# Random objects, gammas, units and shares come from one sample of so many rows, which the seed and
 # the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
 

@@ -59,7 +59,7 @@ class Calibration:
     values : ndarray, shape (m,)
         Codes of their classes, int64, or real targets, float64.
     scale : float
-        What decisions are multiplied with, >= 0; 1 over the temperature. 1 for a regression.
+        Factor of the decisions, >= 0; 1 over the temperature. 1 for a regression.
     offsets : ndarray of float64, shape (n_classes,)
         Added before the softmax; those of two classes are b and -b. Empty for a regression.
     """

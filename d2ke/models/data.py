@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The training objects: in memory, chunk by chunk, or as a sample.
 
-Training does two things with its rows. It takes a sample, in which everything about single objects
-is looked up, and it sums a function over chunks of all rows.
+Training does two things with its rows. It takes a sample, from which
+random objects, gammas, units and shares are estimated, and it sums a function over chunks of all
+rows.
 """
 
 from __future__ import annotations

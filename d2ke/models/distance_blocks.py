@@ -30,7 +30,7 @@ _ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but fo
 class Block(UnfittedBlock):
     """One D2KE kernel of a model: views, a distance, and a law of the random objects.
 
-    Its features are exp(-gamma_j d(v(x), omega_j)) for R random objects omega_j; gamma_j is 1 over
+    Its features are exp(-gamma_j d(v(x), omega_j)) / sqrt(R) for R random objects omega_j; gamma_j is 1 over
     the median distance of the training objects to omega_j. Blocks side by side are a sum of
     positive definite kernels.
 
@@ -211,11 +211,10 @@ class FittedBlock(FittedFeatures):
     gamma : ndarray of float64, shape (R,)
         One for each of them.
     sources : ndarray of int64, shape (R,), or None
-        The training object that each random object is or was cut from, where it must not be
-        compared with it; -1 for none.
+        The training object that each random object is or was cut from, if its feature must be
+        replaced in training; -1 for none.
     hidden : ndarray of float32, shape (R,), or None
-        The features of these training objects as if the random object that each of them is were
-        as far as the nearest other object.
+        The largest feature of any other training object in that column.
     own : ndarray of float32, shape (R,), or None
         The features of these training objects in training, see `d2ke.models.own_columns`.
     """

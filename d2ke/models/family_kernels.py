@@ -34,7 +34,8 @@ class FamilyScales(NamedTuple):
     unit : ndarray of float64, shape (R,)
         Deviations that features are divided by, not below the least ones.
     balanced : ndarray of float64, shape (R,)
-        Divisors of centred features that give the kernel of each family the mean 1 on its diagonal.
+        Divisors u_j of centred features that give the kernel of each family the mean 1 on its
+        diagonal, over the sample without weights.
     varying : dict of str to bool
         Whether the features of each family vary.
     """

@@ -45,7 +45,8 @@ class Features:
     scales : FamilyScales
         Of the sample's features.
     stretch : ndarray of float64, shape (R,)
-        Factors of the deviations that give each family its share of the kernel.
+        u_j / (d_j sqrt(R s_f)) for the units u_j of `FamilyScales.balanced`, deviations d_j and the
+        share s_f of the family. A `Scaling` by d_j stretch_j gives sqrt(s_f) (phi_j - mu_j) / u_j.
     unused_blocks : tuple of str
         Names of the blocks of families without a share.
     target_centre : ndarray of float64, shape (k,)
@@ -77,7 +78,7 @@ class Features:
 
     @property
     def sd(self) -> np.ndarray:
-        """Divisors of the sample's features that give each family its share."""
+        """Divisors of the sample's features, u_j / sqrt(R s_f)."""
         return self.scales.unit * self.stretch
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
@@ -91,8 +92,8 @@ class Features:
 class FittedBlocks(NamedTuple):
     """Blocks before and after they are fitted to a sample, and the features of the sample.
 
-    The sample has its near-copies, if these were looked for, and its labels those that decide, as
-    groups. `weights` are None until they are chosen.
+    If near-copies were looked for, the sample has them; if they decide, they are the groups of its
+    labels. `weights` are None until they are chosen.
     """
 
     blocks: Sequence[AnyBlock]
@@ -248,8 +249,14 @@ def choose_features(
             kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
         )
     features = Features(
-        fitted, scales, scales.balanced / (scales.unit * np.sqrt(len(share) * share)), unused,
-        labels.task.target_centre(labels.values), product_type(n, Z.shape[1]), reference,
-        own_columns, chosen.scores if len(Z) == n else None,
-    )  # fmt: skip
+        fitted,
+        scales,
+        stretch=scales.balanced / (scales.unit * np.sqrt(len(share) * share)),
+        unused_blocks=unused,
+        target_centre=labels.task.target_centre(labels.values),
+        dtype=product_type(n, Z.shape[1]),
+        reference=reference,
+        own_columns=own_columns,
+        scores=chosen.scores if len(Z) == n else None,
+    )
     return features, Z, decomposed

@@ -166,7 +166,7 @@ def choose_kernel_weights(
     labels : Labels
         Labels of the n objects.
     own_columns : OwnColumns
-        Of the n objects, which the scores leave out with them.
+        Of the n objects. Only `KernelWeights.scores` leaves them out with the objects.
     entropy : int
         Seed of the sample of objects that choose.
     max_rows : int
@@ -307,7 +307,7 @@ class _Stacking:
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
         """Return the kernel with these weights, perhaps one of the two that were used last.
 
-        Families without labels have some weight.
+        Unsupervised families together get 2 % if they would get nothing.
         """
         free = self.unsupervised
         if free.any() and not weights[free].any():

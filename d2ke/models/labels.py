@@ -33,7 +33,7 @@ class Labels:
     values : ndarray
         The labels as `Task.encode` returns them.
     weights : ndarray of float64 or None
-        What the squared errors of the objects count, above 0, with the mean 1 over all training
+        Weights of the squared errors of the objects, above 0, with the mean 1 over all training
         objects; None if all count the same.
     groups : ndarray of int64 or None
         Codes of groups, whose objects are left out together; None if each is left out alone.

@@ -97,8 +97,8 @@ class D2KEModel:
     sums : RidgeSums or None
         With ``keep_sums=True``, the sums of products of features that `d2ke_update` adds to.
     near_copies : NearCopies or None
-        Groups of near-copies among the training objects, and the accuracy with each object left
-        out alone; None if there are none, or groups were given.
+        Groups of near-copies among the training objects, and the accuracy by the rule that was not
+        used; None if there are none, or groups were given.
     channel_names : tuple of str, or None
         The names of the channels of vectors, where the training objects had them: new objects with
         names are matched by name.

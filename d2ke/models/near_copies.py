@@ -19,7 +19,7 @@ from d2ke.models.blocks import Groups
 from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.own_columns import OwnColumns
 
-_MOST = 0.8  # share of joined objects from which most are copies; of ordinary ones fewer are
+_MOST = 0.8  # least share of joined objects that means most are copies; of ordinary ones fewer are
 _HALF = 0.5  # share of objects with a copy from which groups decide
 _FEWEST = 3  # groups: without one of two, nothing is left to compare
 _FEW = 0.1  # least share of objects in groups
@@ -29,7 +29,7 @@ _DIGITS = 9  # of squared lengths, whose mean is 2: the rest is rounding
 
 @dataclass(frozen=True, eq=False)
 class NearCopies:
-    """Groups of near-copies among the training objects, and the accuracy of the other rule.
+    """Groups of near-copies among the training objects, and the accuracy by the rule not used.
 
     Attributes
     ----------

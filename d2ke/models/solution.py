@@ -138,8 +138,8 @@ def near_copies_of(
 ) -> NearCopies | None:
     """Return the near-copies of a sample with features Z, and the accuracy by the other rule.
 
-    Features that are computed from labels saw those of the group, or never see them, so models with
-    such features have no other accuracy.
+    Features that are computed from labels depend on the rule that was used, so the other accuracy
+    is nan for models with such features.
     """
     if sample.copies is None:
         return None

@@ -232,8 +232,8 @@ class Options:
 def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEModel:
     """Fit a ridge regression on standardised kernel features.
 
-    The kernel is K = sum_f s_f K_f over families f of blocks; the weights s_f and C minimise the
-    leave-one-out error.
+    The kernel is K = sum_f s_f K_f over families f of blocks. The weights s_f come from stacking
+    leave-one-out predictions of candidate kernels; C then minimises the leave-one-out error.
     """
     n, entropy, task = data.n, options.entropy, data.labels.task
     task.check_rows(n)
@@ -258,29 +258,30 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     clock.note("sample")
     kept = data.keep(features.blocks, Z, rows)
 
-    # The ridge for every C, and left-out scores: where near-copies decide, those of the sample.
-    by_sample = copies_decide or n == len(Z) <= features.R
-    from_sample = by_sample and n == len(Z)
+    # The ridge for every C. The sample scores its predictions where near-copies decide, or where it
+    # is all n <= R objects; otherwise a second pass over all objects does.
+    scored_by_sample = copies_decide or n == len(Z) <= features.R
+    solved_by_sample = scored_by_sample and n == len(Z)
     sums = costs = None
-    if by_sample:
-        scored = solution = solve_sample(features, Z, sample, entropy, decomposed)
+    if scored_by_sample:
+        scored_solution = solution = solve_sample(features, Z, sample, entropy, decomposed)
         scores = score_sample(features, solution, sample, entropy)
         costs = solution.costs if copies_decide else None
-    if options.keep_sums or not from_sample:
+    if options.keep_sums or not solved_by_sample:
         sums = data.sum(sum_products, features)
         clock.note("sums")
-        if not from_sample:
+        if not solved_by_sample:
             solution = solve(features, sums, Z, sample, entropy, costs)
-    if not by_sample:
-        scored, scores = solution, data.sum(score, features, solution, n, entropy)
-    near_copies = near_copies_of(features, scored, sample, scores, Z)
+    if not scored_by_sample:
+        scored_solution, scores = solution, data.sum(score, features, solution, n, entropy)
+    near_copies = near_copies_of(features, scored_solution, sample, scores, Z)
 
     # The model of the best C.
     best = scores.best()
     C = float(solution.costs[best])
-    if features.scores is not None:
+    if features.scores is not None:  # of thirds, with weights and C that the other two chose
         scores, best = features.scores, 0
-    accuracy, error = scores.accuracy(best)
+    accuracy, accuracy_error = scores.accuracy(best)
     model = D2KEModel(
         **vars(InputKind.of(sample.objects, features.blocks)),
         blocks=features.blocks,
@@ -290,7 +291,7 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         task=task,
         C=C,
         accuracy=accuracy,
-        accuracy_error=error,
+        accuracy_error=accuracy_error,
         largest_class=100.0 * data.largest_class / n,
         confusion=None if scores.confusion is None else scores.confusion[best],
         calibration=scores.calibration(best),
