@@ -76,8 +76,10 @@ def type_column(
 
 
 def _type(items: Any, name: str) -> Typed:
-    if isinstance(items, Column):
-        return _type_packed(items)
+    if isinstance(items, Column):  # of Records
+        use = "objects" if isinstance(items.values, Objects) else items.use or items.kind
+        values = items.values.tolist() if use == "categories" else items.values
+        return Typed(use, values, items.missing)
     if isinstance(items, Objects):
         return _typed("objects", items)
     if isinstance(items, np.ndarray):
@@ -112,15 +114,6 @@ def _with_gaps(typed: Typed, gaps: np.ndarray) -> Typed:
     rows, missing = np.flatnonzero(~gaps), gaps.copy()
     missing[rows[typed.missing]] = True
     return replace(typed, missing=missing, row=None if typed.row is None else int(rows[typed.row]))
-
-
-def _type_packed(column: Column) -> Typed:
-    """Type a column of Records."""
-    use = {"numbers": column.use or "numbers"}.get(column.kind, column.kind)
-    if isinstance(column.values, Objects):
-        use = "objects"
-    values = column.values.tolist() if use == "categories" else column.values
-    return Typed(use, values, column.missing)
 
 
 def _type_fields(items: Fields, needed: str) -> Typed:

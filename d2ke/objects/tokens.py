@@ -80,6 +80,7 @@ def decode(text: bytes) -> Any:
 def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the alphabet of all tokens of the items, and their indices in it."""
     numbers: dict[str | bytes, int] = {}
+    entries: list[bytes] = []
     codes = np.empty(total, dtype=np.int64)
     at = 0
     for i, item in enumerate(items):
@@ -89,12 +90,11 @@ def index_tokens(items: Iterable[Any], total: int, name: str) -> tuple[np.ndarra
             key = token if type(token) is str else encode(token, f"{name}[{i}][{j}]")
             code = numbers.get(key)
             if code is None:
-                encode(token, f"{name}[{i}][{j}]")
+                entries.append(encode(token, f"{name}[{i}][{j}]"))
                 code = numbers[key] = len(numbers)
             codes[at] = code
             at += 1
-    tokens: list[Any] = [encode(key, name) if type(key) is str else key for key in numbers]
-    alphabet = np.array(tokens, dtype=np.bytes_) if tokens else np.empty(0, "S1")
+    alphabet = np.array(entries, dtype=np.bytes_) if entries else np.empty(0, "S1")
     order = np.argsort(alphabet, kind="stable")
     return alphabet[order], np.argsort(order)[codes]
 
