@@ -67,6 +67,7 @@ CLUSTERS = d2ke.cdsk(points=POINTS, n_clusters=2)
 CURVE = d2ke.curve([[0, 0], [1, 1]])
 MAP = d2ke.measures.kernel_feature_map(SETS, sigma=1.0, n_features=8)
 STRUCT = matlab.train(Y, Z, "-s 2 -q")
+STREAM = matlab.RandStream(0)
 DOCUMENTS = {
     "X": [[[0.6, 1.0], [0.8, 0.0]], [[0.0], [1.0]]],
     "Y": [1, 2],
@@ -465,6 +466,24 @@ CASES = [
     (ValueError, ("X[0, 0]", "7"), matlab.svmtrain, [1, 2], [[7, 1, 0], [2, 0, 1]], "-t 4"),
     (ValueError, ("y[0]", "inf"), matlab.svmtrain, [INF, 1], [[1.0], [2.0]], "-t 0"),
     (ValueError, ("model", "'Parameters'"), matlab.svmpredict, Y, Z, {}),
+    (ValueError, ("y", "vector"), matlab.train, np.c_[Y, Y], Z),
+    (ValueError, ("y", "one class only, 3"), matlab.train, [3] * 4, Z),
+    (ValueError, ("-C", "solvers -s 0, 2 and 11"), matlab.train, Y, Z, "-s 1 -C -q"),
+    (ValueError, ("-p", "greater than 0"), matlab.train, Y, Z, "-s 11 -C -p 0 -q"),
+    (ValueError, ("-v", "at least 2"), matlab.train, Y, Z, "-s 2 -v 1"),
+    (ValueError, ("option", "'-x'"), matlab.predict, Y, Z, STRUCT, "-x"),
+    (ValueError, ("svmtrain", "must be one of"), matlab.svmpredict, Y, Z, STRUCT),
+    (ValueError, ("X", "the kernel of 1 training objects"), matlab.svmpredict, Y, np.c_[Y, Y],
+     matlab.svmtrain(Y, np.c_[[1, 2, 3, 4], K], "-t 4 -q")),
+    (ValueError, ("-b", "train it with -b 1 too"), matlab.svmpredict, Y, Z,
+     matlab.svmtrain(Y, Z, "-q"), "-b 1"),
+    (ValueError, "double", STREAM.rand, 2, "single"),
+    (ValueError, "two numbers or more", STREAM.rand, []),
+    (ValueError, ("in order", "1 and 0"), STREAM.randi, 0),
+    (ValueError, "625 numbers", setattr, STREAM, "State", np.zeros(3)),
+    (ValueError, "-1 to -1", setattr, STREAM, "State", np.full(625, -1)),
+    (ValueError, ("seed", "default, shuffle"), matlab.rng, "defualt"),
+    (ValueError, "it has no", matlab.rng, {"Seed": 1}),
     (ValueError, ("seed", "-1"), matlab.rng, -1),
     (ValueError, ("generator", "'v4'"), matlab.rng, 1, "v4"),
     (ValueError, ("limits", "(1, 2, 3)"), matlab.RandStream().randi, (1, 2, 3)),
@@ -486,6 +505,10 @@ CASES = [
      *DOCUMENT_FACTS, 1, 3),
     (ValueError, ("randdoc_scheme", "2"), matlab.wme_GenFea, DOCUMENTS, -1, 2, 1, 3, 1,
      *DOCUMENT_FACTS, 2),
+    (ValueError, ("gamma", "-1", "'a'"), matlab.wmd_dist, [[[1.0]]], [[1.0]], [[[1.0]]], [[1.0]],
+     "a"),
+    (ValueError, ("Data.Y", "3 labels", "2 documents"), matlab.wme_GenFea,
+     DOCUMENTS | {"Y": [1, 2, 3]}, -1, 2, 1, 3, 1, *DOCUMENT_FACTS),
     (TypeError, ("filename", "5"), matlab.libsvmread, 5),
     (ValueError, ("labels", "2", "(1, 1)"), matlab.libsvmwrite, "unused", [1, 2], [[1.0]]),
     (ValueError, ("X", "finite"), matlab.libsvmwrite, "unused", [1], [[NAN]]),

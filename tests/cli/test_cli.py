@@ -26,15 +26,28 @@ def command(*arguments):
 # ---------------------------------------------------------------- help, version, config
 
 
-def test_help(capsys):
-    done = command("--help")
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert {"demo", "train", "predict", "cluster", "config"} <= set(done.stdout.split())
-    with pytest.raises(SystemExit) as stop:
-        main(["--help"])
-    assert stop.value.code == 0
-    assert "demo" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("--help", ["demo", "train", "predict", "cluster", "config"]),
+        ("--version", [f"d2ke {d2ke.__version__}"]),
+        ("config", [d2ke.__version__, "OpenMP", "instruction", "threads"]),
+    ],
+)
+def test_what_a_word_shows(capsys, word, shown):
+    """Here and in a process of its own."""
+    done = command(word)
+    assert (done.returncode, done.stderr) == (0, "")
+    try:
+        status = main([word])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 0
+    out = capsys.readouterr().out
+    assert [text for text in shown if text not in out] == []
+    assert [line.split()[:1] for line in done.stdout.splitlines()] == [
+        line.split()[:1] for line in out.splitlines()
+    ]
 
 
 _LIGHT = """
@@ -54,28 +67,6 @@ def test_help_and_errors_of_options_need_no_libraries(words):
     done = subprocess.run([sys.executable, "-c", _LIGHT, *words], capture_output=True, text=True)
     assert done.returncode == (2 if "0" in words else 0)
     assert done.stderr.endswith("set()\n")
-
-
-def test_version(capsys):
-    done = command("--version")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"d2ke {d2ke.__version__}\n", "")
-    with pytest.raises(SystemExit) as stop:
-        main(["--version"])
-    assert stop.value.code == 0
-    assert capsys.readouterr().out == f"d2ke {d2ke.__version__}\n"
-
-
-def test_config(capsys):
-    done = command("config")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert main(["config"]) == 0
-    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
-    assert rows["d2ke"] == d2ke.__version__
-    assert {"d2ke", "OpenMP", "instruction", "threads"} <= set(rows)
-    assert list(rows) == [line.split()[0] for line in done.stdout.splitlines()]
-
-
-# ---------------------------------------------------------------- arguments
 
 
 # ---------------------------------------------------------------- missing things
@@ -107,17 +98,6 @@ def test_missing_packages(capsys, monkeypatch, tmp_path, package, arguments):
     assert 'pip install "d2ke[demo]"' in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == []
-
-
-def test_a_closed_pipe_ends_the_command_in_silence(monkeypatch, capsys):
-    parser = argparse.ArgumentParser(prog="d2ke")
-    parser.set_defaults(run=lambda _: print("text", flush=True))
-    reader, writer = os.pipe()
-    os.close(reader)
-    with open(writer, "w", encoding="utf-8") as stdout:
-        monkeypatch.setattr(sys, "stdout", stdout)
-        assert run_command(parser, []) == 141
-    assert capsys.readouterr().err == ""
 
 
 SHORT = """

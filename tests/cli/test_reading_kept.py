@@ -11,32 +11,30 @@ from scipy.io import savemat
 from d2ke.cli.main import main
 from d2ke.models.persistence import load_model
 
-RNG = np.random.default_rng(0)
-
 
 def uniprot(folder, name, n):
-    lines = []
+    rng, lines = np.random.default_rng(n), []
     for i in range(n):
-        word = "".join(RNG.choice(list(("ACDE", "FGHI")[i % 2]), 20))
+        word = "".join(rng.choice(list(("ACDE", "FGHI")[i % 2]), 20))
         lines.append(f">sp|P{i}|X{i}_HUMAN a OS={('man', 'ape')[i % 2]} OX=96\n{word}\n")
     (folder / name).write_text("".join(lines), "utf-8")
     return folder / name
 
 
 def squares(folder, name, n, key="X"):
-    cell = np.empty((1, n), object)
+    rng, cell = np.random.default_rng(n), np.empty((1, n), object)
     for i in range(n):
         cell[0, i] = np.column_stack(
-            [(i % 2) * np.arange(4), np.zeros(4), *(0.1 * RNG.standard_normal((2, 4)))]
+            [(i % 2) * np.arange(4), np.zeros(4), *(0.1 * rng.standard_normal((2, 4)))]
         )
     savemat(folder / name, {key: cell, "y": np.arange(n) % 2})
     return folder / name
 
 
 def wide(folder, name, n, gaps=False):
-    rows = [",".join(f"t{t}" for t in range(8)) + ",kind"]
+    rng, rows = np.random.default_rng(n), [",".join(f"t{t}" for t in range(8)) + ",kind"]
     for i in range(n):
-        values = (i % 2) * np.arange(8) + 0.1 * RNG.standard_normal(8)
+        values = (i % 2) * np.arange(8) + 0.1 * rng.standard_normal(8)
         fields = list(map(str, values))
         if gaps and i % 3 == 0:
             fields[4] = ""
@@ -66,13 +64,13 @@ def test_the_pattern_of_labels(tmp_path, capsys):
 @pytest.mark.parametrize("option", ["--no-channels-first", "--channels-first", None])
 def test_the_axis_of_the_channels(tmp_path, capsys, option):
     options = [] if option is None else [option]
-    train(capsys, tmp_path, squares(tmp_path, "a.mat", 40), *options)
+    train(capsys, tmp_path, squares(tmp_path, "a.mat", 80), *options)
     first = option != "--no-channels-first"
     assert load_model(tmp_path / "m.h5").columns["how"] == {
         "format": ".mat",
         "channels_first": first,
     }
-    new = squares(tmp_path, "b.mat", 10)
+    new = squares(tmp_path, "b.mat", 30)
     assert accuracy(capsys, tmp_path, new) >= 80
     other = "--no-channels-first" if first else "--channels-first"
     error = refused(capsys, "predict", tmp_path / "m.h5", new, other, "--out", tmp_path / "p.csv")

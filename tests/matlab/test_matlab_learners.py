@@ -140,28 +140,6 @@ def test_models_survive_a_mat_file(tmp_path):
             np.testing.assert_array_equal(ours, stored)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda y, X: train(np.hstack([y, y]), X), "y must be a vector"),
-        (lambda y, X: train(0 * y + 3, X), "y holds one class only, 3"),
-        (lambda y, X: svmpredict(y, X, train(y, X, "-s 2 -q")), "must be one of svmtrain"),
-        (
-            lambda y, X: svmpredict(y, np.c_[y, y], svmtrain(y, numbered(X @ X.T), "-t 4 -q")),
-            "X has the kernel of 1 training objects, but the model uses training object",
-        ),
-        (lambda y, X: svmpredict(y, X, svmtrain(y, X, "-q"), "-b 1"), "train it with -b 1 too"),
-        (lambda y, X: train(y, X, "-s 1 -C -q"), "-C is for the solvers -s 0, 2 and 11"),
-        (lambda y, X: train(y, X, "-s 11 -C -p 0 -q"), "option -p must be greater than 0"),
-        (lambda y, X: train(y, X, "-s 2 -v 1"), "option -v must be at least 2"),
-        (lambda y, X: predict(y, X, train(y, X, "-s 2 -q"), "-x"), "'-x', which is not an option"),
-    ],
-)
-def test_errors(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(*problem([2, 7]))
-
-
 def test_sparse_features_may_lack_their_last_columns():
     y, X = problem([3, 1, 2])
     X[:, 3] = 0

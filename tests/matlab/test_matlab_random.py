@@ -212,23 +212,6 @@ def test_there_is_no_stream_before_rng(monkeypatch):
     assert rng("default") is None
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: RandStream(0).rand(2, "single"), ValueError, "must be one of double"),
-        (lambda: RandStream(0).rand([]), ValueError, "needs two numbers or more"),
-        (lambda: RandStream(0).randi(0), ValueError, "in order.*got 1 and 0"),
-        (lambda: rng("defualt"), ValueError, "seed must be one of default, shuffle"),
-        (lambda: rng({"Seed": 1}), ValueError, "it has no"),
-        (lambda: setattr(RandStream(0), "State", np.zeros(3)), ValueError, "625 numbers"),
-        (lambda: setattr(RandStream(0), "State", np.full(625, -1)), ValueError, "got -1 to -1"),
-    ],
-)
-def test_errors(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
 @given(SEEDS, st.integers(1, 4), st.integers(1, 5), st.integers(0, 20))
 def test_random_series_are_those_of_a_matlab_loop(seed, channels, shortest, more):
     drawn = d2ke.samplers.random_series(

@@ -105,12 +105,3 @@ def test_features_equal_the_naive_computation(scheme, gamma):
             expected = np.exp(-gamma * expected)
         np.testing.assert_allclose(table[:, 1:], expected / np.sqrt(6), rtol=1e-7)
     assert "user_test_emd_time" in Runtime
-
-
-def test_errors():
-    data = collection()
-    statistics = wme_GenFea_preproc(data)
-    with pytest.raises(ValueError, match=r"gamma must be -1 .* got 'a'"):
-        wmd_dist([[[1.0]]], [[1.0]], [[[1.0]]], [[1.0]], "a")
-    with pytest.raises(ValueError, match=r"Data\.Y has 2 labels, but Data.X 12 documents"):
-        wme_GenFea(data | {"Y": [1, 2]}, -1, 6, 2, 4, 1, *statistics)
