@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of training objects that are themselves random objects: their own columns.
 
-The feature of an object at itself is 1 / sqrt(R), which no new object has, so a model must not learn
-from it. With the feature of the nearest other object instead, it is *hidden*, and the model loses
-the label of the random object, which new objects near it need. So training raises it to
+The feature of an object at itself is 1 / sqrt(R), which no new object has, so a model must not
+learn from it. With the feature of the nearest other object instead, it is *hidden*, and the model
+loses the label of the random object, which new objects near it need. So training raises it to
 m / (2 sqrt(n)) deviations above the mean of the column, where m is the number of such columns in
 the block, but at most to 1 / sqrt(R). If all n objects are random objects, the raised features add
 at most a quarter to the kernel of an object with itself, which is 1 on average. If few objects are,

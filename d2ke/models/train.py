@@ -99,7 +99,7 @@ def d2ke_train(
         4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for
         sets and as many for centred ones, and 512 for a Python function; for each column of
         records, which share a given R. By default, models of more than 4096 objects have at most
-        4096. Besides, strings have features of their pieces: one for each training string, 1024
+        4096. Besides, strings have features of their pieces: one for each training string, 2048
         for more than 4096, or a score for each class of many strings. If pieces carry most of the
         signal, fewer random objects are drawn, and so are whole series where windows do.
     strands : {"one", "both"}

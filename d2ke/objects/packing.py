@@ -265,17 +265,18 @@ def _masses(weights: Any, lengths: Any = None) -> Objects:
 
 def read_items(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read items by the reader of their container; what has none is listed."""
+    if isinstance(items, (list, tuple)):
+        return read_sequence(items, layout, name, kind)
     if isinstance(items, np.ndarray):
         return read_array(items, layout, name, kind)
     if is_xarray(items):
         return read_xarray(items, layout, name, kind)
     column = read_column(items, name)
-    if column is not None:
-        if not layout.channels_first and layout.lengths is None:
-            return read_chunks(column, layout, name, kind)
-        items = column.to_pylist()
-    listed = items if isinstance(items, (list, tuple)) else list_of(name, items)
-    return read_sequence(listed, layout, name, kind)
+    if column is None:
+        return read_sequence(list_of(name, items), layout, name, kind)
+    if layout.channels_first or layout.lengths is not None:
+        return read_sequence(column.to_pylist(), layout, name, kind)
+    return read_chunks(column, layout, name, kind)
 
 
 def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
