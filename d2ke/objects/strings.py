@@ -96,6 +96,16 @@ def _integers(item: Any, i: int, name: str) -> NDArray[np.int64]:
 
 def index_letters(symbols: NDArray[Any], offsets: NDArray[np.int64], letters: str) -> Objects:
     """Pack strings end to end: each letter becomes its index among the different ones."""
+    if symbols.dtype == np.uint8:  # a third of the time of the table below
+        text = symbols.tobytes()
+        distinct = bytes(set(text[:_SMALL_TABLE]))
+        while rest := text.translate(None, distinct):
+            distinct += bytes(set(rest[:_SMALL_TABLE]))
+        distinct = bytes(sorted(distinct))
+        table = bytes.maketrans(distinct, bytes(range(len(distinct))))
+        codes = np.frombuffer(text.translate(table), np.uint8)
+        alphabet = np.frombuffer(distinct, np.uint8).astype(np.int64)
+        return from_owned("strings", codes, offsets, alphabet, letters)
     lowest = int(symbols.min(initial=0))
     span = int(symbols.max(initial=0)) - lowest + 1
     if span > max(_SMALL_TABLE, len(symbols)):
