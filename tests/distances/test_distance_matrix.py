@@ -58,10 +58,10 @@ def test_reference(isa, name, dtype):
 
 
 def with_gaps(objects):
-    """Leave out a number of every third series."""
+    """Leave out a number of every third series of several vectors."""
     items = [np.array(item) for item in objects]
     for item in items[::3]:
-        item[len(item) // 2, 0] = np.nan
+        item[1 : len(item) // 2 + 1, 0] = np.nan
     return d2ke.pack(items, channels_first=False, missing=True)
 
 
