@@ -70,8 +70,8 @@ def with_gaps(objects):
     ("name", "dtype", "params"),
     [
         *((name, dtype, {}) for name, dtype in CASES),
-        *(("dtw", dtype, {"missing": "arow"}) for dtype in (np.float64, np.float32)),
         *(("levenshtein", np.float64, {"mode": mode}) for mode in ("prefix", "infix")),
+        *(("dtw", dtype, {"missing": "arow"}) for dtype in (np.float64, np.float32)),
     ],
 )
 def test_same_bits_for_any_threads_and_chunks(isa, name, dtype, params):
