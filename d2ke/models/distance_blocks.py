@@ -30,9 +30,9 @@ _ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but fo
 class Block(UnfittedBlock):
     """One D2KE kernel of a model: views, a distance, and a law of the random objects.
 
-    Its features are exp(-gamma_j d(v(x), omega_j)) / sqrt(R) for R random objects omega_j; gamma_j is 1 over
-    the median distance of the training objects to omega_j. Blocks side by side are a sum of
-    positive definite kernels.
+    Its features are exp(-gamma_j d(v(x), omega_j)) / sqrt(R) for R random objects omega_j; gamma_j
+    is 1 over the median distance of the training objects to omega_j. Blocks side by side are a sum
+    of positive definite kernels.
 
     Attributes
     ----------
