@@ -113,14 +113,14 @@ class ModelRequest:
         return self.R or max(map(attrgetter("R"), self.blocks or ()), default=0)
 
 
-def packed(X: Any, request: ModelRequest, y: Any) -> tuple[Any, ModelRequest]:
-    """Pack objects or records that the distances can compare; return them, and the request."""
+def packed(X: Any, request: ModelRequest, y: Any) -> Any:
+    """Pack objects or records that the distances can compare."""
     if not is_table(X):
         refuse_swapped(y, X)
         objects = packed_objects(X, request.distances)
         if isinstance(objects, Objects):
             check_strands("X", objects, request.strands)
-        return objects, request
+        return objects
     records = pack_records(X, name="X")
     if not len(records):
         raise ArgumentError("X", "is empty; at least two labelled records are needed")
@@ -132,7 +132,7 @@ def packed(X: Any, request: ModelRequest, y: Any) -> tuple[Any, ModelRequest]:
         records = Records(held, records.ids)
     check_training_columns(records)
     column_requests(records, request)
-    return records, request
+    return records
 
 
 def packed_objects(X: Any, distances: Sequence[Any], name: str = "X") -> Any:
@@ -325,22 +325,18 @@ def _registered(blocks: Sequence[Any]) -> list[Distance]:
     return [BY_NAME.get(name, BY_NAME["dtw"]) for name in names]
 
 
-def input_kinds(X: Any, blocks: Sequence[Any]) -> dict[str, InputKind]:
-    """Return the kind of each column of records; nothing for objects of one kind."""
+def input_fields(X: Any, blocks: Sequence[Any]) -> dict[str, Any]:
+    """Return what a model keeps of the kind of its objects, as fields of `D2KEModel`."""
+    kind = vars(InputKind.of(X, blocks))
     if not isinstance(X, Records):
-        return {}
-    return {
+        return kind
+    inputs = {
         name: InputKind.of(column, [block for block in blocks if block.column == name])
         for name, column in X.columns.items()
     }
-
-
-def columns_of_records(X: Any) -> dict[str, Any]:
-    """Return the names of columns and the uses of numbers, as a model keeps them."""
-    if not isinstance(X, Records):
-        return {}
     uses = {name: column.use for name, column in X.columns.items() if column.use in NOTES}
-    return {"objects": list(X), **({"uses": uses} if uses else {})}
+    columns = {"objects": list(X), **({"uses": uses} if uses else {})}
+    return {**kind, "inputs": inputs, "columns": columns}
 
 
 def check_records(

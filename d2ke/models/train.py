@@ -20,14 +20,7 @@ from d2ke.models.blocks import AnyBlock, entropy_of, sample_rows, take
 from d2ke.models.data import InMemory, TrainingData
 from d2ke.models.features import choose_features, draw
 from d2ke.models.hinge import better_by_hinge
-from d2ke.models.inputs import (
-    InputKind,
-    ModelRequest,
-    check_size,
-    columns_of_records,
-    input_kinds,
-    packed,
-)
+from d2ke.models.inputs import ModelRequest, check_size, input_fields, packed
 from d2ke.models.labels import read_labels, sample_weights, without_none
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import choose_blocks, feature_limit
@@ -204,7 +197,8 @@ def d2ke_train(
     filled: dict[str, Any] = {}
     if missing is not None:
         X, filled = fill_missing(X, "X")
-    objects, request = packed(X, ModelRequest.of(blocks, distance, R, params, strands), y)
+    request = ModelRequest.of(blocks, distance, R, params, strands)
+    objects = packed(X, request, y)
     if sample_weight is not None:
         y, objects, sample_weight, groups = _with_weight(y, objects, sample_weight, groups)
     labels = read_labels(y, task)
@@ -283,7 +277,7 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         scores, best = features.scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
     model = D2KEModel(
-        **vars(InputKind.of(sample.objects, features.blocks)),
+        **input_fields(sample.objects, features.blocks),
         blocks=features.blocks,
         scaling=solution.scaling,
         deviation=features.scales.deviation / (features.sd * np.sqrt(features.R)),
@@ -299,8 +293,6 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         unused_blocks=features.unused_blocks,
         n_train=n,
         seconds=clock.seconds,
-        inputs=input_kinds(sample.objects, features.blocks),
-        columns=columns_of_records(sample.objects),
         sums=sums if options.keep_sums else None,
         near_copies=near_copies,
     )
