@@ -79,7 +79,8 @@ def plain(array: Any) -> Any:
     """Return an array with its values written out: no dictionary, no view of bytes."""
     pa = pyarrow("an Arrow column")
     if isinstance(array, pa.ChunkedArray):
-        return pa.chunked_array(list(map(plain, array.chunks)))
+        chunks = array.chunks or [pa.nulls(0, array.type)]
+        return pa.chunked_array(list(map(plain, chunks)))
     types = pa.types
     if types.is_dictionary(array.type):
         values = plain(array.dictionary)
