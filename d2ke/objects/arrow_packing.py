@@ -71,13 +71,18 @@ def read_chunks(column: Any, layout: Layout, name: str, kind: str | None) -> Obj
 def _read_text(array: Any, letters: str, name: str) -> Objects:
     array = array.cast(pyarrow("an Arrow column").large_binary())
     array.validate(full=True)  # offsets of a damaged file may point anywhere
+    if hasattr(array, "chunks"):
+        array = array.combine_chunks()
+    offsets = np.frombuffer(array.buffers()[1], np.int64)[array.offset :][: len(array) + 1]
+    text = np.frombuffer(array.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+    if letters == "bytes" or not (text & 128).any():  # ASCII: a letter is a byte
+        return index_letters(text, offsets - offsets[0], letters)
     items = np.asarray(array).tolist()
-    if letters == "str":
-        for i, text in enumerate(items):
-            try:
-                items[i] = text.decode()
-            except UnicodeDecodeError:
-                raise ArgumentError(name, "is not valid UTF-8 text", i) from None
+    for i, item in enumerate(items):
+        try:
+            items[i] = item.decode()
+        except UnicodeDecodeError:
+            raise ArgumentError(name, "is not valid UTF-8 text", i) from None
     return read_texts(items, letters)
 
 
