@@ -31,6 +31,7 @@ from .discriminative.similarity_machine import (
 )
 from .distances.alignment.align import align as align
 from .distances.matrix import distance_matrix as distance_matrix
+from .distances.registry import add_kind as add_kind
 from .distances.registry import distance_names as distance_names
 from .embedding.features import d2ke_embed as d2ke_embed
 from .embedding.features import d2ke_features as d2ke_features

@@ -97,8 +97,8 @@ def write_report(
 
 def _is_drawn(why: Explanation) -> bool:
     """Return whether an explanation has parts that can be seen in a picture."""
-    kind = getattr(why.x, "kind", "")
-    small = kind in ("strings", "sets") and why.x.lengths[0] <= _LONGEST
+    base = getattr(why.x, "base", "")
+    small = base in ("strings", "sets") and why.x.lengths[0] <= _LONGEST
     return bool(why.columns or small or why.windows)
 
 

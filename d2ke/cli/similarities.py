@@ -139,7 +139,7 @@ def _of_objects(options: argparse.Namespace, session: Session) -> Similarities:
     labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)
     if labels is not None and labels.dtype.kind == "U" and (labels == "").any():
         labels = labels_of_text(labels)
-    if X.kind == "series":
+    if X.base == "series":
         (X,) = standardize(X)
     row, asked = find_distance(distance), (options.R, options.save_features) != (None, None)
     if len(X) <= _DENSE and not asked and row.is_symmetric(check_parameters(row, parameters)):

@@ -90,7 +90,7 @@ class Columns:
         same = x.kind == y.kind and x.letters == y.letters and x.dim == y.dim
         if not same or x.channel_names != y.channel_names or x.lengths.min() < self._shortest:
             return None
-        if x.kind == "strings":
+        if x.has_letters:
             codes = _codes_of(y.alphabet, x.alphabet)[x.values]
             return strings.with_rows(self._kernel, codes, x.offsets)
         if x.dtype != y.dtype or x.missing:

@@ -31,7 +31,7 @@ def objects_digest(objects: Objects) -> str:
     head = (objects.kind, objects.letters, len(objects), objects.dim, objects.channel_names)
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
-    if objects.kind == "strings":
+    if objects.has_letters:
         symbols = _symbols(objects)
         for start in range(0, len(objects.values), _RUN):
             digest.update(symbols[objects.values[start : start + _RUN]])

@@ -28,6 +28,7 @@ from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.shapelets import Shapelet, Shapelets
 from d2ke.models.views import apply_views
 from d2ke.objects.container import Objects
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.packing import pack
 from d2ke.objects.records import Records
 
@@ -346,7 +347,8 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
     elif not isinstance(x, Objects):
         # Integers are letters if they were letters in training.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
-        first = None if model.kind == "strings" else False
+        kind = model.kind if KINDS[model.kind].read is not None else kind
+        first = None if model.alphabet is not None else False
         gaps = bool(model.missing)
         objects = pack([x], kind=kind, channels_first=first, missing=gaps, name="x")
     objects = model.check_objects(objects, "allow")
@@ -523,7 +525,7 @@ def _seen_series(views: Sequence[_View]) -> dict[str, tuple[FittedBlock, np.ndar
     found = {}
     for view in views:
         block, x = view.block, view.x
-        if isinstance(block, FittedBlock) and isinstance(x, Objects) and x.kind == "series":
+        if isinstance(block, FittedBlock) and isinstance(x, Objects) and x.base == "series":
             viewed = apply_views(block.views, x)
             if isinstance(viewed, Objects) and isinstance(block.omega, Objects):
                 found[block.name] = block, np.array(viewed[0])
@@ -539,7 +541,7 @@ def _record(x: Any, model: D2KEModel) -> Any:
     columns: dict[str, Any] = {name: [entry] for name, entry in x.items()}
     for name in columns.keys() & model.inputs.keys():
         if isinstance(x[name], np.ndarray):
-            is_text = model.inputs[name].kind == "strings"
+            is_text = model.inputs[name].alphabet is not None
             kind, first = ("strings", None) if is_text else (None, False)
             columns[name] = pack([x[name]], kind=kind, channels_first=first, name=f"x[{name!r}]")
     return columns
@@ -559,9 +561,11 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
     """Return whether x can only be several objects, or a list of one."""
     if isinstance(x, Objects):
         return len(x) != 1
-    if model.kind == "any" or not isinstance(x, (list, tuple, np.ndarray)) or not len(x):
+    if model.kind == "any" or KINDS[model.kind].read is not None:
         return False
-    if model.kind == "strings":
+    if not isinstance(x, (list, tuple, np.ndarray)) or not len(x):
+        return False
+    if model.alphabet is not None:
         is_letters = model.letters in ("str", "bytes")
         return isinstance(x[0], (str, bytes) if is_letters else (list, np.ndarray))
     try:

@@ -25,9 +25,9 @@ def part_shares(model: D2KEModel, x: Objects, place: int, sign: float) -> np.nda
     width = max(1, -(-n // _MOST))
     starts = np.arange(0, n, width)
     sizes = np.minimum(starts + width, n) - starts
-    if len(starts) == 1 and x.kind == "sets":  # nothing is left without them
+    if len(starts) == 1 and x.base == "sets":  # nothing is left without them
         return np.full(n, sign * float(_decisions(model, x, place)[0]) / n)
-    if x.kind == "sets":
+    if x.base == "sets":
         changed = _without_vectors(x, starts, width)
     else:
         changed = _without_letters(model, x, starts, width)

@@ -86,7 +86,7 @@ class ComparedColumn:
         rows = np.searchsorted(self.x.rows, i[there])
         columns = np.searchsorted(self.y.rows, j[there])
         x, y = self.pairs.x, self.pairs.y
-        cheap = isinstance(x, Objects) and x.kind == "strings"
+        cheap = isinstance(x, Objects) and x.has_letters
         starts = (
             np.arange(0, len(there), _BLOCK) if cheap else np.unique(rows, return_index=True)[1]
         )

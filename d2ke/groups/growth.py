@@ -51,7 +51,7 @@ def grow(
     n = pairs.shape[0]
     if n == 1:
         return
-    if isinstance(pairs.x, Objects) and pairs.x.kind == "strings" and n >= _FEW_STRINGS:
+    if isinstance(pairs.x, Objects) and pairs.x.has_letters and n >= _FEW_STRINGS:
         # With short strings, one row takes as long as a hundred.
         reach = np.full(n, 0.0)
         if strings.applies(search) and not string_costs.normalized(pairs):

@@ -23,7 +23,8 @@ from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.compatibility import check_missing
-from d2ke.objects.container import OBJECT_KINDS, of_kind
+from d2ke.objects.container import of_kind
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.record_packing import fill_missing
 from d2ke.objects.tables import Table, arrow_index, check_lengths, columns_of, index_level, is_table
 
@@ -245,7 +246,7 @@ def read_file(
     format hold, too.
     """
     if kind is not None:
-        choice("kind", kind, OBJECT_KINDS)
+        choice("kind", kind, KINDS)
     suffix = _format_of(file)
     _check(columns, how, suffix)
     form = _FORMS.get(suffix, suffix)

@@ -271,7 +271,7 @@ class InputKind:
             return cls("any")
         compared = {row.kind for row in _registered(blocks)}
         kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
-        channels = 0 if X.kind == "strings" else X.dim
+        channels = 0 if X.has_letters else X.dim
         return cls(kind, channels, X.alphabet, X.letters, X.channel_names)
 
     def check(
@@ -295,7 +295,7 @@ class InputKind:
                 name, f"holds {objects.kind}, but the model was trained on {self.kind}"
             )
         objects = in_order(taken, self.channel_names, name, "the training data")
-        if self.kind != "strings":
+        if self.alphabet is None:
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.
                 alone = isinstance(items, np.ndarray) and items.ndim == 2

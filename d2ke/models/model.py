@@ -23,6 +23,7 @@ from d2ke.models.near_copies import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.summary import as_html, as_text
 from d2ke.models.tasks import Task
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import fill_missing
 from d2ke.objects.values import list_of
@@ -242,7 +243,9 @@ class D2KEModel:
             uses = self.columns.get("uses", {})
             return check_records(X, self.inputs, self.blocks, refuse, uses)
         kind = InputKind(self.kind, self.channels, self.alphabet, self.letters, self.channel_names)
-        return kind.check("X", as_objects("X", X), X, self.blocks, refuse)
+        read = KINDS[self.kind].read  # of a kind that the user added
+        objects = as_objects("X", X, self.kind if read is not None else None)
+        return kind.check("X", objects, X, self.blocks, refuse)
 
     def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return scaled features of checked objects, float32 of shape (n, R).

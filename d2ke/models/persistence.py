@@ -48,6 +48,7 @@ from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.objects.container import Objects, check_channel_names, of_kind
 from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
+from d2ke.objects.kinds import find_kind
 
 _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
@@ -331,5 +332,6 @@ def _check(model: D2KEModel) -> None:
     for kind in kinds:
         if kind.channel_names is not None:
             check_channel_names(kind.channel_names, kind.channels)
-    if (model.alphabet is None) != (model.kind != "strings"):
+    has_letters = model.kind not in ("records", "any") and find_kind(model.kind).base == "strings"
+    if (model.alphabet is not None) != has_letters:
         raise ValueError("an alphabet goes with strings")

@@ -123,7 +123,7 @@ def predict_objects(
         functions.append(partial(model.p_values, n_threads=n_threads))
     decisions, *p = model.map_features(objects, functions, n_threads, progress)
     predicted = model.task.predict(decisions)
-    empty = np.flatnonzero(objects.lengths == 0) if model.kind == "strings" else np.empty(0)
+    empty = np.flatnonzero(objects.lengths == 0) if model.alphabet is not None else np.empty(0)
     if len(empty):
         warn(
             f"X[{empty[0]}] is an empty string, one of {len(empty)}; all of them get "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The default blocks of each kind of objects: one fixed table for all data of a kind.
 
-A new kind of objects is a function here and a row in `_RECIPES`; a new block of a kind is a row of
-the kind's table. docs/models.md and benchmarks/README.md have the measurements that the sizes
+A kind of `add_kind` has the recipe of the kind that its distance compares. A new block is a row of
+a kind's table. docs/models.md and benchmarks/README.md have the measurements that the sizes
 rest on.
 """
 
@@ -248,10 +248,10 @@ def _one_recipe(
         return (
             Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
         )
-    if distance is None and X.kind == "series" and not parameters:
+    row = find_distance(usual_distance(X.kind) if distance is None else distance)
+    if distance is None and row.name == "dtw" and not parameters:
         # Of few series, features cost little.
         return _series_and_windows(X, R or (17000 if n <= 4000 else 4000))
-    row = find_distance(usual_distance(X.kind) if distance is None else distance)
     return _RECIPES[row.kind](X, row.name, parameters, R, n)
 
 
@@ -394,7 +394,7 @@ def _record_blocks(sample: Records, request: ModelRequest, n: int) -> tuple[AnyB
         if request.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
-        if beside_bags and values.kind == "sets" and len(wanted.distances) == 1:
+        if beside_bags and values.base == "sets" and len(wanted.distances) == 1:
             distance = wanted.distances[0] or usual_distance("sets")
             size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
             blocks: Sequence[Block] = _set_blocks(_SETS_OF_NODES, distance, {}, size, "sets")

@@ -56,9 +56,9 @@ def title(model: Any) -> str:
 
 def objects(model: Any) -> list[str]:
     """Return a line about the objects, if they are of one kind."""
-    if model.kind == "strings":
+    if model.alphabet is not None:
         unit = "words" if model.letters == "token" else "letters"
-        return [f"strings over {len(model.alphabet)} {unit}"]
+        return [f"{model.kind} over {len(model.alphabet)} {unit}"]
     return [f"{model.kind}: {_ORDER[model.kind]}"] if model.kind in _ORDER else []
 
 

@@ -283,7 +283,7 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     ['^abc$']
     """
     objects = as_objects("X", X)
-    if objects.kind != "strings":
+    if not objects.has_letters:
         raise TypeError(f"mark_ends is for strings, got {objects!r}")
     if begin is None or end is None:
         free = _marks(objects)
@@ -325,7 +325,7 @@ def _marks(objects: Objects) -> dict[str, Any]:
 
 def _vectors(name: str, X: Any) -> Objects:
     objects = as_objects("X", X)
-    if objects.kind == "strings":
+    if objects.has_letters:
         raise ArgumentTypeError(name, f"is for series and sets of vectors, got {objects!r}")
     return objects
 

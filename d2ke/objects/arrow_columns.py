@@ -104,7 +104,7 @@ def arrow_array(objects: Any) -> Any:
     """Return what `Objects.to_arrow` does."""
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
-    if objects.kind != "strings":
+    if not objects.has_letters:
         vectors, names = pa.array(objects.values.reshape(-1)), objects.channel_names
         if objects.dim > 1:
             vectors = pa.FixedSizeListArray.from_arrays(vectors, objects.dim)

@@ -18,6 +18,7 @@ from d2ke._base.damage import damage_of
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, open_file, write_all
 from d2ke.objects.container import Objects, check_arrays, from_owned
+from d2ke.objects.kinds import find_kind
 
 _LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
 
@@ -121,6 +122,7 @@ def get_objects(group: h5py.Group) -> Objects:
     alphabet = group["alphabet"][()] if "alphabet" in group else None
     names = tuple(get_json(group, "channel_names")) if "channel_names" in group else None
     fields = dict(group.attrs) | arrays
+    find_kind(fields["kind"])
     return check_arrays(from_owned(alphabet=alphabet, channel_names=names, **fields))
 
 

@@ -83,7 +83,7 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
         colour = GREY if is_none else COLOURS[name % len(COLOURS)]
         medoid = medoid_of.get(name, int(members[0]))
         others = members[members != medoid][: _MEMBERS[x.kind] - 1].tolist()
-        if x.kind == "strings":
+        if x.has_letters:
             for line, i in enumerate([medoid, *others]):
                 draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), _LETTERS)
             axes.set(xlim=(-0.5, _LETTERS), ylim=(_MEMBERS["strings"], -0.7))

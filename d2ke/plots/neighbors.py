@@ -92,7 +92,7 @@ def plot_neighbors(
         raise ArgumentError("names", f"must have {len(y)} names, got {len(names)}")
 
     rows, columns = min(limit, len(indices)), min(k, indices.shape[1])
-    if x.kind == "strings":
+    if x.has_letters:
         figure, axes_of = panels(rows, 1, (1.0, 0.4 + 0.24 * (columns + 1)))
         width = 20.0
         for row, axes in enumerate(axes_of):

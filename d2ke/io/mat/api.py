@@ -49,7 +49,8 @@ from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
-from d2ke.objects.container import OBJECT_KINDS, Objects
+from d2ke.objects.container import Objects
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import pack, pack_items
 
@@ -241,7 +242,7 @@ def load_objects(
     if not isinstance(name, str):
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
-        choice("kind", kind, OBJECT_KINDS)
+        choice("kind", kind, KINDS)
     layout = cell_layout(channels_first)
     with _named(path):
         present, nodes, _ = _nodes(path, [name])
