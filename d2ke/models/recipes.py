@@ -30,13 +30,9 @@ from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
-# Number of features of all blocks together: at least, and at most; between them n / 10.
-_DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
-# Strings, short and long, of more than which all k-mers have scores: landmarks have few of them.
-_SCORED = (SAMPLE, 2 * SAMPLE)
 _PILOT = 256  # features beside k-mers that say how many of them pay
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)
@@ -94,13 +90,12 @@ _NEARBY = tuple(
     for spec in _WINDOWS
 )  # fmt: skip
 
-_WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
 _INFIX = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
 _ANYWHERE = {"mode": "infix"}
 _part = partial(partial, views.part)  # _part(stop=0.5) is the view of first halves
 _STRINGS = (
     BlockSpec("training strings", training_objects, (), 3, 2),
-    BlockSpec("segments", _WHOLE),
+    BlockSpec("segments", partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))),
     BlockSpec("anywhere", _INFIX, (), 6, 10, _ANYWHERE),
     BlockSpec("anywhere, with ends", _INFIX, (views.mark_ends,), 6, 5, _ANYWHERE),
     BlockSpec("first halves", training_objects, (_part(stop=0.5),), 2, 1),
@@ -122,8 +117,6 @@ _CENTRED_SETS = (
     BlockSpec("centred, resampled", resampled, _CENTRE),
     BlockSpec("centred, training sets", training_objects, _CENTRE),
 )
-# Of the nodes of graphs, beside bags of codes: their values have units, and a level.
-_SETS_OF_NODES = (BlockSpec("sets", training_objects, _LEVEL),)
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 
 
@@ -189,7 +182,7 @@ def feature_limit(request: ModelRequest, n: int) -> int | None:
 
 def default_size(kind: str, n: int) -> int:
     """Return the number of features for n objects: a tenth of n, within the limits of the kind."""
-    low, high = _DEFAULT_R[kind]
+    low, high = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}[kind]
     return min(max(low, n // 10), high)
 
 
@@ -208,7 +201,8 @@ def blocks_of_objects(
     if not kmers:
         return blocks
     others = [block for block in blocks if not isinstance(block, Kmers)]
-    many = n > _SCORED[kmers[0].form == "gapped"] and request.strands == "one"
+    # Of many strings all k-mers have scores: landmarks have few of them. Gapped are those of long.
+    many = n > SAMPLE * (2 if kmers[0].form == "gapped" else 1) and request.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
     if scored and request.R is not None:
         sizes = _in_proportion(request.R, [block.R for block in others])
@@ -397,7 +391,9 @@ def _record_blocks(sample: Records, request: ModelRequest, n: int) -> tuple[AnyB
         if beside_bags and values.base == "sets" and len(wanted.distances) == 1:
             distance = wanted.distances[0] or usual_distance("sets")
             size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
-            blocks: Sequence[Block] = _set_blocks(_SETS_OF_NODES, distance, {}, size, "sets")
+            # Sets of the nodes of graphs: their values have units, and a level.
+            specs = (BlockSpec("sets", training_objects, _LEVEL),)
+            blocks: Sequence[Block] = _set_blocks(specs, distance, {}, size, "sets")
         else:
             blocks = _distance_blocks(values, replace(wanted, R=size), n)
         for block in blocks:

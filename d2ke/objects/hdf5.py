@@ -20,8 +20,6 @@ from d2ke._base.files import atomic_write, open_file, write_all
 from d2ke.objects.container import Objects, check_arrays, from_owned
 from d2ke.objects.kinds import find_kind
 
-_LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
-
 
 @contextmanager
 def create_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
@@ -50,7 +48,7 @@ def open_hdf5(path: Path) -> Iterator[h5py.File]:
 def hdf5_on(fd: int, mode: str, **options: Any) -> Iterator[h5py.File]:
     """Yield the HDF5 file of an open file, which is closed afterwards, but not `fd`."""
     if mode == "w":
-        options = {"libver": _LIBRARIES} | options
+        options = {"libver": ("earliest", "v108")} | options  # MATLAB's HDF5 is old
     position = os.lseek(fd, 0, os.SEEK_CUR)
     with _Stream(fd, "rb+", closefd=False) as stream:
         try:
