@@ -22,11 +22,14 @@ from d2ke.models.blocks import (
     per_feature,
     sample_rows,
 )
-from d2ke.models.family_kernels import FamilyKernels, FamilyScales
-from d2ke.models.kernel_weights import MAX_ROWS, KernelWeights, choose_kernel_weights
-from d2ke.models.loo import LeftOutScores
-from d2ke.models.near_copies import near_copies
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.kernel_weights import (
+    MAX_ROWS,
+    FamilyKernels,
+    FamilyScales,
+    KernelWeights,
+    choose_kernel_weights,
+)
+from d2ke.models.loo import LeftOutScores, OwnColumns, near_copies
 from d2ke.models.reference_objects import ReferenceObjects
 
 _FIRST_ROWS = 512  # training objects, at most, that choose the kernel weights of a first pass
@@ -114,8 +117,8 @@ class FittedBlocks(NamedTuple):
         fitted, Z = fit_blocks(firsts, sample, entropy)
         kernels = FamilyKernels(Z, fitted, labels.weights, sample.n_threads)
         if find_groups:
-            own_columns = OwnColumns.of(fitted).within(sample.rows)
-            copies = near_copies(kernels, own_columns, labels.task.largest_group)
+            kernel = kernels.of_copies(OwnColumns.of(fitted).within(sample.rows))
+            copies = None if kernel is None else near_copies(kernel, labels.task.largest_group)
             if copies is not None and copies.decide:
                 labels = replace(labels, groups=copies.codes)
             sample = replace(sample, labels=labels, copies=copies)
@@ -240,14 +243,16 @@ def choose_features(
     share = per_feature(fitted, "share")
     unsupervised = [block for block in fitted if not block.supervised]
     own_columns, labels = OwnColumns.of(fitted), sample.labels
-    with own_columns.within(sample.rows).hidden_in(Z):
-        rows = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
-        kept = Z if len(rows) == len(Z) else Z[rows]
-        if len(unsupervised) < len(fitted):
-            kept = kept[:, ~per_feature(fitted, "supervised")]
-        reference = ReferenceObjects.of(
-            kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
-        )
+    own_rows, columns, hidden = own_columns.within(sample.rows)
+    raised, Z[own_rows, columns] = Z[own_rows, columns], hidden  # raised, objects look far apart
+    rows = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
+    kept = Z if len(rows) == len(Z) else Z[rows]
+    if len(unsupervised) < len(fitted):
+        kept = kept[:, ~per_feature(fitted, "supervised")]
+    reference = ReferenceObjects.of(
+        kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
+    )
+    Z[own_rows, columns] = raised
     features = Features(
         fitted,
         scales,

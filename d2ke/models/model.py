@@ -19,7 +19,7 @@ from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, check_records
-from d2ke.models.near_copies import NearCopies
+from d2ke.models.loo import NearCopies
 from d2ke.models.reference_objects import ReferenceObjects
 from d2ke.models.summary import as_html, as_text
 from d2ke.models.tasks import Task

@@ -20,8 +20,7 @@ from d2ke.models.blocks import Sample
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.data import Chunk
 from d2ke.models.features import Features
-from d2ke.models.loo import COSTS, LeftOutScores
-from d2ke.models.near_copies import NearCopies
+from d2ke.models.loo import COSTS, LeftOutScores, NearCopies
 
 _MAX_ROWS_FOR_C = 2048  # that choose C for many classes
 

@@ -49,7 +49,7 @@ class Task:
     kept_type : dtype
         Type of the left-out predictions that calibration keeps.
     few : int
-        As for `d2ke.models.own_columns.own_values`.
+        As for `d2ke.models.loo.own_values`.
     fewest : int
         The largest number of training objects from which no standard deviations are estimated:
         features of distances are centred but not scaled, and C is at most their number.

@@ -9,8 +9,8 @@ import pytest
 import d2ke
 from d2ke.models.blocks import Sample
 from d2ke.models.distance_blocks import Block
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.features import FittedBlocks, choose_features, draw
+from d2ke.models.kernel_weights import FamilyKernels
 from d2ke.models.labels import read_labels
 from d2ke.models.solution import score_sample, solve_sample
 from d2ke.samplers import training_objects
