@@ -30,7 +30,7 @@ from d2ke.models.kernel_weights import (
     choose_kernel_weights,
 )
 from d2ke.models.loo import LeftOutScores, OwnColumns, near_copies
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.model import ReferenceObjects
 
 _FIRST_ROWS = 512  # training objects, at most, that choose the kernel weights of a first pass
 
