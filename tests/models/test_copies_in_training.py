@@ -11,7 +11,7 @@ from reference import reloaded
 
 import d2ke
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
-from d2ke.models.kmer_scores import ScoredKmers
+from d2ke.models.kmers import ScoredKmers
 from d2ke.models.loo import near_copies
 
 LETTERS = list("ACGT")
