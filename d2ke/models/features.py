@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -182,14 +182,14 @@ def _by_block(
 def draw(
     blocks: Sequence[AnyBlock],
     sample: Sample,
-    own_samples: Mapping[int, Sample],
+    own_sample: Sample,
     entropy: Any,
     find_groups: bool = False,
 ) -> FittedBlocks:
     """Draw the random objects of all blocks from the sample.
 
-    `own_samples` are those of blocks that have one of their own, by `own_rows`. Blocks that name a
-    size of a first pass begin with it; weights of their families say whether they grow.
+    Blocks with `own_rows` are fitted to `own_sample`. Blocks that name a size of a first pass begin
+    with it; weights of their families say whether they grow.
 
     With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
     to the sample, as other objects may be copies, too.
@@ -201,8 +201,8 @@ def draw(
         found = FittedBlocks.of(others, quiet, entropy, find_groups=True).sample
         sample = replace(found, progress=sample.progress)
         if sample.copies is not None and sample.copies.decide:
-            own_samples = dict.fromkeys(own_samples, sample)
-    blocks = fit_fixed(blocks, sample, own_samples, entropy)
+            own_sample = sample
+    blocks = fit_fixed(blocks, sample, own_sample, entropy)
     drawn = FittedBlocks.of(blocks, sample, entropy, find_groups and not has_supervised)
     return drawn.grown(blocks, entropy)
 

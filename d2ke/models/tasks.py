@@ -117,10 +117,6 @@ class Task:
     def check_rows(self, n: int) -> None:
         """Refuse labels that n objects cannot be enough for."""
 
-    def can_use_hinge(self) -> bool:
-        """Return whether the squared hinge loss may replace the squared loss."""
-        return False
-
     def largest_group(self, n: int) -> float:
         """Return how many of n objects a group of near-copies has at most."""
         return float(np.sqrt(n))
@@ -288,10 +284,6 @@ class Classes(Task):
                 "classes of one object each. Are y and X swapped, or is it a regression "
                 "(task='regression')?",
             )
-
-    def can_use_hinge(self) -> bool:
-        """Return True: it is a loss of two classes, one against the rest."""
-        return True
 
     def largest_group(self, n: int) -> float:
         """Return how many of n objects a group of near-copies has at most: half a usual class."""
