@@ -28,7 +28,7 @@ import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import workers  # noqa: E402
 from d2ke.models import blocks, data, recipes  # noqa: E402
 from d2ke.models.feature_map import FeatureMap  # noqa: E402
-from d2ke.models.kmer_scores import KmerScores  # noqa: E402
+from d2ke.models.kmers import KmerScores  # noqa: E402
 from d2ke.models.tasks import LabelSets  # noqa: E402
 
 RNG = np.random.default_rng(0)

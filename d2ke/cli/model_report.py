@@ -15,8 +15,7 @@ from d2ke.explain.discriminative import DiscriminativeObject, discriminative_obj
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
 from d2ke.models.blocks import sample_rows, take
-from d2ke.models.model import D2KEModel
-from d2ke.models.summary import block_rows
+from d2ke.models.model import D2KEModel, block_rows
 from d2ke.models.tasks import Task
 from d2ke.objects.container import Objects
 from d2ke.plots.explanation import picture_size

@@ -27,9 +27,8 @@ from d2ke.files import write_model_features
 from d2ke.io.columns import LabelledObjects
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
-from d2ke.models.predict import checked, predict_objects
+from d2ke.models.predict import checked, d2ke_update, predict_objects
 from d2ke.models.train import d2ke_train
-from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.tables import with_ids

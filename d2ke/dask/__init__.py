@@ -38,8 +38,7 @@ from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.features import Features
 from d2ke.models.labels import Labels
 from d2ke.models.loo import LeftOutScores
-from d2ke.models.model import D2KEModel
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.model import D2KEModel, ReferenceObjects
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
 

@@ -29,9 +29,9 @@ from d2ke.models.blocks import (
     sample_rows,
     take,
 )
-from d2ke.models.family_kernels import FamilyScales
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, ModelRequest
+from d2ke.models.kernel_weights import FamilyScales
 from d2ke.models.labels import no_labels
 from d2ke.models.recipes import blocks_of_objects
 from d2ke.objects.container import Objects

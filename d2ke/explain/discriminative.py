@@ -12,8 +12,7 @@ from d2ke._base.checks import integer
 from d2ke._base.keywords import hinted
 from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedFeatures
-from d2ke.models.kmer_scores import KmerScores
-from d2ke.models.kmers import FittedKmers
+from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.shapelets import Shapelet, Shapelets
 

@@ -22,8 +22,7 @@ from d2ke.explain.parts import part_shares
 from d2ke.explain.shapelets import find_shapelets, is_slope, values_at
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
-from d2ke.models.kmer_scores import KmerScores
-from d2ke.models.kmers import FittedKmers
+from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.shapelets import Shapelet, Shapelets
 from d2ke.models.views import apply_views

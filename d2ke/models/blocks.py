@@ -9,7 +9,7 @@ few words about them. A block that needs no fitting is its own fitted block.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -266,9 +266,9 @@ def check_blocks(blocks: Any) -> None:
 
 
 def fit_fixed(
-    blocks: Sequence[AnyBlock], sample: Sample, own_samples: Mapping[int, Sample], entropy: Any
+    blocks: Sequence[AnyBlock], sample: Sample, own_sample: Sample, entropy: Any
 ) -> tuple[AnyBlock, ...]:
-    """Return the blocks, those of a fixed size fitted; `own_samples` are keyed by `own_rows`.
+    """Return the blocks, those of a fixed size fitted; those with `own_rows` to `own_sample`.
 
     The others are fitted when their sizes are chosen.
     """
@@ -278,7 +278,7 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        ready = block.fit(_visible(block, own_samples.get(block.own_rows, sample)), seed)
+        ready = block.fit(_visible(block, own_sample if block.own_rows else sample), seed)
         if ready is not None:
             fitted.append(ready)
     return tuple(fitted)

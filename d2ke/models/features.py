@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -22,12 +22,15 @@ from d2ke.models.blocks import (
     per_feature,
     sample_rows,
 )
-from d2ke.models.family_kernels import FamilyKernels, FamilyScales
-from d2ke.models.kernel_weights import MAX_ROWS, KernelWeights, choose_kernel_weights
-from d2ke.models.loo import LeftOutScores
-from d2ke.models.near_copies import near_copies
-from d2ke.models.own_columns import OwnColumns
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.kernel_weights import (
+    MAX_ROWS,
+    FamilyKernels,
+    FamilyScales,
+    KernelWeights,
+    choose_kernel_weights,
+)
+from d2ke.models.loo import LeftOutScores, OwnColumns, near_copies
+from d2ke.models.model import ReferenceObjects
 
 _FIRST_ROWS = 512  # training objects, at most, that choose the kernel weights of a first pass
 
@@ -114,8 +117,8 @@ class FittedBlocks(NamedTuple):
         fitted, Z = fit_blocks(firsts, sample, entropy)
         kernels = FamilyKernels(Z, fitted, labels.weights, sample.n_threads)
         if find_groups:
-            own_columns = OwnColumns.of(fitted).within(sample.rows)
-            copies = near_copies(kernels, own_columns, labels.task.largest_group)
+            kernel = kernels.of_copies(OwnColumns.of(fitted).within(sample.rows))
+            copies = None if kernel is None else near_copies(kernel, labels.task.largest_group)
             if copies is not None and copies.decide:
                 labels = replace(labels, groups=copies.codes)
             sample = replace(sample, labels=labels, copies=copies)
@@ -179,14 +182,14 @@ def _by_block(
 def draw(
     blocks: Sequence[AnyBlock],
     sample: Sample,
-    own_samples: Mapping[int, Sample],
+    own_sample: Sample,
     entropy: Any,
     find_groups: bool = False,
 ) -> FittedBlocks:
     """Draw the random objects of all blocks from the sample.
 
-    `own_samples` are those of blocks that have one of their own, by `own_rows`. Blocks that name a
-    size of a first pass begin with it; weights of their families say whether they grow.
+    Blocks with `own_rows` are fitted to `own_sample`. Blocks that name a size of a first pass begin
+    with it; weights of their families say whether they grow.
 
     With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
     to the sample, as other objects may be copies, too.
@@ -198,8 +201,8 @@ def draw(
         found = FittedBlocks.of(others, quiet, entropy, find_groups=True).sample
         sample = replace(found, progress=sample.progress)
         if sample.copies is not None and sample.copies.decide:
-            own_samples = dict.fromkeys(own_samples, sample)
-    blocks = fit_fixed(blocks, sample, own_samples, entropy)
+            own_sample = sample
+    blocks = fit_fixed(blocks, sample, own_sample, entropy)
     drawn = FittedBlocks.of(blocks, sample, entropy, find_groups and not has_supervised)
     return drawn.grown(blocks, entropy)
 
@@ -240,14 +243,16 @@ def choose_features(
     share = per_feature(fitted, "share")
     unsupervised = [block for block in fitted if not block.supervised]
     own_columns, labels = OwnColumns.of(fitted), sample.labels
-    with own_columns.within(sample.rows).hidden_in(Z):
-        rows = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
-        kept = Z if len(rows) == len(Z) else Z[rows]
-        if len(unsupervised) < len(fitted):
-            kept = kept[:, ~per_feature(fitted, "supervised")]
-        reference = ReferenceObjects.of(
-            kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
-        )
+    own_rows, columns, hidden = own_columns.within(sample.rows)
+    raised, Z[own_rows, columns] = Z[own_rows, columns], hidden  # raised, objects look far apart
+    rows = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
+    kept = Z if len(rows) == len(Z) else Z[rows]
+    if len(unsupervised) < len(fitted):
+        kept = kept[:, ~per_feature(fitted, "supervised")]
+    reference = ReferenceObjects.of(
+        kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
+    )
+    Z[own_rows, columns] = raised
     features = Features(
         fitted,
         scales,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights of the kernels of families of blocks, by stacking.
+"""Kernels of families of blocks, and their weights in the kernel of a model, by stacking.
 
 The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
 standardised features of its blocks and has the mean 1 on its diagonal; the weights s_f are not
@@ -13,61 +13,203 @@ leave-one-out errors than this sum, it is the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
+from d2ke._base.blas import square
+from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations, varying
+from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
-from d2ke.models.blocks import FittedFeatures
+from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.calibration import rows_to_keep
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.labels import Labels
-from d2ke.models.loo import COSTS, LeftOutScores, loo_decisions
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import COSTS, LeftOutScores, OwnColumns, loo_decisions
 
-_PULL = 5  # pseudo-objects that pull stacking weights toward their priors
-_NOTHING = 1e-8  # sum of stacking weights below which no candidate predicts anything
 MAX_ROWS = 1024  # training objects that choose kernel weights
-_CANDIDATES = 8  # with more, fewer objects choose, in about the same time
-_UNSUPERVISED = 0.02  # of the kernel, at least, for families that `d2ke_transform` shows
-_MAX_TARGETS = 256  # classes whose errors are summed
-_FOLDS = 3  # of objects, each scored with the weights that the others choose
+_PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 
 
-@dataclass(frozen=True, eq=False)
-class KernelWeights:
-    """The weight of each family in the kernel.
+class FamilyScales(NamedTuple):
+    """Moments of the features of some rows, and divisors that balance families.
 
     Attributes
     ----------
-    of_families : dict of str to float
-        The weights.
-    ridge : tuple of Ridge and ndarray, or None
-        If all rows chose, the ridge of their kernel with these weights, without weights of
-        features, and the coordinates of the rows.
+    mean, deviation, largest : ndarray of float64, shape (R,)
+        Means, deviations and largest absolute values of the features.
+    floors : ndarray of float64, shape (R,)
+        Their least deviations, see `d2ke._base.rounding`.
+    unit : ndarray of float64, shape (R,)
+        Deviations that features are divided by, not below the least ones.
+    balanced : ndarray of float64, shape (R,)
+        Divisors u_j of centred features that give the kernel of each family the mean 1 on its
+        diagonal, over the sample without weights.
+    varying : dict of str to bool
+        Whether the features of each family vary.
     """
 
-    of_families: dict[str, float]
-    ridge: Decomposed | None = None
-    _score: Callable[[], LeftOutScores] | None = None
+    mean: np.ndarray
+    deviation: np.ndarray
+    largest: np.ndarray
+    floors: np.ndarray
+    unit: np.ndarray
+    balanced: np.ndarray
+    varying: dict[str, bool]
 
-    @property
-    def by_all(self) -> bool:
-        """Whether all rows chose."""
-        return self._score is not None
+    @classmethod
+    def of(cls, Z: np.ndarray, blocks: Sequence[FittedFeatures]) -> FamilyScales:
+        """Return the scales of the features of blocks, shape (n, R)."""
+        mean, deviation, largest = moments(Z)
+        floors = least_deviations(deviation, largest, deviation_groups(blocks))
+        unit = feature_deviations(deviation, largest, floors, Z.dtype)
+        families = per_feature(blocks, "family")
+        balanced = unit ** per_feature(blocks, "sd_power")
+        # Nothing that is constant but for rounding may be made large.
+        varied = varying(deviation, largest, floors, Z.dtype)
+        variances, families_vary = np.where(varied, (deviation / balanced) ** 2, 0.0), {}
+        for family in dict.fromkeys(families.tolist()):
+            in_family = families == family
+            trace = variances[in_family].sum()
+            balanced[in_family] *= np.sqrt(trace or 1.0)
+            families_vary[family] = bool(trace > 0)
+        return cls(mean, deviation, largest, floors, unit, balanced, families_vary)
+
+    def of_columns(self, columns: np.ndarray) -> FamilyScales:
+        """Return the scales of the features of some families."""
+        values = {name: getattr(self, name)[columns] for name in self._fields[:-1]}
+        return self._replace(**values)
+
+
+def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
+    """Return the group of each feature for `least_deviations`: one for each block and kind."""
+    groups, first = [], PLAIN + 1
+    for block in blocks:
+        kinds = np.arange(first, first + block.kinds) if block.kinds else np.array([PLAIN])
+        groups.append(np.repeat(kinds, block.R // len(kinds)))
+        first += block.kinds
+    return np.concatenate(groups)
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyKernels:
+    """Kernels of the families of blocks, each with the mean 1 on its diagonal.
+
+    Attributes
+    ----------
+    Z : ndarray of float32, shape (n, R)
+        Features of rows.
+    blocks : sequence of FittedFeatures
+        The blocks of these features.
+    weights : ndarray of float64, shape (n,), or None
+        Weights of the rows, with which features are centred; None if all count the same.
+    n_threads : int or None
+        Threads for products.
+    known : mapping of str to ndarray
+        Kernels of families that were computed before.
+    """
+
+    Z: np.ndarray
+    blocks: Sequence[FittedFeatures]
+    weights: np.ndarray | None = None
+    n_threads: int | None = None
+    known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
-    def scores(self) -> LeftOutScores | None:
-        """Left-out scores of predictions with kernel weights that other rows chose.
+    def scales(self) -> FamilyScales:
+        """The scales of the features."""
+        return FamilyScales.of(self.Z, self.blocks)
 
-        They are of one C, which other rows choose too; the candidates' own C are those of all rows.
-        They are None if not all rows chose, or there is nothing to choose.
+    @cached_property
+    def families(self) -> np.ndarray:
+        """The family of each feature."""
+        return per_feature(self.blocks, "family")
+
+    @cached_property
+    def without_labels(self) -> np.ndarray:
+        """Whether the features of each family are computed without labels."""
+        supervised = {block.family: block.supervised for block in self.blocks}
+        return ~np.array([supervised[name] for name in self.scales.varying])
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether the kernels of all families are kept."""
+        return 8 * len(self.Z) ** 2 * len(self.scales.varying) <= 1 << 28  # bytes
+
+    @cached_property
+    def stack(self) -> np.ndarray:
+        """The kernels, shape (n_families, n, n)."""
+        return np.stack([self._kernel(name) for name in self.scales.varying])
+
+    def _kernel(self, family: str) -> np.ndarray:
+        if family in self.known:
+            return self.known[family]
+        columns = np.flatnonzero(self.families == family)
+        return square(self.centred(columns).T.__getitem__, len(columns), self.n_threads)
+
+    def with_features(
+        self, Z: np.ndarray, blocks: Sequence[FittedFeatures], changed: Collection[str]
+    ) -> FamilyKernels:
+        """Return the kernels of the same rows with other features of some families."""
+        known = {}
+        if self.is_stacked:
+            kernels = zip(self.scales.varying, self.stack, strict=True)
+            known = {family: kernel for family, kernel in kernels if family not in changed}
+        return replace(self, Z=Z, blocks=blocks, known=known)
+
+    def within(self, rows: np.ndarray) -> FamilyKernels:
+        """Return the kernels of some rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, Z=self.Z[rows], weights=weights, known={})
+
+    def centred(self, columns: np.ndarray) -> np.ndarray:
+        """Return centred features in their balanced units, shape (n, m)."""
+        values = (self.Z[:, columns] - self.scales.mean[columns]) / self.scales.balanced[columns]
+        if self.weights is not None:
+            values -= self.weights @ values / self.weights.sum()
+        return values
+
+    def roots(self, shares: np.ndarray) -> np.ndarray:
+        """Return, for each feature, the root of the share of its family."""
+        of_family = dict(zip(self.scales.varying, np.sqrt(shares).tolist(), strict=True))
+        return np.array([of_family[name] for name in self.families.tolist()])
+
+    def sum(self, shares: np.ndarray) -> np.ndarray:
+        """Return the sum of the kernels with these shares; its upper triangle is filled."""
+        if self.is_stacked:
+            return np.tensordot(shares, self.stack, 1)
+        roots = self.roots(shares)
+        used = np.flatnonzero(roots)
+
+        def features(columns: slice) -> np.ndarray:
+            return (self.centred(used[columns]) * roots[used[columns]]).T
+
+        return square(features, len(used), self.n_threads)
+
+    def of_copies(self, own_columns: OwnColumns) -> np.ndarray | None:
+        """Return the kernel in which near-copies are looked for; None if it has too few features.
+
+        It is the mean of the kernels of unsupervised families. Raised features of own columns would
+        make their objects look far from each other, so they are hidden.
         """
-        return None if self._score is None else self._score()
+        weights = self.without_labels / max(self.without_labels.sum(), 1)
+        roots = self.roots(weights)
+        # With fewer features, ordinary objects look like copies.
+        if np.count_nonzero(roots) < 64 or len(self.Z) < 2:
+            return None
+        kernel, (rows, columns, hidden) = self.sum(weights), own_columns
+        if len(rows):
+            # K of features f - r e_i, with the raised part r of own columns, is K less products.
+            raised = (self.Z[rows, columns] - hidden) / self.scales.balanced[columns]
+            raised = raised * roots[columns]
+            products = np.zeros_like(kernel)
+            np.add.at(products, rows, (self.centred(columns) * roots[columns] * raised).T)
+            kernel -= products + products.T
+            np.add.at(kernel, (rows, rows), raised**2)
+        return kernel
 
 
 def candidate_kernels(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
@@ -147,7 +289,39 @@ def stacked_weights(
     F = (F * roots).reshape(len(F), -1)
     factor = np.linalg.cholesky(F @ F.T + pull * np.eye(len(F)))
     weights, _ = nnls(factor.T, np.linalg.solve(factor, F @ (T * roots).ravel() + pull * prior))
-    return weights / weights.sum() if weights.sum() > _NOTHING else prior
+    return weights / weights.sum() if weights.sum() > 1e-8 else prior
+
+
+@dataclass(frozen=True, eq=False)
+class KernelWeights:
+    """The weight of each family in the kernel.
+
+    Attributes
+    ----------
+    of_families : dict of str to float
+        The weights.
+    ridge : tuple of Ridge and ndarray, or None
+        If all rows chose, the ridge of their kernel with these weights, without weights of
+        features, and the coordinates of the rows.
+    """
+
+    of_families: dict[str, float]
+    ridge: Decomposed | None = None
+    _score: Callable[[], LeftOutScores] | None = None
+
+    @property
+    def by_all(self) -> bool:
+        """Whether all rows chose."""
+        return self._score is not None
+
+    @cached_property
+    def scores(self) -> LeftOutScores | None:
+        """Left-out scores of predictions with kernel weights that other rows chose.
+
+        They are of one C, which other rows choose too; the candidates' own C are those of all rows.
+        They are None if not all rows chose, or there is nothing to choose.
+        """
+        return None if self._score is None else self._score()
 
 
 def choose_kernel_weights(
@@ -183,7 +357,8 @@ def choose_kernel_weights(
         return KernelWeights({names[0]: 1.0})
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(MAX_ROWS,)))
     n, n_candidates = len(kernels.Z), len(candidate_kernels(blocks, np.ones(len(names))))
-    size = int(max_rows * min(1.0, _CANDIDATES / n_candidates) ** (1 / 3))
+    # With more than eight candidates, fewer objects choose, in about the same time.
+    size = int(max_rows * min(1.0, 8 / n_candidates) ** (1 / 3))
     if n > size:
         rows = np.sort(rng.choice(n, size, replace=False, shuffle=False))
         kernels, labels, own_columns = kernels.within(rows), labels[rows], own_columns.within(rows)
@@ -192,8 +367,8 @@ def choose_kernel_weights(
     if not any(kernels.scales.varying.values()):
         return KernelWeights(dict.fromkeys(names, 1 / len(names)))
     targets = np.arange(labels.task.k)
-    if len(targets) > _MAX_TARGETS:
-        targets = np.sort(rng.choice(targets, _MAX_TARGETS, replace=False))
+    if len(targets) > 256:  # classes whose errors are summed
+        targets = np.sort(rng.choice(targets, 256, replace=False))
     stacking = _Stacking(kernels, labels, own_columns, targets)
     chosen = stacking.choose(np.arange(len(labels)))
     weights = dict(zip(names, chosen.kernel_weights.tolist(), strict=True))
@@ -284,7 +459,7 @@ class _Stacking:
     def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LeftOutScores:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
-        folds = (rng.permutation(n_groups) % min(_FOLDS, n_groups))[self.groups]
+        folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
         scores: list[LeftOutScores] = []
         kept_rows: list[np.ndarray] = []
         for fold in range(folds.max() + 1):
@@ -307,11 +482,11 @@ class _Stacking:
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
         """Return the kernel with these weights, perhaps one of the two that were used last.
 
-        Unsupervised families together get 2 % if they would get nothing.
+        Unsupervised families, which `d2ke_transform` shows, get 2 % if they would get nothing.
         """
         free = self.unsupervised
         if free.any() and not weights[free].any():
-            weights = (1 - _UNSUPERVISED) * weights + _UNSUPERVISED * free / free.sum()
+            weights = 0.98 * weights + 0.02 * free / free.sum()
         for kernel in self._last:
             if np.array_equal(weights, kernel.kernel_weights):
                 break

@@ -37,11 +37,9 @@ from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
-from d2ke.models.kmer_scores import KmerScores
-from d2ke.models.kmers import FittedKmers
-from d2ke.models.model import D2KEModel
-from d2ke.models.near_copies import NearCopies
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.kmers import FittedKmers, KmerScores
+from d2ke.models.loo import NearCopies
+from d2ke.models.model import D2KEModel, ReferenceObjects
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values

@@ -21,8 +21,7 @@ from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
 from d2ke.models.distance_blocks import Block
 from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
-from d2ke.models.kmer_scores import ScoredKmers
-from d2ke.models.kmers import Kmers
+from d2ke.models.kmers import Kmers, ScoredKmers
 from d2ke.models.labels import read_labels
 from d2ke.models.shapelets import shapelets
 from d2ke.models.table_blocks import plain_blocks

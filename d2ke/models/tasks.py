@@ -49,7 +49,7 @@ class Task:
     kept_type : dtype
         Type of the left-out predictions that calibration keeps.
     few : int
-        As for `d2ke.models.own_columns.own_values`.
+        As for `d2ke.models.loo.own_values`.
     fewest : int
         The largest number of training objects from which no standard deviations are estimated:
         features of distances are centred but not scaled, and C is at most their number.
@@ -116,10 +116,6 @@ class Task:
 
     def check_rows(self, n: int) -> None:
         """Refuse labels that n objects cannot be enough for."""
-
-    def can_use_hinge(self) -> bool:
-        """Return whether the squared hinge loss may replace the squared loss."""
-        return False
 
     def largest_group(self, n: int) -> float:
         """Return how many of n objects a group of near-copies has at most."""
@@ -288,10 +284,6 @@ class Classes(Task):
                 "classes of one object each. Are y and X swapped, or is it a regression "
                 "(task='regression')?",
             )
-
-    def can_use_hinge(self) -> bool:
-        """Return True: it is a loss of two classes, one against the rest."""
-        return True
 
     def largest_group(self, n: int) -> float:
         """Return how many of n objects a group of near-copies has at most: half a usual class."""

@@ -17,8 +17,7 @@ from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.labels import Labels
-from d2ke.models.loo import LeftOutScores
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import LeftOutScores, OwnColumns
 from d2ke.plots.maps import Colouring, coordinates, draw_map
 from d2ke.plots.style import COLOURS, GREY, SMALL, legend, on_top, palette, panels, title
 

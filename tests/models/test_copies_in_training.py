@@ -11,8 +11,8 @@ from reference import reloaded
 
 import d2ke
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
-from d2ke.models.kmer_scores import ScoredKmers
-from d2ke.models.near_copies import join
+from d2ke.models.kmers import ScoredKmers
+from d2ke.models.loo import near_copies
 
 LETTERS = list("ACGT")
 
@@ -58,7 +58,7 @@ def test_groups_by_their_definition(places, largest):
         codes, decide = numbers, False
     else:
         codes, decide = None, False
-    found = join(np.outer(x, x), lambda n: largest)
+    found = near_copies(np.outer(x, x), lambda n: largest)
     assert (found is None) == (codes is None)
     if codes is not None:
         assert ((found.codes[:, None] == found.codes) == (codes[:, None] == codes)).all()

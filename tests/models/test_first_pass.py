@@ -9,10 +9,10 @@ import pytest
 import d2ke
 from d2ke.models.blocks import Sample
 from d2ke.models.distance_blocks import Block
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.features import FittedBlocks, choose_features, draw
+from d2ke.models.kernel_weights import FamilyKernels
 from d2ke.models.labels import read_labels
-from d2ke.models.solution import score_sample, solve_sample
+from d2ke.models.train import score_sample, solve_sample
 from d2ke.samplers import training_objects
 
 TELLING = Block("whole", "levenshtein", training_objects, 30, family="whole")
@@ -87,7 +87,7 @@ def drawn(n, first=0, **options):
     sample = Sample(d2ke.pack(X), np.arange(n), labels, 1)
     others = replace(TELLING, R=30 if first else n, name="others", family="others")
     blocks = [replace(TELLING, first=first), others]
-    return draw(blocks, sample, {}, 0), sample
+    return draw(blocks, sample, sample, 0), sample
 
 
 @pytest.mark.parametrize(

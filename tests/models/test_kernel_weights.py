@@ -14,11 +14,15 @@ import d2ke
 from d2ke._base.blas import ROWS
 from d2ke.models import kernel_weights
 from d2ke.models.blocks import FeatureBlock
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.feature_map import FeatureMap
-from d2ke.models.kernel_weights import candidate_kernels, choose_kernel_weights, stacked_weights
+from d2ke.models.kernel_weights import (
+    FamilyKernels,
+    candidate_kernels,
+    choose_kernel_weights,
+    stacked_weights,
+)
 from d2ke.models.labels import Labels
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import OwnColumns
 from d2ke.models.tasks import Classes
 from d2ke.samplers import segments, training_objects
 

@@ -9,9 +9,9 @@ from reference import reloaded
 from test_kmers import words
 
 import d2ke
-from d2ke.models import features, kmer_scores, recipes
+from d2ke.models import features, kmers, recipes
 from d2ke.models.blocks import Sample
-from d2ke.models.kmer_scores import KmerScores, ScoredKmers
+from d2ke.models.kmers import KmerScores, ScoredKmers
 from d2ke.models.labels import read_labels
 
 
@@ -68,8 +68,8 @@ def ridge_by_definition(S, T, C, weights):
 
 @pytest.mark.parametrize("options", [{}, {"groups": None}, {"weights": None}])
 def test_scores_are_those_of_a_ridge(options, monkeypatch):
-    monkeypatch.setattr(kmer_scores, "_TOLERANCE", 1e-5)
-    monkeypatch.setattr(kmer_scores, "_COSTS", (1.0,))
+    monkeypatch.setattr(kmers, "_TOLERANCE", 1e-5)
+    monkeypatch.setattr(kmers, "_SCORE_COSTS", (1.0,))
     y, X = words(60, np.random.default_rng(0))
     rng = np.random.default_rng(1)
     if "groups" in options:
@@ -89,8 +89,8 @@ def test_scores_are_those_of_a_ridge(options, monkeypatch):
     mean = w @ T / w.sum()
     new = S @ ridge_by_definition(S, T, 1.0, w) + mean
     np.testing.assert_allclose(block.features(d2ke.pack(X), 1), new, atol=1e-3)
-    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(kmer_scores.ROWS,)))
-    ridge = kmer_scores._SparseRidge(None, None, target, rng)
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(kmers.ROWS,)))
+    ridge = kmers._SparseRidge(None, None, target, rng)
     assert ridge.outside.shape == (60, 5)
     if target.groups is not None:
         for group in np.unique(target.groups):
@@ -156,9 +156,9 @@ def test_shares_of_pieces_are_the_score():
 
 def test_of_many_strings_a_sample_is_scored(monkeypatch):
     y, X = words(300, np.random.default_rng(3))
-    monkeypatch.setattr(kmer_scores, "ROWS", 250)
-    monkeypatch.setattr(kmer_scores, "_LETTERS", 1000)
-    monkeypatch.setattr(kmer_scores, "_KMERS", 150)
+    monkeypatch.setattr(kmers, "ROWS", 250)
+    monkeypatch.setattr(kmers, "_LETTERS", 1000)
+    monkeypatch.setattr(kmers, "_KMERS", 150)
     monkeypatch.setattr(recipes, "SAMPLE", 120)
     monkeypatch.setattr(features, "SAMPLE", 120)
     model = d2ke.d2ke_train(y, X, n_threads=1)

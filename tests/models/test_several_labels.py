@@ -11,7 +11,7 @@ import d2ke.dask
 from d2ke.estimators import D2KEClassifier
 from d2ke.learners.ridge import decompose
 from d2ke.models import tasks
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import OwnColumns
 from d2ke.models.tasks import LabelSets
 
 N = 120
