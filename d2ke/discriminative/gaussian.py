@@ -18,6 +18,8 @@ from d2ke.objects.compatibility import columns_in_order
 from d2ke.objects.values import channel_names, column_names
 
 _NEIGHBORS = 7
+_ROWS = 512
+_VALUES = 1 << 20  # of a Gram matrix that are computed at a time
 
 
 @hinted
@@ -76,7 +78,7 @@ def gaussian(name: str, X: Any, Y: Any, h: float | None) -> np.ndarray:
     h = _width(name, X, _NEIGHBORS) if h is None else positive_number("h", h)
     rows, columns = X / h, others / h
     K = np.empty((len(rows), len(columns)))
-    step = max(1, (1 << 20) // len(columns))
+    step = max(1, _VALUES // len(columns))
     for low in range(0, len(rows), step):  # so that Ctrl-C is noticed
         block = K[low : low + step]
         cdist(rows[low : low + step], columns, "sqeuclidean", out=block)
@@ -133,9 +135,8 @@ def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     sample = X[np.linspace(0, len(X) - 1, min(2000, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0
-    step = 512
-    for low in range(0, len(sample), step):
-        D = cdist(sample[low : low + step], X)
+    for low in range(0, len(sample), _ROWS):
+        D = cdist(sample[low : low + _ROWS], X)
         near += float(np.partition(D, at, axis=1)[:, at].sum()) / len(sample)
     median = float(np.median(pdist(sample)))
     widths = [width for width in (median / 2, near) if width > 0]

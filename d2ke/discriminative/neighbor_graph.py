@@ -19,6 +19,7 @@ from d2ke.discriminative.gaussian import point_matrix
 
 SCALE = 0.5  # of a local width, in units of the distance to the third neighbour
 _LOCAL = 3
+_VALUES = 1 << 21  # distances that are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,7 @@ def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
         return near, gaps
     near = np.empty((len(new), k), np.int64)
     gaps = np.empty((len(new), k))
-    step = max(1, (1 << 21) // len(X))
+    step = max(1, _VALUES // len(X))
     for low in range(0, len(new), step):  # so that Ctrl-C is noticed
         D = cdist(new[low : low + step], X)
         candidates = np.argpartition(D, k - 1, axis=1)[:, :k]

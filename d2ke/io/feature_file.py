@@ -22,6 +22,7 @@ from d2ke.objects.container import Objects
 from d2ke.objects.hdf5 import get_json, get_objects, get_text
 
 FORMAT, VERSION = "d2ke features", 1
+_BLOCK_BYTES = 1 << 22
 _TO_COMPLETE = "the call of write_features or write_distances that began it completes it"
 
 
@@ -136,7 +137,7 @@ class FeatureFile:
         """Iterate over (rows, those rows of Z), of `n_rows` each; None for about 4 MiB."""
         if n_rows is None:
             chunk = (self._Z.chunks or (1,))[0]
-            n_rows = max(1, (1 << 22) // (self.shape[1] * self.dtype.itemsize) // chunk) * chunk
+            n_rows = max(1, _BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize) // chunk) * chunk
         step = integer("n_rows", n_rows, 1)
         for low in range(0, self.shape[0], step):
             rows = slice(low, min(low + step, self.shape[0]))
