@@ -25,8 +25,7 @@ from d2ke.neighbors.strategies import choose_strategy
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects, span_of, take
 
-_K = 4  # nearest of each object with which the search by bounds begins,
-_DENSE_K = 8  # and the one by all distances, which are lost otherwise
+_DENSE_K = 8  # nearest of each object that are kept of all distances, which are lost otherwise
 _FEW_STRINGS = 1000  # whose rows are computed one by one
 # A round searches its rows in at most so many chunks, of about so many rows at least. The limits
 # are lower after each.
@@ -65,7 +64,7 @@ def grow(
         grow_by_lists(forest, cores, lists, reach, dense_find(search, cores), _DENSE_K)
     elif n * n >= FEWEST_PAIRS:
         bounded = choose_strategy(search).bounds(search)
-        k = min(_K if lists is None else lists.indices.shape[1], n - 1)
+        k = min(4 if lists is None else lists.indices.shape[1], n - 1)
         by_lists = replace(search, k=k)
         if bounded is not None and pays(by_lists, bounded):
             if lists is None:

@@ -17,7 +17,6 @@ from d2ke.objects.packing import pack
 from d2ke.objects.tables import with_ids
 
 _LAST = "|"  # the label is the last field after it
-_NO_LETTER = re.compile(r"[^A-Za-z*.-]")
 
 
 def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> LabelledObjects:
@@ -34,6 +33,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
     wheres: list[str] = []
     headers: list[str] = []
     fields: list[list[str]] = []
+    no_letter = re.compile(r"[^A-Za-z*.-]")
     for where, line in lines_of(path):
         if line.startswith(">"):
             wheres.append(where)
@@ -42,7 +42,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         elif line:
             if not headers:
                 raise ValueError(f"{where}: {line[:40]!r} comes before the first header (>)")
-            bad = _NO_LETTER.search(line)
+            bad = no_letter.search(line)
             if bad:
                 raise ValueError(
                     f"{where}: {bad[0]!r} at position {bad.start()} is no letter of a sequence"

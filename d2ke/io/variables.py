@@ -27,8 +27,6 @@ from d2ke.objects.packing import pack
 from d2ke.objects.tables import read_ids, with_ids
 
 _RAGGED = ("values", "offsets")
-_IDS = ("id", "ids")
-_OBJECTS = ("x", "objects", "series", "strings", "sequences")
 
 
 def read_mat(
@@ -158,7 +156,8 @@ def _chosen(
         names = [name for name in values if name not in (objects, ids)]
         place = find_usual(names, LABELS)
         labels = None if place is None else names[place]
-    usual = [name for name in values if name.lower() in _IDS and name not in (objects, labels)]
+    roles = (objects, labels)
+    usual = [name for name in values if name.lower() in ("id", "ids") and name not in roles]
     if objects is None:
         taken = (labels, ids, *usual)
         objects = _objects_name(path, {n: v for n, v in values.items() if n not in taken})
@@ -183,8 +182,9 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     ragged += [k for k, v in arrays.items() if v.dtype.kind in "OU" and v.size > 1]
     series = {k: v for k, v in arrays.items() if v.dtype.kind in "iuf" and v.ndim in (2, 3)}
     rectangular = [name for name, value in series.items() if min(value.shape) > 1]
+    usual_names = ("x", "objects", "series", "strings", "sequences")
     for names in (ragged, rectangular):
-        usual = [name for name in names if name.lower() in _OBJECTS]
+        usual = [name for name in names if name.lower() in usual_names]
         if len(names) == 1 or len(usual) == 1:
             return names[0] if len(names) == 1 else usual[0]
         if names:

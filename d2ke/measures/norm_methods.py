@@ -13,10 +13,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
-
-_FEW = 2000  # points up to which all pairs are summed
-_PILOT = 128  # points of a sample that tells how many pairs are near
+from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel, NormEstimate, NormProblem
 
 # Nanoseconds of one thread with 256-bit vectors; only their ratios matter.
 _PAIR, _PAIR_DIM = 2.5, 0.25
@@ -90,8 +87,9 @@ def _tree_cost(problem: NormProblem) -> float:
     sigma = kernel.sigma
     log = math.log(1 / min(2 * eps, 0.5))
     reach = sigma * (log if kernel.laplace else math.sqrt(2 * log))
-    sample = points[np.linspace(0, n - 1, _PILOT).astype(np.int64)]
-    others = points[np.linspace(0, n - 1, 4 * _PILOT + 1).astype(np.int64)]
+    n_sample = 128
+    sample = points[np.linspace(0, n - 1, n_sample).astype(np.int64)]
+    others = points[np.linspace(0, n - 1, 4 * n_sample + 1).astype(np.int64)]
     spread = np.ptp(np.quantile(sample, [0.05, 0.95], axis=0), axis=0)
     leaf = 1.2 * (32 / n) ** (1 / dim) * float(np.linalg.norm(spread))
     squares = np.zeros((len(sample), len(others)))
@@ -104,19 +102,16 @@ def _tree_cost(problem: NormProblem) -> float:
     return n * _TREE_POINT + n * n / 2 * near * min(_LEAF_PAIR, _BOX_PAIR / shared**2)
 
 
-_BOTH = ("gaussian", "laplace")
-_GAUSSIAN = ("gaussian",)
-
 # In the order in which "auto" asks for costs.
 NORM_METHODS = {
     method.name: method
     for method in (
-        NormMethod("exact", _BOTH, pair_sums.exact_norm, _exact_cost),
-        NormMethod("fourier", _GAUSSIAN, fourier_series.series_norm, _series_cost),
-        NormMethod("ifgt", _GAUSSIAN, fast_gauss.taylor_norm, _expansion_cost, _BALL_POINT),
-        NormMethod("dualtree", _BOTH, dual_tree.dual_tree, _tree_cost, _TREE_POINT),
-        NormMethod("rff", _BOTH, random_fourier.random_norm, _random_cost),
-        NormMethod("wspd", _GAUSSIAN, dual_tree.separated_pairs),
+        NormMethod("exact", SCALED_KERNELS, pair_sums.exact_norm, _exact_cost),
+        NormMethod("fourier", ("gaussian",), fourier_series.series_norm, _series_cost),
+        NormMethod("ifgt", ("gaussian",), fast_gauss.taylor_norm, _expansion_cost, _BALL_POINT),
+        NormMethod("dualtree", SCALED_KERNELS, dual_tree.dual_tree, _tree_cost, _TREE_POINT),
+        NormMethod("rff", SCALED_KERNELS, random_fourier.random_norm, _random_cost),
+        NormMethod("wspd", ("gaussian",), dual_tree.separated_pairs),
     )
 }
 
@@ -143,7 +138,7 @@ def choose(problem: NormProblem) -> tuple[str, str]:
     if problem.accuracy.eps is None:
         return "exact", "no eps is given, so that nothing may be approximated"
     n = len(problem.points)
-    if n <= _FEW:
+    if n <= 2000:
         return "exact", f"{n} distinct points are few"
     costs: dict[str, float] = {}
     for name, method in NORM_METHODS.items():

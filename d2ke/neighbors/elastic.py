@@ -31,8 +31,6 @@ from d2ke.distances.registry import BY_NAME, check_parameters
 
 _LARGEST, _LEAST = 2.0**40, 2.0**-20  # numbers whose squares float32 has
 _ROOTS = 2.0**-10  # relative: rough roots
-# The time of a cell, and of a place of y beside its cells, in cells of a distance; measured.
-_CELL, _PLACE = 0.7, 6.0
 
 # The cost of a step off the diagonal, from the parameters of elastic_cells.h.
 _STEPS: dict[str, Callable[[np.ndarray], float]] = {
@@ -63,10 +61,10 @@ def cut_bytes(pairs: PairwiseProblem) -> int:
 
 
 def costs(pairs: PairwiseProblem) -> tuple[float, float]:
-    """Return the times of a pair and of each of its cells, relative to a distance."""
+    """Return the times of a pair and of each of its cells, relative to a distance; measured."""
     n, m = float(pairs.x.lengths.mean()), float(pairs.y.lengths.mean())
     cells = n * band(pairs) * (pairs.x.dim if pairs.distance == "msm" else 1)
-    return _PLACE * m * pairs.x.dim / cells, _CELL / cells
+    return 6.0 * m * pairs.x.dim / cells, 0.7 / cells
 
 
 def band(pairs: PairwiseProblem) -> float:

@@ -28,8 +28,6 @@ from d2ke.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LINES = (*COLOURS[2:7], COLOURS[0])  # of windows: neither the red nor the blue of the series
-
 
 def picture_size(explanation: Any) -> tuple[float, float]:
     """Return the inches of the picture of an explanation."""
@@ -93,7 +91,8 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
     ax.figure.colorbar(shown, ax=ax, label="what each step adds", pad=0.01)
     ax.autoscale_view()
     windows = [w for w in explanation.windows if channel in w["object"].channels][:limit]
-    for w, colour in zip(windows, np.resize(_LINES, len(windows)), strict=True):
+    own_colours = (*COLOURS[2:7], COLOURS[0])  # neither the red nor the blue of the series
+    for w, colour in zip(windows, np.resize(own_colours, len(windows)), strict=True):
         item, place = w["object"], w["place"]
         kind = ", in a run of" if item.kind == "longest" else ", in"
         kind = "" if w["frequency"] is None else f"{kind} {100 * w['frequency']:.0f} % of places"

@@ -26,7 +26,7 @@ NAMES = re.compile(
 OTHERS = {
     ("d2ke.models.kmers", "ROWS"),
     ("d2ke.models.kmers", "_LETTERS"), ("d2ke.models.train", "ROWS"),
-    ("d2ke.objects.samplers.training", "_LETTERS"), ("d2ke.plots.tree", "_LETTERS"),
+    ("d2ke.objects.samplers.training", "_LETTERS"),
     ("d2ke.discriminative.cdsk", "_STEP"), ("d2ke.groups.median_string", "_PAIRS"),
     ("d2ke.groups.median_string", "_LETTERS"),
 }  # fmt: skip

@@ -54,8 +54,6 @@ from d2ke.objects.kinds import KINDS
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import pack, pack_items
 
-VERSIONS = ("5", "7.3")
-
 
 @hinted
 def load_mat(
@@ -324,7 +322,7 @@ def save_mat(
     TypeError: save_mat: data['a']['b'][1] is None; MATLAB can hold numbers, ...
     """
     path = file_path("file", file)
-    choice("version", version, VERSIONS)
+    choice("version", version, ("5", "7.3"))
     compress = flag("compress", compress)
     try:
         nodes = variable_nodes(data)

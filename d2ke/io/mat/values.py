@@ -37,8 +37,6 @@ CLASSES = {
 }
 """MATLAB's class of each dtype that it can hold."""
 
-_MAX_EMPTY_ROWS = 2**20  # rows without characters take memory here but not in a file
-_WIDEST_ROW = 2**29 - 1  # of numpy's str
 
 _HELD = (
     "MATLAB can hold numbers, booleans, str, numeric arrays, lists (cells), dicts (structs) "
@@ -133,7 +131,9 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
         texts = [row.tobytes().decode("utf-16-le", "surrogatepass") for row in flat]
         return _boxed(np.array(texts).reshape(rows.shape[:-1]), squeeze)
     text = np.ascontiguousarray(rows, dtype=np.uint32)
-    if math.prod(rows.shape[:-1]) > max(_MAX_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
+    most_rows = 2**20  # without characters, which take memory here but not in a file
+    widest = 2**29 - 1  # of numpy's str
+    if math.prod(rows.shape[:-1]) > max(most_rows, units.size) or width > widest:
         raise Damaged(f"{name} is a char array of the shape {shape}")
     result = np.zeros(rows.shape[:-1], dtype=f"U{max(width, 1)}")
     if text.size:

@@ -43,8 +43,6 @@ from d2ke.learners.solvers.option_strings import Option
 from d2ke.objects.container import Objects
 from d2ke.objects.values import channel_names, column_names
 
-_DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
-_FREE_BIAS = (0, 2, 5, 6, 11)
 # LIBLINEAR's default tolerances; 0.1 for the rest.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
 _CROSS_VALIDATION = (
@@ -64,12 +62,6 @@ OPTIONS = {
     "-v": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
     "-C": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
 }  # fmt: skip
-
-# LIBLINEAR's messages of an early stop. A switch to another solver is none; neither are "line
-# search fails" and "actred too small": then the objective is minimal to rounding.
-_EARLY_STOP = re.compile(
-    r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
-)
 
 
 @hinted
@@ -187,7 +179,8 @@ def train(
     else:
         name = f"LIBLINEAR -s {number}"
         problems = _problems(features, values, factors, parsed)
-        weights, stop = _run(problems, n_threads, None if number in _DETERMINISTIC else seed)
+        deterministic = (0, 2, 11)  # all others shuffle with the C library's rand()
+        weights, stop = _run(problems, n_threads, None if number in deterministic else seed)
     if not np.isfinite(weights).all():
         raise ValueError("the solution is not finite; the values of Z are too large")
     if stop is not None:
@@ -242,8 +235,9 @@ def check_problem(
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
     if solver in REGRESSIONS and ("-w" in parsed or class_weight is not None):
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
-    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
-        raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+    free_bias = (0, 2, 5, 6, 11)
+    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in free_bias):
+        raise ValueError(f"option -R needs -B 1 and one of -s {free_bias}, got -s {solver}")
     labels.check_order(Z, "Z.index", y=y)
     try:
         features = feature_rows("Z", Z)
@@ -302,8 +296,13 @@ def _run(
     library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
     solved = solver_calls.run(problems, n_threads, seed)
     weights = np.concatenate([w for w, _ in solved])
+    # LIBLINEAR's messages of an early stop. A switch to another solver is none; neither are
+    # "line search fails" and "actred too small": then the objective is minimal to rounding.
+    early_stop = re.compile(
+        r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
+    )
     for problem, (_, printed) in enumerate(solved):
-        if message := _EARLY_STOP.search(printed):
+        if message := early_stop.search(printed):
             return weights, (problem, message[1])
     return weights, None
 
