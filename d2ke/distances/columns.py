@@ -66,7 +66,7 @@ class Columns:
         n_threads : int
             The result of `team_size`.
         report : callable, optional
-            As for `PairwiseProblem.fill`.
+            As for `CompiledPairs.run`.
 
         Raises
         ------
@@ -79,8 +79,8 @@ class Columns:
                 n_threads = 1
             kernel.run(out, n_threads, False, report)
         else:
-            problem = check_pairs(x, self.y, self.distance, self.parameters)
-            problem.fill(out, n_threads, report)
+            pairs = check_pairs(x, self.y, self.distance, self.parameters)
+            pairs.compiled().run(out, n_threads, report)
 
     def _of_rows(self, x: Any) -> PairwiseKernel | None:
         """Return the kernel for rows like the columns; None for any that need all the checks."""

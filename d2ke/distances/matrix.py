@@ -235,7 +235,7 @@ def fill_array(
     """
     if out is None:
         dtype = pairs.dtype if dtype is None else dtype
-        n, m = pairs.shape
+        n, m = len(pairs.x), len(pairs.y)
         n_bytes = dtype.itemsize * n * m
         if n_bytes > _SMALL:
             check_fits(
@@ -249,7 +249,8 @@ def fill_array(
     else:
         output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
     with progress_bar(progress, transform.name) as report:
-        return pairs.fill(out, n_threads, report, transform)
+        pairs.compiled().run(out, n_threads, report, transform)
+    return out
 
 
 def output_array(

@@ -241,11 +241,8 @@ def column_weights(
 class _RecordPairs(CompiledPairs):
     """The weighted sum of the distances of the columns, added in their order in float64."""
 
-    def __init__(self, distance: RecordDistance, block: PairBlock):
-        super().__init__(distance, block)
-
     def pair_kernel(self) -> PairwiseKernel:
-        block = self._block
+        block = self.block
 
         def values(row: int, columns: list[int]) -> list[float]:
             batch = PairBlock(span_of(block.x, row, row + 1), block.y[columns])
@@ -263,7 +260,7 @@ class _RecordPairs(CompiledPairs):
         transform: Transform = UNCHANGED,
     ) -> None:
         """Fill `out` with distances, tile by tile: a sum needs memory for another tile."""
-        x, y, same, first, first_column = self._block
+        x, y, same, first, first_column = self.block
         n, m = out.shape
         for top in range(0, n, _TILE):
             for left in range(top if same else 0, m, _TILE):
@@ -303,7 +300,7 @@ class _PlainPairs(CompiledPairs):
         transform: Transform = UNCHANGED,
     ) -> None:
         """Fill `out` with distances."""
-        x, y, *_ = self._block
+        x, y, *_ = self.block
         if self.kernel == "equal":
             _, codes = np.unique(np.concatenate([x, y]), return_inverse=True)
             np.not_equal.outer(codes[: len(x)], codes[len(x) :], out=out, casting="unsafe")
