@@ -33,9 +33,7 @@ from d2ke.objects.records import Records, check_use
 from d2ke.objects.tables import is_table
 
 PLAIN = {"absolute": "numbers", "equal": "categories"}  # distances of what is no object
-_SAMPLE = 100  # rows of which weights are made
 _TILE = 1 << 11  # rows and columns of a part of the sum
-_BATCH = 64  # pairs of a search that are computed together
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -176,11 +174,11 @@ def _check_weights(weights: Any, columns: Mapping[str, Any]) -> dict[str, float]
 
 
 def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[str, float]:
-    """Return 1 / the median of the distances above 0 of a sample of rows of Y."""
+    """Return 1 / the median of the distances above 0 of a sample of 100 rows of Y."""
     weights = {}
     for name, pairs in columns.items():
         n = pairs.shape[1]
-        rows = np.random.default_rng(seed).permutation(n)[:_SAMPLE]
+        rows = np.random.default_rng(seed).permutation(n)[:100]
         sample = [pairs.y[i] for i in rows] if isinstance(pairs.y, list) else pairs.y[rows]
         D = np.empty((len(rows), len(rows)))
         try:
@@ -250,7 +248,7 @@ class _RecordPairs(CompiledPairs):
             self._add(batch, out, 1)
             return out[0].tolist()
 
-        return user.python(values, len(block.x), len(block.y), _BATCH)
+        return user.python(values, len(block.x), len(block.y), 64)  # pairs computed together
 
     def run(
         self,

@@ -23,8 +23,6 @@ from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import FITTED, View, apply_views, of_kinds
 from d2ke.objects.container import Objects
 
-_ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
-
 
 @dataclass(frozen=True)
 class Block(UnfittedBlock):
@@ -260,15 +258,18 @@ class FittedBlock(FittedFeatures):
         return np.ascontiguousarray(D.T) if self.from_omega else D
 
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
-        """Return the block with gammas, scale over the median distances of the training objects."""
+        """Return the block with gammas, scale over the median distances of the training objects.
+
+        gamma_j = scale / m_j, where m_j is the median over i of d(x_i, omega_j). Distances of at
+        most 1e-5 of u, the median of the m_j above 0, are rounding. If m_j is one of them, most
+        training objects are at distance 0: m_j is then the mean over the others, or u.
+        """
         middle = np.median(D, axis=0).astype(np.float64)
         positive = middle[middle > 0] if middle.any() else D[D > 0]
         usual = float(np.median(positive)) if len(positive) else 1.0
-        nothing = np.float32(_ROUNDING * usual)
+        nothing = np.float32(1e-5 * usual)
         low = middle <= nothing
         if low.any():
-            # Most training objects are at distance 0, to rounding: the mean over the others sets
-            # the scale, or the usual median.
             others = D[:, low] > nothing
             count = others.sum(axis=0)
             sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)
