@@ -15,8 +15,6 @@ from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects
 
-_SMALL = 10_000_000  # pairs of elements that take less than a millisecond: one thread computes them
-
 
 class Columns:
     """A distance of rows to the same columns, call after call.
@@ -66,7 +64,7 @@ class Columns:
         n_threads : int
             The result of `team_size`.
         report : callable, optional
-            As for `PairwiseProblem.fill`.
+            As for `CompiledPairs.run`.
 
         Raises
         ------
@@ -75,12 +73,12 @@ class Columns:
         """
         kernel = self._of_rows(x)
         if kernel is not None:
-            if x.values.size * self.y.values.size < _SMALL:
-                n_threads = 1
+            if x.values.size * self.y.values.size < 10_000_000:
+                n_threads = 1  # so few pairs of elements take less than a millisecond
             kernel.run(out, n_threads, False, report)
         else:
-            problem = check_pairs(x, self.y, self.distance, self.parameters)
-            problem.fill(out, n_threads, report)
+            pairs = check_pairs(x, self.y, self.distance, self.parameters)
+            pairs.compiled().run(out, n_threads, report)
 
     def _of_rows(self, x: Any) -> PairwiseKernel | None:
         """Return the kernel for rows like the columns; None for any that need all the checks."""

@@ -12,7 +12,6 @@ from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.objects.copies import find_copies
 
 FEW = 3  # pairs of different objects; fewer may well be equally far from each other
-_SOME = 10  # of a distance that is not 0: four words of one letter are all at distance 1
 
 
 def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
@@ -31,7 +30,8 @@ def warn_of_equal_distances(pairs: PairwiseProblem, D: np.ndarray) -> None:
         return
     n, m = len(find_copies(pairs.x).firsts), len(find_copies(pairs.y).firsts)
     n_different = n * (n - 1) // 2 if same else n * m
-    if n_different < (FEW if value == 0 else _SOME):
+    # Four words of one letter are all at distance 1.
+    if n_different < (FEW if value == 0 else 10):
         return
     if not row.is_symmetric(check_parameters(row, pairs.params)):
         return  # one may be contained in another

@@ -21,8 +21,6 @@ from d2ke.distances.equal_distances import FEW, warn_of_equal_distances
 from d2ke.distances.problem import DEFAULT_NAMES, UNCHANGED, PairwiseProblem, Transform
 from d2ke.distances.record_pairs import check_any_pairs
 
-_SMALL = 1 << 16  # bytes that always fit
-
 
 @hinted
 def distance_matrix(
@@ -235,9 +233,9 @@ def fill_array(
     """
     if out is None:
         dtype = pairs.dtype if dtype is None else dtype
-        n, m = pairs.shape
+        n, m = len(pairs.x), len(pairs.y)
         n_bytes = dtype.itemsize * n * m
-        if n_bytes > _SMALL:
+        if n_bytes > 1 << 16:  # less always fits
             check_fits(
                 n_bytes,
                 f"{pairs.names.function}: {n} x {m} values of {dtype}",
@@ -249,7 +247,8 @@ def fill_array(
     else:
         output_array(out, pairs.shape, pairs.dtype, f"d2ke.write_{transform.name}")
     with progress_bar(progress, transform.name) as report:
-        return pairs.fill(out, n_threads, report, transform)
+        pairs.compiled().run(out, n_threads, report, transform)
+    return out
 
 
 def output_array(

@@ -49,11 +49,11 @@ def check_pairs(
     params: Mapping[str, Any],
     names: ArgumentNames = DEFAULT_NAMES,
 ) -> PairwiseProblem:
-    """Check and pack X, Y and the parameters of a distance, and compute nothing yet.
+    """Pack X and Y, check them and the parameters of a distance, and compute nothing yet.
 
     This is what functions of this package call instead of `distance_matrix`:
-    ``check_pairs(x, y, distance, params).fill(out, n_threads)``. Objects that are packed are
-    taken as they are, and only checked for what the distance requires of them.
+    ``check_pairs(x, y, distance, params).compiled().run(out, n_threads)``. Packed objects are only
+    checked for what the distance requires of them.
 
     Parameters
     ----------
@@ -80,7 +80,9 @@ def check_pairs(
     checked = check_parameters(row, params)
     try:
         missing = row.missing is not None and row.missing(**checked)
-        x, y = _packed(X, Y, names, row.kind, missing)
+        x = y = _packed(X, names.x, row.kind, missing)
+        if Y is not None:
+            y = matched(x, _packed(Y, names.y, row.kind, missing), names.x, names.y)
     except ArgumentTypeError as error:
         if error.argument == names.x:
             _refuse_kind(row, names.x, X)
@@ -149,7 +151,7 @@ class _PythonPairs(CompiledPairs):
     """The slow path: one pair at a time."""
 
     def pair_kernel(self) -> PairwiseKernel:
-        distance, (x_items, y, _, first, first_column) = self.kernel, self._block
+        distance, (x_items, y, _, first, first_column) = self.kernel, self.block
 
         def values(row: int, columns: list[int]) -> Iterator[float]:
             for column in columns:
@@ -168,7 +170,7 @@ class _PythonPairs(CompiledPairs):
         report: Report = None,
         transform: Transform = UNCHANGED,
     ) -> None:
-        distance, (x_items, y, same, first, first_column) = self.kernel, self._block
+        distance, (x_items, y, same, first, first_column) = self.kernel, self.block
         row = np.empty(out.shape[1])
         for r, x in enumerate(x_items):
             i, start = first + r, r if same else 0
@@ -256,7 +258,9 @@ def _compiled_problem(
             "double *, intptr_t, const double *, intptr_t, intptr_t, void *)' for vectors or "
             "'double (const int32_t *, intptr_t, const int32_t *, intptr_t, void *)' for strings"
         )
-    x, y = _packed(X, Y, names, kind)
+    x = y = _packed(X, names.x, kind)
+    if Y is not None:
+        y = matched(x, _packed(Y, names.y, kind), names.x, names.y)
     _refuse_weights(x, y, names, "a compiled distance")
     if kind != "strings":
         for name, objects in ((names.x, x), (names.y, y)):
@@ -292,23 +296,17 @@ class _UserPairs(CompiledPairs):
             super().run(out, n_threads, report, transform)
         except pairwise.NotADistance as error:
             row, column, value = error.args
-            row, column = row + self._block.first, column + self._block.first_column
+            row, column = row + self.block.first, column + self.block.first_column
             raise _not_a_distance(self._names, row, column, value) from None
 
 
-def _packed(
-    X: Any, Y: Any, names: ArgumentNames, kind: str, missing: bool = False
-) -> tuple[Objects, Objects]:
-    """Return X and Y packed; the same object where Y is None."""
-    x = y = as_objects(names.x, X, kind, missing)
-    if Y is not None:
-        y = as_objects(names.y, Y, kind, missing)
-    for name, objects in ((names.x, x), (names.y, y)):
-        if len(objects.offsets) == 1:
-            raise ArgumentError(name, "is empty: at least one object is needed")
-    if y is not x:
-        y = matched(x, y, names.x, names.y)
-    return x, y
+def _packed(items: Any, name: str, kind: str, missing: bool = False) -> Objects:
+    """Return at least one object of a kind, packed; what is packed already is not read again."""
+    if not isinstance(items, Objects) or items.kind != kind or items.missing:
+        items = as_objects(name, items, kind, missing)
+    if not len(items):
+        raise ArgumentError(name, "is empty: at least one object is needed")
+    return items
 
 
 def _refuse_weights(x: Any, y: Any, names: ArgumentNames, user: str) -> None:

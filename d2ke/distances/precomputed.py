@@ -52,7 +52,7 @@ class _Entries(CompiledPairs):
         transform: Transform = UNCHANGED,
     ) -> None:
         """Copy the entries."""
-        rows, columns, *_ = self._block
+        rows, columns, *_ = self.block
         for i, row in enumerate(rows):
             np.take(self.kernel[row], columns, out=out[i])
         if report is not None:

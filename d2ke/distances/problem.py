@@ -64,11 +64,12 @@ class PairBlock(NamedTuple):
     first_column: int = 0
 
 
+@dataclass(eq=False)
 class CompiledPairs:
     """A compiled distance with its items, ready to fill a matrix."""
 
-    def __init__(self, kernel: Any, block: PairBlock):
-        self.kernel, self._block = kernel, block
+    kernel: Any
+    block: PairBlock
 
     def pair_kernel(self) -> Any:
         """Return the kernel that computes single pairs, for searches."""
@@ -81,8 +82,20 @@ class CompiledPairs:
         report: Report = None,
         transform: Transform = UNCHANGED,
     ) -> None:
-        """Fill `out` with transformed distances."""
-        self.kernel.run(out, n_threads, self._block.same, report, transform.gamma, transform.scale)
+        """Fill an array in memory with transformed distances.
+
+        Parameters
+        ----------
+        out : ndarray of float32 or float64, a row for each item of x and a column for each of y
+            C-contiguous array to fill.
+        n_threads : int
+            The result of `team_size`.
+        report : callable, optional
+            ``report(done, total)``, called as the work proceeds.
+        transform : Transform
+            What to write instead of the distances.
+        """
+        self.kernel.run(out, n_threads, self.block.same, report, transform.gamma, transform.scale)
 
 
 @dataclass(frozen=True)
@@ -130,29 +143,6 @@ class PairwiseProblem:
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
 
-    def fill(
-        self,
-        out: np.ndarray,
-        n_threads: int,
-        report: Report = None,
-        transform: Transform = UNCHANGED,
-    ) -> np.ndarray:
-        """Compute all pairs into an array in memory, and return it.
-
-        Parameters
-        ----------
-        out : ndarray of float32 or float64, shape `shape`
-            C-contiguous array to fill.
-        n_threads : int
-            The result of `team_size`.
-        report : callable, optional
-            ``report(done, total)``, called as the work proceeds.
-        transform : Transform
-            What to write instead of the distances.
-        """
-        self.compiled().run(out, n_threads, report, transform)
-        return out
-
     def distances(
         self, block: PairBlock, n_threads: int, dtype: type[np.floating[Any]] | None = None
     ) -> np.ndarray:
@@ -165,10 +155,7 @@ class PairwiseProblem:
         """Compile all pairs."""
         return self.compile(PairBlock(self.x, self.y, self.same, self.first))
 
-    def part(self, rows: slice) -> Any:
-        """Return some items of x."""
-        return span_of(self.x, rows.start, rows.stop)
-
     def rows(self, rows: slice) -> CompiledPairs:
         """Compile some rows; they have the bits that they have among all."""
-        return self.compile(PairBlock(self.part(rows), self.y, first=self.first + rows.start))
+        x = span_of(self.x, rows.start, rows.stop)
+        return self.compile(PairBlock(x, self.y, first=self.first + rows.start))

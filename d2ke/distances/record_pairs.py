@@ -33,9 +33,7 @@ from d2ke.objects.records import Records, check_use
 from d2ke.objects.tables import is_table
 
 PLAIN = {"absolute": "numbers", "equal": "categories"}  # distances of what is no object
-_SAMPLE = 100  # rows of which weights are made
 _TILE = 1 << 11  # rows and columns of a part of the sum
-_BATCH = 64  # pairs of a search that are computed together
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -176,11 +174,11 @@ def _check_weights(weights: Any, columns: Mapping[str, Any]) -> dict[str, float]
 
 
 def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[str, float]:
-    """Return 1 / the median of the distances above 0 of a sample of rows of Y."""
+    """Return 1 / the median of the distances above 0 of a sample of 100 rows of Y."""
     weights = {}
     for name, pairs in columns.items():
         n = pairs.shape[1]
-        rows = np.random.default_rng(seed).permutation(n)[:_SAMPLE]
+        rows = np.random.default_rng(seed).permutation(n)[:100]
         sample = [pairs.y[i] for i in rows] if isinstance(pairs.y, list) else pairs.y[rows]
         D = np.empty((len(rows), len(rows)))
         try:
@@ -241,11 +239,8 @@ def column_weights(
 class _RecordPairs(CompiledPairs):
     """The weighted sum of the distances of the columns, added in their order in float64."""
 
-    def __init__(self, distance: RecordDistance, block: PairBlock):
-        super().__init__(distance, block)
-
     def pair_kernel(self) -> PairwiseKernel:
-        block = self._block
+        block = self.block
 
         def values(row: int, columns: list[int]) -> list[float]:
             batch = PairBlock(span_of(block.x, row, row + 1), block.y[columns])
@@ -253,7 +248,7 @@ class _RecordPairs(CompiledPairs):
             self._add(batch, out, 1)
             return out[0].tolist()
 
-        return user.python(values, len(block.x), len(block.y), _BATCH)
+        return user.python(values, len(block.x), len(block.y), 64)  # pairs computed together
 
     def run(
         self,
@@ -263,7 +258,7 @@ class _RecordPairs(CompiledPairs):
         transform: Transform = UNCHANGED,
     ) -> None:
         """Fill `out` with distances, tile by tile: a sum needs memory for another tile."""
-        x, y, same, first, first_column = self._block
+        x, y, same, first, first_column = self.block
         n, m = out.shape
         for top in range(0, n, _TILE):
             for left in range(top if same else 0, m, _TILE):
@@ -303,7 +298,7 @@ class _PlainPairs(CompiledPairs):
         transform: Transform = UNCHANGED,
     ) -> None:
         """Fill `out` with distances."""
-        x, y, *_ = self._block
+        x, y, *_ = self.block
         if self.kernel == "equal":
             _, codes = np.unique(np.concatenate([x, y]), return_inverse=True)
             np.not_equal.outer(codes[: len(x)], codes[len(x) :], out=out, casting="unsafe")

@@ -30,7 +30,6 @@ def _dtw_window(name: str, value: Any) -> int:
 
 
 ELASTIC_GROUNDS = ("manhattan", "haversine")  # of the kernels of the other elastic distances
-_DTW_GROUNDS = ("euclidean", "sqeuclidean", *ELASTIC_GROUNDS)
 
 
 def _prepare_dtw(
@@ -78,7 +77,7 @@ SERIES = (
         prepare=_prepare_dtw,
         parameters={
             "window": _dtw_window,
-            "ground": partial(choice, choices=_DTW_GROUNDS),
+            "ground": partial(choice, choices=("euclidean", "sqeuclidean", *ELASTIC_GROUNDS)),
             "sphere_radius": positive_number,
             "missing": missing_values,
         },

@@ -15,8 +15,6 @@ from d2ke.distances.clouds import cloud, decay, distinct, scaled
 from d2ke.distances.distance import Distance, no_rounding, same_precision
 from d2ke.objects.container import Objects
 
-_MAX_WEIGHT = 2.0**500  # of an object; sums of squares of these are finite
-
 
 def _ground(name: str, value: Any) -> bool:
     return choice(name, value, ["euclidean", "sqeuclidean"]) == "sqeuclidean"
@@ -73,7 +71,7 @@ def _check_weights(name: str, objects: Objects, normalize: bool = False, **_: An
         return
     totals = np.add.reduceat(objects.weights, objects.offsets[:-1])
     i = int(totals.argmax())
-    if totals[i] > _MAX_WEIGHT:
+    if totals[i] > 2.0**500:  # sums of the squares of smaller weights are finite
         raise ValueError(f"the weights of {name}[{i}] are too large: their sum is {totals[i]}")
 
 

@@ -18,9 +18,6 @@ from d2ke.objects.container import Objects
 
 StringSides: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 _MODES = {"global": strings.GLOBAL, "prefix": strings.PREFIX, "infix": strings.INFIX}
-_OVERREAD = 64  # bytes after the last letter that a kernel may read
-_MOST_WEIGHT = 0.25  # for each of four letters
-_LIST_BITS = 32  # of a letter in a list; bit sets may take as much as the lists
 
 
 def mode(name: str, value: Any) -> int:
@@ -90,10 +87,10 @@ def prepare_edits(
 
 
 def prefix_weight(name: str, value: Any) -> float:
-    """Check the weight of a letter of the common beginning, of which four count."""
+    """Check the weight of a letter of the common prefix, of which four letters count."""
     value = not_negative(name, value)
-    if value > _MOST_WEIGHT:
-        raise ArgumentError(name, f"must be between 0 and {_MOST_WEIGHT}, got {value}")
+    if value > 0.25:
+        raise ArgumentError(name, f"must be between 0 and 0.25, got {value}")
     return value
 
 
@@ -106,7 +103,8 @@ def prepare_hamming(x: Objects, y: Objects, same: bool, normalize: bool = False)
     """Compile Hamming's distance, in letters of 8 bits where they suffice."""
     alphabet, codes = common_alphabet([x, y])
     dtype = np.uint8 if len(alphabet) <= 2**8 else np.uint32
-    rest = np.zeros(_OVERREAD // dtype().itemsize, dtype)
+    # The kernel may read 64 bytes after the last letter.
+    rest = np.zeros(64 // dtype().itemsize, dtype)
     x_codes = np.concatenate([codes[0].astype(dtype, copy=False), rest])
     y_codes = x_codes
     if x is not y:
@@ -137,7 +135,8 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
     n_letters = max(1, len(alphabet))
     sets = [letter_counts(objects, letters, n_letters)[::2] for objects, letters in pairs]
     sizes = np.concatenate([np.diff(offsets) for _, offsets in sets])
-    if n_letters <= max(64, _LIST_BITS * sizes.mean()):
+    # Bit sets have one bit for each letter of the alphabet, lists 32 bits for each of an object.
+    if n_letters <= max(64, 32 * sizes.mean()):
         sides = [(*_bit_sets(*side, n_letters), np.diff(side[1])) for side in sets]
     else:
         sides = [

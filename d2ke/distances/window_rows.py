@@ -13,12 +13,6 @@ from d2ke._ext import windows
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.objects.container import Objects
 
-# Windows whose deviation is less than so many eps are constant: of the largest deviation from the
-# mean, and of the largest value.
-_ROUNDING, _ROUNDING_OF_VALUES = 8, 2
-_EXPONENTS = -20, 40  # of values whose squares float32 holds
-_MOST = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e37}  # so that sums are finite
-
 
 def dilation(name: str, value: Any) -> int:
     """Check the steps of x between two values of a window."""
@@ -27,7 +21,7 @@ def dilation(name: str, value: Any) -> int:
 
 def check_range(name: str, objects: Objects, **_: Any) -> None:
     """Refuse values so large that sums may be infinite."""
-    values, limit = objects.values, _MOST[objects.dtype]
+    values, limit = objects.values, 1e300 if objects.dtype == np.float64 else 1e37
     if max(values.max(), -values.min()) <= limit:
         return
     row = int(np.flatnonzero((np.abs(values) > limit).any(axis=1))[0])
@@ -52,11 +46,11 @@ def prepare_window(
 def common_exponent(x: Objects, y: Objects) -> int:
     """Return the exponent of the unit of values that are compared without normalisation.
 
-    It is 0 if float32 holds their squares.
+    It is 0 if float32 holds their squares: for largest values from 2^-20 to 2^40.
     """
     largest = max(float(np.abs(side.values).max()) for side in (x, y))
-    exponent, (low, high) = int(np.frexp(largest)[1]), _EXPONENTS
-    return exponent if exponent < low else max(exponent - high, 0)
+    exponent = int(np.frexp(largest)[1])
+    return exponent if exponent < -20 else max(exponent - 40, 0)
 
 
 def planar(objects: Objects, normalize: bool, exponent: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -81,15 +75,17 @@ def planar(objects: Objects, normalize: bool, exponent: int = 0) -> tuple[np.nda
 def constant_limits(objects: Objects, computed: Any) -> np.ndarray:
     """Return the deviations up to which windows of series are constant, (n, dim).
 
-    They are 8 eps times the largest deviation of a channel of a series from its mean, or 2 eps
-    times its largest value if that is more. The eps is that of the type of the values; in the first
-    case that of the type in which windows are computed, if it is larger. So levels and units of
-    series do not matter, and windows that vary by rounding alone are constant.
+    The limit of channel c of series x is
+
+        max(8 max(eps, eps_computed) max_t |x_tc - mean_c|, 2 eps max_t |x_tc|),
+
+    where eps belongs to the type of the values, and eps_computed to the type in which windows are
+    computed. So levels and units of series do not matter, and windows that vary by rounding alone
+    are constant.
     """
-    rounding = np.finfo(objects.dtype).eps
-    of_shapes = _ROUNDING * max(rounding, np.finfo(computed).eps) * _without_means(objects)[1]
-    rounding *= _ROUNDING_OF_VALUES
-    return np.maximum(of_shapes, rounding * _largest(objects, np.abs(objects.values)))
+    eps, eps_computed = np.finfo(objects.dtype).eps, np.finfo(computed).eps
+    limits = 8 * max(eps, eps_computed) * _without_means(objects)[1]
+    return np.maximum(limits, 2 * eps * _largest(objects, np.abs(objects.values)))
 
 
 def _without_means(objects: Objects) -> tuple[np.ndarray, np.ndarray]:

@@ -20,8 +20,6 @@ from d2ke.distances.problem import ArgumentNames
 from d2ke.embedding.features import check_embedding, feature_transform
 from d2ke.embedding.spectrum import SpectrumRepair, symmetric_half
 
-SUBSTITUTION_KERNELS = ("rbf", "nd")
-
 
 @hinted
 def d2ke_gram(
@@ -174,7 +172,7 @@ def dsk_gram(
     >>> d2ke.dsk_gram(D_new, gamma=0.1, repair=repair).shape
     (1, 3)
     """
-    choice("kind", kind, SUBSTITUTION_KERNELS)
+    choice("kind", kind, ("rbf", "nd"))
     beta = positive_number("beta", beta)
     if kind == "rbf":
         if gamma is None:

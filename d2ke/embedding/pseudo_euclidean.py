@@ -14,12 +14,6 @@ from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.results import result
 
-# From here on a few eigenvectors by iteration take less time than all of them at once.
-_LARGE = 1000
-_FEW = 10
-# Distances up to here have squares whose sums float64 holds; so small ones have squares at all.
-_LARGEST, _SMALLEST = 2.0**500, 2.0**-500
-
 
 @result
 class PseudoEuclideanEmbedding:
@@ -128,15 +122,16 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
     D = arrays.matrix("D", D)
     n = len(D)
     R = integer("R", R, 1, max(n, 1))  # an empty D is refused below
-    few = n > max(_LARGE, _FEW * R)
+    # Of many objects, a few eigenvectors take less time by iteration than all of them at once.
+    few = n > max(1000, 10 * R)
     check_fits(
         (8 if few else 40) * n**2,
         f"an embedding of {n} objects",
-        f"an R of at most n / 10 takes less where n is above {_LARGE}, and so do fewer objects",
+        "an R of at most n / 10 takes less where n is above 1000, and so do fewer objects",
     )
     B = _squares("D", symmetric_matrix("D", D))
     arrays.check_diagonal("D", D)
-    if 0 < float(D.max()) < _SMALLEST:
+    if 0 < float(D.max()) < 2.0**-500:
         raise ArgumentError(
             "D",
             f"is too small: its largest distance is {D.max():g}, and float64 does not "
@@ -178,7 +173,7 @@ def _squares(name: str, D: np.ndarray) -> np.ndarray:
     """Return squares of checked distances, in a new array."""
     values = arrays.matrix(name, D)
     arrays.check_distances(name, values)
-    if values.size and float(values.max()) > _LARGEST:
+    if values.size and float(values.max()) > 2.0**500:
         i, j = divmod(int(values.argmax()), values.shape[1])
         raise ValueError(
             f"{name}[{i}, {j}] is {values[i, j]:g}; at most 2**500 (3.3e150) is accepted, since "

@@ -20,10 +20,8 @@ from d2ke.distances.registry import BY_NAME
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.loo import own_values
 from d2ke.models.shapelets import Shapelets
-from d2ke.models.views import FITTED, View, apply_views
+from d2ke.models.views import FITTED, View, apply_views, of_kinds
 from d2ke.objects.container import Objects
-
-_ROUNDING = 1e-5  # of the usual median distance: smaller distances are 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -141,32 +139,12 @@ class Block(UnfittedBlock):
 
     def fit_features(self, sample: Sample, seed: Any) -> tuple[FittedBlock, np.ndarray]:
         """Fit the block; return the features of the sample too."""
-        block, viewed = self._draw(sample.objects, seed)
-        if not block.R:
-            return block, np.empty((len(sample.rows), 0), np.float32)
-        D = block.distances(viewed, sample.n_threads, sample.progress)
-        block = block.with_gamma(D, self.gamma_scale)
-        features = block.of_distances(D, sample.n_threads)
-        if len(features) <= sample.labels.task.fewest:
-            # Deviations of so few values are near 0 by chance, and dividing by them would make
-            # predictions run away from the targets.
-            block = replace(block, sd_power=0.0)
-        if block.sources is not None:
-            columns = np.flatnonzero(block.sources >= 0)
-            places, sources = block.sources[columns], np.full(block.R, -1)
-            values = np.zeros((2, block.R), np.float32)
-            few = sample.labels.task.few
-            values[:, columns] = own_values(features, places, columns, few)
-            sources[columns] = sample.rows[places]
-            block = replace(block, sources=sources, hidden=values[0], own=values[1])
-        return block, features
-
-    def _draw(self, X: Any, seed: Any) -> tuple[FittedBlock, Any]:
-        """Draw the random objects; return the block without gammas, and X through the views."""
-        views = []
+        X, views = sample.objects, []
         for view in self.views:
-            views.append(partial(view, **FITTED[view](X)) if view in FITTED else view)
-            X = apply_views((views[-1],), X)
+            if view in FITTED:
+                view = partial(view, **FITTED[view](of_kinds(view, X)))
+            views.append(view)
+            X = apply_views((view,), X)
         omega, sources = self.sampler(self.R, X, seed=seed), None
         if isinstance(omega, tuple):
             omega, sources = omega
@@ -191,7 +169,24 @@ class Block(UnfittedBlock):
             self.from_omega, name=self.name, family=self.family, column=self.column,
             members=self.members, sd_power=self.sd_power, sources=sources,
         )  # fmt: skip
-        return block, X
+        if not block.R:
+            return block, np.empty((len(sample.rows), 0), np.float32)
+        D = block.distances(X, sample.n_threads, sample.progress)
+        block = block.with_gamma(D, self.gamma_scale)
+        features = block.of_distances(D, sample.n_threads)
+        if len(features) <= sample.labels.task.fewest:
+            # Deviations of so few values are near 0 by chance, and dividing by them would make
+            # predictions run away from the targets.
+            block = replace(block, sd_power=0.0)
+        if sources is not None:
+            columns = np.flatnonzero(sources >= 0)
+            rows, own_rows = sources[columns], np.full(block.R, -1)
+            values = np.zeros((2, block.R), np.float32)
+            few = sample.labels.task.few
+            values[:, columns] = own_values(features, rows, columns, few)
+            own_rows[columns] = sample.rows[rows]
+            block = replace(block, sources=own_rows, hidden=values[0], own=values[1])
+        return block, features
 
     def resized(self, R: int) -> Block:
         """Return the block with R random objects."""
@@ -254,7 +249,8 @@ class FittedBlock(FittedFeatures):
         x, y = (self.omega, viewed) if self.from_omega else (viewed, self.omega)
         D = np.empty((len(x), len(y)), np.float32)
         with np.errstate(over="ignore"), progress_bar(progress, "distances") as report:
-            check_pairs(x, y, self.distance, self.parameters).fill(D, team_size(n_threads), report)
+            pairs = check_pairs(x, y, self.distance, self.parameters)
+            pairs.compiled().run(D, team_size(n_threads), report)
         if not np.isfinite(D).all():
             raise ValueError(
                 f"distances of block {self.name!r} are beyond the range of float32: scale X"
@@ -262,15 +258,18 @@ class FittedBlock(FittedFeatures):
         return np.ascontiguousarray(D.T) if self.from_omega else D
 
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
-        """Return the block with gammas, scale over the median distances of the training objects."""
+        """Return the block with gammas, scale over the median distances of the training objects.
+
+        gamma_j = scale / m_j, where m_j is the median over i of d(x_i, omega_j). Distances of at
+        most 1e-5 of u, the median of the m_j above 0, are rounding. If m_j is one of them, most
+        training objects are at distance 0: m_j is then the mean over the others, or u.
+        """
         middle = np.median(D, axis=0).astype(np.float64)
         positive = middle[middle > 0] if middle.any() else D[D > 0]
         usual = float(np.median(positive)) if len(positive) else 1.0
-        nothing = np.float32(_ROUNDING * usual)
+        nothing = np.float32(1e-5 * usual)
         low = middle <= nothing
         if low.any():
-            # Most training objects are at distance 0, to rounding: the mean over the others sets
-            # the scale, or the usual median.
             others = D[:, low] > nothing
             count = others.sum(axis=0)
             sums = np.where(others, D[:, low], 0.0).sum(axis=0, dtype=np.float64)

@@ -339,12 +339,16 @@ def _title(model: D2KEModel) -> list[str]:
 def _notes(model: D2KEModel) -> list[str]:
     """Return lines about the training: objects, accuracy, what was read, calibration, time."""
     lines = [model.task.report(model)]
-    if isinstance(model.task, Classes) and like_amounts(model.classes):
+    if (
+        model.classes is not None
+        and isinstance(model.task, Classes)
+        and like_amounts(model.classes)
+    ):
         lines.append(
             f"each of the whole numbers from {model.classes[0]} to {model.classes[-1]} is a class: "
             "if they are amounts, say task='regression'"
         )
-    if model.kind == "strings":
+    if model.alphabet is not None and model.kind == "strings":
         places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
         empty = from_owned("strings", *places, model.alphabet, model.letters)
         with suppress(ValueError):  # Hamming distances refuse it

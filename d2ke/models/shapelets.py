@@ -27,10 +27,7 @@ from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects
 
 KINDS = ("nearest", "nearby", "rare", "longest")
-_CUT = ("nearest", "nearby")  # kinds that have distance 0 to the series that they were cut from
 RADIUS = 0.1  # of "nearby", as a part of the length of a series
-_GROUP = 8  # shapelets of one length, dilation and set of channels, which share sums
-_PLACES = 256  # of another series, whose distances choose the threshold of a shapelet
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +149,8 @@ class Shapelets:
         D = compiled.rows(self.places, self.thresholds, RADIUS, runs, team_size(n_threads))
         if self.kinds == KINDS:
             return D
-        by_kind = [D[:, KINDS.index(kind) * len(self.places) :] for kind in self.kinds]
-        return np.concatenate([columns[:, : len(self.places)] for columns in by_kind], axis=1)
+        n, columns = len(self.places), map(KINDS.index, self.kinds)
+        return np.concatenate([D[:, k * n : (k + 1) * n] for k in columns], axis=1)
 
     def _beside(self, X: Objects, compiled: kernel.Windows | None = None) -> kernel.Windows:
         """Return the shapelets and series in the form of the kernel."""
@@ -240,7 +237,8 @@ def shapelets(
     rng = generator(seed)
     limits = 1e-4 * plain_deviations(*moments(X.values)[1:], X.dtype).astype(np.float32)
     middle, n_shapelets = float(np.median(X.lengths)), max(1, R // len(kinds))
-    first = np.append(np.arange(0, n_shapelets, _GROUP), n_shapelets)
+    # Eight shapelets of one length, dilation and set of channels share sums.
+    first = np.append(np.arange(0, n_shapelets, 8), n_shapelets)
     n_groups = len(first) - 1
     is_long = rng.random(n_groups) < 0.2
     long, short = rng.choice((15, 21, 31, 51), n_groups), rng.choice((7, 9, 11), n_groups)
@@ -262,8 +260,15 @@ def shapelets(
     resampled = (X.lengths[sources] - 1) / np.maximum(1, lengths - 1)[group]
     steps = np.where(last < 0, resampled, dilations[group])
     shapelet, channel = np.nonzero(is_seen[group])  # a row for each channel of each shapelet
+    # values[r, j] is x(at[r, j]), where x(t) is linear between the steps of its series.
     at = starts[shapelet, None] + steps[shapelet, None] * np.arange(lengths.max())
-    values = _interpolated(X, sources[shapelet, None], channel[:, None], at)
+    source = sources[shapelet, None]
+    final = X.lengths[source] - 1
+    before = np.minimum(at.astype(np.int64), final)
+    left = X.values[X.offsets[source] + before, channel[:, None]].astype(float)
+    after = X.offsets[source] + np.minimum(before + 1, final)
+    right = X.values[after, channel[:, None]].astype(float)
+    values = left + (at - before) * (right - left)
     inside = np.arange(lengths.max()) < lengths[group][shapelet, None]
     if normalize:
         row_lengths = lengths[group][shapelet]
@@ -278,34 +283,21 @@ def shapelets(
         (starts / np.maximum(1, last)).astype(np.float32), thresholds, limits, normalize,
         tuple(kinds),
     )  # fmt: skip
-    profile = omega._beside(X).sample(others, rng.random((n_shapelets, _PLACES), np.float32))
-    ranks = (rng.uniform(0.05, 0.10, n_shapelets) * _PLACES).astype(int)
-    thresholds[:] = _between(np.sort(profile, axis=1), ranks)
-    none = np.full(n_shapelets, -1)
-    return omega, np.concatenate([sources if kind in _CUT else none for kind in kinds])
-
-
-def _interpolated(
-    X: Objects, series: np.ndarray, channel: np.ndarray, at: np.ndarray
-) -> np.ndarray:
-    """Return the values of series at places, which may be between steps."""
-    final = X.lengths[series] - 1
-    before = np.minimum(at.astype(np.int64), final)
-    first, after = X.offsets[series], np.minimum(before + 1, final)
-    left, right = (X.values[first + step, channel].astype(float) for step in (before, after))
-    return left + (at - before) * (right - left)
-
-
-def _between(profile: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return numbers between those of given ranks and the next larger ones, by rows.
-
-    Rows are sorted. Numbers that may differ by rounding alone are equal.
-    """
-    rows = np.arange(len(profile))
-    lower, tied = profile[rows, ranks], 1e-5 * profile[:, -1]
-    above = profile > (lower + tied)[:, None]
-    upper = np.where(above[:, -1], profile[rows, above.argmax(axis=1)], lower + 2 * tied)
-    # What differs from the next larger number by rounding alone is below it.
-    below = np.where(above, -np.inf, profile).max(axis=1)
+    # The threshold of a shapelet has a rank of 5 to 10 % among its distances to 256 places of the
+    # other series: it lies between that distance and the next larger one. Distances that may differ
+    # by rounding alone are equal.
+    n_places = 256
+    profile = omega._beside(X).sample(others, rng.random((n_shapelets, n_places), np.float32))
+    profile = np.sort(profile, axis=1)
+    rank = (rng.uniform(0.05, 0.10, n_shapelets) * n_places).astype(int)
+    rows = np.arange(n_shapelets)
+    lower, tied = profile[rows, rank], 1e-5 * profile[:, -1]
+    is_above = profile > (lower + tied)[:, None]
+    upper = np.where(is_above[:, -1], profile[rows, is_above.argmax(axis=1)], lower + 2 * tied)
+    below = np.where(is_above, -np.inf, profile).max(axis=1)
     # Not half way, where series of whole numbers have other distances.
-    return below + 0.381966 * (upper - below)
+    thresholds[:] = below + 0.381966 * (upper - below)
+    # The nearest place to a shapelet in the series that it was cut from has distance 0.
+    none = np.full(n_shapelets, -1)
+    has_source = [kind in ("nearest", "nearby") for kind in kinds]
+    return omega, np.concatenate([sources if known else none for known in has_source])

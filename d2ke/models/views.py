@@ -9,9 +9,9 @@ these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,8 +23,42 @@ from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, 
 from d2ke.objects.packing import as_objects
 from d2ke.objects.tokens import encode
 
+View = Callable[[Objects], Objects]
+F = TypeVar("F", bound=Callable[..., Objects])
 
-@hinted
+VIEWS: dict[str, Callable[..., Objects]] = {}  # the public views by name
+# For each public view: its function of Objects, and the kinds that it takes.
+_INNER: dict[View, tuple[Callable[..., Objects], tuple[str, ...]]] = {}
+
+
+def _view(*kinds: str) -> Callable[[F], F]:
+    """Make a function of Objects of these kinds a public view, which packs its argument.
+
+    `apply_views` calls the function itself.
+    """
+
+    def public(function: F) -> Any:
+        @hinted
+        @wraps(function)
+        def view(X: Any, *args: Any, **arguments: Any) -> Objects:
+            return function(of_kinds(view, as_objects("X", X)), *args, **arguments)
+
+        VIEWS[function.__name__] = view
+        _INNER[view] = function, kinds
+        return view
+
+    return public
+
+
+def of_kinds(view: View, objects: Objects) -> Objects:
+    """Return the objects; refuse a kind that a view of this file does not take."""
+    function, kinds = _INNER[view]
+    if objects.base not in kinds:
+        raise ArgumentTypeError(function.__name__, f"is for {' and '.join(kinds)}, got {objects!r}")
+    return objects
+
+
+@_view("series", "sets")
 def difference(X: Any) -> Objects:
     """Return the first difference of series, x[t + 1] - x[t]: changes at any level.
 
@@ -49,16 +83,15 @@ def difference(X: Any) -> Objects:
     >>> difference([[1.0, 4.0, 2.0]])[0].ravel()
     array([ 3., -2.])
     """
-    objects = _vectors("difference", X)
-    lengths = np.maximum(objects.lengths - 1, np.minimum(objects.lengths, 1))
+    lengths = np.maximum(X.lengths - 1, np.minimum(X.lengths, 1))
     offsets = offsets_of(lengths)
-    source = np.repeat(objects.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    after = np.minimum(source + 1, np.repeat(objects.offsets[1:] - 1, lengths))
-    values = objects.values[after] - objects.values[source]
-    return from_owned(objects.kind, values, offsets, channel_names=objects.channel_names)
+    source = np.repeat(X.offsets[:-1] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    after = np.minimum(source + 1, np.repeat(X.offsets[1:] - 1, lengths))
+    values = X.values[after] - X.values[source]
+    return from_owned(X.kind, values, offsets, channel_names=X.channel_names)
 
 
-@hinted
+@_view("series", "sets")
 def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) -> Objects:
     """Subtract a mean from every channel and divide by a deviation.
 
@@ -94,26 +127,28 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
     >>> standardize([[1.0, 3.0]])[0].ravel()
     array([-1.,  1.], dtype=float32)
     """
-    objects = _vectors("standardize", X)
-    given = {"mean": mean, "sd": sd, "rounding": rounding}
-    held = {name: value for name, value in given.items() if value is not None}
-    fitted = {"rounding": 0.0} if {"mean", "sd"} <= held.keys() else _moments(objects)
-    mean, sd, rounding = (np.asarray((fitted | held)[name], np.float64) for name in given)
-    if mean.shape != (objects.dim,) or sd.shape != mean.shape:
+    if mean is None or sd is None:
+        usual = _moments(X)
+        mean = usual["mean"] if mean is None else mean
+        sd = usual["sd"] if sd is None else sd
+        rounding = usual["rounding"] if rounding is None else rounding
+    mean, sd = np.asarray(mean, np.float64), np.asarray(sd, np.float64)
+    rounding = np.asarray(0.0 if rounding is None else rounding, np.float64)
+    if mean.shape != (X.dim,) or sd.shape != mean.shape:
         raise ArgumentError(
             "X",
-            f"has vectors of {objects.dim} dimensions (channels), but mean and sd have "
+            f"has vectors of {X.dim} dimensions (channels), but mean and sd have "
             f"{mean.size} and {sd.size}",
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        away = objects.values - mean
+        away = X.values - mean
         away[np.abs(away) <= rounding] = 0
         values = (away / sd).astype(np.float32)
     if not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-        item = int(np.searchsorted(objects.offsets, place, side="right")) - 1
+        item = int(np.searchsorted(X.offsets, place, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
-    return with_fields(objects, values=values)
+    return with_fields(X, values=values)
 
 
 def _moments(objects: Objects) -> dict[str, Any]:
@@ -135,7 +170,7 @@ def _moments(objects: Objects) -> dict[str, Any]:
     return {"mean": mean, "sd": sd, "rounding": rounding}
 
 
-@hinted
+@_view("series", "sets")
 def square_root(X: Any) -> Objects:
     """Return the square roots of the values, with their signs.
 
@@ -168,11 +203,10 @@ def square_root(X: Any) -> Objects:
     >>> square_root([[4.0, -9.0]])[0].ravel()
     array([ 2., -3.])
     """
-    objects = _vectors("square_root", X)
-    return with_fields(objects, values=np.copysign(np.sqrt(np.abs(objects.values)), objects.values))
+    return with_fields(X, values=np.copysign(np.sqrt(np.abs(X.values)), X.values))
 
 
-@hinted
+@_view("series", "sets")
 def centre(X: Any) -> Objects:
     """Subtract from each object the mean of its vectors: what remains is its shape.
 
@@ -198,18 +232,17 @@ def centre(X: Any) -> Objects:
     array([[-1., -2.],
            [ 1.,  2.]])
     """
-    objects = _vectors("centre", X)
-    owner = np.repeat(np.arange(len(objects)), objects.lengths)
-    weights = np.ones(len(owner)) if objects.weights is None else objects.weights
-    total = np.bincount(owner, weights, len(objects))
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    weights = np.ones(len(owner)) if X.weights is None else X.weights
+    total = np.bincount(owner, weights, len(X))
     shares = weights / np.where(total > 0, total, 1)[owner]
-    values = np.empty_like(objects.values)
-    for channel, column in enumerate(objects.values.T):
-        values[:, channel] = column - np.bincount(owner, shares * column, len(objects))[owner]
-    return with_fields(objects, values=values)
+    values = np.empty_like(X.values)
+    for channel, column in enumerate(X.values.T):
+        values[:, channel] = column - np.bincount(owner, shares * column, len(X))[owner]
+    return with_fields(X, values=values)
 
 
-@hinted
+@_view("series", "sets", "strings")
 def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
     """Return a part of each object, by its relative position.
 
@@ -240,20 +273,17 @@ def part(X: Any, start: float = 0.0, stop: float = 1.0) -> Objects:
         raise ArgumentError(
             "start", f"and stop must be 0 <= start < stop <= 1, got {start} and {stop}"
         )
-    objects = as_objects("X", X)
-    n = objects.lengths
+    n = X.lengths
     first = np.floor(start * n).astype(np.int64)
     lengths = np.ceil(stop * n).astype(np.int64) - first
     offsets = offsets_of(lengths)
-    source = np.repeat(objects.offsets[:-1] + first - offsets[:-1], lengths)
+    source = np.repeat(X.offsets[:-1] + first - offsets[:-1], lengths)
     source += np.arange(offsets[-1])
-    weights = None if objects.weights is None else objects.weights[source]
-    return with_fields(
-        objects, values=objects.values[source], offsets=offsets, weights=weights, ids=None
-    )
+    weights = None if X.weights is None else X.weights[source]
+    return with_fields(X, values=X.values[source], offsets=offsets, weights=weights, ids=None)
 
 
-@hinted
+@_view("strings")
 def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     """Put a mark before and after each string, so that a pattern can match at an end only.
 
@@ -282,15 +312,12 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     >>> list(mark_ends(["abc"], ord("^"), ord("$")))
     ['^abc$']
     """
-    objects = as_objects("X", X)
-    if not objects.has_letters:
-        raise TypeError(f"mark_ends is for strings, got {objects!r}")
     if begin is None or end is None:
-        free = _marks(objects)
+        free = _marks(X)
         begin, end = free["begin"], free["end"]
-    letters: Any = objects.alphabet
+    letters: Any = X.alphabet
     marks = [begin, end]
-    if objects.letters == "token":
+    if X.letters == "token":
         marks = [encode(begin, "begin"), encode(end, "end")]
     else:
         letters = letters.astype(np.int64)
@@ -298,12 +325,12 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
     if taken.any():
         raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
-    codes = np.searchsorted(alphabet, objects.alphabet).astype(code_dtype(len(alphabet)))
-    ends = np.column_stack([objects.offsets[:-1], objects.offsets[1:]]).ravel()
-    end_codes = np.tile(np.searchsorted(alphabet, marks), len(objects))
-    values = np.insert(codes[objects.values], ends, end_codes)
-    offsets = offsets_of(objects.lengths + 2)
-    return from_owned("strings", values, offsets, alphabet, objects.letters)
+    codes = np.searchsorted(alphabet, X.alphabet).astype(code_dtype(len(alphabet)))
+    ends = np.column_stack([X.offsets[:-1], X.offsets[1:]]).ravel()
+    end_codes = np.tile(np.searchsorted(alphabet, marks), len(X))
+    values = np.insert(codes[X.values], ends, end_codes)
+    offsets = offsets_of(X.lengths + 2)
+    return from_owned("strings", values, offsets, alphabet, X.letters)
 
 
 def _marks(objects: Objects) -> dict[str, Any]:
@@ -323,26 +350,20 @@ def _marks(objects: Objects) -> dict[str, Any]:
     return {"begin": free[1], "end": free[0]}
 
 
-def _vectors(name: str, X: Any) -> Objects:
-    objects = as_objects("X", X)
-    if objects.has_letters:
-        raise ArgumentTypeError(name, f"is for series and sets of vectors, got {objects!r}")
-    return objects
-
-
-View = Callable[[Objects], Objects]
-VIEWS = {
-    view.__name__: view for view in (difference, standardize, square_root, centre, part, mark_ends)
-}
 # Functions of the training objects that give a view the arguments that the user leaves out.
 FITTED = {standardize: _moments, mark_ends: _marks}
 
 
-@hinted
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
     """Return what the views, one after another, make of objects."""
     for view in views:
-        changed = view(objects)
+        function, arguments = view, {}
+        if isinstance(view, partial) and not view.args:
+            function, arguments = view.func, view.keywords
+        if function in _INNER and isinstance(objects, Objects):
+            objects = _INNER[function][0](of_kinds(function, objects), **arguments)
+            continue
+        changed = view(objects)  # the user's own view
         if isinstance(objects, Objects) and (
             not isinstance(changed, Objects) or len(changed) != len(objects)
         ):
@@ -355,7 +376,6 @@ def apply_views(views: tuple[View, ...], objects: Any) -> Any:
     return objects
 
 
-@hinted
 def view_name(view: View) -> tuple[str, dict[str, Any]]:
     """Return a view's name in `VIEWS` and its keyword arguments.
 

@@ -121,6 +121,10 @@ def test_wrong_kinds_are_refused():
             view(["ab"])
     with pytest.raises(TypeError, match="for strings"):
         mark_ends([[1.0, 2.0]])
+    for view, X in ((standardize, ["ab"]), (mark_ends, [[1.0, 2.0]])):
+        block = d2ke.Block("one", "dtw", training_objects, 1, (view,))
+        with pytest.raises(TypeError, match=f"{view.__name__} is for "):
+            block.fit(Sample(d2ke.pack(X), np.arange(1), no_labels(1)), 0)
     with pytest.raises(ValueError, match="2 dimensions"):
         standardize([np.ones((3, 2))], mean=[0.0], sd=[1.0])
     with pytest.raises(ValueError, match=r"X\[1\] is beyond the range of float32"):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # In the order of the compiled codes.
 OPERATIONS = ("equal", "replace", "delete", "insert", "transpose")
-_SIGNS = dict(zip(OPERATIONS, "|   x", strict=True))
-_WIDTH = 60  # of a line of letters
 _MAX_PRINTED = 20  # lines
 
 
@@ -209,6 +207,7 @@ class Alignment:
         tokens = [_tokens(self.x), _tokens(self.y)]
         across = isinstance(self.x, (str, bytes)) and isinstance(self.y, (str, bytes))
         gap = "" if across else " "
+        signs = dict(zip(OPERATIONS, "|   x", strict=True))
         line = 0
         rows: list[list[str]] = [[], [], []]
         operations = self.operations
@@ -220,12 +219,12 @@ class Alignment:
             upper = "-" if op == "insert" else tokens[0](i)
             lower = "-" if op == "delete" else tokens[1](j)
             width = max(len(upper), len(lower))
-            if line + width + len(gap) > _WIDTH:
+            if line + width + len(gap) > 60:
                 yield from self._flush(rows, gap)
                 yield ""
                 rows, line = [[], [], []], 0
             line += width + len(gap)
-            for row, text in zip(rows, (upper, _SIGNS[op], lower), strict=True):
+            for row, text in zip(rows, (upper, signs[op], lower), strict=True):
                 row.append(text.ljust(width))
         yield from self._flush(rows, gap)
 

@@ -11,8 +11,6 @@ from d2ke._ext.windows import Windows
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.window_rows import common_exponent, normalized_windows, planar
 
-_BLOCK_WORK = 10**8  # differences between two looks for Ctrl-C
-
 
 def align_window(
     problem: PairwiseProblem, normalize: bool = True, dilation: int = 1
@@ -56,7 +54,8 @@ def _nearest_place(
     search = Windows(
         x, ends[0], limits, values, ends[1], *numbers, ends[2], np.arange(dim), normalize
     )
-    best, place, step = np.inf, 0, max(1, _BLOCK_WORK // w.size)
+    # After each 10^8 differences Ctrl-C is noticed.
+    best, place, step = np.inf, 0, max(1, 10**8 // w.size)
     for begin in range(0, n, step):
         profile = search.profile(0, begin, min(begin + step, n))[0]
         if profile.min() < best:

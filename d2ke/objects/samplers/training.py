@@ -24,8 +24,6 @@ from d2ke.objects.values import list_of
 
 # Ranges of lengths, relative to the median length of the training objects.
 MIXED = ((0.05, 0.2), (0.1, 0.4), (0.2, 0.6), (0.4, 1.0))
-_SIZES = ((0.02, 0.1), (0.1, 0.3))
-_SIGMAS = (1.0, 2.0, 4.0)
 
 
 @hinted
@@ -148,9 +146,18 @@ def segments(
                 f"length goes up to {span[1]}, but the longest object of X has {available} elements"
             )
         draws = _draw_range(R, span, seed)
-    parts = [(_begins(objects, sizes, rng.random(len(sizes))), sizes) for _, sizes, rng in draws]
-    begins, sizes = map(np.concatenate, zip(*parts, strict=True))
-    result = select_pieces(objects, begins, sizes)
+    parts = []
+    for _, sizes, rng in draws:
+        begins, uniform = np.empty(len(sizes), dtype=np.int64), rng.random(len(sizes))
+        for n in np.unique(sizes).tolist():
+            # Object i has lengths[i] - n + 1 places for a segment of n elements, or none.
+            ends = np.cumsum(np.maximum(objects.lengths - n + 1, 0))
+            same = sizes == n
+            place = (uniform[same] * ends[-1]).astype(np.int64)
+            item = np.searchsorted(ends, place, side="right")
+            begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - place)
+        parts.append((begins, sizes))
+    result = select_pieces(objects, *map(np.concatenate, zip(*parts, strict=True)))
     if scale == 1:
         return result
     with np.errstate(over="ignore", invalid="ignore"):  # 0 times infinity is invalid
@@ -218,7 +225,7 @@ def resampled(
     elif not len(objects.values):
         return objects[:0]
     else:
-        draws = _draw_lengths(R, objects, np.array(_SIZES), seed)
+        draws = _draw_lengths(R, objects, np.array([(0.02, 0.1), (0.1, 0.3)]), seed)
     n = len(objects.values)
     parts = [
         (objects.values[rng.integers(0, n, size=counts.sum())], counts) for _, counts, rng in draws
@@ -262,11 +269,12 @@ def noise(
     """
     X = as_objects("X", X)
     ranges = _relative_ranges("lengths", lengths)
-    spans = np.repeat(ranges, len(_SIGMAS), axis=0)  # each range with each deviation
+    sigmas = (1.0, 2.0, 4.0)
+    spans = np.repeat(ranges, len(sigmas), axis=0)  # each range with each deviation
     parts = []
     for number, counts, rng in _draw_lengths(R, X, spans, seed):
         values = rng.standard_normal((counts.sum(), X.dim))
-        values *= _SIGMAS[number % len(_SIGMAS)]
+        values *= sigmas[number % len(sigmas)]
         parts.append((values.astype(X.dtype, copy=False), counts))
     return _join(X, parts)
 
@@ -315,21 +323,6 @@ def _draw_range(R: int, span: tuple[int, int], seed: Any) -> Iterator[Draw]:
     """Draw all lengths from one range."""
     for_lengths, for_values = generator(seed).spawn(2)
     yield 0, for_lengths.integers(span[0], span[1] + 1, size=R), for_values
-
-
-def _begins(objects: Objects, lengths: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Return where segments of these lengths begin among the values.
-
-    A draw from [0, 1) chooses among all positions with room for the segment.
-    """
-    room, begins = objects.lengths, np.empty(len(lengths), dtype=np.int64)
-    for n in np.unique(lengths).tolist():
-        ends = np.cumsum(np.maximum(room - n + 1, 0))
-        same = lengths == n
-        position = (draws[same] * ends[-1]).astype(np.int64)
-        item = np.searchsorted(ends, position, side="right")
-        begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - position)
-    return begins
 
 
 def _join(X: Objects, parts: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
