@@ -30,11 +30,13 @@ from d2ke.objects.container import Objects
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import pack_items
 
+ELASTIC = ("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet")
+
 # By distance: ``aligner(problem, **parameters)`` takes checked objects and parameters, and
 # returns the fields of `Alignment` from `value` on.
 ALIGNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "dtw": align_dtw,
-    **dict.fromkeys(("msm", "erp", "twe", "edr", "lcss", "adtw", "wdtw", "frechet"), align_elastic),
+    **dict.fromkeys(ELASTIC, align_elastic),
     "ddtw": align_slopes,
     "window": align_window,
     "levenshtein": align_levenshtein,
