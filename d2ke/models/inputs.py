@@ -17,8 +17,8 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.labels import refuse_swapped
 from d2ke.distances.distance import Distance
-from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.registry import BY_NAME, check_kind, find_distance, usual_distance
+from d2ke.distances.strands import check_dna
 from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.models.distance_blocks import Block, FittedBlock
 from d2ke.objects.compatibility import in_order
@@ -118,8 +118,8 @@ def packed(X: Any, request: ModelRequest, y: Any) -> Any:
     if not is_table(X):
         refuse_swapped(y, X)
         objects = packed_objects(X, request.distances)
-        if isinstance(objects, Objects):
-            check_strands("X", objects, request.strands)
+        if request.strands == "both":
+            check_dna("X", objects)
         return objects
     records = pack_records(X, name="X")
     if not len(records):
