@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class D2KEModel:
     """A trained model of objects, made by `d2ke_train`.
 
-    A notebook shows it on one screen, with the share of each family in the kernel; ``print(model)``
-    lists the blocks too.
+    A notebook shows it on one screen, with the kernel weight of each family; ``print(model)`` lists
+    the blocks too.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class D2KEModel:
         or of near-copies, are left out together. Models with the squared hinge loss hold out every
         fifth object instead. For multilabel models, percent of the objects with all labels right.
         Up to about 1,000 objects of several families, two thirds of the objects chose C and the
-        shares for predictions of the rest; else the same predictions chose them, so the accuracy
-        can be too high.
+        kernel weights for predictions of the rest; else the same predictions chose them, so the
+        accuracy can be too high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.
@@ -87,7 +87,7 @@ class D2KEModel:
     reference : ReferenceObjects
         At most 4,096 training objects, which `novelty` compares new ones with.
     unused_blocks : tuple of str
-        Blocks that got no share of the kernel.
+        Blocks that got no kernel weight.
     n_train : int
         Number of training objects.
     seconds : mapping of str to float
@@ -288,16 +288,15 @@ class D2KEModel:
     def unsupervised_map(self) -> FeatureMap:
         """The features that `d2ke_transform` returns: of the blocks computed without labels.
 
-        The shares of their families keep their ratios and sum to 1.
+        The kernel weights of their families keep their ratios and sum to 1.
         """
         columns = self.unsupervised
         if columns.all():
             return self.feature_map
         blocks = [block for block in self.blocks if not block.supervised]
-        shares: dict[str, float] = {block.family: block.share for block in blocks}
-        ratio = sum(shares.values()) * self.R / max(1, int(columns.sum()))
-        unit = self.scaling.sd[columns] * np.sqrt(ratio)
-        return FeatureMap(blocks, Scaling(self.scaling.mean[columns], unit))
+        weights: dict[str, float] = {block.family: block.kernel_weight for block in blocks}
+        divisor = self.scaling.divisor[columns] * np.sqrt(sum(weights.values()))
+        return FeatureMap(blocks, Scaling(self.scaling.mean[columns], divisor))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, without what is prepared from them."""
@@ -324,8 +323,7 @@ def block_rows(model: D2KEModel) -> list[tuple[str, int, str]]:
 def _title(model: D2KEModel) -> list[str]:
     """Return the number of blocks and features, and C; and a line about objects of one kind."""
     lines = [f"D2KE of {len(model.blocks)} blocks, {model.R} features, C = {model.C:g}"]
-    if model.kind == "strings":
-        assert model.alphabet is not None
+    if model.alphabet is not None:
         unit = "words" if model.letters == "token" else "letters"
         lines.append(f"strings over {len(model.alphabet)} {unit}")
     elif model.kind in ("series", "sets"):
@@ -337,12 +335,13 @@ def _title(model: D2KEModel) -> list[str]:
 def _notes(model: D2KEModel) -> list[str]:
     """Return lines about the training: objects, accuracy, what was read, calibration, time."""
     lines = [model.task.report(model)]
-    if isinstance(model.task, Classes) and like_amounts(model.classes):
+    if isinstance(model.task, Classes) and like_amounts(model.task.classes):
+        first, last = model.task.classes[[0, -1]]
         lines.append(
-            f"each of the whole numbers from {model.classes[0]} to {model.classes[-1]} is a class: "
-            "if they are amounts, say task='regression'"
+            f"each of the whole numbers from {first} to {last} is a class: if they are amounts, "
+            "say task='regression'"
         )
-    if model.kind == "strings":
+    if model.alphabet is not None:
         places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
         empty = from_owned("strings", *places, model.alphabet, model.letters)
         with suppress(ValueError):  # Hamming distances refuse it
@@ -371,7 +370,7 @@ def _as_text(model: D2KEModel, with_blocks: bool) -> str:
     """Return the report of a model: in full, or with at most eight families and no blocks."""
     title, *objects = _title(model)
     lines = [title, *(f"  {line}" for line in objects)]
-    families = {block.family: block.share for block in model.blocks}
+    families = {block.family: block.kernel_weight for block in model.blocks}
     n_hidden = 0 if with_blocks else max(0, len(families) - 8)
     if n_hidden:
         families = dict(list(_kernel_weights(model).items())[:8])
@@ -388,7 +387,7 @@ def _as_text(model: D2KEModel, with_blocks: bool) -> str:
 
 def _kernel_weights(model: D2KEModel) -> dict[str, float]:
     """Return the weight of each family in the kernel, the largest first."""
-    weights = {block.family: block.share for block in model.blocks}
+    weights = {block.family: block.kernel_weight for block in model.blocks}
     return dict(sorted(weights.items(), key=lambda item: -item[1]))
 
 
