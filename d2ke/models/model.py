@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -187,6 +188,138 @@ class D2KEModel:
 
     def _repr_html_(self) -> str:
         return _as_html(self)
+
+    def predict(self, X: Any, **options: Any) -> np.ndarray:
+        """Return the predicted labels of objects, the first result of `d2ke_predict`.
+
+        Parameters
+        ----------
+        X : Objects or what `pack` takes
+            n objects of the kind that the model was trained on.
+        **options
+            Of `d2ke_predict`: ``unseen_letters``, ``n_threads`` and ``progress``.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, k) of several labels
+            Labels in the type of ``model.classes``, or values of a regression.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> model.predict(["aaab", "bbba"]).tolist()
+        [0, 1]
+        """
+        from d2ke.models.predict import d2ke_predict
+
+        return d2ke_predict(None, X, self, **options)[0]
+
+    def predict_proba(self, X: Any, **options: Any) -> np.ndarray:
+        """Return the probabilities of the classes, the last result of `d2ke_predict`.
+
+        Parameters
+        ----------
+        X, **options
+            As for `predict`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_classes)
+            In the order of ``model.classes``; of several labels, the probability of each.
+
+        Raises
+        ------
+        ValueError
+            If the model is a regression.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> (model.predict_proba(["aaab", "bbba"]) > 0.5).tolist()
+        [[True, False], [False, True]]
+        """
+        from d2ke.models.predict import d2ke_predict
+
+        return d2ke_predict(None, X, self, probability=True, **options)[2]
+
+    def score(self, X: Any, y: Sequence[Any] | np.ndarray, **options: Any) -> float:
+        """Return the accuracy of predictions between 0 and 1, or R^2.
+
+        `d2ke_predict` and ``model.accuracy`` have accuracies in percent.
+
+        Parameters
+        ----------
+        X, **options
+            As for `predict`.
+        y : sequence of length n
+            The true labels.
+
+        Returns
+        -------
+        float
+            The part of the objects whose labels are all right; R^2 of a regression.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> model.score(["aaab", "bbba"], [0, 0])
+        0.5
+        """
+        from d2ke.models.predict import d2ke_predict
+
+        score = d2ke_predict(y, X, self, **options)[1]
+        return score / 100 if self.task.measure == "accuracy" else score
+
+    def transform(self, X: Any, **options: Any) -> np.ndarray:
+        """Return the vectors of objects, the result of `d2ke_transform`.
+
+        Parameters
+        ----------
+        X
+            As for `predict`.
+        **options
+            Of `d2ke_transform`: ``out``, ``unseen_letters``, ``n_threads`` and ``progress``.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, model.n_unsupervised)
+            The features of the blocks without labels.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> model.transform(["aaab", "bbba"]).shape == (2, model.n_unsupervised)
+        True
+        """
+        from d2ke.models.predict import d2ke_transform
+
+        return d2ke_transform(X, self, **options)
+
+    def save(self, file: str | os.PathLike[str] | BinaryIO) -> None:
+        """Write the model to a file, as `save_model` does; `load_model` reads it.
+
+        Parameters
+        ----------
+        file : path or binary file object
+            Written as it is named.
+
+        Examples
+        --------
+        >>> import io
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> file = io.BytesIO()
+        >>> model.save(file)
+        >>> d2ke.load_model(io.BytesIO(file.getvalue())).R == model.R
+        True
+        """
+        from d2ke.models.persistence import save_model
+
+        save_model(file, self)
 
     def plot(
         self, X: Any = None, y: Any = None, *, n_threads: int | None = None
