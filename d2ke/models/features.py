@@ -160,7 +160,7 @@ class FittedBlocks(NamedTuple):
         pairs = zip(blocks, self.blocks, strict=True)
         grown = {block.family for block, first in pairs if block is not first}
         if not grown:
-            return self._replace(weights=weights if weights.by_all else None)
+            return self._replace(weights=weights if weights.score_folds else None)
         anew = _by_block(*fit_blocks(blocks, self.sample, entropy, grown))
         kept = [pair for pair in _by_block(self.fitted, self.F) if pair[0].family not in grown]
         order = [block.family for block in blocks]
@@ -263,6 +263,6 @@ def choose_features(
         dtype=product_type(n, F.shape[1]),
         reference=reference,
         own_columns=own_columns,
-        scores=chosen.scores if len(F) == n else None,
+        scores=chosen.score_folds() if chosen.score_folds and len(F) == n else None,
     )
     return features, F, decomposed

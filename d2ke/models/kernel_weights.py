@@ -316,25 +316,15 @@ class KernelWeights:
     ridge : tuple of Ridge and ndarray, or None
         If all rows chose, the ridge of their kernel with these weights, without weights of
         features, and the coordinates of the rows.
+    score_folds : callable, or None
+        Returns the scores of left-out predictions with kernel weights and one C that other rows
+        chose; the candidates' own C are those of all rows. None if not all rows chose, or there was
+        nothing to choose.
     """
 
     by_family: dict[str, float]
     ridge: Decomposed | None = None
-    _score: Callable[[], LeftOutScores] | None = None
-
-    @property
-    def by_all(self) -> bool:
-        """Whether all rows chose."""
-        return self._score is not None
-
-    @cached_property
-    def scores(self) -> LeftOutScores | None:
-        """Left-out scores of predictions with kernel weights that other rows chose.
-
-        They are of one C, which other rows choose too; the candidates' own C are those of all rows.
-        They are None if not all rows chose, or there is nothing to choose.
-        """
-        return None if self._score is None else self._score()
+    score_folds: Callable[[], LeftOutScores] | None = None
 
 
 def choose_kernel_weights(
@@ -353,7 +343,7 @@ def choose_kernel_weights(
     labels : Labels
         Labels of the n objects.
     own_columns : OwnColumns
-        Of the n objects. Only `KernelWeights.scores` leaves them out with the objects.
+        Of the n objects. Only `KernelWeights.score_folds` leaves them out with the objects.
     entropy : int
         Seed of the sample of objects that choose.
     max_rows : int
@@ -362,7 +352,7 @@ def choose_kernel_weights(
     Returns
     -------
     KernelWeights
-        With the ridge, and scores of left-out predictions, if all objects chose.
+        With the ridge and `score_folds` if all objects chose.
     """
     blocks = kernels.blocks
     names = list(dict.fromkeys(block.family for block in blocks))

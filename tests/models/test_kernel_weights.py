@@ -266,7 +266,7 @@ def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
         Z = rng.normal(size=(36, 4 * R))[rows].astype(np.float32)
         labels = Labels(Classes(np.arange(2)), y, **options)
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
-        assert choice(Z, blocks, labels, seed).scores is None
+        assert choice(Z, blocks, labels, seed).score_folds() is None
         scores = scores_of_folds(chosen[-1], rng, np.arange(36))
         assert scores.n == len(scores.kept) == 36
         assert (scores.kept_values == y).all()
