@@ -104,7 +104,8 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         self._kind = InputKind.of(sample.objects, self.blocks_)
         scales, family = FamilyScales.of(Z, self.blocks_), per_feature(self.blocks_, "family")
         _, place, sizes = np.unique(family, return_inverse=True, return_counts=True)
-        self.scaling_ = Scaling(scales.mean, scales.balanced / np.sqrt(sizes[place]))
+        roots = np.sqrt(sizes[place])
+        self.scaling_ = Scaling(scales.mean, scales.divisor / roots * np.sqrt(len(roots)))
         return self
 
     def transform(self, X: Any) -> np.ndarray:

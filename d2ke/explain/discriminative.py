@@ -131,7 +131,7 @@ def _of_omegas(model: D2KEModel) -> np.ndarray:
         of_block = slice(first, first + block.R)
         weights = model.linear.weights[:, of_block]
         if isinstance(block, KmerScores):
-            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.weights.T
+            weights = weights / model.scaling.divisor[of_block] @ block.weights.T
             weighted.append(weights * block.deviation)
         elif isinstance(block, FittedKmers):
             # A landmark stands for its pieces, which other landmarks have too, not for itself.

@@ -427,7 +427,7 @@ def _view(
     """Return what the random objects of a block, or single pieces, add for the one object."""
     shares, values = weights[columns] * row[columns], row[columns]
     is_itself, n = np.zeros(len(block.omega), bool), len(block.omega)
-    scale = model.scaling.sd[columns] * np.sqrt(model.R)
+    scale = model.scaling.divisor[columns]
     if isinstance(block, KmerScores):
         # A score is a sum over the pieces that occur, and each of them has a share of it.
         values = block.occurrences(objects).toarray()[0]
@@ -484,7 +484,7 @@ def _pieces(
         columns, first = slice(first, first + block.R), first + block.R
         x = _seen(block, objects)
         if isinstance(block, FittedKmers) and x is not None:
-            scale = model.scaling.sd[columns] * np.sqrt(model.R)
+            scale = model.scaling.divisor[columns]
             return piece_shares(block, x, block.landmark_weights(weights[columns] / scale), limit)
     return ()
 

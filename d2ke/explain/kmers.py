@@ -25,7 +25,7 @@ def piece_shares(
     words = block.words
     strings = packed_strings((x, block.omega), words)
     shares, places, masks = [], [], []
-    for masks_l, scale in zip(words.masks, block.kernel_weights.tolist(), strict=True):
+    for masks_l, scale in zip(words.masks, block.letter_weights.tolist(), strict=True):
         values, squares = [], np.zeros(1 + len(block.omega))
         for mask in masks_l:
             starts = _starts(strings, mask)

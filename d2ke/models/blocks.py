@@ -24,8 +24,8 @@ from d2ke.models.labels import Labels
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column
 
-# Random objects, gammas, units and shares come from one sample of so many rows, which the seed and
-# the number of objects determine: it is the same wherever the objects are.
+# Random objects, gammas, units and kernel weights come from one sample of so many rows, which the
+# seed and the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
 
 
@@ -83,7 +83,7 @@ class AnyBlock(Protocol):
 
     @property
     def family(self) -> str:
-        """Blocks of one family have one share of the kernel."""
+        """Blocks of one family have one kernel weight."""
 
     @property
     def column(self) -> str:
@@ -134,20 +134,20 @@ class FittedFeatures:
     name : str
         For reports.
     family : str
-        Blocks of one family have one share of the kernel, which training chooses.
+        Blocks of one family have one kernel weight, which training chooses.
     column : str
         The column of records that it sees; empty for objects of one kind.
     members : tuple of str
         Names of the members, means of kernels of families, that its family is in; see `Block`. By
         default the family is a member by itself.
-    share : float
-        Of the family in the kernel; training sets it.
+    kernel_weight : float
+        Of the family; training sets it.
     fill : ndarray of float32, shape (R,), or None
         The features of a row without an entry in the column: by default the means of the others.
     supervised : bool
         Whether features are computed from labels.
     prior : float
-        Weight of the family before training chooses its share, relative to that of others.
+        Weight of the family before training chooses one, relative to that of others.
     own_rows : int
         Number of training objects of a sample of its own that the block is fitted to; 0 for the
         sample of all blocks.
@@ -167,7 +167,7 @@ class FittedFeatures:
     family: str = ""
     column: str = ""
     members: tuple[str, ...] = ()
-    share: float = 1.0
+    kernel_weight: float = 1.0
     fill: np.ndarray | None = None
 
     first: ClassVar[int] = 0
@@ -302,18 +302,18 @@ def fit_blocks(
     ]
     R, n = sum(block.R for block, _ in chosen), len(sample.objects)
     check_fits(4 * n * R, f"{R} features of {n} objects", "take a smaller R")
-    Z = np.empty((n, R), np.float32)
+    F = np.empty((n, R), np.float32)
     fitted, first = [], 0
     for block, seed in stages(chosen, "blocks", sample.progress):
         ready, features = _fit_features(block, sample, seed)
         if ready is None or not ready.R:
             continue
-        Z[:, first : first + ready.R] = features
+        F[:, first : first + ready.R] = features
         first += ready.R
         fitted.append(ready)
     if not fitted:
         raise ArgumentError("blocks", "have no random objects: their samplers drew none")
-    return tuple(fitted), np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
+    return tuple(fitted), np.ascontiguousarray(F[:, :first])  # samplers may draw fewer objects
 
 
 def _visible(block: AnyBlock, sample: Sample) -> Sample:

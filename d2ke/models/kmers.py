@@ -26,7 +26,7 @@ from d2ke.distances.strands import is_dna
 from d2ke.learners.ridge import ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock, take
 from d2ke.models.labels import Labels
-from d2ke.models.loo import COSTS, loo_decisions
+from d2ke.models.loo import ALL_CS, loo_decisions
 from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.strings import counted_pieces, select_pieces
@@ -70,7 +70,7 @@ class FittedKmers(FittedFeatures):
         K-mers of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
     strands : {"one", "both"}
         Whether k-mers of the reverse complement count too.
-    kernel_weights : ndarray of float64
+    letter_weights : ndarray of float64
         Of the kernel of each number of letters.
     complements_pay : bool
         Whether left-out errors were clearly lower with both strands than with the one given.
@@ -82,10 +82,10 @@ class FittedKmers(FittedFeatures):
     basis: np.ndarray = field(repr=False)
     form: str
     strands: str
-    kernel_weights: np.ndarray = field(repr=False)
+    letter_weights: np.ndarray = field(repr=False)
     complements_pay: bool = False
 
-    prior: ClassVar[float] = 7.0  # few training strings say too little about shares
+    prior: ClassVar[float] = 7.0  # few training strings say too little about kernel weights
 
     @property
     def R(self) -> int:
@@ -95,13 +95,13 @@ class FittedKmers(FittedFeatures):
     @property
     def self_kernel(self) -> float:
         """The kernel of a string with itself, if it is not shorter than the k-mers."""
-        return float(self.kernel_weights.sum())
+        return float(self.letter_weights.sum())
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""
         arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
         arrays.check_array(
-            "kernel_weights", self.kernel_weights, np.float64, (len(self.words.masks),)
+            "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)
         )
         if of_kind(self.omega, "strings") is None or not self.R:
             raise ValueError(f"the landmarks of {self.name} are not strings")
@@ -123,14 +123,14 @@ class FittedKmers(FittedFeatures):
     ) -> np.ndarray:
         """Return the kernel of strings with the landmarks, float64 of shape (n, R)."""
         check_strands("X", X, self.strands)
-        weights, team = self.kernel_weights.tolist(), team_size(n_threads)
+        weights, team = self.letter_weights.tolist(), team_size(n_threads)
         with progress_bar(progress, "pieces") as report:
             return piece_kernels.piece_kernel(
-                X, self.omega, self.words, weights, team, report, self._squares
+                X, self.omega, self.words, weights, team, report, self._landmark_squares
             )
 
     @cached_property
-    def _squares(self) -> np.ndarray:
+    def _landmark_squares(self) -> np.ndarray:
         return piece_kernels.own_squares(self.omega, self.words)
 
     def features(
@@ -162,9 +162,9 @@ class FittedKmers(FittedFeatures):
         _, indices, landmarks = np.intersect1d(rows, self.sources, return_indices=True)
         landmark_rows = F[indices]
         others = np.delete(F, indices, axis=0) @ landmark_rows.T
-        squares = (landmark_rows**2).sum(axis=1)
+        norms = (landmark_rows**2).sum(axis=1)
         # Products are rounded: equal strings have 1e-4 of the kernel with itself less.
-        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * squares
+        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * norms
         indices, columns = indices[alone], self.basis[:, landmarks[alone]]
         F = F.copy()
         F[indices] -= (columns / (columns**2).sum(axis=0)).T
@@ -243,7 +243,7 @@ class Kmers(UnfittedBlock):
         rows, n_threads = indices[chosen], team_size(sample.n_threads)
         both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
         one = K[chosen[:, None], chosen]
-        lower = _left_out_squares(one, labels[rows]) - _left_out_squares(both, labels[rows])
+        lower = _squared_errors(one, labels[rows]) - _squared_errors(both, labels[rows])
         return bool(lower.mean() > 2 * lower.std() / np.sqrt(len(lower)))
 
 
@@ -262,14 +262,14 @@ def _weighed(
     return K, np.array(weights)
 
 
-def _left_out_squares(K: np.ndarray, labels: Labels) -> np.ndarray:
+def _squared_errors(K: np.ndarray, labels: Labels) -> np.ndarray:
     """Return the squared errors of left-out rows, for the C with the least of them."""
     K = K - K.mean(axis=0)
     ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.columns(), labels.weights)
-    squares = np.empty((len(K), len(COSTS)))
-    for rows, costs, T, decisions in loo_decisions(ridge, P, labels, COSTS):
-        squares[rows, costs] = ((decisions - T[:, None]) ** 2).sum(axis=2)
-    best: np.ndarray = squares[:, squares.mean(axis=0).argmin()]
+    errors = np.empty((len(K), len(ALL_CS)))
+    for rows, some_Cs, T, decisions in loo_decisions(ridge, P, labels, ALL_CS):
+        errors[rows, some_Cs] = ((decisions - T[:, None]) ** 2).sum(axis=2)
+    best: np.ndarray = errors[:, errors.mean(axis=0).argmin()]
     return best
 
 
@@ -305,7 +305,7 @@ def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _KMERS = 1 << 18
-_SCORE_COSTS = tuple(10.0 ** (np.arange(-2, 7) / 2))
+_SCORE_CS = tuple(10.0 ** (np.arange(-2, 7) / 2))
 _TOLERANCE = 0.01  # of conjugate gradients: residual over target
 
 
@@ -454,12 +454,12 @@ class _SparseRidge:
         held_out = self.outside if len(self.T) <= 4096 else self.outside[:, :1]
         best: tuple[float, float, np.ndarray, np.ndarray] | None = None
         start = None
-        for C in _SCORE_COSTS:
+        for C in _SCORE_CS:
             weights, start = self.solve(C, held_out, start)
             scores = self._scores(weights, held_out)
             rows = ~held_out.all(axis=1)
-            squares = ((scores - self.T)[rows] ** 2).sum(axis=1)
-            error = float(np.average(squares, weights=self.weights[rows]))
+            errors = ((scores - self.T)[rows] ** 2).sum(axis=1)
+            error = float(np.average(errors, weights=self.weights[rows]))
             if best is not None and error > best[0]:
                 break
             best = error, C, scores, start
@@ -510,16 +510,16 @@ class _SparseRidge:
 
         a = np.zeros_like(target) if start is None else start * (roots > 0)
         r = target.copy() if start is None else target - image(a)
-        direction, squares, tiny = r.copy(), (r**2).sum(axis=0), np.finfo(np.float32).tiny
+        direction, norms, tiny = r.copy(), (r**2).sum(axis=0), np.finfo(np.float32).tiny
         for _ in range(100):
-            if (squares <= goal).all():
+            if (norms <= goal).all():
                 break
             product = image(direction)
-            step = squares / np.maximum((direction * product).sum(axis=0), tiny)
+            step = norms / np.maximum((direction * product).sum(axis=0), tiny)
             a += step * direction
             r -= step * product
-            before, squares = squares, (r**2).sum(axis=0)
-            direction *= squares / np.maximum(before, tiny)
+            before, norms = norms, (r**2).sum(axis=0)
+            direction *= norms / np.maximum(before, tiny)
             direction += r
         weights: np.ndarray = scale * kmer_weights(a).astype(np.float64)
         return weights, a

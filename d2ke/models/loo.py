@@ -23,7 +23,7 @@ from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Task
 
-COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
+ALL_CS = tuple(10.0 ** (np.arange(-2, 13) / 2))  # the values of C that are compared
 
 # Own columns. If training object i is also random object j of a block, its feature F_ij is
 # 1 / sqrt(R), which no new object has, so a model must not learn from it. With the largest feature
@@ -149,9 +149,9 @@ class NearCopies:
         Whether the groups were left out together: most objects have a near-copy that is not equal.
         Otherwise each object was left out alone.
     accuracy, accuracy_error : float
-        Leave-one-out accuracy of the model's shares and C in percent, or R^2, and its standard
-        error, by the other rule: one by one where the groups decide, else together; nan for models
-        with features that are computed from labels.
+        Leave-one-out accuracy of the model's kernel weights and C in percent, or R^2, and its
+        standard error, by the other rule: one by one where the groups decide, else together; nan
+        for models with features that are computed from labels.
     """
 
     rows: np.ndarray
@@ -256,7 +256,7 @@ def loo_decisions(
     ridge: Ridge,
     P: np.ndarray,
     labels: Labels,
-    costs: Sequence[float],
+    Cs: Sequence[float],
     own_columns: OwnColumns | None = None,
     targets: Any = slice(None),
 ) -> Iterator[tuple[np.ndarray, slice, np.ndarray, np.ndarray]]:
@@ -270,7 +270,7 @@ def loo_decisions(
         Coordinates of the rows.
     labels : Labels
         Their labels.
-    costs : sequence of float
+    Cs : sequence of float
         The C.
     own_columns : OwnColumns, optional
         The columns that are left out with each row.
@@ -281,11 +281,11 @@ def loo_decisions(
     ------
     rows : ndarray of int64, shape (m,)
         Some of the rows.
-    some_costs : slice
+    some_Cs : slice
         Some of the C.
     T : ndarray of float64, shape (m, k)
         The targets of these rows.
-    decisions : ndarray of float64, shape (m, n_costs, k)
+    decisions : ndarray of float64, shape (m, n_Cs, k)
         The decisions.
     """
     for rows in labels.loo_chunks():
@@ -294,9 +294,9 @@ def loo_decisions(
         T = chunk.dense_columns()[:, targets]
         removed = None if own_columns is None else own_columns.within(rows)[:2]
         step = max(1, _COLUMNS // T.shape[1])
-        for low in range(0, len(costs), step):
+        for low in range(0, len(Cs), step):
             some = slice(low, low + step)
-            yield rows, some, T, predict(P[rows], T, costs[some], chunk.weights, removed)
+            yield rows, some, T, predict(P[rows], T, Cs[some], chunk.weights, removed)
 
 
 @dataclass(eq=False)
@@ -309,19 +309,19 @@ class LeftOutScores:
         The kind of predictions.
     n : int
         Number of rows.
-    n_correct : ndarray of float64, shape (n_costs,)
+    n_correct : ndarray of float64, shape (n_Cs,)
         Rows that are classified correctly, by their weights; of several labels, with all right.
-    squared, fourth : ndarray of float64, shape (n_costs,)
+    squared, fourth : ndarray of float64, shape (n_Cs,)
         Sums of the squares of the errors, and of the squares of these, by weights.
     spread : float
         Sum of the squared deviations of the targets from their mean, by weights.
     total, squared_weights : float
         Sums of the weights, and of their squares; both are n without weights. With groups, of the
         squared weights of groups.
-    confusion : ndarray of int64, shape (n_costs, k, k), or None
+    confusion : ndarray of int64, shape (n_Cs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
-        For several labels an array of shape (n_costs, k, 2, 2), rows without and with each.
-    kept : ndarray, shape (m, n_costs, k)
+        For several labels an array of shape (n_Cs, k, 2, 2), rows without and with each.
+    kept : ndarray, shape (m, n_Cs, k)
         Left-out predictions of some rows, float32; float64 of a regression.
     kept_values : ndarray, shape (m,)
         Codes of their classes, or their targets.
@@ -348,7 +348,7 @@ class LeftOutScores:
         ridge: Ridge,
         P: np.ndarray,
         labels: Labels,
-        costs: Sequence[float],
+        Cs: Sequence[float],
         keep: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
     ) -> LeftOutScores:
@@ -357,33 +357,33 @@ class LeftOutScores:
         A row's own columns, if there are any, are left out with it.
         """
         keep = np.empty(0, np.intp) if keep is None else keep
-        task, n_costs = labels.task, len(costs)
-        kept = np.empty((len(keep), n_costs, task.k), task.kept_type)
+        task, n_Cs = labels.task, len(Cs)
+        kept = np.empty((len(keep), n_Cs, task.k), task.kept_type)
         kept_index = np.full(len(P), -1)
         kept_index[keep] = np.arange(len(keep))
-        squared, fourth = np.zeros((2, n_costs))
+        squared, fourth = np.zeros((2, n_Cs))
         weights = labels.row_weights
         scores = cls(
-            task, len(P), np.zeros(n_costs), squared, fourth, 0.0, task.confusion(n_costs), kept,
+            task, len(P), np.zeros(n_Cs), squared, fourth, 0.0, task.confusion(n_Cs), kept,
             labels.values[keep], float(weights.sum()), 0.0, weights[keep],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
-        for rows, some_costs, T, decision in loo_decisions(ridge, P, labels, costs, own_columns):
+        for rows, some_Cs, T, decision in loo_decisions(ridge, P, labels, Cs, own_columns):
             chunk, w = labels[rows], weights[rows]
-            if some_costs.start == 0:
+            if some_Cs.start == 0:
                 scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
                 scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
             is_kept = kept_index[rows] >= 0
-            kept[kept_index[rows][is_kept], some_costs] = decision[is_kept]
-            squares = (decision - T[:, None]) ** 2
-            squared[some_costs] += w @ squares.sum(axis=2)
-            fourth[some_costs] += w @ (squares**2).sum(axis=2)
+            kept[kept_index[rows][is_kept], some_Cs] = decision[is_kept]
+            errors = (decision - T[:, None]) ** 2
+            squared[some_Cs] += w @ errors.sum(axis=2)
+            fourth[some_Cs] += w @ (errors**2).sum(axis=2)
             judged = task.judge(decision, chunk.values, digits)
             if judged is not None:
-                scores.n_correct[some_costs] += w @ judged[0]
+                scores.n_correct[some_Cs] += w @ judged[0]
                 if scores.confusion is not None:
-                    np.add.at(scores.confusion[some_costs], judged[1], 1)
+                    np.add.at(scores.confusion[some_Cs], judged[1], 1)
         return scores
 
     def merged(self, *others: LeftOutScores) -> LeftOutScores:

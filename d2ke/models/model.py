@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 class D2KEModel:
     """A trained model of objects, made by `d2ke_train`.
 
-    A notebook shows it on one screen, with the share of each family in the kernel; ``print(model)``
-    lists the blocks too.
+    A notebook shows it on one screen, with the kernel weight of each family; ``print(model)`` lists
+    the blocks too.
 
     Attributes
     ----------
@@ -75,8 +76,8 @@ class D2KEModel:
         or of near-copies, are left out together. Models with the squared hinge loss hold out every
         fifth object instead. For multilabel models, percent of the objects with all labels right.
         Up to about 1,000 objects of several families, two thirds of the objects chose C and the
-        shares for predictions of the rest; else the same predictions chose them, so the accuracy
-        can be too high.
+        kernel weights for predictions of the rest; else the same predictions chose them, so the
+        accuracy can be too high.
     largest_class : float
         Percent of the training objects in the largest class, or with the most frequent set of
         labels; nan for a regression.
@@ -88,7 +89,7 @@ class D2KEModel:
     reference : ReferenceObjects
         At most 4,096 training objects, which `novelty` compares new ones with.
     unused_blocks : tuple of str
-        Blocks that got no share of the kernel.
+        Blocks that got no kernel weight.
     n_train : int
         Number of training objects.
     seconds : mapping of str to float
@@ -188,6 +189,138 @@ class D2KEModel:
 
     def _repr_html_(self) -> str:
         return _as_html(self)
+
+    def predict(self, X: Any, **options: Any) -> np.ndarray:
+        """Return the predicted labels of objects, the first result of `d2ke_predict`.
+
+        Parameters
+        ----------
+        X : Objects or what `pack` takes
+            n objects of the kind that the model was trained on.
+        **options
+            Of `d2ke_predict`: ``unseen_letters``, ``n_threads`` and ``progress``.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, k) of several labels
+            Labels in the type of ``model.classes``, or values of a regression.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> model.predict(["aaab", "bbba"]).tolist()
+        [0, 1]
+        """
+        from d2ke.models.predict import d2ke_predict
+
+        return d2ke_predict(None, X, self, **options)[0]
+
+    def predict_proba(self, X: Any, **options: Any) -> np.ndarray:
+        """Return the probabilities of the classes, the last result of `d2ke_predict`.
+
+        Parameters
+        ----------
+        X, **options
+            As for `predict`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_classes)
+            In the order of ``model.classes``; of several labels, the probability of each.
+
+        Raises
+        ------
+        ValueError
+            If the model is a regression.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> (model.predict_proba(["aaab", "bbba"]) > 0.5).tolist()
+        [[True, False], [False, True]]
+        """
+        from d2ke.models.predict import d2ke_predict
+
+        return d2ke_predict(None, X, self, probability=True, **options)[2]
+
+    def score(self, X: Any, y: Sequence[Any] | np.ndarray, **options: Any) -> float:
+        """Return the accuracy of predictions between 0 and 1, or R^2.
+
+        `d2ke_predict` and ``model.accuracy`` have accuracies in percent.
+
+        Parameters
+        ----------
+        X, **options
+            As for `predict`.
+        y : sequence of length n
+            The true labels.
+
+        Returns
+        -------
+        float
+            The part of the objects whose labels are all right; R^2 of a regression.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> model.score(["aaab", "bbba"], [0, 0])
+        0.5
+        """
+        from d2ke.models.predict import d2ke_predict
+
+        score = d2ke_predict(y, X, self, **options)[1]
+        return score / 100 if self.task.measure == "accuracy" else score
+
+    def transform(self, X: Any, **options: Any) -> np.ndarray:
+        """Return the vectors of objects, the result of `d2ke_transform`.
+
+        Parameters
+        ----------
+        X
+            As for `predict`.
+        **options
+            Of `d2ke_transform`: ``out``, ``unseen_letters``, ``n_threads`` and ``progress``.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, model.n_unsupervised)
+            The features of the blocks without labels.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> model.transform(["aaab", "bbba"]).shape == (2, model.n_unsupervised)
+        True
+        """
+        from d2ke.models.predict import d2ke_transform
+
+        return d2ke_transform(X, self, **options)
+
+    def save(self, file: str | os.PathLike[str] | BinaryIO) -> None:
+        """Write the model to a file, as `save_model` does; `load_model` reads it.
+
+        Parameters
+        ----------
+        file : path or binary file object
+            Written as it is named.
+
+        Examples
+        --------
+        >>> import io
+        >>> import d2ke
+        >>> model = d2ke.d2ke_train([0, 1] * 9, ["aab", "bba"] * 9, R=32)
+        >>> file = io.BytesIO()
+        >>> model.save(file)
+        >>> d2ke.load_model(io.BytesIO(file.getvalue())).R == model.R
+        True
+        """
+        from d2ke.models.persistence import save_model
+
+        save_model(file, self)
 
     def plot(
         self, X: Any = None, y: Any = None, *, n_threads: int | None = None
@@ -291,16 +424,15 @@ class D2KEModel:
     def unsupervised_map(self) -> FeatureMap:
         """The features that `d2ke_transform` returns: of the blocks computed without labels.
 
-        The shares of their families keep their ratios and sum to 1.
+        The kernel weights of their families keep their ratios and sum to 1.
         """
         columns = self.unsupervised
         if columns.all():
             return self.feature_map
         blocks = [block for block in self.blocks if not block.supervised]
-        shares: dict[str, float] = {block.family: block.share for block in blocks}
-        ratio = sum(shares.values()) * self.R / max(1, int(columns.sum()))
-        unit = self.scaling.sd[columns] * np.sqrt(ratio)
-        return FeatureMap(blocks, Scaling(self.scaling.mean[columns], unit))
+        weights: dict[str, float] = {block.family: block.kernel_weight for block in blocks}
+        divisor = self.scaling.divisor[columns] * np.sqrt(sum(weights.values()))
+        return FeatureMap(blocks, Scaling(self.scaling.mean[columns], divisor))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, without what is prepared from them."""
@@ -339,14 +471,11 @@ def _title(model: D2KEModel) -> list[str]:
 def _notes(model: D2KEModel) -> list[str]:
     """Return lines about the training: objects, accuracy, what was read, calibration, time."""
     lines = [model.task.report(model)]
-    if (
-        model.classes is not None
-        and isinstance(model.task, Classes)
-        and like_amounts(model.classes)
-    ):
+    if isinstance(model.task, Classes) and like_amounts(model.task.classes):
+        first, last = model.task.classes[[0, -1]]
         lines.append(
-            f"each of the whole numbers from {model.classes[0]} to {model.classes[-1]} is a class: "
-            "if they are amounts, say task='regression'"
+            f"each of the whole numbers from {first} to {last} is a class: if they are amounts, "
+            "say task='regression'"
         )
     if model.alphabet is not None and model.kind == "strings":
         places = np.empty(0, code_dtype(len(model.alphabet))), np.zeros(2, np.int64)
@@ -377,7 +506,7 @@ def _as_text(model: D2KEModel, with_blocks: bool) -> str:
     """Return the report of a model: in full, or with at most eight families and no blocks."""
     title, *objects = _title(model)
     lines = [title, *(f"  {line}" for line in objects)]
-    families = {block.family: block.share for block in model.blocks}
+    families = {block.family: block.kernel_weight for block in model.blocks}
     n_hidden = 0 if with_blocks else max(0, len(families) - 8)
     if n_hidden:
         families = dict(list(_kernel_weights(model).items())[:8])
@@ -394,7 +523,7 @@ def _as_text(model: D2KEModel, with_blocks: bool) -> str:
 
 def _kernel_weights(model: D2KEModel) -> dict[str, float]:
     """Return the weight of each family in the kernel, the largest first."""
-    weights = {block.family: block.share for block in model.blocks}
+    weights = {block.family: block.kernel_weight for block in model.blocks}
     return dict(sorted(weights.items(), key=lambda item: -item[1]))
 
 

@@ -320,7 +320,7 @@ def _check(model: D2KEModel) -> None:
         if isinstance(block, FittedKmers):
             block.check()
     R = sum(block.R for block in model.blocks)
-    for name in ("mean", "sd"):
+    for name in ("mean", "divisor"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))
     arrays.check_array("deviation", model.deviation, np.float64, (R,))
     arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))

@@ -170,7 +170,7 @@ def d2ke_transform(
     -------
     ndarray of float32, shape (n, model.n_unsupervised)
         Standardised features. Their inner products are the kernel of the blocks without labels,
-        whose families have the shares that the model chose, divided by their sum. The mean of the
+        whose families have the weights that the model chose, divided by their sum. The mean of the
         kernel's diagonal is about 1 for new objects like many training objects. It is larger for
         the training objects themselves, which are at distance 0 of some random objects, and after
         few. Column j is called ``model.feature_names()[j]``.
@@ -215,9 +215,9 @@ def d2ke_update(
 ) -> D2KEModel:
     """Add labelled objects to a model that was trained with ``keep_sums=True``.
 
-    Random objects, gammas, shares, the scaling of features and C stay. Weights and offset are those
-    of the ridge on all objects, old and new, with the same features and C. The training objects are
-    not needed: the model has the sums of their products.
+    Random objects, gammas, kernel weights, the scaling of features and C stay. Weights and offset
+    are those of the ridge on all objects, old and new, with the same features and C. The training
+    objects are not needed: the model has the sums of their products.
 
     Parameters
     ----------
@@ -283,16 +283,14 @@ def d2ke_update(
     step = model.feature_map.rows_at_once(objects)
     for first in stages(range(0, len(objects), step), "objects", progress):
         rows = slice(first, min(first + step, len(objects)))
-        Z = model.feature_map.unscaled(span_of(objects, rows.start, rows.stop), n_threads)
-        sums.add(Z, model.task.columns(values[rows], sums.dtype), n_threads)
+        F = model.feature_map.unscaled(span_of(objects, rows.start, rows.stop), n_threads)
+        sums.add(F, model.task.columns(values[rows], sums.dtype), n_threads)
     scaling = model.scaling
-    unit = scaling.sd * np.sqrt(model.R)
-    ridge = Ridge.of(sums, unit)
+    ridge = Ridge.of(sums, scaling.divisor)
     linear = model.task.linear_model(ridge, model.C)
     # The ridge's features have the mean of all objects, the model's that of the first ones.
-    linear = replace(
-        linear, bias=linear.bias + linear.weights @ ((scaling.mean - ridge.mean) / unit)
-    )
+    shift = (scaling.mean - ridge.mean) / scaling.divisor
+    linear = replace(linear, bias=linear.bias + linear.weights @ shift)
     return replace(model, linear=linear, sums=sums, n_added=model.n_added + len(objects))
 
 

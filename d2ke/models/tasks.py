@@ -183,7 +183,7 @@ class Task:
 
     # ------------------------------------------------------------ left-out scores
 
-    def confusion(self, n_costs: int) -> np.ndarray | None:
+    def confusion(self, n_Cs: int) -> np.ndarray | None:
         """Return confusion matrices of no objects, one for each C; None if there are none."""
         return None
 
@@ -192,7 +192,7 @@ class Task:
     ) -> tuple[np.ndarray, Any] | None:
         """Return which left-out predictions are correct, and their cells of the confusions.
 
-        `decision` has the shape (n, n_costs, k), in units of `columns`, and is rounded to `digits`,
+        `decision` has the shape (n, n_Cs, k), in units of `columns`, and is rounded to `digits`,
         so that ties up to rounding go to the first class. None for real values.
         """
         return None
@@ -305,10 +305,10 @@ class Classes(Task):
         is_second = bool(decision[0] > 0)
         return self.classes[int(is_second)], 0, 1.0 if is_second else -1.0
 
-    def confusion(self, n_costs: int) -> np.ndarray | None:
+    def confusion(self, n_Cs: int) -> np.ndarray | None:
         """Return matrices of true and predicted classes, of up to 1,000 classes."""
         k = len(self.classes)
-        return np.zeros((n_costs, k, k), np.int64) if k <= _MAX_CONFUSION else None
+        return np.zeros((n_Cs, k, k), np.int64) if k <= _MAX_CONFUSION else None
 
     def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
         """Return which predictions are correct, and (C, true class, predicted class)."""
@@ -501,9 +501,9 @@ class LabelSets(Task):
         """Return 1 for each label with a positive decision value, int64 of shape (n, k)."""
         return (decisions > 0).astype(np.int64)
 
-    def confusion(self, n_costs: int) -> np.ndarray:
+    def confusion(self, n_Cs: int) -> np.ndarray:
         """Return matrices of true and predicted values of each label."""
-        return np.zeros((n_costs, self.k, 2, 2), np.int64)
+        return np.zeros((n_Cs, self.k, 2, 2), np.int64)
 
     def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
         """Return which rows are right in all labels, and (C, label, true, predicted)."""

@@ -25,7 +25,7 @@ from d2ke.models.data import Chunk, InMemory, TrainingData
 from d2ke.models.features import Features, choose_features, draw
 from d2ke.models.inputs import ModelRequest, check_size, input_fields, packed
 from d2ke.models.labels import Labels, read_labels, sample_weights, without_none
-from d2ke.models.loo import COSTS, LeftOutScores, NearCopies
+from d2ke.models.loo import ALL_CS, LeftOutScores, NearCopies
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import choose_blocks, feature_limit
 from d2ke.models.tasks import Classes
@@ -61,7 +61,7 @@ def d2ke_train(
     concatenated, and a linear model with the squared loss is trained on them. No parameter needs to
     be chosen. Each kind of objects has a default set of blocks: for series, windows (see
     docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
-    and the shares of families of blocks are chosen by the squared error of leave-one-out
+    and the kernel weights of families of blocks are chosen by the squared error of leave-one-out
     predictions. If there are at least four times as many objects as features, the squared hinge
     loss is tried too. It is used if it is clearly better on every fifth object.
 
@@ -112,9 +112,9 @@ def d2ke_train(
         classes multiply them, and only ratios matter. Objects of weight 0 are left out. With
         weights the hinge loss is not tried.
     groups : sequence of length n, or "none", optional
-        The group of each object, such as the person of each recording. C, shares, accuracy and
-        probabilities are then based on predictions by models without the group of the object, so
-        they hold for objects of new groups. By default, training looks for near-copies (see
+        The group of each object, such as the person of each recording. C, kernel weights, accuracy
+        and probabilities are then based on predictions by models without the group of the object,
+        so they hold for objects of new groups. By default, training looks for near-copies (see
         docs/certainty.md); if it finds them, they are the groups, and ``model.groups`` has their
         codes. With more than 4096 objects it looks in the sample, which then chooses C and gives
         accuracy and probabilities, too. ``"none"`` leaves every object out alone. With groups of
@@ -244,32 +244,32 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     copies_decide = sample.copies is not None and sample.copies.decide
 
     # The weights s_f.
-    features, Z, decomposed = choose_features(drawn, limit, n, entropy)
+    features, F, decomposed = choose_features(drawn, limit, n, entropy)
     del drawn  # it has features of all families
     seconds["sample"] = time.perf_counter() - begin
-    kept = data.keep(features.blocks, Z, rows)
+    kept = data.keep(features.blocks, F, rows)
 
     # The ridge for every C. The sample scores its predictions where near-copies decide, or where it
     # is all n <= R objects; otherwise a second pass over all objects does.
-    scored_by_sample = copies_decide or n == len(Z) <= features.R
-    solved_by_sample = scored_by_sample and n == len(Z)
-    sums = costs = None
+    scored_by_sample = copies_decide or n == len(F) <= features.R
+    solved_by_sample = scored_by_sample and n == len(F)
+    sums = Cs = None
     if scored_by_sample:
-        scored_solution = solution = solve_sample(features, Z, sample, entropy, decomposed)
+        scored_solution = solution = solve_sample(features, F, sample, entropy, decomposed)
         scores = score_sample(features, solution, sample, entropy)
-        costs = solution.costs if copies_decide else None
+        Cs = solution.Cs if copies_decide else None
     if options.keep_sums or not solved_by_sample:
         sums = data.sum(sum_products, features)
         seconds["sums"] = time.perf_counter() - begin - seconds["sample"]
         if not solved_by_sample:
-            solution = solve(features, sums, Z, sample, entropy, costs)
+            solution = solve(features, sums, F, sample, entropy, Cs)
     if not scored_by_sample:
         scored_solution, scores = solution, data.sum(score, features, solution, n, entropy)
-    near_copies = near_copies_of(features, scored_solution, sample, scores, Z)
+    near_copies = near_copies_of(features, scored_solution, sample, scores, F)
 
     # The model of the best C.
     best = scores.best()
-    C = float(solution.costs[best])
+    C = float(solution.Cs[best])
     if features.scores is not None:  # of thirds, with weights and C that the other two chose
         scores, best = features.scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
@@ -277,7 +277,7 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         **input_fields(sample.objects, features.blocks),
         blocks=features.blocks,
         scaling=solution.scaling,
-        deviation=features.scales.deviation / (features.sd * np.sqrt(features.R)),
+        deviation=features.scales.deviation / features.divisor,
         linear=task.linear_model(solution.ridge, C),
         task=task,
         C=C,
@@ -320,7 +320,7 @@ class Solution(NamedTuple):
 
     ridge: Ridge
     scaling: Scaling
-    costs: Sequence[float]
+    Cs: Sequence[float]
     P: np.ndarray | None = None
 
 
@@ -328,57 +328,56 @@ def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
     """Return the sums of products of the features and labels of a chunk."""
     scales = features.scales
     sums = RidgeSums.empty(scales.mean, scales.unit, features.target_centre, features.dtype)
-    for rows, Z in chunk.features(features.blocks, "sums"):
+    for rows, F in chunk.features(features.blocks, "sums"):
         labels = chunk.labels[rows]
-        sums.add(Z, labels.columns(features.dtype), chunk.n_threads, labels.weights)
+        sums.add(F, labels.columns(features.dtype), chunk.n_threads, labels.weights)
     return sums
 
 
 def solve(
     features: Features,
     sums: RidgeSums,
-    Z: np.ndarray,
+    F: np.ndarray,
     sample: Sample,
     entropy: Any,
-    costs: Sequence[float] | None = None,
+    Cs: Sequence[float] | None = None,
 ) -> Solution:
-    """Return the models of every penalty from the sums; Z are the features of the sample.
+    """Return the models of every penalty from the sums; F are the features of the sample.
 
-    Without `costs`, all C are scored; with many classes, where scores of all C would take longer
+    Without `Cs`, all C are scored; with many classes, where scores of all C would take longer
     than the products of features, only the sample's best.
     """
     scaling, labels = features.scaling(*sums.moments()), sample.labels
-    ridge = Ridge.of(sums, scaling.sd * np.sqrt(features.R))
-    if costs is None:
-        costs = COSTS
-        if len(COSTS) * labels.task.k > ridge.basis.shape[0] and labels.groups is None:
-            rows = np.arange(len(Z))
-            if len(Z) > 2048:
+    ridge = Ridge.of(sums, scaling.divisor)
+    if Cs is None:
+        Cs = ALL_CS
+        if len(ALL_CS) * labels.task.k > ridge.basis.shape[0] and labels.groups is None:
+            rows = np.arange(len(F))
+            if len(F) > 2048:
                 rng = np.random.default_rng(entropy)
-                rows = rng.choice(len(Z), 2048, replace=False)
-            P = ridge.coordinates(Z[rows], sample.n_threads)
+                rows = rng.choice(len(F), 2048, replace=False)
+            P = ridge.coordinates(F[rows], sample.n_threads)
             columns = features.own_columns.within(sample.rows[rows])
-            scores = LeftOutScores.of(ridge, P, labels[rows], COSTS, own_columns=columns)
-            costs = [COSTS[scores.best()]]
-    return Solution(ridge, scaling, costs)
+            scores = LeftOutScores.of(ridge, P, labels[rows], ALL_CS, own_columns=columns)
+            Cs = [ALL_CS[scores.best()]]
+    return Solution(ridge, scaling, Cs)
 
 
 def solve_sample(
-    features: Features, Z: np.ndarray, sample: Sample, entropy: Any, decomposed: Decomposed | None
+    features: Features, F: np.ndarray, sample: Sample, entropy: Any, decomposed: Decomposed | None
 ) -> Solution:
     """Return the models of every penalty from the sample alone, perhaps `decomposed` already."""
     labels = sample.labels
-    if len(Z) > features.R:
-        features = replace(features, dtype=product_type(*Z.shape))
-        chunk = Chunk(sample.objects, labels, 0, sample.n_threads, kept=Z)
-        solution = solve(features, sum_products(chunk, features), Z, sample, entropy)
-        return solution._replace(P=solution.ridge.coordinates(Z, sample.n_threads))
-    unit = features.sd * np.sqrt(features.R)
+    if len(F) > features.R:
+        features = replace(features, dtype=product_type(*F.shape))
+        chunk = Chunk(sample.objects, labels, 0, sample.n_threads, kept=F)
+        solution = solve(features, sum_products(chunk, features), F, sample, entropy)
+        return solution._replace(P=solution.ridge.coordinates(F, sample.n_threads))
     ridge, P = ridge_of_rows(
-        Z, labels.columns(), unit, sample.n_threads, labels.weights, decomposed
+        F, labels.columns(), features.divisor, sample.n_threads, labels.weights, decomposed
     )
-    n_costs = len(COSTS) if len(Z) > labels.task.fewest else np.searchsorted(COSTS, len(Z))
-    return Solution(ridge, Scaling(ridge.mean, features.sd), COSTS[:n_costs], P)
+    n_Cs = len(ALL_CS) if len(F) > labels.task.fewest else np.searchsorted(ALL_CS, len(F))
+    return Solution(ridge, Scaling(ridge.mean, features.divisor), ALL_CS[:n_Cs], P)
 
 
 def score_sample(
@@ -386,19 +385,17 @@ def score_sample(
 ) -> LeftOutScores:
     """Score the left-out predictions of a sample by the models of the sample."""
     assert solution.P is not None
-    keep = rows_to_keep(len(solution.P), len(solution.costs) * sample.labels.task.k, entropy)
+    keep = rows_to_keep(len(solution.P), len(solution.Cs) * sample.labels.task.k, entropy)
     columns = features.own_columns.within(sample.rows)
-    return LeftOutScores.of(
-        solution.ridge, solution.P, sample.labels, solution.costs, keep, columns
-    )
+    return LeftOutScores.of(solution.ridge, solution.P, sample.labels, solution.Cs, keep, columns)
 
 
 def score(
     chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any
 ) -> LeftOutScores:
     """Score the left-out predictions of a chunk, of n rows in all."""
-    labels, ridge, costs = chunk.labels, solution.ridge, solution.costs
-    keep = rows_to_keep(n, len(costs) * labels.task.k, entropy) - chunk.first_row
+    labels, ridge, Cs = chunk.labels, solution.ridge, solution.Cs
+    keep = rows_to_keep(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
     slices = chunk.features(features.blocks, "scores")
     if not len(labels):
         slices = iter([(slice(0, 0), np.empty((0, features.R), np.float32))])
@@ -408,21 +405,21 @@ def score(
     scores = [
         LeftOutScores.of(
             ridge,
-            ridge.coordinates(Z, chunk.n_threads),
+            ridge.coordinates(F, chunk.n_threads),
             labels[rows],
-            costs,
+            Cs,
             keep[slice(*np.searchsorted(keep, (rows.start, rows.stop)))] - rows.start,
             features.own_columns.within(np.arange(rows.start, rows.stop) + chunk.first_row),
         )
-        for rows, Z in slices
+        for rows, F in slices
     ]
     return scores[0].merged(*scores[1:])
 
 
 def near_copies_of(
-    features: Features, solution: Solution, sample: Sample, scores: LeftOutScores, Z: np.ndarray
+    features: Features, solution: Solution, sample: Sample, scores: LeftOutScores, F: np.ndarray
 ) -> NearCopies | None:
-    """Return the near-copies of a sample with features Z, and the accuracy by the other rule.
+    """Return the near-copies of a sample with features F, and the accuracy by the other rule.
 
     Features that are computed from labels depend on the rule that was used, so the other accuracy
     is nan for models with such features.
@@ -432,11 +429,11 @@ def near_copies_of(
     codes, decide = sample.copies
     if any(block.supervised for block in features.blocks):
         return NearCopies(sample.rows, codes, decide, np.nan, np.nan)
-    ridge, costs = solution.ridge, [solution.costs[scores.best()]]
+    ridge, Cs = solution.ridge, [solution.Cs[scores.best()]]
     columns = features.own_columns.within(sample.rows)
     labels = replace(sample.labels, groups=None if decide else codes)
-    P = ridge.coordinates(Z, sample.n_threads) if solution.P is None else solution.P
-    other = LeftOutScores.of(ridge, P, labels, costs, own_columns=columns)
+    P = ridge.coordinates(F, sample.n_threads) if solution.P is None else solution.P
+    other = LeftOutScores.of(ridge, P, labels, Cs, own_columns=columns)
     return NearCopies(sample.rows, codes, decide, *other.accuracy(0))
 
 
@@ -501,13 +498,13 @@ def better_by_hinge(
     model = train_classifier(y, Z, loss="squared_hinge", C=value, **options)
     confusion = np.zeros((len(classes),) * 2, np.int64)
     np.add.at(confusion, (true, labels), 1)
-    share = float(correct.mean())
-    error = float(np.sqrt(share * (1 - share) / len(true)))
+    accuracy = float(correct.mean())
+    error = float(np.sqrt(accuracy * (1 - accuracy) / len(true)))
     model = replace(model, classes=classes)
     rows = rows_to_keep(len(true), decisions.shape[1], 0)
     calibration = Calibration.fit(decisions[rows], true[rows], len(classes))
     return {
-        "linear": model, "C": value, "accuracy": 100.0 * share, "accuracy_error": 100.0 * error,
+        "linear": model, "C": value, "accuracy": 100.0 * accuracy, "accuracy_error": 100.0 * error,
         "confusion": confusion, "calibration": calibration,
     }  # fmt: skip
 

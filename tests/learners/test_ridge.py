@@ -209,7 +209,7 @@ def test_dependent_and_constant_features(R):
     Z, T = problem(20, R, 2)
     Z = np.hstack([Z, Z[:, :2], np.zeros((20, 3)), np.full((20, 2), 1 / 3)])
     ridge, P = decompose(Z, T, np.ones(R + 7))
-    assert len(ridge.squares) == min(R, 19)
+    assert len(ridge.eigenvalues) == min(R, 19)
     weights, offset = solved(Z, T, 5.0)
     near(decisions(ridge, Z, 5.0), Z @ weights + offset, 1e-8)
     ridge, P = decompose(np.ones((20, R)), T, np.ones(R))

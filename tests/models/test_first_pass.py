@@ -57,7 +57,7 @@ def test_a_family_grows_to_its_share_of_the_full_size(n, fits):
     assert [block.R for block in grown.blocks] == [size, 30]
     for a, b in zip(grown.blocks, once.blocks, strict=True):
         assert (a.name, list(a.omega)) == (b.name, list(b.omega))
-        assert a.share == pytest.approx(b.share, rel=1e-6)
+        assert a.kernel_weight == pytest.approx(b.kernel_weight, rel=1e-6)
     decisions = [d2ke.d2ke_predict(None, X, model)[2] for model in (grown, once)]
     np.testing.assert_allclose(*decisions, rtol=1e-5, atol=1e-6)
 
@@ -114,5 +114,5 @@ def test_the_ridge_of_the_kernels_is_that_of_the_features(choosing, options, mon
 def test_kernels_of_other_families_are_kept_when_one_grows():
     grown, _ = drawn(150, 6)
     assert grown.kernels.known.keys() == {"others"}
-    anew = FamilyKernels(grown.Z, grown.fitted, None, 1)
+    anew = FamilyKernels(grown.F, grown.fitted, None, 1)
     np.testing.assert_allclose(np.triu(grown.kernels.stack), np.triu(anew.stack), rtol=1e-12)
