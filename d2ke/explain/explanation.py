@@ -34,11 +34,6 @@ from d2ke.objects.records import Records
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_OF_PARTS = ("strings", "sets")  # kinds of objects
-_BLOCKS, _OMEGAS = 8, 10  # that are printed
-_PLACES = 5  # of a piece, that are printed, and letters and pieces
-_OVERLAP = 0.5  # of two windows: steps of both over steps of either
-
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
@@ -171,7 +166,7 @@ class Explanation:
     def __str__(self) -> str:
         head = self.title if is_value(self.label) else f"{self.label}: {self.decision:+.3f}"
         lines = [f"{head} (offset {self.offset:+.3f})"]
-        lines += first_lines([f"  {v:+.3f} {name}" for name, v in self.blocks.items()], _BLOCKS)
+        lines += first_lines([f"  {v:+.3f} {name}" for name, v in self.blocks.items()], 8)
         omegas = []
         for entry in self.omegas:
             names = ("object", "block", "index", "training_object")
@@ -184,17 +179,18 @@ class Explanation:
             elif entry.get("place") is not None:
                 where += f" from step {entry['place'][0]} to {entry['place'][-1]}"
             omegas.append(f"  {entry['share']:+.4f} {text}{where}")
-        lines += ["random objects that add most:", *first_lines(omegas, _OMEGAS)]
+        lines += ["random objects that add most:", *first_lines(omegas, 10)]
         lines += ["letters that add most:"] * bool(self.letters)
-        for entry in self.letters[:_PLACES]:
+        most = 5
+        for entry in self.letters[:most]:
             lines.append(
                 f"  {entry['share']:+.4f} {entry['letter']!r}, {len(entry['places'])} times"
             )
         lines += ["pieces that add most:"] * bool(self.pieces)
-        for entry in self.pieces[:_PLACES]:
+        for entry in self.pieces[:most]:
             places = entry["places"].tolist()
-            named = ", ".join(map(str, places[:_PLACES])) + ", ..." * (len(places) > _PLACES)
-            where = f"at {named}" if len(places) <= _PLACES else f"{len(places)} times, at {named}"
+            named = ", ".join(map(str, places[:most])) + ", ..." * (len(places) > most)
+            where = f"at {named}" if len(places) <= most else f"{len(places)} times, at {named}"
             lines.append(f"  {entry['share']:+.4f} {entry['piece']!r} {where}")
         return "\n".join(lines)
 
@@ -320,6 +316,7 @@ def d2ke_explain(
     shares = np.concatenate([view.shares for view in views])
     order = np.argsort(-shares, kind="stable")
     steps, series = _steps(model, views)
+    has_parts = model.kind in ("strings", "sets")
     return Explanation(
         label, sign * float(decision[place]), sign * float(bias[place]), by_block,
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
@@ -327,7 +324,7 @@ def d2ke_explain(
         steps, series, next((view.letters for view in views if view.letters), ()),
         _pieces(model, weights, objects, limit),
         by_column, objects,
-        partial(part_shares, model, objects, place, sign) if model.kind in _OF_PARTS else None,
+        partial(part_shares, model, objects, place, sign) if has_parts else None,
         _seen_series(views),
     )  # fmt: skip
 
@@ -501,7 +498,7 @@ def _windows(
         if len(windows) == limit:
             break
         entry = views[owners[j]].entry(int(numbers[j]))
-        apart = all(_overlap(entry, other) < _OVERLAP for other in windows)
+        apart = all(_overlap(entry, other) < 0.5 for other in windows)
         if entry["frequency"] != 0 and apart:
             windows.append(entry)
     return tuple(windows)
