@@ -11,24 +11,24 @@ import numpy as np
 from d2ke._ext import elastic, strings
 from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.registry import check_parameters, find_distance
+from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.container import Objects
 
 
 class Columns:
-    """A distance of rows to the same columns, call after call.
+    """The distances of rows to columns that stay the same from call to call.
 
     For few rows, preparing the columns takes longer than their distances. Levenshtein's distance
-    and DTW keep what they prepare; the others prepare it again. Results are those of
-    `distance_matrix`, bit for bit.
+    and DTW keep the prepared columns; other distances prepare them in each call. The results have
+    the bits of `distance_matrix`.
 
     Parameters
     ----------
     y : Objects or list
         The columns.
     distance, parameters
-        As for `distance_matrix`.
+        As for `distance_matrix`, and checked.
     """
 
     def __init__(self, y: Any, distance: Any, parameters: Mapping[str, Any]):
@@ -37,14 +37,14 @@ class Columns:
         self._kernel: PairwiseKernel | None = None
         if not (isinstance(y, Objects) and len(y) and isinstance(distance, str)):
             return
-        row = find_distance(distance)
+        row = BY_NAME[distance]
         checked = check_parameters(row, parameters)
         self._shortest = row.shortest
         if y.kind != row.kind:
             return
         if row.name == "levenshtein" and set(checked) <= {"mode"}:
             side = not_empty(y.values.astype(np.uint32)), y.offsets
-            # One letter more, for those of rows that no column has.
+            # One letter more stands for letters of rows that no column has.
             n_letters = len(y.alphabet) + 1
             self._kernel = strings.levenshtein(*side, *side, n_letters, False, **checked)
         elif row.name == "dtw" and set(checked) <= {"window"} and not y.missing and y.values.size:
@@ -71,7 +71,7 @@ class Columns:
         TypeError, ValueError
             As `distance_matrix`.
         """
-        kernel = self._of_rows(x)
+        kernel = self._kernel_for(x)
         if kernel is not None:
             if x.values.size * self.y.values.size < 10_000_000:
                 n_threads = 1  # so few pairs of elements take less than a millisecond
@@ -80,7 +80,7 @@ class Columns:
             pairs = check_pairs(x, self.y, self.distance, self.parameters)
             pairs.compiled().run(out, n_threads, report)
 
-    def _of_rows(self, x: Any) -> PairwiseKernel | None:
+    def _kernel_for(self, x: Any) -> PairwiseKernel | None:
         """Return the kernel for rows like the columns; None for any that need all the checks."""
         y = self.y
         if self._kernel is None or not isinstance(x, Objects) or not x.values.size:
@@ -97,10 +97,10 @@ class Columns:
 
 
 def _codes_of(alphabet: np.ndarray, letters: np.ndarray) -> np.ndarray:
-    """Return the places of letters in an alphabet, its length for those that it does not have."""
+    """Return the index of each letter in an alphabet; the alphabet's length if it is absent."""
     n = len(alphabet)
     if not n:
         return np.zeros(len(letters), np.uint32)
-    places = alphabet.searchsorted(letters)
-    places[places == n] = 0
-    return np.where(alphabet[places] == letters, places, n).astype(np.uint32)
+    codes = alphabet.searchsorted(letters)
+    codes[codes == n] = 0
+    return np.where(alphabet[codes] == letters, codes, n).astype(np.uint32)

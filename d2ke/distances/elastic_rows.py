@@ -272,7 +272,10 @@ def derivatives(objects: Objects) -> tuple[np.ndarray, np.ndarray]:
 def _slope(
     before: np.ndarray, middle: np.ndarray, after: np.ndarray, two: np.ndarray
 ) -> np.ndarray:
-    """Return the estimate of Keogh and Pazzani; of series of two vectors, the difference."""
+    """Return Keogh and Pazzani's ((x_t - x_{t-1}) + (x_{t+1} - x_{t-1}) / 2) / 2.
+
+    In a series of two vectors it is their difference.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         step = middle - before
         return np.where(two, step, (step + (after - before) / 2) / 2)

@@ -74,6 +74,7 @@ class GappedPairs:
     def _distances(
         self, sums: Sums, shape: tuple[int, int], n_threads: int, report: Report
     ) -> NDArray[np.float64]:
+        # d(x, y)^2 = sum_k (k(x, x) + k(y, y) - 2 k(x, y)) / n_kernels
         products, squares = np.zeros(shape), np.zeros(sums.n_strings)
         for done, masks in enumerate(self._pieces.masks, 1):
             squares += sums.add(masks, 1.0, products, n_threads)

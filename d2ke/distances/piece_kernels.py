@@ -43,10 +43,12 @@ def piece_kernels(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield the normalised kernel of each entry of the family, a new (n, m) array.
 
-    Its entry of i and j is the sum over the masks and the words of the products of sqrt(count of
-    the word in x_i) and sqrt(count in y_j), divided by the roots of those of i with i and of j with
-    j; 0 where a string is shorter than every mask. `y` None stands for x itself. The memory is that
-    of two such arrays and at most 60 bytes for each letter. ``report(done, total)`` follows the
+    With c_w(x), the number of windows of x whose word by a mask is w, it is
+
+        k(x, y) = s(x, y) / sqrt(s(x, x) s(y, y)),  s(x, y) = sum_masks sum_w sqrt(c_w(x) c_w(y)),
+
+    and 0 where a string is shorter than every mask. `y` None stands for x itself. It needs memory
+    for two such arrays and at most 60 bytes for each letter. ``report(done, total)`` follows the
     pairs of all kernels.
     """
     sums, n = Sums(x, y, pieces), len(x)
@@ -67,10 +69,9 @@ def piece_kernel(
     report: Report = None,
     y_squares: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the sum of the kernels of the family with these weights, (n, m).
+    """Return the weighted sum of the kernels of the family, (n, m).
 
-    It takes a part of the time, and has the same bits, with the `own_squares` of a y of many more
-    letters than x has.
+    If y has many more letters than x, the `own_squares` of y save time; the bits stay the same.
     """
     sums, n = Sums(x, y, pieces), len(x)
     out = np.zeros((n, n if y is None else len(y)))
@@ -83,13 +84,13 @@ def piece_kernel(
 
 
 def own_squares(x: Objects, pieces: Pieces) -> NDArray[np.float64]:
-    """Return the product of each string with itself before it is normalised, of each entry."""
+    """Return s(x, x) of each string, a row for each entry of the family; see `piece_kernels`."""
     sums = Sums(x[:1], x, pieces)
     return np.stack([sums.products(masks, 1)[1][1:].copy() for masks in pieces.masks])
 
 
 class Sums:
-    """Sums of products of words that strings of x and of y share, of some masks after others."""
+    """The sums s of `piece_kernels`, for one list of masks after another."""
 
     def __init__(self, x: Objects, y: Objects | None, pieces: Pieces):
         sides = (x,) if y is None else (x, y)
@@ -106,9 +107,9 @@ class Sums:
         n_threads: int,
         y_squares: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Add the weighted kernel of some masks to `out`; return it of each string with itself.
+        """Add weight * k(x, y) by some masks to `out`; return weight * k of each string and itself.
 
-        Its entries, those of x and then those of y, have the bits of those of equal strings.
+        The strings of x come first. Equal strings have the bits that their pair has in `out`.
         """
         n = len(out)
         sums, squares = self.products(masks, n_threads, y_squares)
@@ -121,9 +122,9 @@ class Sums:
     def products(
         self, masks: Sequence[Mask], n_threads: int, y_squares: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums of all pairs, and of each string with itself; the next call fills both.
+        """Return s of all pairs, and s of each string with itself; the next call overwrites both.
 
-        With those of y known, words of y that no x has are left out before words are sorted.
+        If `y_squares` are given, words of y that no x has are dropped before words are sorted.
         """
         sums, squares = self._sums, self._squares
         sums[:], squares[:] = 0, 0
@@ -158,8 +159,8 @@ def packed_strings(sides: Sequence[Objects], pieces: Pieces) -> Strings:
     codes = codes.astype(np.uint32, copy=False)
     if pieces.ends:
         ends = np.cumsum(lengths)
-        places = np.stack([ends - lengths, ends], axis=1).ravel()
+        both_ends = np.stack([ends - lengths, ends], axis=1).ravel()
         marks = np.tile(np.arange(n_letters, n_letters + 2, dtype=np.uint32), len(ends))
-        codes = np.insert(codes, places, marks)
+        codes = np.insert(codes, both_ends, marks)
         lengths, n_letters = lengths + 2, n_letters + 2
     return Strings(not_empty(codes), offsets_of(lengths), strands, n_letters)

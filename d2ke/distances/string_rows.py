@@ -129,7 +129,7 @@ def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
 
 
 def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
-    """Compile Jaccard's distance of the sets of letters: as bits if these take no more memory."""
+    """Compile 1 - |A & B| / |A | B| of the sets of letters: as bits if these take less memory."""
     alphabet, codes = common_alphabet([x, y])
     pairs = ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1]))
     n_letters = max(1, len(alphabet))
@@ -147,7 +147,7 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
 
 
 def prepare_bag(x: Objects, y: Objects, same: bool) -> Any:
-    """Compile the distance of shares of letters."""
+    """Compile sum_l |c_l(x) / |x| - c_l(y) / |y||, where c_l counts the letter l."""
     alphabet, codes = common_alphabet([x, y])
     sides = []
     for objects, letters in ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1])):

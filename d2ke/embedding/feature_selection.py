@@ -170,6 +170,7 @@ def best_weights(a: np.ndarray, rho: float) -> np.ndarray:
 
 
 def _alignment(Z: np.ndarray, codes: np.ndarray, n_classes: int, centre: bool) -> np.ndarray:
+    """Return a_m = N sum_c (sum_i s_ic z_im / n)^2, where s_ic is 1 for class c and else -1."""
     n, N = Z.shape
     signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
     if n_classes == 2:

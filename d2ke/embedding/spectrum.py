@@ -65,7 +65,11 @@ class SpectrumRepair:
 
     @classmethod
     def fit(cls, K: np.ndarray, kind: str) -> SpectrumRepair:
-        """Repair the symmetric Gram matrix of training objects, shape (n, n)."""
+        """Repair the symmetric Gram matrix of training objects, shape (n, n).
+
+        With the eigenvalues l_i and eigenvectors v_i of K, the repaired matrix is
+        K - times * sum_{l_i < 0} l_i v_i v_i', or K - min(l_1, 0) I for a shift.
+        """
         times = SPECTRUM_REPAIRS[choice("repair", kind, SPECTRUM_REPAIRS)]
         K, values, vectors = _eigen("K", K)
         below = values < 0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -190,7 +191,9 @@ class Block(UnfittedBlock):
 
     def resized(self, R: int) -> Block:
         """Return the block with R random objects."""
-        return replace(self, R=R)
+        block = copy(self)  # whose other fields are checked
+        object.__setattr__(block, "R", R)
+        return block
 
 
 @dataclass(frozen=True, eq=False)

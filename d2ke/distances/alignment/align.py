@@ -24,7 +24,7 @@ from d2ke.distances.alignment.strings import align_levenshtein
 from d2ke.distances.alignment.windows import align_window
 from d2ke.distances.alignment.words import align_gapped
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.problem import ArgumentNames, PairwiseProblem
+from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.registry import check_parameters, find_distance, usual_distance
 from d2ke.objects.container import Objects
 from d2ke.objects.layouts import Layout
@@ -146,17 +146,6 @@ def align(
     x[0] y[0]  cost 3
     x[1] y[0]  cost 5  maximum
     """
-    problem = _of_one_pair(x, y, distance, params)
-    row = find_distance(problem.distance)
-    parameters = check_parameters(row, params)
-    if row.kind == "strings" and parameters.pop("normalize", False):
-        raise ValueError(f"align needs normalize=False for {row.name}; costs are whole edits")
-    fields = ALIGNERS[problem.distance](problem, **parameters)
-    return Alignment(problem.distance, params, problem.x[0], problem.y[0], **fields)
-
-
-def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> PairwiseProblem:
-    """Check two objects and a distance that has an alignment."""
     kind = None
     if distance is not None:
         row = None if callable(distance) else find_distance(distance)
@@ -167,16 +156,23 @@ def _of_one_pair(x: Any, y: Any, distance: Any, params: dict[str, Any]) -> Pairw
             )
         kind = row.kind
     try:
-        packed = [one_object(name, item, kind) for name, item in (("x", x), ("y", y))]
-        distance = distance or usual_distance(packed[0].kind)
-        return check_pairs(packed[0], packed[1], distance, params, ArgumentNames("align", "x", "y"))
+        packed_x, packed_y = one_object("x", x, kind), one_object("y", y, kind)
+        distance = distance or usual_distance(packed_x.kind)
+        names = ArgumentNames("align", "x", "y")
+        problem = check_pairs(packed_x, packed_y, distance, params, names)
     except (TypeError, ValueError) as error:
         # The user gave one object, not a list: errors have no index.
         if isinstance(error, (ArgumentError, ArgumentTypeError)):
-            problem = error.problem.replace("x[0]", "x").replace("y[0]", "y")
-            raise type(error)(error.argument, problem) from None
+            text = error.problem.replace("x[0]", "x").replace("y[0]", "y")
+            raise type(error)(error.argument, text) from None
         message = str(error).replace("x[0]", "x").replace("y[0]", "y")
         raise type(error)(message) from None
+    row = find_distance(problem.distance)
+    parameters = check_parameters(row, params)
+    if row.kind == "strings" and parameters.pop("normalize", False):
+        raise ValueError(f"align needs normalize=False for {row.name}; costs are whole edits")
+    fields = ALIGNERS[row.name](problem, **parameters)
+    return Alignment(row.name, params, problem.x[0], problem.y[0], **fields)
 
 
 def one_object(name: str, item: Any, kind: str | None) -> Objects:

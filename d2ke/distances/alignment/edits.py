@@ -15,8 +15,6 @@ from d2ke.distances.letter_costs import Costs, prepare_weighted, together
 from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.string_rows import common_letters
 
-_INDEL = together(mismatch=3.0)["costs"]  # of a deletion and an insertion: 2
-
 
 class Letters(NamedTuple):
     """The letters of both strings by their common alphabet; without any there is a 0."""
@@ -141,8 +139,8 @@ def _prices(costs: Costs, codes: np.ndarray, x: np.ndarray, y: np.ndarray) -> np
 
 
 def align_indel(problem: PairwiseProblem) -> dict[str, Any]:
-    """Return the fewest deletions and insertions: a substitution costs more than both."""
-    return align_weighted(problem, _INDEL)
+    """Return the fewest deletions and insertions: a substitution costs 3, more than both."""
+    return align_weighted(problem, together(mismatch=3.0)["costs"])
 
 
 def align_transpositions(problem: PairwiseProblem, osa: bool) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way back through the table of a dynamic program, of which few rows are in memory.
+"""Trace a dynamic program back through its table, of which few rows are in memory.
 
-A table with all rows is too large. Going forward, states are kept at some rows; going back, the
-rows between two states are computed again, by the same rule if they are still too many.
+A table with all rows is too large. Going forward, we keep states at some rows; going back, we
+compute the rows between two states again, by the same rule if they are still too many.
 """
 
 from __future__ import annotations
@@ -42,21 +42,22 @@ class Table(Protocol):
 
 
 class Plan(NamedTuple):
-    """The number of rows in memory at a time, and of states on each level."""
+    """How many rows are in memory at a time, and how many states on each level."""
 
     rows: int
     states: int
     levels: int
 
     def bytes(self, table: Table) -> int:
-        """Return what they take."""
+        """Return the memory that they take."""
         return self.rows * table.row_bytes + self.states * self.levels * table.state_bytes
 
 
 def plan(table: Table, memory: int) -> Plan:
-    """Return the plan of fewest levels that fits; each level computes the rows once more.
+    """Return the plan of fewest levels that fits into memory; each level computes the rows again.
 
-    Where none fits: one of two states on each level, the fewest.
+    A plan is enough for rows * states^levels rows, and takes rows * row_bytes + states * levels *
+    state_bytes. If none fits, the plan has two states on each level, the fewest.
     """
     if table.rows * table.row_bytes <= memory:
         return Plan(table.rows, 1, 0)
