@@ -154,13 +154,15 @@ class FamilyKernels:
     @cached_property
     def stack(self) -> np.ndarray:
         """The kernels, shape (n_families, n, n)."""
-        return np.stack([self._kernel(name) for name in self.scales.varying])
-
-    def _kernel(self, family: str) -> np.ndarray:
-        if family in self.known:
-            return self.known[family]
-        columns = np.flatnonzero(self.families == family)
-        return square(self.centred(columns).T.__getitem__, len(columns), self.n_threads)
+        kernels = []
+        for family in self.scales.varying:
+            if family in self.known:
+                kernels.append(self.known[family])
+                continue
+            columns = np.flatnonzero(self.families == family)
+            values = self.centred(columns).T
+            kernels.append(square(values.__getitem__, len(columns), self.n_threads))
+        return np.stack(kernels)
 
     def with_features(
         self, F: np.ndarray, blocks: Sequence[FittedFeatures], changed: Collection[str]
@@ -467,8 +469,7 @@ class _Stacking:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
         folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
-        scores: list[LeftOutScores] = []
-        kept_rows: list[np.ndarray] = []
+        scores, kept_rows = [], []
         for fold in range(folds.max() + 1):
             rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             chosen = self.choose(others)
@@ -484,7 +485,11 @@ class _Stacking:
             labels, own_columns = self.labels[rows], own_columns.within(rows)
             scores.append(LeftOutScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
             kept_rows.append(rows[kept])
-        return scores[0].merged(*scores[1:]).in_order(np.argsort(np.concatenate(kept_rows)))
+        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(kept_rows))
+        return replace(
+            merged, kept=merged.kept[order], kept_values=merged.kept_values[order],
+            kept_weights=merged.kept_weights[order],
+        )  # fmt: skip
 
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
         """Return the kernel with these weights, perhaps one of the two that were used last.
