@@ -29,7 +29,7 @@ from d2ke.models.kernel_weights import (
     KernelWeights,
     choose_kernel_weights,
 )
-from d2ke.models.loo import LeftOutScores, OwnColumns, near_copies
+from d2ke.models.loo import LooScores, OwnColumns, near_copies
 from d2ke.models.model import ReferenceObjects
 
 
@@ -58,7 +58,7 @@ class Features:
         What the model keeps of the sample.
     own_columns : OwnColumns
         The columns that are left out with training objects.
-    scores : LeftOutScores or None
+    scores : LooScores or None
         Of left-out predictions with kernel weights that other objects chose, see `KernelWeights`.
     """
 
@@ -70,7 +70,7 @@ class Features:
     dtype: np.dtype[Any]
     reference: ReferenceObjects
     own_columns: OwnColumns
-    scores: LeftOutScores | None = None
+    scores: LooScores | None = None
 
     @property
     def R(self) -> int:

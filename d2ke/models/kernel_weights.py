@@ -28,7 +28,7 @@ from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.labels import Labels
-from d2ke.models.loo import ALL_CS, LeftOutScores, OwnColumns, loo_decisions
+from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
 MAX_ROWS = 1024  # training objects that choose kernel weights
 _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
@@ -326,7 +326,7 @@ class KernelWeights:
 
     by_family: dict[str, float]
     ridge: Decomposed | None = None
-    score_folds: Callable[[], LeftOutScores] | None = None
+    score_folds: Callable[[], LooScores] | None = None
 
 
 def choose_kernel_weights(
@@ -465,7 +465,7 @@ class _Stacking:
             return stacked
         return self._kernel(self.candidates[candidate])
 
-    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LeftOutScores:
+    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LooScores:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
         folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
@@ -483,7 +483,7 @@ class _Stacking:
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
             kept = np.flatnonzero(np.isin(rows, keep))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LeftOutScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
+            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
             kept_rows.append(rows[kept])
         merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(kept_rows))
         return replace(

@@ -94,7 +94,7 @@ def own_values(
 class OwnColumns(NamedTuple):
     """Features of training objects that training has raised: an object and its own column each.
 
-    Left-out predictions are those of models without these columns, see `Ridge.left_out`.
+    Left-out predictions are those of models without these columns, see `Ridge.loo`.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ def loo_decisions(
     """
     for rows in labels.loo_chunks():
         chunk = labels[rows]
-        predict = ridge.left_out_together if chunk.together else ridge.left_out
+        predict = ridge.loo_together if chunk.together else ridge.loo
         T = chunk.dense_columns()[:, targets]
         removed = None if own_columns is None else own_columns.within(rows)[:2]
         step = max(1, 4096 // T.shape[1])  # decision values of a row that are held at a time
@@ -298,7 +298,7 @@ def loo_decisions(
 
 
 @dataclass(eq=False)
-class LeftOutScores:
+class LooScores:
     """Scores of left-out predictions for several C, added over rows.
 
     Attributes
@@ -349,7 +349,7 @@ class LeftOutScores:
         Cs: Sequence[float],
         keep: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
-    ) -> LeftOutScores:
+    ) -> LooScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
 
         A row's own columns, if there are any, are left out with it.
@@ -384,7 +384,7 @@ class LeftOutScores:
                     np.add.at(scores.confusion[some_Cs], judged[1], 1)
         return scores
 
-    def merged(self, *others: LeftOutScores) -> LeftOutScores:
+    def merged(self, *others: LooScores) -> LooScores:
         """Return the scores of these rows and of others."""
 
         def values(name: str) -> list[Any]:
