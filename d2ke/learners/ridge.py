@@ -281,7 +281,7 @@ class Ridge:
     def _dual(self, C: float) -> np.ndarray:
         return self.projected / self._penalised(C)[:, None]
 
-    def left_out(
+    def loo(
         self,
         P: np.ndarray,
         T: Any,
@@ -342,7 +342,7 @@ class Ridge:
         decision += T[:, None]
         return decision + self.target_mean
 
-    def left_out_together(
+    def loo_together(
         self,
         P: np.ndarray,
         T: Any,
@@ -355,7 +355,7 @@ class Ridge:
         With the block H of the hat matrix and the residuals r of the model of all rows, the
         residuals without these rows are (I - H)^-1 r. If rows outnumber the features q = (p, 1),
         H = Q diag(diagonal)^-1 Q' with the diagonal (eigenvalues + penalty, n), and they are
-        r + Q (diag(diagonal) - Q'Q)^-1 Q'r. Parameters and result are those of `left_out`; the
+        r + Q (diag(diagonal) - Q'Q)^-1 Q'r. Parameters and result are those of `loo`; the
         features of `removed` are left out together, too.
         """
         P = P.astype(np.float64, copy=False)
@@ -418,7 +418,7 @@ class Ridge:
         return rows.reshape(*columns.shape, -1)
 
     def _removal(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return A and penalty S^-1 A' of `left_out` for rows that share these features."""
+        """Return A and penalty S^-1 A' of `loo` for rows that share these features."""
         D = 1 / self._penalised(C)
         A = (P * D) @ B.T
         S = np.eye(len(B)) - (B * (self.eigenvalues * D)) @ B.T

@@ -25,7 +25,7 @@ def cross_validate(
     The loss is the squared one, |w|^2 / 2 + C sum (y_i - b - w.z_i)^2 with y = +-1 and a free
     offset b: what LIBLINEAR's squared hinge is for points inside the margin, so that its C carries
     over. The predictions for a fold that was left out follow from the fit to all rows, see
-    `Ridge.left_out_together`; one eigendecomposition serves all C and folds.
+    `Ridge.loo_together`; one eigendecomposition serves all C and folds.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def cross_validate(
     n_correct = np.zeros(len(costs), np.int64)
     for fold in np.unique(folds):
         out = np.flatnonzero(folds == fold)
-        decision = ridge.left_out_together(P[out], T[out], costs)
+        decision = ridge.loo_together(P[out], T[out], costs)
         n_correct += count_correct(decision, codes[out])
     return (100.0 * n_correct / len(codes)).tolist()
 

@@ -68,7 +68,9 @@ class Sample:
     copies: Groups | None = None
 
     def of_column(self, name: str) -> Sample:
-        """Return the entries of a column of records."""
+        """Return the entries of a column of records; of objects of one kind, named "", itself."""
+        if not name:
+            return self
         column = self.objects[name]
         rows, labels = self.rows[column.rows], self.labels[column.rows]
         return replace(self, objects=column.values, rows=rows, labels=labels)
@@ -278,7 +280,8 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        ready = block.fit(_visible(block, own_sample if block.own_rows else sample), seed)
+        seen = own_sample if block.own_rows else sample
+        ready = block.fit(seen.of_column(block.column), seed)
         if ready is not None:
             fitted.append(ready)
     return tuple(fitted)
@@ -305,31 +308,20 @@ def fit_blocks(
     F = np.empty((n, R), np.float32)
     fitted, first = [], 0
     for block, seed in stages(chosen, "blocks", sample.progress):
-        ready, features = _fit_features(block, sample, seed)
+        ready, features = block.fit_features(sample.of_column(block.column), seed)
         if ready is None or not ready.R:
             continue
+        if block.column:
+            if ready.fill is None:
+                means = features.mean(axis=0, dtype=np.float64)
+                ready = replace(ready, fill=means.astype(np.float32))
+            features = spread(features, sample.objects[block.column], ready.fill)
         F[:, first : first + ready.R] = features
         first += ready.R
         fitted.append(ready)
     if not fitted:
         raise ArgumentError("blocks", "have no random objects: their samplers drew none")
     return tuple(fitted), np.ascontiguousarray(F[:, :first])  # samplers may draw fewer objects
-
-
-def _visible(block: AnyBlock, sample: Sample) -> Sample:
-    return sample.of_column(block.column) if block.column else sample
-
-
-def _fit_features(
-    block: AnyBlock, sample: Sample, seed: Any
-) -> tuple[FittedFeatures | None, np.ndarray]:
-    """Fit a block; return the features of the sample too, which a block may compute on the way."""
-    ready, features = block.fit_features(_visible(block, sample), seed)
-    if ready is None or not block.column:
-        return ready, features
-    if ready.fill is None:
-        ready = replace(ready, fill=features.mean(axis=0, dtype=np.float64).astype(np.float32))
-    return ready, spread(features, sample.objects[block.column], ready.fill)
 
 
 def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:

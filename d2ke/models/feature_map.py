@@ -23,8 +23,6 @@ from d2ke.models.views import View, apply_views
 from d2ke.objects.container import Objects, span_of
 
 _BLOCK = 1 << 26  # bytes that the features of a block of rows take
-_PER_FEATURE = 24  # bytes of distances, features and scaled features together
-_LEAST_ROWS = 16
 _FAR = 10  # times the median distance to a random object
 
 
@@ -120,13 +118,13 @@ class FeatureMap:
 
     def rows_at_once(self, X: Any) -> int:
         """Return how many rows of features are computed at a time."""
-        per_row = _PER_FEATURE * self.R + 64
+        per_row = 24 * self.R + 64  # bytes of distances, features and scaled features together
         columns = [X] if isinstance(X, (Objects, list)) else [c.values for c in X.columns.values()]
         for values in columns:
             if isinstance(values, Objects) and len(values):
                 longest = int(values.lengths.max()) * max(1, values.dim)
                 per_row += 32 + 24 * longest * len(self.blocks)
-        return max(_LEAST_ROWS, _BLOCK // per_row)
+        return max(16, _BLOCK // per_row)
 
 
 class _Group:

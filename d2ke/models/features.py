@@ -29,10 +29,8 @@ from d2ke.models.kernel_weights import (
     KernelWeights,
     choose_kernel_weights,
 )
-from d2ke.models.loo import LeftOutScores, OwnColumns, near_copies
+from d2ke.models.loo import LooScores, OwnColumns, near_copies
 from d2ke.models.model import ReferenceObjects
-
-_FIRST_ROWS = 512  # training objects, at most, that choose the kernel weights of a first pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ class Features:
         What the model keeps of the sample.
     own_columns : OwnColumns
         The columns that are left out with training objects.
-    scores : LeftOutScores or None
+    scores : LooScores or None
         Of left-out predictions with kernel weights that other objects chose, see `KernelWeights`.
     """
 
@@ -72,7 +70,7 @@ class Features:
     dtype: np.dtype[Any]
     reference: ReferenceObjects
     own_columns: OwnColumns
-    scores: LeftOutScores | None = None
+    scores: LooScores | None = None
 
     @property
     def R(self) -> int:
@@ -142,13 +140,13 @@ class FittedBlocks(NamedTuple):
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
         """Return the same with more random objects of families that have a weight.
 
-        `blocks` are those of full size. A family of weight s grows to min(1, 2 s) of it: one with
-        half of the kernel has all of its random objects. Features of other families are kept; if
-        no family grows, all are, with the weights.
+        `blocks` are those of full size. At most 512 objects choose the weights here. A family of
+        weight s grows to min(1, 2 s) of it: one with half of the kernel has all of its random
+        objects. Features of other families are kept; if no family grows, all are, with the weights.
         """
         if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
             return self
-        weights = self.choose_weights(entropy, _FIRST_ROWS)
+        weights = self.choose_weights(entropy, 512)
         sizes = [  # a family that the sample gives no features has no weight
             min(block.R, int(2 * weights.by_family.get(block.family, 0.0) * block.R))
             for block in blocks

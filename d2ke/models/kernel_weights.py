@@ -28,7 +28,7 @@ from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.calibration import rows_to_keep
 from d2ke.models.labels import Labels
-from d2ke.models.loo import ALL_CS, LeftOutScores, OwnColumns, loo_decisions
+from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
 MAX_ROWS = 1024  # training objects that choose kernel weights
 _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
@@ -154,13 +154,15 @@ class FamilyKernels:
     @cached_property
     def stack(self) -> np.ndarray:
         """The kernels, shape (n_families, n, n)."""
-        return np.stack([self._kernel(name) for name in self.scales.varying])
-
-    def _kernel(self, family: str) -> np.ndarray:
-        if family in self.known:
-            return self.known[family]
-        columns = np.flatnonzero(self.families == family)
-        return square(self.centred(columns).T.__getitem__, len(columns), self.n_threads)
+        kernels = []
+        for family in self.scales.varying:
+            if family in self.known:
+                kernels.append(self.known[family])
+                continue
+            columns = np.flatnonzero(self.families == family)
+            values = self.centred(columns).T
+            kernels.append(square(values.__getitem__, len(columns), self.n_threads))
+        return np.stack(kernels)
 
     def with_features(
         self, F: np.ndarray, blocks: Sequence[FittedFeatures], changed: Collection[str]
@@ -324,7 +326,7 @@ class KernelWeights:
 
     by_family: dict[str, float]
     ridge: Decomposed | None = None
-    score_folds: Callable[[], LeftOutScores] | None = None
+    score_folds: Callable[[], LooScores] | None = None
 
 
 def choose_kernel_weights(
@@ -463,12 +465,11 @@ class _Stacking:
             return stacked
         return self._kernel(self.candidates[candidate])
 
-    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LeftOutScores:
+    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LooScores:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
         folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
-        scores: list[LeftOutScores] = []
-        kept_rows: list[np.ndarray] = []
+        scores, kept_rows = [], []
         for fold in range(folds.max() + 1):
             rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             chosen = self.choose(others)
@@ -482,9 +483,13 @@ class _Stacking:
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
             kept = np.flatnonzero(np.isin(rows, keep))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LeftOutScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
+            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
             kept_rows.append(rows[kept])
-        return scores[0].merged(*scores[1:]).in_order(np.argsort(np.concatenate(kept_rows)))
+        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(kept_rows))
+        return replace(
+            merged, kept=merged.kept[order], kept_values=merged.kept_values[order],
+            kept_weights=merged.kept_weights[order],
+        )  # fmt: skip
 
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
         """Return the kernel with these weights, perhaps one of the two that were used last.

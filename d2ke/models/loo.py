@@ -94,7 +94,7 @@ def own_values(
 class OwnColumns(NamedTuple):
     """Features of training objects that training has raised: an object and its own column each.
 
-    Left-out predictions are those of models without these columns, see `Ridge.left_out`.
+    Left-out predictions are those of models without these columns, see `Ridge.loo`.
 
     Attributes
     ----------
@@ -248,8 +248,6 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Gr
 #
 # where f_i is that of the model of all rows. Rows of one group are left out together: (I - H)^-1 of
 # their block takes the place of 1 / (1 - H_ii). See `d2ke.learners.ridge`.
-_COLUMNS = 4096  # decision values of a row that are held at a time
-_KEPT = ("kept", "kept_values", "kept_weights")
 
 
 def loo_decisions(
@@ -290,17 +288,17 @@ def loo_decisions(
     """
     for rows in labels.loo_chunks():
         chunk = labels[rows]
-        predict = ridge.left_out_together if chunk.together else ridge.left_out
+        predict = ridge.loo_together if chunk.together else ridge.loo
         T = chunk.dense_columns()[:, targets]
         removed = None if own_columns is None else own_columns.within(rows)[:2]
-        step = max(1, _COLUMNS // T.shape[1])
+        step = max(1, 4096 // T.shape[1])  # decision values of a row that are held at a time
         for low in range(0, len(Cs), step):
             some = slice(low, low + step)
             yield rows, some, T, predict(P[rows], T, Cs[some], chunk.weights, removed)
 
 
 @dataclass(eq=False)
-class LeftOutScores:
+class LooScores:
     """Scores of left-out predictions for several C, added over rows.
 
     Attributes
@@ -351,7 +349,7 @@ class LeftOutScores:
         Cs: Sequence[float],
         keep: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
-    ) -> LeftOutScores:
+    ) -> LooScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
 
         A row's own columns, if there are any, are left out with it.
@@ -386,7 +384,7 @@ class LeftOutScores:
                     np.add.at(scores.confusion[some_Cs], judged[1], 1)
         return scores
 
-    def merged(self, *others: LeftOutScores) -> LeftOutScores:
+    def merged(self, *others: LooScores) -> LooScores:
         """Return the scores of these rows and of others."""
 
         def values(name: str) -> list[Any]:
@@ -396,12 +394,9 @@ class LeftOutScores:
         if self.confusion is not None:
             added.append("confusion")
         merged: dict[str, Any] = {name: reduce(add, values(name)) for name in added}
-        merged |= {name: np.concatenate(values(name)) for name in _KEPT}
+        for name in ("kept", "kept_values", "kept_weights"):
+            merged[name] = np.concatenate(values(name))
         return replace(self, **merged)
-
-    def in_order(self, order: np.ndarray) -> LeftOutScores:
-        """Return the scores with the predictions that are kept in this order."""
-        return replace(self, **{name: getattr(self, name)[order] for name in _KEPT})
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
         """Return the calibration by the predictions that are kept, for one C."""

@@ -543,7 +543,7 @@ _WEIGHT = (
     '</td><td style="text-align: left; width: 12rem"><div style="width: {percent:.1f}%; '
     'height: 0.7em; background: #0072B2; outline: 1px solid"></div></td></tr>'
 )
-_BLOCK = (
+_BLOCK_ROW = (
     '<tr><td style="text-align: left">{}</td><td>{}</td><td style="text-align: left">{}</td></tr>'
 )
 
@@ -556,7 +556,7 @@ def _as_html(model: D2KEModel) -> str:
         for family, weight in _kernel_weights(model).items()
     ]
     lines = (escape(line.replace("+-", "±")) for line in objects + _notes(model))
-    rows = (_BLOCK.format(*map(escape, map(str, row))) for row in block_rows(model))
+    rows = (_BLOCK_ROW.format(*map(escape, map(str, row))) for row in block_rows(model))
     return _HTML.format(
         title=escape(title), notes="<br>\n".join(lines),
         weights=_WEIGHTS.format("\n".join(bars)) if len(bars) > 1 else "",

@@ -198,7 +198,7 @@ class Task:
         return None
 
     def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
-        """Return the percent of correct rows of `LeftOutScores`, or R^2, and its error."""
+        """Return the percent of correct rows of `LooScores`, or R^2, and its error."""
         n = scores.total
         effective = n * n / scores.squared_weights  # rows of one weight with as much chance
         share = min(1.0, float(scores.n_correct[i] / n))  # sums of weights are rounded

@@ -25,7 +25,7 @@ from d2ke.models.data import Chunk, InMemory, TrainingData
 from d2ke.models.features import Features, choose_features, draw
 from d2ke.models.inputs import ModelRequest, check_size, input_fields, packed
 from d2ke.models.labels import Labels, read_labels, sample_weights, without_none
-from d2ke.models.loo import ALL_CS, LeftOutScores, NearCopies
+from d2ke.models.loo import ALL_CS, LooScores, NearCopies
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import choose_blocks, feature_limit
 from d2ke.models.tasks import Classes
@@ -358,7 +358,7 @@ def solve(
                 rows = rng.choice(len(F), 2048, replace=False)
             P = ridge.coordinates(F[rows], sample.n_threads)
             columns = features.own_columns.within(sample.rows[rows])
-            scores = LeftOutScores.of(ridge, P, labels[rows], ALL_CS, own_columns=columns)
+            scores = LooScores.of(ridge, P, labels[rows], ALL_CS, own_columns=columns)
             Cs = [ALL_CS[scores.best()]]
     return Solution(ridge, scaling, Cs)
 
@@ -380,19 +380,15 @@ def solve_sample(
     return Solution(ridge, Scaling(ridge.mean, features.divisor), ALL_CS[:n_Cs], P)
 
 
-def score_sample(
-    features: Features, solution: Solution, sample: Sample, entropy: Any
-) -> LeftOutScores:
+def score_sample(features: Features, solution: Solution, sample: Sample, entropy: Any) -> LooScores:
     """Score the left-out predictions of a sample by the models of the sample."""
     assert solution.P is not None
     keep = rows_to_keep(len(solution.P), len(solution.Cs) * sample.labels.task.k, entropy)
     columns = features.own_columns.within(sample.rows)
-    return LeftOutScores.of(solution.ridge, solution.P, sample.labels, solution.Cs, keep, columns)
+    return LooScores.of(solution.ridge, solution.P, sample.labels, solution.Cs, keep, columns)
 
 
-def score(
-    chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any
-) -> LeftOutScores:
+def score(chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any) -> LooScores:
     """Score the left-out predictions of a chunk, of n rows in all."""
     labels, ridge, Cs = chunk.labels, solution.ridge, solution.Cs
     keep = rows_to_keep(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
@@ -403,7 +399,7 @@ def score(
         # Groups may be anywhere, so they are scored together.
         slices = iter([(slice(0, len(labels)), chunk.kept)])
     scores = [
-        LeftOutScores.of(
+        LooScores.of(
             ridge,
             ridge.coordinates(F, chunk.n_threads),
             labels[rows],
@@ -417,7 +413,7 @@ def score(
 
 
 def near_copies_of(
-    features: Features, solution: Solution, sample: Sample, scores: LeftOutScores, F: np.ndarray
+    features: Features, solution: Solution, sample: Sample, scores: LooScores, F: np.ndarray
 ) -> NearCopies | None:
     """Return the near-copies of a sample with features F, and the accuracy by the other rule.
 
@@ -433,7 +429,7 @@ def near_copies_of(
     columns = features.own_columns.within(sample.rows)
     labels = replace(sample.labels, groups=None if decide else codes)
     P = ridge.coordinates(F, sample.n_threads) if solution.P is None else solution.P
-    other = LeftOutScores.of(ridge, P, labels, Cs, own_columns=columns)
+    other = LooScores.of(ridge, P, labels, Cs, own_columns=columns)
     return NearCopies(sample.rows, codes, decide, *other.accuracy(0))
 
 

@@ -17,7 +17,7 @@ from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.labels import Labels
-from d2ke.models.loo import LeftOutScores, OwnColumns
+from d2ke.models.loo import LooScores, OwnColumns
 from d2ke.plots.maps import Colouring, coordinates, draw_map
 from d2ke.plots.style import COLOURS, GREY, SMALL, legend, on_top, palette, panels, title
 
@@ -166,7 +166,7 @@ def accuracy_by_R(
         used = np.isin(own_columns.columns, chosen)
         places = np.searchsorted(chosen, own_columns.columns[used])
         removed = OwnColumns(own_columns.rows[used], places, own_columns.hidden[used])
-        scores = LeftOutScores.of(ridge, P, coded, [model.C], own_columns=removed)
+        scores = LooScores.of(ridge, P, coded, [model.C], own_columns=removed)
         result.append((len(chosen), scores.accuracy(0)[0]))
     return [*result, (model.R, model.accuracy)]
 

@@ -183,7 +183,7 @@ def test_exact_copies_left_out_together_are_as_if_never_seen(R, C):
         sums.add(Z, T)
         ridge = Ridge.of(sums)
         P = ridge.coordinates(Z)
-    left_out = ridge.left_out_together(P[:4], T[:4], [C])[:, 0]
+    left_out = ridge.loo_together(P[:4], T[:4], [C])[:, 0]
     other, _ = ridge_of_rows(Z[4:], T[4:], np.full(R, np.sqrt(R)))
     weights, offset = other.weights(C)
     expected = (Z[:4] - other.mean) / other.unit @ weights.T + offset
