@@ -22,8 +22,6 @@ from d2ke.objects.container import span_of
 
 _MIN_PIVOTS = 3
 _LEAST_PART = 10  # pairs of X and Y for each distance to a pivot, at least
-# The relative errors of the registry's distances.
-_ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
 class PivotTable(NamedTuple):
@@ -127,15 +125,16 @@ def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
         columns = list(map(_accuracy, pairs.distance.columns.values()))
         errors, roundings, cells = zip(*columns, strict=True)
         return max(errors), sum(map(mul, weights, roundings)), max(sum(cells), 1.0)
+    error = 1e-9 if pairs.dtype == np.float64 else 1e-4
     if pairs.distance in PLAIN:
-        return _ERRORS[pairs.dtype], 0.0, 1.0
+        return error, 0.0, 1.0
     row = BY_NAME[pairs.distance]
     cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
     if row.kind == "strings":  # edits are counted, 64 pairs of letters at a time
-        return _ERRORS[pairs.dtype], 0.0, cells / 64
+        return error, 0.0, cells / 64
     params = check_parameters(row, pairs.params)
     rounding = 0.0 if row.rounding is None else row.rounding(pairs.x, pairs.y, **params)
-    return _ERRORS[pairs.dtype], rounding, cells
+    return error, rounding, cells
 
 
 def _count(pairs: PairwiseProblem) -> int:

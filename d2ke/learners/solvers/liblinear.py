@@ -37,7 +37,7 @@ from d2ke.learners.solvers.option_strings import Option
 from d2ke.objects.container import Objects
 from d2ke.objects.values import channel_names, column_names
 
-_CRAMMER_SINGER, _REGRESSIONS = 4, (11, 12, 13)  # solvers: option -s
+_CRAMMER_SINGER = 4  # option -s
 # LIBLINEAR's default tolerances; 0.1 for the rest.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
 _CROSS_VALIDATION = (
@@ -228,9 +228,10 @@ def check_problem(
     would ignore are refused.
     """
     solver = parsed.get("-s", 1)
-    if "-p" in parsed and solver not in _REGRESSIONS:
+    is_regression = solver in (11, 12, 13)
+    if "-p" in parsed and not is_regression:
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
-    if solver in _REGRESSIONS and ("-w" in parsed or class_weight is not None):
+    if is_regression and ("-w" in parsed or class_weight is not None):
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
     free_bias = (0, 2, 5, 6, 11)
     if "-R" in parsed and (parsed.get("-B") != 1 or solver not in free_bias):
@@ -246,7 +247,7 @@ def check_problem(
         raise type(error)("Z", problem) from None
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
-    if solver in _REGRESSIONS:
+    if is_regression:
         classes, values = None, labels.targets("y", y)
     else:
         classes, values = labels.encode_classes("y", y)
