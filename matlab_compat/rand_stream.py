@@ -22,7 +22,6 @@ from d2ke.objects.samplers.random_objects import as_stream
 from matlab_compat._cells import whole
 
 _LEVELS = 256
-_TAIL = 3.65415288536101  # beyond it the top level ends
 _CHUNK = 1 << 14  # draws at a time: their arrays stay in the cache
 
 
@@ -277,6 +276,7 @@ class RandStream:
         inside = below + u * (above - below) < np.exp(-value * value / 2)
         simple = (level[doubtful] < _LEVELS - 1) & (doubtful + 1 < n) & (u > 0)
         free = 0  # the first pair that no earlier number has used
+        edge = 3.65415288536101  # beyond it the top level ends
         for i, accepted, plain in zip(
             doubtful.tolist(), inside.tolist(), simple.tolist(), strict=True
         ):
@@ -294,10 +294,10 @@ class RandStream:
                 x, y, free = 1.0, 0.0, i + 1
                 while 2 * y <= x * x:
                     u_i, free = uniform(free)
-                    x = -math.log(u_i) / _TAIL
+                    x = -math.log(u_i) / edge
                     u_i, free = uniform(free)
                     y = -math.log(u_i)
-                z[i] = math.copysign(_TAIL + x, z[i])
+                z[i] = math.copysign(edge + x, z[i])
         return z[is_number]
 
 

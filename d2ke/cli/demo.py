@@ -40,7 +40,7 @@ from d2ke.plots.style import COLOURS, legend, panels, title
 
 R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters
 _SEARCHED = 1000  # the most training objects of a search
-_SHOWN, _SHOWN_R = 1000, 512  # training objects and random objects of the model that is explained
+_SHOWN_R = 512  # random objects of the model that is explained
 
 
 class Task(NamedTuple):
@@ -224,7 +224,7 @@ def demo(options: argparse.Namespace, session: Session) -> None:
 
 def _one_prediction(split: Split) -> list[str]:
     """Say what a model predicts for a test string, and which pieces speak for it."""
-    y, X = split.y[:_SHOWN], split.X[:_SHOWN]
+    y, X = split.y[:1000], split.X[:1000]
     with one_blas_thread(), tempfile.TemporaryDirectory() as folder:
         model = d2ke_train(y, X, R=_SHOWN_R, seed=split.seed, **split.options)
         save_model(file := Path(folder) / "model.h5", model)

@@ -26,7 +26,7 @@ from d2ke.io import load_features, save_features
 from d2ke.io.feature_file import features_seal
 from d2ke.objects.samplers.training import training_objects
 
-_DENSE = 5000  # up to so many objects a matrix fits
+_DENSE = 5000  # objects whose matrix fits
 
 
 @dataclass(frozen=True, eq=False)

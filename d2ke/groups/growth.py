@@ -27,9 +27,7 @@ from d2ke.objects.container import Objects, span_of, take
 
 _DENSE_K = 8  # nearest of each object that are kept of all distances, which are lost otherwise
 _FEW_STRINGS = 1000  # whose rows are computed one by one
-# A round searches its rows in at most so many chunks, of about so many rows at least. The limits
-# are lower after each.
-_MAX_CHUNKS, _CHUNK = 16, 512
+_CHUNK = 512  # rows that a round searches, at least, before it takes the lower limits
 _NONE = np.iinfo(np.int64).max  # no object
 _TILE = 1 << 11, 1 << 12  # rows and columns of distances that are held at a time
 _BLOCK = 1 << 22  # the same by rows: their product
@@ -143,7 +141,7 @@ def grow_by_lists(
             ready = sizes <= 2 * sizes.min()
             ready[sizes.argmax()] = False
             rows = np.flatnonzero(ready[labels] & open_)
-            n_chunks = min(_MAX_CHUNKS, 1 + len(rows) // _CHUNK)
+            n_chunks = min(16, 1 + len(rows) // _CHUNK)
             for chunk in np.array_split(rows[np.argsort(reach[rows], kind="stable")], n_chunks):
                 chunk = np.sort(chunk[reach[chunk] <= limit[labels[chunk]]])
                 if not len(chunk):

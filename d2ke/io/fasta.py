@@ -16,8 +16,6 @@ from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 from d2ke.objects.tables import with_ids
 
-_LAST = "|"  # the label is the last field after it
-
 
 def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> LabelledObjects:
     """Read the sequences, and the first word of each header as its id.
@@ -27,7 +25,8 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
     is a guess, which is the label if each header has it and no more than half of them differ.
     """
     given = labels is not None
-    if labels is None and of_model != _LAST:
+    last = "|"  # the label is the last field after it
+    if labels is None and of_model != last:
         labels = of_model
     pattern = None if labels is None else _label_pattern(labels)
     wheres: list[str] = []
@@ -72,7 +71,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         piped = guessed and any("|" in header for header in headers)
         note = "the last fields after | are no labels, as they do not repeat" * piped
         return LabelledObjects(objects, None, note=note)
-    columns = ColumnNames(how={"header": _LAST if labels is None else labels})
+    columns = ColumnNames(how={"header": last if labels is None else labels})
     classes = labels_of_text(written, wheres.__getitem__)
     return LabelledObjects(objects, classes, columns, written)
 

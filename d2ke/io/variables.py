@@ -26,8 +26,6 @@ from d2ke.objects.hdf5 import get_objects, open_hdf5
 from d2ke.objects.packing import pack
 from d2ke.objects.tables import read_ids, with_ids
 
-_RAGGED = ("values", "offsets")
-
 
 def read_mat(
     path: Path, columns: ColumnNames, how: Mapping[str, Any], earlier: ColumnNames
@@ -58,9 +56,10 @@ def read_arrays(
         values = {name: _text(name, value) for name, value in values.items()}
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
+    ragged_names = ("values", "offsets")
+    if len(earlier.objects or ()) == 1 or earlier.objects == ragged_names:
         columns = columns.or_earlier(values, earlier)
-    ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
+    ragged = columns.objects in (None, ragged_names) and set(ragged_names) <= set(values)
     if ragged:
         values["values"] = _ragged(path, values["values"], values.pop("offsets"))
         columns = replace(columns, objects=("values",))
@@ -76,7 +75,7 @@ def read_arrays(
 
     held = _chosen(path, values, columns, loaded)
     if ragged:
-        held.columns = replace(held.columns, objects=_RAGGED)
+        held.columns = replace(held.columns, objects=ragged_names)
     return held
 
 

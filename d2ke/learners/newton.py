@@ -17,8 +17,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from d2ke._base.blas import product_pool, square
 
 MAX_NEWTON = 100
-# Up to so many features all products of two of them precondition the Newton step; with a large C
-# that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
+# Up to this number of features, all products of two features precondition the Newton step; with a
+# large C that takes a seventh of the iterations. For more features the squares alone do, which
+# cost next to nothing.
 MAX_DENSE = 2500
 # Rows of features that stay in the cache between a product and its transposed one.
 _RUN_BYTES = 1 << 21

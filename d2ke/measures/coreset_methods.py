@@ -16,8 +16,8 @@ from d2ke.measures import pair_sums
 from d2ke.measures.kernels import Accuracy, Kernel
 from d2ke.measures.measure import Measure, lengths
 
-_BLOCK = 128  # points of a block of the first halving; twice as many of each next one
-_LAST_BLOCK = 2048  # ... and of the last halving at least so many
+_BLOCK = 128  # points of a block of the first halving, at least; each next one has twice as many
+_LAST_BLOCK = 2048  # points of a block of the last halving, at least
 _CANDIDATES = 16  # for each point of the coreset
 _FEW = 1024  # candidates, at least
 _PAIRS = 1 << 27  # kernel values of the candidates' mean field, at most

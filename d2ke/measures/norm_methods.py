@@ -15,12 +15,9 @@ from d2ke._base.checks import choice
 from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
 from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel, NormEstimate, NormProblem
 
-# Nanoseconds of one thread with 256-bit vectors; only their ratios matter.
-_PAIR, _PAIR_DIM = 2.5, 0.25
-_LEAF_PAIR, _BOX_PAIR, _TREE_POINT = 6.0, 60.0, 500.0
-_FREQUENCY, _FREQUENCY_DIM = 4.5, 0.15
-_TERM, _BALL_POINT = 0.8, 700.0
-_SERIES_TERM, _SERIES_POINT = 0.065, 200.0
+# Nanoseconds of a point, of one thread with 256-bit vectors, as those of the functions below; only
+# their ratios matter.
+_TREE_POINT, _BALL_POINT = 500.0, 700.0
 
 
 @dataclass(frozen=True)
@@ -57,19 +54,19 @@ def _sizes(problem: NormProblem) -> tuple[int, int, int]:
 
 def _exact_cost(problem: NormProblem) -> float:
     n, dim, r = _sizes(problem)
-    return n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))
+    return n * n / 2 * (2.5 + 0.25 * (dim + r))
 
 
 def _series_cost(problem: NormProblem) -> float:
     n, _, r = _sizes(problem)
     plan = fourier_series.plan_series(problem.points, problem.kernel.sigma, problem.accuracy.eps)
-    return n * (_SERIES_POINT + _SERIES_TERM * r * plan.terms)
+    return n * (200.0 + 0.065 * r * plan.terms)
 
 
 def _expansion_cost(problem: NormProblem) -> float:
     n, _, r = _sizes(problem)
     plan = fast_gauss.plan_expansion(problem.points, problem.kernel.sigma, problem.accuracy.eps)
-    return n * _BALL_POINT + _TERM * (1 + r) / 2 * plan.work
+    return n * _BALL_POINT + 0.8 * (1 + r) / 2 * plan.work
 
 
 def _random_cost(problem: NormProblem) -> float:
@@ -77,7 +74,7 @@ def _random_cost(problem: NormProblem) -> float:
     n, dim, r = _sizes(problem)
     eps = problem.accuracy.eps
     likely = min(random_fourier.needed(eps, problem.accuracy.risk / 2), max(256.0, 25 / eps))
-    return 2 * n * likely * (_FREQUENCY + _FREQUENCY_DIM * (dim + r))
+    return 2 * n * likely * (4.5 + 0.15 * (dim + r))
 
 
 def _tree_cost(problem: NormProblem) -> float:
@@ -99,7 +96,8 @@ def _tree_cost(problem: NormProblem) -> float:
     # Boxes of this side are small enough to stop at; several points may share one.
     side = 2 * eps * sigma / 0.6 / (2 * math.sqrt(dim))
     shared = max(n * float(np.prod(np.minimum(side / np.maximum(spread, side), 1))), 1)
-    return n * _TREE_POINT + n * n / 2 * near * min(_LEAF_PAIR, _BOX_PAIR / shared**2)
+    # A pair of points takes 6 ns, and a pair of boxes 60.
+    return n * _TREE_POINT + n * n / 2 * near * min(6.0, 60.0 / shared**2)
 
 
 # In the order in which "auto" asks for costs.

@@ -16,7 +16,7 @@ from d2ke.neighbors.tiles import search_tiles
 
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
 _ROWS = 1 << 12  # that are searched between two looks at the memory, at most
-_CHUNKS, _LEAST = 16, 64  # of the rows, after which limits fall, and their least size
+_LEAST = 64  # rows of a chunk, after which limits fall
 _KEPT_BYTES = 1 << 28  # of first bounds, at most
 
 
@@ -135,7 +135,7 @@ class RefinedSearch:
             lists.clear(order)
             order = limits.order()
             once = {"ranks": np.argsort(order, kind="stable"), "limits": limits}
-            n_chunks = max(n_chunks, min(_CHUNKS, -(-n // _LEAST)))
+            n_chunks = max(n_chunks, min(16, -(-n // _LEAST)))
         done = 0
         for rows in np.array_split(order, n_chunks):
             self.search(rows, self._search.reporter(done * m, n * m, m), **once)

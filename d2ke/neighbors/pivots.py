@@ -20,10 +20,8 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import span_of
 
-_MIN_PIVOTS, _MAX_PIVOTS = 3, 32  # pivots
+_MIN_PIVOTS = 3
 _LEAST_PART = 10  # pairs of X and Y for each distance to a pivot, at least
-# The relative errors of the registry's distances.
-_ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
 class PivotTable(NamedTuple):
@@ -45,7 +43,8 @@ def applies(search: NeighborSearch) -> bool:
     if n * m < bounded.FEWEST_PAIRS:
         return False
     bounds = _is_metric(pairs) or elastic.has_cut(pairs)
-    return bounds and table_bytes(search) + elastic.cut_bytes(pairs) <= search.room()
+    table_bytes = 24 * _count(pairs) * (n + m)  # of both precisions
+    return bounds and table_bytes + elastic.cut_bytes(pairs) <= search.room()
 
 
 def _is_metric(pairs: PairwiseProblem) -> bool:
@@ -70,11 +69,6 @@ def _is_metric_of_strings(pairs: PairwiseProblem) -> bool:
         return False
     checked = check_parameters(row, pairs.params)
     return row.is_symmetric(checked) and not (row.nonmetric and row.nonmetric(**checked))
-
-
-def table_bytes(search: NeighborSearch) -> int:
-    """Return the bytes of the table, in both precisions."""
-    return 24 * _count(search.pairs) * sum(search.pairs.shape)
 
 
 def search_pivots(
@@ -131,21 +125,22 @@ def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
         columns = list(map(_accuracy, pairs.distance.columns.values()))
         errors, roundings, cells = zip(*columns, strict=True)
         return max(errors), sum(map(mul, weights, roundings)), max(sum(cells), 1.0)
+    error = 1e-9 if pairs.dtype == np.float64 else 1e-4
     if pairs.distance in PLAIN:
-        return _ERRORS[pairs.dtype], 0.0, 1.0
+        return error, 0.0, 1.0
     row = BY_NAME[pairs.distance]
     cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
     if row.kind == "strings":  # edits are counted, 64 pairs of letters at a time
-        return _ERRORS[pairs.dtype], 0.0, cells / 64
+        return error, 0.0, cells / 64
     params = check_parameters(row, pairs.params)
     rounding = 0.0 if row.rounding is None else row.rounding(pairs.x, pairs.y, **params)
-    return _ERRORS[pairs.dtype], rounding, cells
+    return error, rounding, cells
 
 
 def _count(pairs: PairwiseProblem) -> int:
     """Return the number of pivots: about one of 50 pairs is a distance to a pivot."""
     n, m = pairs.shape
-    return min(m, max(_MIN_PIVOTS, min(_MAX_PIVOTS, n * m // (50 * (n + m)))))
+    return min(m, max(_MIN_PIVOTS, min(32, n * m // (50 * (n + m)))))
 
 
 def _table(pairs: PairwiseProblem, n_threads: int) -> PivotTable:

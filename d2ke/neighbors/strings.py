@@ -26,9 +26,7 @@ _TRIAL, _TRIAL_EACH = 64, 1000  # strings of a sample that is searched: about on
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
-# A radius is searched if that costs at most this part of what would be searched otherwise, or this
-# part of what the objects with others within the radius would cost, which groups leave.
-_TRY, _MERGED = 0.1, 0.6
+_TRY = 0.1  # a radius is searched if that costs at most this part of the search without it
 
 
 class SearchCounts(NamedTuple):
@@ -130,7 +128,8 @@ class StringFinder:
         trial = left[_spread(len(left), _TRIAL, _TRIAL_EACH)]
         triples = self._run(trial, radius, index, _no_work(n), quiet=True)
         share = len(np.unique(triples[:, 0])) / len(trial)
-        if cost > max(_TRY, _MERGED * share) * self._full_cost(left):
+        # Groups are merged: the radius may cost 0.6 of what the search of their objects would.
+        if cost > max(_TRY, 0.6 * share) * self._full_cost(left):
             return None
         work = _no_work(n)
 
@@ -350,7 +349,7 @@ def _chunks(rows: np.ndarray, size: int = _QUERIES) -> Iterator[np.ndarray]:
 
 
 def _count(info: NeighborsInfo, pairs: int, counts: np.ndarray) -> None:
-    """Add the counts of a search of so many pairs to `info`."""
+    """Add the counts of a search of this number of pairs to `info`."""
     lengths, candidates, letters, full = counts.sum(axis=0).tolist()
     info.rule_out("length", pairs - lengths)
     info.rule_out("pieces", lengths - candidates)

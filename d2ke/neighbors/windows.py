@@ -27,7 +27,7 @@ from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import as_objects, pack_items
 
 _RUN = 1 << 12  # bounds with one minimum
-_BATCH, _MOST_BATCH = 1 << 6, 1 << 13  # distances that are computed together, at first
+_BATCH = 1 << 6  # distances that are computed together, at first
 
 
 @hinted
@@ -243,7 +243,7 @@ class _Search:
             if len(positions) > batch:
                 positions = positions[np.argpartition(bounds[which, at], batch)[:batch]]
             self._compute(np.sort(positions))
-            batch = min(2 * batch, _MOST_BATCH)
+            batch = min(2 * batch, 1 << 13)
 
     def _compute(self, positions: np.ndarray) -> None:
         """Compute the distances at some positions, in order."""

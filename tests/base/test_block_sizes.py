@@ -27,7 +27,7 @@ OTHERS = {
     ("d2ke.models.kmers", "ROWS"),
     ("d2ke.models.kmers", "_LETTERS"), ("d2ke.models.train", "ROWS"),
     ("d2ke.objects.samplers.training", "_LETTERS"),
-    ("d2ke.discriminative.cdsk", "_STEP"), ("d2ke.groups.median_string", "_PAIRS"),
+    ("d2ke.groups.median_string", "_PAIRS"),
     ("d2ke.groups.median_string", "_LETTERS"),
 }  # fmt: skip
 WORDS = d2ke.samplers.random_strings(36, "ACGTUVWXYZ", length=(1, 30), seed=0)

@@ -276,7 +276,7 @@ _CONVERTERS: dict[str, Callable[[_Properties], Any]] = {
 
 
 def _blocks(region: np.ndarray) -> list[np.ndarray]:
-    """Return the blocks of a region: each a count and so many triples, of an even length."""
+    """Return the blocks of a region: each a count and its triples, of an even length."""
     blocks, at = [], 0
     while at < len(region):
         n = int(region[at])

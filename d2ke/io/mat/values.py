@@ -42,11 +42,6 @@ _HELD = (
     "MATLAB can hold numbers, booleans, str, numeric arrays, lists (cells), dicts (structs) "
     "and scipy.sparse matrices"
 )
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
-_KEYWORDS = re.compile(
-    "break|case|catch|classdef|continue|else|elseif|end|for|function|global|if|otherwise|"
-    "parfor|persistent|return|spmd|switch|try|while"
-)
 
 
 # Nodes to Python.
@@ -148,10 +143,15 @@ def variable_nodes(data: Any) -> dict[str, tuple[Any, ...]]:
     """Return the node of each variable of a dict, or raise an error that names what is wrong."""
     if not isinstance(data, Mapping):
         raise TypeError(f"data must be a dict of variables by name, got {type(data).__name__}")
+    keywords = (
+        "break", "case", "catch", "classdef", "continue", "else", "elseif", "end", "for",
+        "function", "global", "if", "otherwise", "parfor", "persistent", "return", "spmd",
+        "switch", "try", "while",
+    )  # fmt: skip
     nodes = {}
     for name, value in data.items():
         _check_name(name, "data", "a variable")
-        if _KEYWORDS.fullmatch(name):
+        if name in keywords:
             raise ValueError(f"data has a variable {name!r}, which is a keyword of MATLAB")
         nodes[name] = from_python(value, f"data[{name!r}]")
     return nodes
@@ -282,7 +282,7 @@ def _sparse_node(value: Any, where: str) -> tuple[Any, ...]:
 def _check_name(name: Any, where: str, what: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"{where} has the key {name!r}; the name of {what} must be a str")
-    if not _IDENTIFIER.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", name):
         raise ValueError(
             f"{where} has {what} {name!r}, which MATLAB does not accept: a name is a letter, "
             "then letters, digits and _, at most 63 in all"
