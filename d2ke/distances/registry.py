@@ -56,7 +56,7 @@ def find_distance(distance: Any) -> Distance:
 
 
 def usual_distance(kind: str) -> str:
-    """Return the distance of a kind of objects where the user names none."""
+    """Return the default distance of a kind of objects."""
     return {"series": "dtw", "sets": "mhd", "strings": "levenshtein"}[kind]
 
 
@@ -82,9 +82,9 @@ def check_kind(row: Distance, name: str, kind: str) -> None:
     """Refuse objects of another kind than the distance's, and name distances for them."""
     if kind == row.kind or (kind, row.kind) == ("series", "sets"):
         return
-    others = [other.name for other in DISTANCES if other.kind == kind]
+    names = [known.name for known in DISTANCES if known.kind == kind]
     raise ArgumentTypeError(
         "distance",
         f"{row.name!r} is for {row.kind}, but {name} holds {kind}; distances for {kind} are "
-        f"{', '.join(map(repr, others[:4]))} and others",
+        f"{', '.join(map(repr, names[:4]))} and others",
     )
