@@ -19,7 +19,6 @@ from d2ke.objects.container import Objects
 from d2ke.objects.tokens import letters_of, symbols_of
 
 _LARGEST = 1e200  # of a cost: sums of them are finite
-_SHOWN = 8  # letters in an error
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +218,8 @@ def check_letters(name: str, objects: Objects, costs: Costs | None = None, **_: 
     at = wrong[0]
     i = int(np.searchsorted(objects.offsets, at, side="right")) - 1
     missing = np.unique(objects.values[wrong])
-    shown = ", ".join(map(repr, letters_of(objects.alphabet[missing[:_SHOWN]], objects.letters)))
-    more = ", ..." if len(missing) > _SHOWN else ""
+    shown = ", ".join(map(repr, letters_of(objects.alphabet[missing[:8]], objects.letters)))
+    more = ", ..." if len(missing) > 8 else ""
     raise ValueError(
         f"substitution has no costs of letters of {name}: {shown}{more} (the first in {name}[{i}] "
         f"at {at - objects.offsets[i]}); name them, or give mismatch, the cost of all other pairs"

@@ -99,40 +99,30 @@ class Block(UnfittedBlock):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
-        for key in ("family", "column"):
-            if not isinstance(getattr(self, key), str):
+        views, members = self.views, self.members
+        has_views = isinstance(views, (list, tuple)) and all(map(callable, views))
+        has_members = isinstance(members, (list, tuple)) and all(
+            isinstance(name, str) and name for name in members
+        )
+        for key, is_right, needed in (
+            ("family", isinstance(self.family, str), "a string"),
+            ("column", isinstance(self.column, str), "a string"),
+            ("sampler", callable(self.sampler), "callable"),
+            ("views", has_views, "a tuple of callables"),
+            ("parameters", isinstance(self.parameters, Mapping), "a dict"),
+            ("members", has_members, "a tuple of strings"),
+        ):
+            if not is_right:
                 raise ArgumentTypeError(
-                    key, f"of block {self.name!r} must be a string, got {getattr(self, key)!r}"
+                    key, f"of block {self.name!r} must be {needed}, got {getattr(self, key)!r}"
                 )
-        if not callable(self.sampler):
-            raise ArgumentTypeError(
-                "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
-            )
         integer(f"R of block {self.name!r}", self.R, 1)
         integer(f"first of block {self.name!r}", self.first, 0)
         positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
         not_negative(f"sd_power of block {self.name!r}", self.sd_power)
         flag("from_omega", self.from_omega)
-        if not isinstance(self.views, (list, tuple)):
-            raise ArgumentTypeError(
-                "views", f"of block {self.name!r} must be a tuple, got {self.views!r}"
-            )
-        if not isinstance(self.parameters, Mapping):
-            raise TypeError(
-                f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
-            )
-        object.__setattr__(self, "views", tuple(self.views))
-        if not isinstance(self.members, (list, tuple)) or not all(
-            isinstance(name, str) and name for name in self.members
-        ):
-            raise ArgumentTypeError(
-                "members",
-                f"of block {self.name!r} must be a tuple of strings, got {self.members!r}",
-            )
-        object.__setattr__(self, "members", tuple(self.members))
-        for view in self.views:
-            if not callable(view):
-                raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
+        object.__setattr__(self, "views", tuple(views))
+        object.__setattr__(self, "members", tuple(members))
 
     def fit(self, sample: Sample, seed: Any) -> FittedBlock:
         """Draw the random objects from a sample; set gammas by its distances to them."""

@@ -285,9 +285,9 @@ def shapelets(
         (starts / np.maximum(1, last)).astype(np.float32), thresholds, limits, normalize,
         tuple(kinds),
     )  # fmt: skip
-    # The threshold lies between the distance of rank 5 to 10 %, among the distances of a shapelet to
-    # 256 positions of the other series, and the next larger one. Distances that may differ by
-    # rounding alone are equal.
+    # The threshold lies between two distances of a shapelet to 256 positions of the other series:
+    # one of rank 5 to 10 %, and the next larger one. Distances that may differ by rounding alone
+    # are equal.
     n_positions = 256
     profile = omega._beside(X).sample(others, rng.random((n_shapelets, n_positions), np.float32))
     profile = np.sort(profile, axis=1)
