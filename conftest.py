@@ -53,7 +53,7 @@ def is_quick(config) -> bool:
     return profile in FEWER or (not profile and config.option.markexpr == "not slow")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def kinds() -> Iterator[None]:
     """Forget after a test the kinds of objects that it added."""
     yield

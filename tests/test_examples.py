@@ -123,7 +123,6 @@ def test_new_block(monkeypatch, capsys):
     assert len((EXAMPLES / "new_block.py").read_text("utf-8").splitlines()) <= 40
 
 
-@pytest.mark.usefixtures("kinds")
 def test_new_kind(monkeypatch, capsys):
     printed = run(monkeypatch, capsys, "new_kind.py")
     assert re.search(r"^  trees over \d+ words$", printed, re.M)

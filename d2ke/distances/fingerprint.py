@@ -22,8 +22,6 @@ from d2ke.distances.record_pairs import RecordDistance
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 
-_RUN = 1 << 20  # letters turned into symbols at a time
-
 
 def objects_digest(objects: Objects) -> str:
     """Return the SHA-256 of objects; it does not depend on the alphabet that they are packed in."""
@@ -32,9 +30,9 @@ def objects_digest(objects: Objects) -> str:
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
     if objects.has_letters:
-        symbols = _symbols(objects)
-        for start in range(0, len(objects.values), _RUN):
-            digest.update(symbols[objects.values[start : start + _RUN]])
+        symbols, step = _symbols(objects), 1 << 20
+        for start in range(0, len(objects.values), step):
+            digest.update(symbols[objects.values[start : start + step]])
     else:
         digest.update(objects.dtype.str.encode())
         digest.update(objects.values)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of letters: what substitutions, insertions, deletions and gaps of an edit distance cost."""
+"""The costs of substitutions, insertions, deletions and gaps of an edit distance, by letters."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from d2ke.objects.container import Objects
 from d2ke.objects.tokens import letters_of, symbols_of
 
 _LARGEST = 1e200  # of a cost: sums of them are finite
-_SHOWN = 8  # letters in an error
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Costs by classes of letters: one for each named letter, and the last one for all others.
+    """Costs by classes of letters: a class for each named letter, and a last one for all others.
 
     Attributes
     ----------
     letters : tuple
         The named letters.
     substitution : ndarray, shape (classes, classes)
-        Of a letter of x by another letter of y.
+        The costs of a letter of x by another letter of y.
     single : ndarray, shape (5, classes)
-        Of a letter that stays; of deleting it first and later in a run; of inserting it.
+        The costs of keeping a letter; of deleting it first and later in a run; of inserting it
+        first and later in a run.
     others : bool
-        Whether there are costs of other letters.
+        Whether letters without a name have costs.
     affine : bool
         Whether the first letter of a run has a cost of its own.
     """
@@ -54,13 +54,13 @@ class Costs:
 
     def classes(self, objects: Objects) -> np.ndarray:
         """Return the class of each letter of the objects' alphabet."""
-        others = len(self.letters)
-        classes = np.full(max(1, len(objects.alphabet)), others, dtype=np.uint32)
+        last = len(self.letters)
+        classes = np.full(max(1, len(objects.alphabet)), last, dtype=np.uint32)
         symbols, numbers_ = symbols_of(self.letters, objects.letters)
         if len(symbols) and len(objects.alphabet):
             order = np.argsort(symbols, kind="stable")
-            places = np.searchsorted(symbols, objects.alphabet, sorter=order)
-            nearest = order[np.minimum(places, len(symbols) - 1)]
+            ranks = np.searchsorted(symbols, objects.alphabet, sorter=order)
+            nearest = order[np.minimum(ranks, len(symbols) - 1)]
             has_cost = symbols[nearest] == objects.alphabet
             classes[: len(has_cost)][has_cost] = numbers_[nearest][has_cost]
         return classes
@@ -154,13 +154,13 @@ def together(**parameters: Any) -> dict[str, Any]:
     return {"costs": costs, "mode": parameters.get("mode", strings.GLOBAL)}
 
 
-def _check_gaps(gaps: tuple[float | None, float | None], others: bool) -> None:
+def _check_gaps(gaps: tuple[float | None, float | None], has_single_costs: bool) -> None:
     opened, extended = gaps
     if opened is None and extended is None:
         return
     if opened is None or extended is None:
         raise TypeError("gap_open and gap_extend go together; one of them is missing")
-    if others:
+    if has_single_costs:
         raise TypeError("insertion and deletion do not go with gap_open and gap_extend")
     if opened < extended:
         raise ValueError(
@@ -172,7 +172,7 @@ def _check_gaps(gaps: tuple[float | None, float | None], others: bool) -> None:
 def _pairs(
     substitution: Any, alphabet: tuple[Any, ...] | None, mismatch: float | None
 ) -> tuple[dict[tuple[Any, ...], float], float | None]:
-    """Return the costs of pairs of letters, and that of all others."""
+    """Return the costs of pairs of letters, and the cost of all other pairs."""
     if not isinstance(substitution, np.ndarray):
         if alphabet is not None:
             raise TypeError("alphabet goes with substitution as an array")
@@ -218,8 +218,8 @@ def check_letters(name: str, objects: Objects, costs: Costs | None = None, **_: 
     at = wrong[0]
     i = int(np.searchsorted(objects.offsets, at, side="right")) - 1
     missing = np.unique(objects.values[wrong])
-    shown = ", ".join(map(repr, letters_of(objects.alphabet[missing[:_SHOWN]], objects.letters)))
-    more = ", ..." if len(missing) > _SHOWN else ""
+    shown = ", ".join(map(repr, letters_of(objects.alphabet[missing[:8]], objects.letters)))
+    more = ", ..." if len(missing) > 8 else ""
     raise ValueError(
         f"substitution has no costs of letters of {name}: {shown}{more} (the first in {name}[{i}] "
         f"at {at - objects.offsets[i]}); name them, or give mismatch, the cost of all other pairs"

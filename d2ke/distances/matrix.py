@@ -223,7 +223,7 @@ def fill_array(
     out : ndarray or None
         The user's array, which is checked here.
     dtype : numpy.dtype or None
-        Of a new array; None for that of the pairs.
+        The dtype of a new array; None for the dtype of the pairs.
     n_threads : int
         The result of `team_size`.
     progress : bool or None

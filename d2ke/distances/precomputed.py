@@ -29,7 +29,7 @@ Check = Callable[[Any, Any, Any, Mapping[str, Any], ArgumentNames], PairwiseProb
 
 @dataclass(frozen=True, eq=False)
 class Precomputed:
-    """A matrix in the place of a distance; items are the numbers of its rows and columns."""
+    """A matrix instead of a distance; items are the numbers of its rows and columns."""
 
     D: np.ndarray
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All pairs of two collections: the records that describe a computation."""
+"""All pairs of two collections: what is compared, by which distance, and into which array."""
 
 from __future__ import annotations
 

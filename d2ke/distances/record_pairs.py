@@ -32,14 +32,14 @@ from d2ke.objects.record_packing import as_categories, pack_records
 from d2ke.objects.records import Records, check_use
 from d2ke.objects.tables import is_table
 
-PLAIN = {"absolute": "numbers", "equal": "categories"}  # distances of what is no object
-_TILE = 1 << 11  # rows and columns of a part of the sum
+PLAIN = {"absolute": "numbers", "equal": "categories"}  # distances of columns without objects
+_TILE = 1 << 11  # rows and columns that are added up at a time
 _FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class RecordDistance:
-    """What a record problem has as its distance: the problem and the weight of each column."""
+    """The distance of a problem of records: the problem and the weight of each column."""
 
     columns: dict[str, PairwiseProblem]
     weights: dict[str, float]
@@ -48,7 +48,7 @@ class RecordDistance:
 def check_any_pairs(
     X: Any, Y: Any, distance: Any, params: Mapping[str, Any], names: ArgumentNames
 ) -> PairwiseProblem:
-    """Check and pack records if `distance` is one of columns or X has columns, else objects."""
+    """Pack and check records if `distance` is a dict or X has columns, else objects."""
     table = is_table(X) if distance is None else isinstance(X, (Records, Mapping))
     if not isinstance(distance, Mapping) and not table:
         return check_pairs(X, Y, distance, params, names)
@@ -118,7 +118,7 @@ def _check_columns(
 
 
 def usual_of_column(kind: str) -> str:
-    """Return the distance of a column where the user names none."""
+    """Return the default distance of a column."""
     usual = {"numbers": "absolute", "categories": "equal", "missing": "equal"}.get(kind)
     return usual or usual_distance(kind)
 
@@ -263,9 +263,9 @@ class _RecordPairs(CompiledPairs):
         for top in range(0, n, _TILE):
             for left in range(top if same else 0, m, _TILE):
                 bottom, right = min(top + _TILE, n), min(left + _TILE, m)
-                places = first + top, first_column + left
+                numbers = first + top, first_column + left
                 sides = span_of(x, top, bottom), span_of(y, left, right)
-                block = PairBlock(*sides, same and left == top, *places)
+                block = PairBlock(*sides, same and left == top, *numbers)
                 tile = np.empty((bottom - top, right - left))
                 self._add(block, tile, n_threads)
                 out[top:bottom, left:right] = tile

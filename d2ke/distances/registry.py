@@ -59,7 +59,7 @@ def find_distance(distance: Any) -> Distance:
 
 
 def usual_distance(kind: str) -> str:
-    """Return the distance of a kind of objects where the user names none."""
+    """Return the default distance of a kind of objects."""
     return KINDS[kind].distance
 
 
@@ -85,11 +85,11 @@ def check_kind(row: Distance, name: str, kind: str) -> None:
     """Refuse objects of another kind than the distance's, and name distances for them."""
     if stands_for(kind, row.kind):
         return
-    others = [other.name for other in DISTANCES if stands_for(kind, other.kind)]
+    names = [known.name for known in DISTANCES if stands_for(kind, known.kind)]
     raise ArgumentTypeError(
         "distance",
         f"{row.name!r} is for {row.kind}, but {name} holds {kind}; distances for {kind} are "
-        f"{', '.join(map(repr, others[:4]))} and others",
+        f"{', '.join(map(repr, names[:4]))} and others",
     )
 
 

@@ -27,10 +27,10 @@ def check_dna(name: str, objects: Objects) -> None:
             "strands='both' is for DNA and RNA, str or bytes of the letters ACGTN and U",
         )
     is_other = _codes_of(objects.alphabet) == N_DNA
-    places = np.flatnonzero(is_other[objects.values])
-    if places.size:
-        item = int(np.searchsorted(objects.offsets, places[0], side="right")) - 1
-        letter = chr(objects.alphabet[objects.values[places[0]]])
+    wrong = np.flatnonzero(is_other[objects.values])
+    if wrong.size:
+        item = int(np.searchsorted(objects.offsets, wrong[0], side="right")) - 1
+        letter = chr(objects.alphabet[objects.values[wrong[0]]])
         hint = "; str.upper makes large letters of small ones" if letter in "acgtun" else ""
         raise ArgumentError(
             name,
@@ -44,14 +44,14 @@ def is_dna(objects: Objects) -> bool:
     """Return whether all letters of strings are ACGTN or U, and A, C and G are among them."""
     if objects.letters not in ("str", "bytes"):
         return False
-    places = np.unique(_codes_of(objects.alphabet))
-    return bool(np.isin([DNA.index(letter) for letter in "ACG"], places).all()) and (
-        N_DNA not in places
+    codes = np.unique(_codes_of(objects.alphabet))
+    return bool(np.isin([DNA.index(letter) for letter in "ACG"], codes).all()) and (
+        N_DNA not in codes
     )
 
 
 def dna_codes(objects: Objects) -> NDArray[np.uint32]:
-    """Return the letters of checked strings as places in ACGNT; U is T."""
+    """Return the letters of checked strings as indices into ACGNT; U is T."""
     return _codes_of(objects.alphabet)[objects.values]
 
 
@@ -64,8 +64,8 @@ def with_complements(
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return each string followed by its reverse complement, and the lengths of all."""
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    places, repeated = np.arange(len(codes)), np.repeat(lengths, lengths)
+    position, repeated = np.arange(len(codes)), np.repeat(lengths, lengths)
     both = np.empty(2 * len(codes), np.uint32)
-    both[starts + places] = codes
-    both[3 * starts + 2 * repeated - 1 - places] = _CODES_OF_COMPLEMENTS[codes]
+    both[starts + position] = codes
+    both[3 * starts + 2 * repeated - 1 - position] = _CODES_OF_COMPLEMENTS[codes]
     return both, np.repeat(lengths, 2)

@@ -61,7 +61,7 @@ def common_letters(x: Objects, y: Objects) -> StringSides:
 
 
 def not_empty(codes: np.ndarray) -> np.ndarray:
-    """Return the codes, or one 0 in the place of none: kernels want an address."""
+    """Return the codes, or a single 0 instead of none: kernels want an address."""
     return codes if codes.size else np.zeros(1, dtype=codes.dtype)
 
 
@@ -117,9 +117,9 @@ def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
     """Refuse strings of different lengths."""
     length = x.lengths[0]
     for name, objects in ((x_name, x), (y_name, y)):
-        others = np.flatnonzero(objects.lengths != length)
-        if others.size:
-            i = others[0]
+        wrong = np.flatnonzero(objects.lengths != length)
+        if wrong.size:
+            i = wrong[0]
             raise ArgumentError(
                 name,
                 f"has {objects.lengths[i]} letters, {x_name}[0] has {length}; "

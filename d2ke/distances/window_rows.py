@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The distance of a short series to the nearest place of a long one, for the registry."""
+"""The distance of a short series to the nearest window of a long one, for the registry."""
 
 from __future__ import annotations
 

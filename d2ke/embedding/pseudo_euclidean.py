@@ -27,8 +27,8 @@ class PseudoEuclideanEmbedding:
     Z : ndarray of float64, shape (n, r)
         The embedded objects; their mean is 0.
     eigenvalues : ndarray of float64, shape (r,)
-        Of the centred matrix -D^2 / 2, by decreasing modulus; r is R, or
-        less where only fewer differ from 0 by more than rounding.
+        Eigenvalues of the centred matrix -D^2 / 2, by decreasing modulus; r is R, or
+        less where fewer differ from 0 by more than rounding.
     signature : (int, int)
         How many of them are positive, p, and negative, q.
     """
@@ -159,7 +159,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
 
 
 def _eigenpairs(B: np.ndarray, R: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the R eigenvalues of largest modulus, and eigenvectors, by iteration."""
+    """Return the R eigenvalues of largest modulus, and their eigenvectors, by iteration."""
     n = len(B)
     if not B.any():
         return np.zeros(R), np.eye(n, R)

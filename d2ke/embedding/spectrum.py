@@ -19,8 +19,6 @@ from d2ke._base.results import result
 # How many times the part of the negative eigenvalues is subtracted.
 SPECTRUM_REPAIRS = {"clip": 1, "flip": 2, "shift": 0}
 
-_RUN = 256  # rows
-
 
 @result
 class SpectrumRepair:
@@ -107,8 +105,9 @@ def _eigen(name: str, K: Any) -> tuple[np.ndarray, ...]:
 
 def symmetric_half(K: np.ndarray) -> np.ndarray:
     """Copy the upper triangle onto the lower one, which rounding may have made different."""
-    for low in range(0, len(K), _RUN):
-        rows = slice(low, low + _RUN)
+    step = 256
+    for low in range(0, len(K), step):
+        rows = slice(low, low + step)
         K[rows, :low] = K[:low, rows].T
         corner = K[rows, rows]
         corner[:] = np.triu(corner) + np.triu(corner, 1).T

@@ -27,7 +27,7 @@ from d2ke.objects.container import Objects
 
 @dataclass(frozen=True)
 class Block(UnfittedBlock):
-    """One D2KE kernel of a model: views, a distance, and a law of the random objects.
+    """One D2KE kernel of a model: views, a distance, and the distribution of the random objects.
 
     Its features are exp(-gamma_j d(v(x), omega_j)) / sqrt(R) for R random objects omega_j; gamma_j
     is 1 over the median distance of the training objects to omega_j. Blocks side by side are a sum
@@ -43,7 +43,7 @@ class Block(UnfittedBlock):
         ``sampler(R, X, seed=seed)`` returns up to R random objects; X are the training objects as
         the views show them. `segments`, `noise`, `resampled` and `training_objects` of
         `d2ke.samplers`, or a function of the user's. A sampler of training objects
-        returns their places too.
+        returns their indices too.
     R : int
         Number of random objects, at least 1.
     views : tuple of callables
@@ -55,19 +55,19 @@ class Block(UnfittedBlock):
     gamma_scale : float
         gamma_j is this over the median distance.
     sd_power : float
-        Features are divided by their standard deviations to this power: 1 standardises them, less
-        gives less of the kernel to random objects that few objects are near.
+        Features are divided by their standard deviations to this power: 1 standardises them, a
+        smaller power gives a smaller part of the kernel to random objects with few near objects.
     family : str
-        Blocks of one family have one share of the kernel, which training chooses.
+        Blocks of one family have one weight in the kernel, which training chooses.
     column : str
         Of records, the column of objects that the block sees; empty for objects of one kind.
     members : tuple of str
-        Names of the members that the family is in. When training chooses shares, a member is the
-        mean of the kernels of the families that share its name (in one column of records). A
-        family without names is a member by itself, and then the mean of all is one, too.
+        Names of the candidate kernels that the family is in. Training stacks candidates: the means
+        of the kernels of all families that have a name in common (in one column of records). A
+        family without names is a candidate by itself, and then the mean of all families is one too.
     first : int
-        Number of random objects that training begins with, where distances take long; 0 for all R.
-        Then it draws up to R, in proportion to the share of the family in the kernel of these.
+        Number of random objects that training begins with, for slow distances; 0 for all R. Then
+        it draws up to R, in proportion to the weight that the family has with these.
 
     Examples
     --------
@@ -99,40 +99,30 @@ class Block(UnfittedBlock):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ArgumentTypeError("name", f"of a block must be a string, got {self.name!r}")
-        for key in ("family", "column"):
-            if not isinstance(getattr(self, key), str):
+        views, members = self.views, self.members
+        has_views = isinstance(views, (list, tuple)) and all(map(callable, views))
+        has_members = isinstance(members, (list, tuple)) and all(
+            isinstance(name, str) and name for name in members
+        )
+        for key, is_right, needed in (
+            ("family", isinstance(self.family, str), "a string"),
+            ("column", isinstance(self.column, str), "a string"),
+            ("sampler", callable(self.sampler), "callable"),
+            ("views", has_views, "a tuple of callables"),
+            ("parameters", isinstance(self.parameters, Mapping), "a dict"),
+            ("members", has_members, "a tuple of strings"),
+        ):
+            if not is_right:
                 raise ArgumentTypeError(
-                    key, f"of block {self.name!r} must be a string, got {getattr(self, key)!r}"
+                    key, f"of block {self.name!r} must be {needed}, got {getattr(self, key)!r}"
                 )
-        if not callable(self.sampler):
-            raise ArgumentTypeError(
-                "sampler", f"of block {self.name!r} must be callable: {self.sampler!r}"
-            )
         integer(f"R of block {self.name!r}", self.R, 1)
         integer(f"first of block {self.name!r}", self.first, 0)
         positive_number(f"gamma_scale of block {self.name!r}", self.gamma_scale)
         not_negative(f"sd_power of block {self.name!r}", self.sd_power)
         flag("from_omega", self.from_omega)
-        if not isinstance(self.views, (list, tuple)):
-            raise ArgumentTypeError(
-                "views", f"of block {self.name!r} must be a tuple, got {self.views!r}"
-            )
-        if not isinstance(self.parameters, Mapping):
-            raise TypeError(
-                f"parameters of block {self.name!r} must be a dict, got {self.parameters!r}"
-            )
-        object.__setattr__(self, "views", tuple(self.views))
-        if not isinstance(self.members, (list, tuple)) or not all(
-            isinstance(name, str) and name for name in self.members
-        ):
-            raise ArgumentTypeError(
-                "members",
-                f"of block {self.name!r} must be a tuple of strings, got {self.members!r}",
-            )
-        object.__setattr__(self, "members", tuple(self.members))
-        for view in self.views:
-            if not callable(view):
-                raise TypeError(f"a view of block {self.name!r} must be callable, got {view!r}")
+        object.__setattr__(self, "views", tuple(views))
+        object.__setattr__(self, "members", tuple(members))
 
     def fit(self, sample: Sample, seed: Any) -> FittedBlock:
         """Draw the random objects from a sample; set gammas by its distances to them."""
@@ -203,7 +193,7 @@ class FittedBlock(FittedFeatures):
     Attributes
     ----------
     distance, views, parameters, from_omega, name, family, column, members, sd_power
-        Those of the `Block`; the views have their arguments.
+        As in the `Block`; the views have their arguments.
     omega : Objects, Shapelets or list
         R random objects.
     gamma : ndarray of float64, shape (R,)
@@ -243,10 +233,7 @@ class FittedBlock(FittedFeatures):
     def distances(
         self, viewed: Any, n_threads: int | None, progress: bool | None = False
     ) -> np.ndarray:
-        """Compute the distances of objects, as the views show them, to the random objects.
-
-        They are float32, and the random objects are the columns.
-        """
+        """Return the distances of viewed objects (rows) to the random objects, in float32."""
         if isinstance(self.omega, Shapelets):
             return self.omega.distances(viewed, n_threads)
         x, y = (self.omega, viewed) if self.from_omega else (viewed, self.omega)
@@ -287,7 +274,7 @@ class FittedBlock(FittedFeatures):
         return D
 
     def put_own(self, features: np.ndarray, rows: np.ndarray) -> None:
-        """Put the values of training into features of training objects, by their sorted rows.
+        """Replace the features of training objects at themselves; `rows` are sorted.
 
         See `d2ke.models.loo`: new objects are never at distance 0 of their own random
         object.

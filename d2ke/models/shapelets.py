@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shapelets: short dilated pieces of training series as random objects.
 
-The distance of a series to a shapelet w of l values is that to the nearest place in the series,
-min_p sqrt(mean_j (w[j] - x[p + j dilation])^2), summed over channels under the root. With
-`normalize`, the values of x at each place are shifted to mean 0 and scaled to deviation 1 first.
+The distance of a series x to a shapelet w of l values at position p is
 
-A shapelet is up to four random objects, for four directed distances of a series to it: to the
-nearest place anywhere, to the nearest place near the shapelet's own, the share of places that are
-farther than a threshold, and 1 - sqrt(L / P), where L of the P places are the longest run within.
+    d_p = sqrt(sum_channels mean_j (w[j] - x[p + j dilation])^2).
+
+With `normalize`, the values of x at each position are first shifted to mean 0 and scaled to
+deviation 1. A shapelet is up to four random objects, for four directed distances of a series to it:
+
+    nearest  min_p d_p
+    nearby   min d_p over positions p near the shapelet's own
+    rare     |{p: d_p^2 > threshold}| / P, where P is the number of positions
+    longest  1 - sqrt(L / P), where L is the longest run of positions with d_p^2 <= threshold
 """
 
 from __future__ import annotations
@@ -43,13 +47,11 @@ class Shapelet:
     channels : tuple of int
         The channels of the series that it is compared with.
     kind : {"nearest", "nearby", "rare", "longest"}
-        Of the distance: to the nearest place, to the nearest place near `place`, the share of
-        places that are farther than `threshold`, or 1 less the root of the share of places that
-        are in the longest run of nearer ones.
+        The distance, see the head of this file.
     place : float
-        Where it was cut, as a part of the possible places.
+        Where it was cut, as a part of all positions.
     threshold : float
-        Mean squared distance, between those of two places of a training series.
+        A mean squared distance, between the distances of two positions of a training series.
     normalize : bool
         Whether shapes alone are compared: values of mean 0 and deviation 1.
     """
@@ -198,8 +200,8 @@ def shapelets(
     from 0 to the largest that fits the median length. Every fifth shapelet has 15, 21, 31 or 51
     consecutive values. Shapelets have at most as many values as the median series. For several
     channels, each shapelet has a random subset. The threshold of a shapelet is between its
-    distances to two places of another training series, so rounding does not decide which places are
-    within it.
+    distances to two positions of another training series, so rounding does not decide which
+    positions are within it.
 
     Parameters
     ----------
@@ -218,8 +220,8 @@ def shapelets(
     Returns
     -------
     tuple of Shapelets and ndarray of int64
-        The random objects, and the training series that each was cut from; -1 for those whose
-        distance is a share of places.
+        The random objects, and the training series that each was cut from; -1 for kinds "rare" and
+        "longest".
 
     References
     ----------
@@ -254,7 +256,7 @@ def shapelets(
     others = rng.integers(max(1, len(X) - 1), size=n_shapelets)
     others = (others + (others >= sources)) % len(X)
     group = np.repeat(np.arange(n_groups), np.diff(first))
-    last = X.lengths[sources] - 1 - ((lengths - 1) * dilations)[group]  # place; may be negative
+    last = X.lengths[sources] - 1 - ((lengths - 1) * dilations)[group]  # start; may be negative
     starts = (rng.random(n_shapelets) * (np.maximum(last, 0) + 1)).astype(np.int64)
     # Series that are too short are resampled to one shapelet.
     resampled = (X.lengths[sources] - 1) / np.maximum(1, lengths - 1)[group]
@@ -283,13 +285,13 @@ def shapelets(
         (starts / np.maximum(1, last)).astype(np.float32), thresholds, limits, normalize,
         tuple(kinds),
     )  # fmt: skip
-    # The threshold of a shapelet has a rank of 5 to 10 % among its distances to 256 places of the
-    # other series: it lies between that distance and the next larger one. Distances that may differ
-    # by rounding alone are equal.
-    n_places = 256
-    profile = omega._beside(X).sample(others, rng.random((n_shapelets, n_places), np.float32))
+    # The threshold lies between two distances of a shapelet to 256 positions of the other series:
+    # one of rank 5 to 10 %, and the next larger one. Distances that may differ by rounding alone
+    # are equal.
+    n_positions = 256
+    profile = omega._beside(X).sample(others, rng.random((n_shapelets, n_positions), np.float32))
     profile = np.sort(profile, axis=1)
-    rank = (rng.uniform(0.05, 0.10, n_shapelets) * n_places).astype(int)
+    rank = (rng.uniform(0.05, 0.10, n_shapelets) * n_positions).astype(int)
     rows = np.arange(n_shapelets)
     lower, tied = profile[rows, rank], 1e-5 * profile[:, -1]
     is_above = profile > (lower + tied)[:, None]
@@ -297,7 +299,7 @@ def shapelets(
     below = np.where(is_above, -np.inf, profile).max(axis=1)
     # Not half way, where series of whole numbers have other distances.
     thresholds[:] = below + 0.381966 * (upper - below)
-    # The nearest place to a shapelet in the series that it was cut from has distance 0.
+    # A shapelet has distance 0 to the series that it was cut from.
     none = np.full(n_shapelets, -1)
     has_source = [kind in ("nearest", "nearby") for kind in kinds]
     return omega, np.concatenate([sources if known else none for known in has_source])

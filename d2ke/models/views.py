@@ -70,7 +70,7 @@ def difference(X: Any) -> Objects:
     Returns
     -------
     Objects
-        Series that are one step shorter; those of one step become one step of zeros.
+        Series that are one step shorter; a series of one step becomes one step of zeros.
 
     Raises
     ------
@@ -95,24 +95,24 @@ def difference(X: Any) -> Objects:
 def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) -> Objects:
     """Subtract a mean from every channel and divide by a deviation.
 
-    In a block without them, `mean`, `sd` and `rounding` are those of the training objects.
+    In a block, `mean`, `sd` and `rounding` default to the values of the training objects.
 
     Parameters
     ----------
     X : Objects or what `pack` takes
         Series or sets.
     mean, sd : array_like of float, shape (dim,), optional
-        By default those of all vectors of X; a channel that is constant to rounding is only
+        By default the moments of all vectors of X; a channel that is constant to rounding is only
         centred.
     rounding : array_like of float, shape (dim,), optional
-        Differences from the mean of at most that are rounding, and become 0; by default the largest
-        ones in channels that are constant to rounding, and 0 in the others.
+        Differences from the mean of at most this much are rounding, and become 0; by default the
+        largest difference of a channel that is constant to rounding, and 0 for other channels.
 
     Returns
     -------
     Objects
-        Of float32: seven digits are enough for a distance between standardised channels, and take
-        half of the time.
+        Vectors of float32: seven digits are enough for a distance of standardised channels, and
+        take half the time.
 
     Raises
     ------
@@ -174,8 +174,8 @@ def _moments(objects: Objects) -> dict[str, Any]:
 def square_root(X: Any) -> Objects:
     """Return the square roots of the values, with their signs.
 
-    For descriptors that are histograms, such as SIFT, distances between square roots are those
-    of Hellinger.
+    For descriptors that are histograms, such as SIFT, distances between square roots are
+    Hellinger distances.
 
     Parameters
     ----------
@@ -350,12 +350,12 @@ def _marks(objects: Objects) -> dict[str, Any]:
     return {"begin": free[1], "end": free[0]}
 
 
-# Functions of the training objects that give a view the arguments that the user leaves out.
+# Functions of the training objects that return default arguments of a view.
 FITTED = {standardize: _moments, mark_ends: _marks}
 
 
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
-    """Return what the views, one after another, make of objects."""
+    """Return objects as seen through views, one after another."""
     for view in views:
         function, arguments = view, {}
         if isinstance(view, partial) and not view.args:

@@ -26,11 +26,9 @@ class Letters(NamedTuple):
 
 
 class LetterTable:
-    """A table of kernels of strings; see `d2ke.distances.alignment.tables.Table`.
+    """The table of an edit distance; see `d2ke.distances.alignment.tables.Table`.
 
-    A state is some rows of it.
-
-    Only letters of y up to that of the path are computed again.
+    A state is its last `state_rows` rows. Only letters of y up to the path are computed again.
     """
 
     def __init__(
@@ -43,7 +41,7 @@ class LetterTable:
         self.done = False
         self.value = 0.0
         self._state = state_rows, dtype
-        self._place = letters.n, letters.m
+        self._cell = letters.n, letters.m
         self._run = 0
         self._codes = np.empty(letters.n + letters.m, np.int8)
         self._at = len(self._codes)
@@ -54,17 +52,17 @@ class LetterTable:
     @property
     def operations(self) -> tuple[np.ndarray, int]:
         """All operations, from the first one, and the letter of x that they begin with."""
-        row, column = self._place
+        row, column = self._cell
         left = np.full(column, alignment.INSERT, np.int8)
         return np.concatenate([left, self._codes[self._at :]]), row
 
     def start(self) -> np.ndarray:
         """Return the state before the first row, which the kernel fills."""
         rows, dtype = self._state
-        return np.empty((rows, self._place[1] + 1), dtype)
+        return np.empty((rows, self._cell[1] + 1), dtype)
 
     def _compute(self, state: np.ndarray, begin: int, end: int, moves: Any = None) -> np.ndarray:
-        columns = self._place[1] + 1
+        columns = self._cell[1] + 1
         state = state[:, :columns].copy()
         self.value, self.nearest = self.cells.fill(0, begin, end, columns, state, moves)
         return state
@@ -77,30 +75,30 @@ class LetterTable:
         """Return the first row where all of y has its least score, and end the table there."""
         self._compute(self.start(), 0, self.rows)
         self.rows = self.nearest
-        self._place = self.rows, self.letters.m
+        self._cell = self.rows, self.letters.m
         return self.rows
 
     def back(self, state: np.ndarray, begin: int, end: int) -> None:
         """Follow the operations through some rows."""
-        end = min(end, self._place[0])
+        end = min(end, self._cell[0])
         if begin < end:
-            moves = np.empty((end - begin, self._place[1] // 2 + 1), np.uint8)
+            moves = np.empty((end - begin, self._cell[1] // 2 + 1), np.uint8)
             self._compute(state, begin, end, moves)
             self._follow(moves, begin)
 
     def _follow_crossed(self, moves: np.ndarray, begin: int) -> None:
         x, y, *_ = self.letters
         i, j, self._at = alignment.crossed_path(
-            moves, begin, *self._place, x, y, self._codes, self._at
+            moves, begin, *self._cell, x, y, self._codes, self._at
         )
-        self._place = i, j
+        self._cell = i, j
 
     def _follow_runs(self, moves: np.ndarray, begin: int, free: bool) -> None:
         x, y, *_ = self.letters
         i, j, self._run, self._at = alignment.weighted_path(
-            moves, begin, *self._place, self._run, free, x, y, self._codes, self._at
+            moves, begin, *self._cell, self._run, free, x, y, self._codes, self._at
         )
-        self._place = i, j
+        self._cell = i, j
         self.done = free and j == 0
 
 
@@ -165,7 +163,7 @@ def align_hamming(problem: PairwiseProblem) -> dict[str, Any]:
 
 
 def align_jaccard(problem: PairwiseProblem) -> dict[str, Any]:
-    """Return the first places of each letter in x and in y, and where a letter is in one only."""
+    """Return the first position of each letter in x and in y; -1 where it is absent."""
     letters = _letters(problem)
     n_letters = int(max(letters.x.max(), letters.y.max())) + 1
     pairs = np.full((n_letters, 2), -1)
@@ -180,17 +178,17 @@ def align_jaccard(problem: PairwiseProblem) -> dict[str, Any]:
 
 
 def align_bag(problem: PairwiseProblem) -> dict[str, Any]:
-    """Return the first places of each letter, and how much its shares in x and in y differ.
+    """Return the first positions of each letter, and how much its shares in x and in y differ.
 
-    The common letters come first, by how large a share both have of them.
+    Letters are sorted by the smaller of their two shares, the largest first.
     """
     letters = _letters(problem)
     both = np.unique(np.concatenate([letters.x[: letters.n], letters.y[: letters.m]]))
     pairs, shares = np.full((len(both), 2), -1), np.zeros((len(both), 2))
     for side, codes in enumerate((letters.x[: letters.n], letters.y[: letters.m])):
         members, first, counts = np.unique(codes, return_index=True, return_counts=True)
-        places = np.searchsorted(both, members)
-        pairs[places, side], shares[places, side] = first, counts / max(len(codes), 1)
+        rows = np.searchsorted(both, members)
+        pairs[rows, side], shares[rows, side] = first, counts / max(len(codes), 1)
     order = np.argsort(-shares.min(axis=1), kind="stable")
     costs = np.abs(shares[order, 0] - shares[order, 1])
     value = float(problem.distances(PairBlock(problem.x, problem.y), 1)[0, 0])

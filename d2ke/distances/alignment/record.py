@@ -73,19 +73,19 @@ class Operations:
 
 @result
 class Words:
-    """The gapped words that x and y share, k of them; those of the most letters come first.
+    """The k gapped words that x and y share; words of the most letters come first.
 
     Attributes
     ----------
     word : list of str
         The words, with a dot for each wildcard; tokens have spaces between them.
     mask : list of tuple of int
-        The places of each word's letters in its windows, the first of them 0.
+        The positions of each word's letters in its windows, the first of them 0.
     counts : ndarray of int64, shape (k, 2)
         How many windows of x and of y have the word.
     is_reversed : ndarray of bool, shape (k, 2)
-        Whether the first window with the word is one of the reverse complement, where the word is
-        read backwards from the place in `Alignment.pairs`.
+        Whether the first window with the word is in the reverse complement, where the word is
+        read backwards from the position in `Alignment.pairs`.
     """
 
     word: list[str]
@@ -118,7 +118,7 @@ class Alignment:
         Matched positions in x and in y. Series: the cells of the path, in order; of ``"window"``
         the vectors of x at the nearest place. Operations: the letters (or vectors) of each, or
         -1; transposed letters with those that they become. ``"jaccard"`` and ``"bag"``: the
-        first places of each letter. ``"gapped"``: the first letters of the first windows that
+        first positions of each letter. ``"gapped"``: the first letters of the first windows that
         have a word. ``"emd"``: the vectors between which weight moves. Sets: each
         vector of x and the nearest one of y, then, if the distance is not directed, the nearest
         vector of x to each one of y.
@@ -185,8 +185,8 @@ class Alignment:
         matplotlib.axes.Axes
             Vectors of two coordinates are drawn as points with a line for each pair, as wide as
             what goes along it. Series of one channel are drawn one above the other, with a line for
-            each pair of the path and a circle where a vector is left out. All else is drawn as
-            places in y against places in x.
+            each pair of the path and a circle where a vector is left out. Other pairs are drawn
+            as positions in y against positions in x.
 
         Raises
         ------
@@ -236,9 +236,9 @@ class Alignment:
         for k, (i, j) in enumerate(self.pairs.tolist()):
             mass = "" if self.masses is None else f"  mass {self.masses[k]:.6g}"
             mark = "  maximum" if k == self.maximum else ""
-            places = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
+            items = " ".join(f"{name}[{at}]" for name, at in (("x", i), ("y", j)) if at >= 0)
             word = "" if self.words is None else f"  {self.words.word[k]}"
-            yield f"{places}{word}{mass}  cost {self.costs[k]:.6g}{mark}"
+            yield f"{items}{word}{mass}  cost {self.costs[k]:.6g}{mark}"
 
 
 def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operations]:
@@ -253,7 +253,7 @@ def operations_of(codes: np.ndarray, start: int = 0) -> tuple[np.ndarray, Operat
 
 
 def _tokens(item: Any) -> Callable[[int], str]:
-    """Return a function that maps a place to the text that is printed of its letter."""
+    """Return a function that maps a position to the printed text of its letter."""
     if isinstance(item, bytes):
         item = item.decode("latin-1")
     if isinstance(item, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The optimal paths of dynamic time warping and of the other elastic distances."""
+"""The optimal paths of dynamic time warping and other elastic distances."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Cells = alignment.GroundRows | alignment.TableRows
 
 
 class WarpingTable:
-    """An elastic distance's table; see `d2ke.distances.alignment.tables.Table`.
+    """The table of an elastic distance; see `d2ke.distances.alignment.tables.Table`.
 
-    A state is the part of a row that the next one reads. Only columns up to that of the path are
-    computed again.
+    A state is the part of a row that the next row reads. Only columns up to the path are computed
+    again.
     """
 
     def __init__(self, cells: Cells, window: int, dtype: Any = np.float64):

@@ -17,8 +17,8 @@ from d2ke.distances.string_rows import common_letters
 class EditTable:
     """The table of two strings that are not empty; see `d2ke.distances.alignment.tables.Table`.
 
-    A row is a letter of x; a state is two bits for each letter of y: whether a cell is one more or
-    one less than that before it. Only letters of y up to that of the path are computed again.
+    A row is a letter of x. A state has two bits for each letter of y: whether a cell is one more,
+    or one less, than the cell before it. Only letters of y up to the path are computed again.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, n_letters: int, free: bool):

@@ -15,7 +15,7 @@ from d2ke.distances.window_rows import common_exponent, normalized_windows, plan
 def align_window(
     problem: PairwiseProblem, normalize: bool = True, dilation: int = 1
 ) -> dict[str, Any]:
-    """Return the vectors of x at the nearest place, and what each pair adds to the mean."""
+    """Return the vectors of the window of x that is nearest to y, and what each pair adds."""
     result = np.empty((1, 1))
     problem.compiled().kernel.run(result, 1, False)
     exponent = 0 if normalize else common_exponent(problem.x, problem.y)
@@ -24,7 +24,7 @@ def align_window(
     )
     length = w.shape[1]
     window = normalized_windows(w.astype(np.float64), w_limits) if normalize else w
-    at = _nearest_place(x, x_limits, window, normalize, dilation) + np.arange(length) * dilation
+    at = _nearest_start(x, x_limits, window, normalize, dilation) + np.arange(length) * dilation
     if at[-1] < x.shape[1]:
         taken = x[:, at].astype(np.float64)
     else:  # stretched over the whole series
@@ -41,10 +41,10 @@ def align_window(
     }
 
 
-def _nearest_place(
+def _nearest_start(
     x: np.ndarray, limits: np.ndarray, w: np.ndarray, normalize: bool, dilation: int
 ) -> int:
-    """Return the first place of x where the window w is nearest."""
+    """Return the first start of a window of x that is nearest to w."""
     (dim, length), n = w.shape, x.shape[1] - (w.shape[1] - 1) * dilation
     if n < 2:
         return 0
@@ -55,9 +55,9 @@ def _nearest_place(
         x, ends[0], limits, values, ends[1], *numbers, ends[2], np.arange(dim), normalize
     )
     # After each 10^8 differences Ctrl-C is noticed.
-    best, place, step = np.inf, 0, max(1, 10**8 // w.size)
+    best, start, step = np.inf, 0, max(1, 10**8 // w.size)
     for begin in range(0, n, step):
         profile = search.profile(0, begin, min(begin + step, n))[0]
         if profile.min() < best:
-            best, place = profile.min(), begin + int(profile.argmin())
-    return place
+            best, start = profile.min(), begin + int(profile.argmin())
+    return start

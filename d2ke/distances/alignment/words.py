@@ -18,10 +18,10 @@ from d2ke.distances.strands import COMPLEMENTS
 
 
 class _Shared(NamedTuple):
-    """The shared words of some masks: where they are first, how often they occur, their costs."""
+    """The shared words of some masks: their first positions, their counts, and their costs."""
 
     masks: list[Mask]
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
     counts: NDArray[np.int64]
     costs: NDArray[np.float64]
 
@@ -30,77 +30,78 @@ def align_gapped(problem: PairwiseProblem, strands: str = "one") -> dict[str, An
     """Return the words that both strings have, the longest first, and where each is first."""
     pieces = Pieces(strands=strands)
     strings = packed_strings([problem.x, problem.y], pieces)
-    shared = [_shared(strings, masks, len(pieces.masks)) for masks in reversed(pieces.masks)]
-    masks = [mask for of_k in shared for mask in of_k.masks]
-    places = np.concatenate([of_k.places for of_k in shared])
+    kernels = [_shared(strings, masks, len(pieces.masks)) for masks in reversed(pieces.masks)]
+    masks = [mask for shared in kernels for mask in shared.masks]
+    positions = np.concatenate([shared.positions for shared in kernels])
     lengths = np.array([len(problem.x.values), len(problem.y.values)])
-    is_turned = places >= lengths
-    pairs = np.where(is_turned, 2 * lengths - 1 - places, places)
-    read = zip(pairs[:, 0].tolist(), is_turned[:, 0].tolist(), masks, strict=True)
+    is_reversed = positions >= lengths
+    pairs = np.where(is_reversed, 2 * lengths - 1 - positions, positions)
+    windows = zip(pairs[:, 0].tolist(), is_reversed[:, 0].tolist(), masks, strict=True)
     words = Words(
-        [_text(problem.x[0], *window) for window in read],
+        [_text(problem.x[0], *window) for window in windows],
         masks,
-        np.concatenate([of_k.counts for of_k in shared]),
-        is_turned,
+        np.concatenate([shared.counts for shared in kernels]),
+        is_reversed,
     )
     return {
         "value": float(problem.distances(PairBlock(problem.x, problem.y), 1)[0, 0]),
         "pairs": pairs,
-        "costs": np.concatenate([of_k.costs for of_k in shared]),
+        "costs": np.concatenate([shared.costs for shared in kernels]),
         "words": words,
     }
 
 
 def _shared(strings: Strings, masks: Sequence[Mask], n_kernels: int) -> _Shared:
-    """Find the shared words of the masks of one kernel of so many.
+    """Find the shared words of the masks of one of the kernels.
 
-    A place counts the letters of a string and, after them, those of its reverse complement.
+    A word that x has c_x times and y c_y times adds -2 sqrt(c_x c_y) / (n_kernels sqrt(W_x W_y)) to
+    the squared distance, where W_x and W_y are the numbers of all windows. Positions count the
+    letters of a string and, after them, the letters of its reverse complement.
     """
-    found: list[Mask] = []
-    places, counts, windows = [], [], np.zeros(2, np.int64)
+    masks_of_words: list[Mask] = []
+    positions, counts, n_windows = [], [], np.zeros(2, np.int64)
     for mask in masks:
         words, starts, is_y = _windows(strings, mask)
         sides = [
-            np.unique(words[of_side], return_index=True, return_counts=True)
-            for of_side in (~is_y, is_y)
+            np.unique(words[side], return_index=True, return_counts=True) for side in (~is_y, is_y)
         ]
         _, *rows = np.intersect1d(sides[0][0], sides[1][0], True, return_indices=True)
-        first = [starts[of][side[1]] for of, side in zip((~is_y, is_y), sides, strict=True)]
+        first = [starts[side][found[1]] for side, found in zip((~is_y, is_y), sides, strict=True)]
         order = np.argsort(first[0][rows[0]], kind="stable")
-        places.append(np.stack([at[row[order]] for at, row in zip(first, rows, strict=True)], 1))
+        positions.append(np.stack([at[row[order]] for at, row in zip(first, rows, strict=True)], 1))
         counts.append(
-            np.stack([side[2][row[order]] for side, row in zip(sides, rows, strict=True)], 1)
+            np.stack([found[2][row[order]] for found, row in zip(sides, rows, strict=True)], 1)
         )
-        windows += [np.count_nonzero(~is_y), np.count_nonzero(is_y)]
-        found += [mask] * len(order)
-    together = np.concatenate(counts)
-    norms = np.sqrt(windows.prod()) if windows.all() else 1.0
-    costs = -2 * np.sqrt(together.prod(axis=1)) / (n_kernels * norms)
-    return _Shared(found, np.concatenate(places), together, costs)
+        n_windows += [np.count_nonzero(~is_y), np.count_nonzero(is_y)]
+        masks_of_words += [mask] * len(order)
+    c = np.concatenate(counts)
+    norm = np.sqrt(n_windows.prod()) if n_windows.all() else 1.0
+    costs = -2 * np.sqrt(c.prod(axis=1)) / (n_kernels * norm)
+    return _Shared(masks_of_words, np.concatenate(positions), c, costs)
 
 
 def _windows(
     strings: Strings, mask: Mask
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return a number for the word of each window, its place in x or y, and whether it is of y."""
+    """Return a number for each window's word, its position in x or y, and whether y has it."""
     codes, offsets, strands, n_letters = strings
     begins = [
         np.arange(begin, max(begin, end - mask[-1])) for begin, end in pairwise(offsets.tolist())
     ]
     starts = np.concatenate(begins)
     words = np.zeros(len(starts), np.int64)
-    for place in mask:
-        keys = words * n_letters + codes[starts + place]
+    for step in mask:
+        keys = words * n_letters + codes[starts + step]
         words = np.unique(keys, return_inverse=True)[1].reshape(len(starts))
     is_y = starts >= offsets[strands]
     return words, starts - np.where(is_y, offsets[strands], 0), is_y
 
 
-def _text(item: Any, place: int, is_turned: bool, mask: Mask) -> str:
-    """Return the word of a window, with a dot for each wildcard; the window may be read back."""
+def _text(item: Any, position: int, is_reversed: bool, mask: Mask) -> str:
+    """Return a window's word with a dot for each wildcard; reversed windows are read backwards."""
     shown = ["."] * (mask[-1] + 1)
     for step in mask:
-        letter = item[place - step if is_turned else place + step]
+        letter = item[position - step if is_reversed else position + step]
         letter = chr(letter) if isinstance(item, bytes) else str(letter)
-        shown[step] = COMPLEMENTS[letter] if is_turned else letter
+        shown[step] = COMPLEMENTS[letter] if is_reversed else letter
     return ("" if isinstance(item, (str, bytes)) else " ").join(shown)

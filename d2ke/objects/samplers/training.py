@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random objects from training objects: some of them, their segments and vectors, noise, chains.
+"""Random objects from training objects: a sample, segments, sets of vectors, noise, Markov chains.
 
 A sampler is a function ``sampler(R, X, *, seed)`` with options between X and seed. Lengths are
 given by a range in elements, or by several ranges relative to the median length of X.
@@ -78,10 +78,10 @@ def segments(
     scale: float = 1.0,
     seed: Any,
 ) -> Objects:
-    """Draw R segments of X: lengths uniform, places uniform among those with room for one.
+    """Draw R segments of X: lengths uniform, starts uniform among all that leave room.
 
-    Segments lie between independent elements (`random_series`, `random_strings`) and objects of X
-    themselves (`training_objects`).
+    Segments are a compromise between independent elements (`random_series`, `random_strings`) and
+    whole objects of X (`training_objects`).
 
     Parameters
     ----------
@@ -174,10 +174,10 @@ def resampled(
     size: int | tuple[int, int] | None = None,
     seed: Any,
 ) -> Objects:
-    """Draw R sets of vectors of X: sizes uniform, vectors uniform among those of all sets.
+    """Draw R sets of vectors of X: sizes uniform, vectors uniform among the vectors of all sets.
 
-    They lie between vectors from a region of space (`random_sets`) and sets of X themselves
-    (`training_objects`): the vectors are those of the data, the sets mix them.
+    They are a compromise between vectors from a region of space (`random_sets`) and whole sets of X
+    (`training_objects`): the vectors come from the data, and the sets mix them.
 
     Parameters
     ----------
@@ -339,8 +339,8 @@ def markov_strings(
 ) -> Objects:
     """Draw random strings like X: lengths uniform, letters from a Markov chain fitted to X.
 
-    Each letter follows the last `order` ones as often as it follows them in X. That lies between
-    letters that are uniform (`random_strings`) and strings of X themselves (`training_objects`).
+    Each letter follows the last `order` ones as often as it follows them in X. This is a compromise
+    between uniform letters (`random_strings`) and whole strings of X (`training_objects`).
 
     Parameters
     ----------
@@ -369,8 +369,8 @@ def markov_strings(
 
     Notes
     -----
-    After letters that end a string of X and are nowhere else in it, the chain continues at a
-    random place.
+    After letters that occur in X only at the end of a string, the chain continues at a random
+    position.
 
     References
     ----------
