@@ -123,7 +123,7 @@ def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
             raise ArgumentError(
                 name,
                 f"has {objects.lengths[i]} letters, {x_name}[0] has {length}; "
-                "'hamming' compares strings of one length, 'levenshtein' and 'indel' those of any",
+                "'hamming' compares strings of one length, 'levenshtein' and 'indel' of any",
                 i,
             )
 

@@ -234,8 +234,8 @@ def rsm_embed(
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to representatives: the representative-set method.
 
-    This is the baseline RSM of the paper. The formula is that of D2KE, with R training objects (see
-    `training_objects`) in place of random ones.
+    This is the baseline RSM of the paper. The formula is the same as for D2KE, with R training
+    objects (see `training_objects`) instead of random objects.
 
     Parameters
     ----------

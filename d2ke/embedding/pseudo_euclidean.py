@@ -50,7 +50,7 @@ class PseudoEuclideanEmbedding:
         Returns
         -------
         ndarray of float64, shape (m, r)
-            Coordinates; those of the embedded objects for their own rows.
+            Coordinates; the rows of D give the coordinates in `Z`.
 
         Raises
         ------
