@@ -174,7 +174,7 @@ def _check_weights(weights: Any, columns: Mapping[str, Any]) -> dict[str, float]
 
 
 def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[str, float]:
-    """Return 1 / the median of the distances above 0 of a sample of 100 rows of Y."""
+    """Return w_c = 1 / median{d_c(y_i, y_j) > 0}, over the pairs of a sample of 100 rows of Y."""
     weights = {}
     for name, pairs in columns.items():
         n = pairs.shape[1]

@@ -208,7 +208,10 @@ def d2ke_features(
 def transformed(
     D: np.ndarray, gamma: float | None, out: np.ndarray, n_threads: int
 ) -> NDArray[np.floating[Any]]:
-    """Compute features of checked distances into `out`, which is D or does not overlap it."""
+    """Compute exp(-gamma D) / sqrt(R) of checked distances, or D / sqrt(R) if gamma is None.
+
+    `out` is D or does not overlap it.
+    """
     scale = 1 / np.sqrt(D.shape[1])
     if gamma is None:
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
