@@ -59,6 +59,10 @@ class Distance:
     together : callable, optional
         ``together(**parameters)`` checks parameters that depend on each other, and returns the
         parameters that all the functions above take.
+    columns : callable, optional
+        ``columns(y, **parameters)`` prepares y once, for rows x that come in many calls: it returns
+        a function of x, objects with the letters or channels of y, that returns the compiled form,
+        or None where `prepare` is needed.
     missing : callable, optional
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.
@@ -83,6 +87,7 @@ class Distance:
     nonmetric: Callable[..., bool] | None = None
     check_pair: Callable[..., None] | None = None
     together: Callable[..., dict[str, Any]] | None = None
+    columns: Callable[..., Callable[[Objects], Any] | None] | None = None
     missing: Callable[..., bool] | None = None
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:
