@@ -37,10 +37,10 @@ class Distance:
     scale : str
         The parameter, in the units of the vectors, that sets which vectors differ, if any.
     shortest : int
-        The shortest object for which it is defined.
+        The length of the shortest object for which it is defined.
     parameters : mapping of str to callable
         Each parameter's name and its check, ``check(name, value)``, which
-        returns what `prepare` takes. The defaults are those of `prepare`.
+        returns what `prepare` takes. The defaults are in `prepare`.
     required : tuple of str
         The parameters without a default.
     weighted : bool
@@ -57,8 +57,12 @@ class Distance:
     check_pair : callable, optional
         ``check_pair(x_name, x, y_name, y)`` refuses objects that it cannot compare with each other.
     together : callable, optional
-        ``together(**parameters)`` checks parameters that depend on each other, and returns what
-        all the functions above take.
+        ``together(**parameters)`` checks parameters that depend on each other, and returns the
+        parameters that all the functions above take.
+    columns : callable, optional
+        ``columns(y, **parameters)`` prepares y once, for rows x that come in many calls: it returns
+        a function of x, objects with the letters or channels of y, that returns the compiled form,
+        or None where `prepare` is needed.
     missing : callable, optional
         ``missing(**parameters)``: whether vectors may be missing (NaN) with these checked
         parameters; without it they are refused.
@@ -83,6 +87,7 @@ class Distance:
     nonmetric: Callable[..., bool] | None = None
     check_pair: Callable[..., None] | None = None
     together: Callable[..., dict[str, Any]] | None = None
+    columns: Callable[..., Callable[[Objects], Any] | None] | None = None
     missing: Callable[..., bool] | None = None
 
     def is_metric(self, parameters: Mapping[str, Any]) -> bool:

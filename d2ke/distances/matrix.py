@@ -99,7 +99,7 @@ def distance_matrix(
         (``"gaussian"`` or ``"laplace"``) and ``normalize`` (False; True: the
         weights of each object are first divided by their sum, which compares sets
         of different sizes as distributions). For records: ``weights``, a dict of the weight of
-        each compared column; by default those of `column_weights` for Y, or X where Y is None.
+        each compared column; by default `column_weights` of Y, or of X where Y is None.
 
     Returns
     -------
@@ -135,25 +135,24 @@ def distance_matrix(
     ``"adtw"``, ``"wdtw"``, ``"ddtw"`` and ``"frechet"`` are as their authors define
     them, computed in float64; docs/distances.md has a table. The window of ``"lcss"`` is for
     matches alone; any vector may be left out. ``"window"``: the distance of the
-    short series y to the nearest place of x, the root of the least mean over its values, added up
-    over channels, of (y_j - x_(p + j dilation))^2. With ``normalize`` y and each window of x
-    first get mean 0 and deviation 1 in each channel. Constant ones become 0: those whose
-    deviation is at most 1e-6 (8 eps of float32) of the largest deviation of their series from its
-    mean, or 2 eps of its largest value, with eps that of the type of the values. Where
-    y with its dilation is longer than x, there is one place: y is stretched over x. It is
-    computed in float32: values without their mean (with ``normalize``; else as they are) are
-    rounded, and distances are within 1e-5 of their value, relative to itself and to that of the
-    largest values; it is not symmetric. ``"levenshtein"``: unit costs; with
-    ``mode="infix"`` the least distance of y to any substring of x, with
-    ``mode="prefix"`` to any prefix of x, the empty one included, so that it is at
-    most the length of y; these are not symmetric. ``"gapped"``: sqrt(k(x, x) + k(y, y) - 2 k(x, y))
-    with the mean k of eight kernels of words of 1 to 8 letters on 54 masks with wildcards: inner
+    short series y to the nearest window of x, min_p sqrt(sum_channels mean_j
+    (y_j - x_(p + j dilation))^2). With ``normalize`` y and each window of x first get mean 0 and
+    deviation 1 in each channel. Constant windows become 0: their deviation is at most 1e-6 (8 eps
+    of float32) of the largest deviation of their series from its mean, or 2 eps of its largest
+    value, where eps belongs to the type of the values. Where y with its dilation is longer than x,
+    y is stretched over x. It is computed in float32: values without their mean (with
+    ``normalize``; else as they are) are rounded, and distances are within 1e-5 of their value,
+    relative to itself and to the largest values; it is not symmetric.
+    ``"levenshtein"``: unit costs; with ``mode="infix"`` the least distance of y to any substring of
+    x, with ``mode="prefix"`` to any prefix of x, the empty one included, so that it is at most the
+    length of y; these are not symmetric. ``"gapped"``: sqrt(k(x, x) + k(y, y) - 2 k(x, y)) with the
+    mean k of eight kernels of words of 1 to 8 letters on 54 masks with wildcards: inner
     products of the roots of counts of words, divided by the norms. ``"mhd"``:
     max(mean_j min_i |u_i - v_j|, mean_i min_j |u_i - v_j|) [1]_, eq. (2);
     ``"chamfer"`` is the sum of the two means, ``"hausdorff"`` has maxima instead
     of the means. ``"emd"``: the least sum_ij f_ij |u_i - v_j| over flows f >= 0
-    whose row sums are the weights of x and whose column sums are those of y,
-    both first divided by their sums (objects without weights: equal ones). It
+    whose row sums are the weights of x and whose column sums are the weights of y,
+    both first divided by their sums (objects without weights: equal weights). It
     is a metric of such measures, 0 for x = y whatever the order of the vectors;
     with squared ground distances it is not a metric. Levenshtein distances are
     exact; the others, but for ``"window"`` and ``"gapped"`` (the error of whose square is at most

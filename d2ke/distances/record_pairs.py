@@ -55,16 +55,16 @@ def check_any_pairs(
     for name in params:
         if name != "weights":
             raise TypeError(
-                f"records have no parameter {name!r}; those of a column stand with its distance, "
-                "such as ('dtw', {'window': 10})"
+                f"records have no parameter {name!r}; parameters of a column stand with its "
+                "distance, such as ('dtw', {'window': 10})"
             )
     x, y, columns = _check_columns(X, Y, distance, names)
     weights = params.get("weights")
     weights = _usual_weights(columns, 0) if weights is None else _check_weights(weights, columns)
     same = Y is None and all(problem.same for problem in columns.values())
-    chosen = RecordDistance(columns, weights)
-    compile_ = partial(_RecordPairs, chosen)
-    return PairwiseProblem(x, y, _FLOAT64, same, compile_, chosen, {"weights": weights}, names)
+    by_columns = RecordDistance(columns, weights)
+    compile_ = partial(_RecordPairs, by_columns)
+    return PairwiseProblem(x, y, _FLOAT64, same, compile_, by_columns, {"weights": weights}, names)
 
 
 def _check_columns(
@@ -81,34 +81,34 @@ def _check_columns(
             f"'age': 'absolute'}}; got {distance!r}, and {names.x} is a table. If its rows are "
             "series, give an array of them, or pack(df, ids=, time=)",
         )
-    chosen: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+    distances: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     for name, entry in distance.items():
-        chosen[name] = entry if type(entry) is tuple and len(entry) == 2 else (entry, {})
-        if not isinstance(chosen[name][1], Mapping):
+        distances[name] = entry if type(entry) is tuple and len(entry) == 2 else (entry, {})
+        if not isinstance(distances[name][1], Mapping):
             raise ArgumentTypeError(
                 f"distance[{name!r}]", f"must be a distance or (distance, dict), got {entry!r}"
             )
-    x = _compared(X, names.x, chosen)
-    y = x if Y is None else _compared(Y, names.y, chosen)
+    x = _compared(X, names.x, distances)
+    y = x if Y is None else _compared(Y, names.y, distances)
     problems = {}
-    for name, (method, params) in chosen.items():
+    for name, (method, params) in distances.items():
         called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
-        values, others = x[name].values, None if y is x else y[name].values
+        x_values, y_values = x[name].values, None if y is x else y[name].values
         check_use(called.y, y[name].use, x[name].use, called.x)
-        if isinstance(values, Objects) and isinstance(others, Objects):
-            others = in_order(others, values.channel_names, called.y, called.x)
-            y.columns[name] = replace(y[name], values=others)
+        if isinstance(x_values, Objects) and isinstance(y_values, Objects):
+            y_values = in_order(y_values, x_values.channel_names, called.y, called.x)
+            y.columns[name] = replace(y[name], values=y_values)
         try:
             if isinstance(method, str) and method in PLAIN:
                 if params:
                     raise TypeError(f"{method!r} has no parameters, got {dict(params)}")
-                others = values if others is None else others
+                y_values = x_values if y_values is None else y_values
                 compile_: Any = partial(_PlainPairs, method)
                 problems[name] = PairwiseProblem(
-                    values, others, _FLOAT64, Y is None, compile_, method, {}, called
+                    x_values, y_values, _FLOAT64, Y is None, compile_, method, {}, called
                 )
             else:
-                problems[name] = check_pairs(values, others, method, params, called)
+                problems[name] = check_pairs(x_values, y_values, method, params, called)
         except (TypeError, ValueError) as error:
             if str(error).startswith((called.x, called.y)):
                 raise
@@ -124,16 +124,16 @@ def usual_of_column(kind: str) -> str:
 
 
 def _compared(
-    X: Any, argument: str, chosen: Mapping[str, tuple[Any, Mapping[str, Any]]]
+    X: Any, argument: str, distances: Mapping[str, tuple[Any, Mapping[str, Any]]]
 ) -> Records:
     """Return the compared columns, each with an entry in every row and of a kind to compare."""
     records, columns = pack_records(X, name=argument), {}
     if not len(records):
         raise ArgumentError(argument, "is empty: at least one record is needed")
-    for name, (method, _) in chosen.items():
+    for name, (method, _) in distances.items():
         if name not in records.columns:
-            held = ", ".join(map(repr, records))
-            raise ArgumentError("distance", f"names the column {name!r}, but {argument} has {held}")
+            has = ", ".join(map(repr, records))
+            raise ArgumentError("distance", f"names the column {name!r}, but {argument} has {has}")
         column, where = records[name], f"{argument}[{name!r}]"
         rows = np.flatnonzero(column.missing)
         if rows.size:
@@ -174,7 +174,7 @@ def _check_weights(weights: Any, columns: Mapping[str, Any]) -> dict[str, float]
 
 
 def _usual_weights(columns: Mapping[str, PairwiseProblem], seed: int) -> dict[str, float]:
-    """Return 1 / the median of the distances above 0 of a sample of 100 rows of Y."""
+    """Return w_c = 1 / median{d_c(y_i, y_j) > 0}, over the pairs of a sample of 100 rows of Y."""
     weights = {}
     for name, pairs in columns.items():
         n = pairs.shape[1]

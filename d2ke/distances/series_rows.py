@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -56,6 +57,22 @@ def _prepare_dtw(
     return elastic.dtw(x_values, x.offsets, y_values, y.offsets, window, squared, same, *observed)
 
 
+def _dtw_columns(
+    y: Objects, window: int = elastic.NO_WINDOW, **parameters: Any
+) -> Callable[[Objects], PairwiseKernel | None] | None:
+    """Prepare series y; return a function that compiles DTW's distances of x to them."""
+    if parameters or y.missing or not y.values.size:
+        return None
+    compiled = elastic.dtw(y.values, y.offsets, y.values, y.offsets, window, False, False)
+
+    def with_rows(x: Objects) -> PairwiseKernel | None:
+        if x.dtype != y.dtype or x.missing:
+            return None
+        return elastic.with_rows(compiled, x.values, x.offsets)
+
+    return with_rows
+
+
 def _check_series(
     name: str, objects: Objects, ground: str = "euclidean", missing: bool = False, **parameters: Any
 ) -> None:
@@ -75,6 +92,7 @@ SERIES = (
         kind="series",
         aliases=("dynamic_time_warping",),
         prepare=_prepare_dtw,
+        columns=_dtw_columns,
         parameters={
             "window": _dtw_window,
             "ground": partial(choice, choices=("euclidean", "sqeuclidean", *ELASTIC_GROUNDS)),

@@ -73,6 +73,27 @@ def prepare_levenshtein(
     return pairwise.divide_by_lengths(pairs, False) if normalize else pairs
 
 
+def levenshtein_columns(
+    y: Objects, mode: int = strings.GLOBAL, normalize: bool = False
+) -> Callable[[Objects], Any] | None:
+    """Prepare strings y; return a function that compiles Levenshtein's distances of x to them."""
+    if normalize:
+        return None
+    side, n = (not_empty(y.values.astype(np.uint32)), y.offsets), len(y.alphabet)
+    # Code n stands for the letters of x that y does not have.
+    compiled = strings.levenshtein(*side, *side, n + 1, False, mode)
+
+    def with_rows(x: Objects) -> Any:
+        codes = np.zeros(len(x.alphabet), np.uint32)
+        if n:
+            nearest = np.minimum(y.alphabet.searchsorted(x.alphabet), n - 1)
+            is_same = y.alphabet[nearest] == x.alphabet
+            codes = np.where(is_same, nearest, n).astype(np.uint32)
+        return strings.with_rows(compiled, codes[x.values], x.offsets)
+
+    return with_rows
+
+
 def prepare_edits(
     compile_: Callable[..., Any],
     both: bool,
@@ -123,7 +144,7 @@ def check_one_length(x_name: str, x: Objects, y_name: str, y: Objects) -> None:
             raise ArgumentError(
                 name,
                 f"has {objects.lengths[i]} letters, {x_name}[0] has {length}; "
-                "'hamming' compares strings of one length, 'levenshtein' and 'indel' those of any",
+                "'hamming' compares strings of one length, 'levenshtein' and 'indel' of any",
                 i,
             )
 
@@ -185,6 +206,7 @@ STRINGS = (
         metric=True,
         shortest=0,
         prepare=prepare_levenshtein,
+        columns=levenshtein_columns,
         parameters={"mode": mode, "normalize": flag},
         together=whole_if_normalized,
         nonmetric=normalized,

@@ -208,7 +208,10 @@ def d2ke_features(
 def transformed(
     D: np.ndarray, gamma: float | None, out: np.ndarray, n_threads: int
 ) -> NDArray[np.floating[Any]]:
-    """Compute features of checked distances into `out`, which is D or does not overlap it."""
+    """Compute exp(-gamma D) / sqrt(R) of checked distances, or D / sqrt(R) if gamma is None.
+
+    `out` is D or does not overlap it.
+    """
     scale = 1 / np.sqrt(D.shape[1])
     if gamma is None:
         return np.multiply(D, scale, out=out, dtype=np.float64, casting="same_kind")
@@ -234,8 +237,8 @@ def rsm_embed(
 ) -> NDArray[np.floating[Any]]:
     """Embed objects by their distances to representatives: the representative-set method.
 
-    This is the baseline RSM of the paper. The formula is that of D2KE, with R training objects (see
-    `training_objects`) in place of random ones.
+    This is the baseline RSM of the paper. The formula is the same as for D2KE, with R training
+    objects (see `training_objects`) instead of random objects.
 
     Parameters
     ----------

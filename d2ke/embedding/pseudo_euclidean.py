@@ -50,7 +50,7 @@ class PseudoEuclideanEmbedding:
         Returns
         -------
         ndarray of float64, shape (m, r)
-            Coordinates; those of the embedded objects for their own rows.
+            Coordinates; the rows of D give the coordinates in `Z`.
 
         Raises
         ------
@@ -63,6 +63,7 @@ class PseudoEuclideanEmbedding:
             raise ArgumentError(
                 "D_new", f"has {squares.shape[1]} columns; {len(self.Z)} objects were embedded"
             )
+        # z = -1/2 (d^2 - column means, centred) Q sign(Lambda) |Lambda|^(-1/2)
         squares -= self._column_means
         squares -= squares.mean(axis=1, keepdims=True)
         return squares @ self._map
@@ -137,6 +138,7 @@ def gdk_led(D: np.ndarray, R: int) -> PseudoEuclideanEmbedding:
             f"is too small: its largest distance is {D.max():g}, and float64 does not "
             "hold the squares; multiply D by a number",
         )
+    # B = -J D^2 J / 2 with J = I - 1 1' / n
     column_means = B.mean(axis=0)
     B -= column_means
     B -= column_means[:, None]

@@ -26,8 +26,8 @@ class SpectrumRepair:
 
     Negative eigenvalues are set to 0 ("clip"), turned positive ("flip"), or all eigenvalues are
     raised until none is negative ("shift"). Rows of new objects are transformed by the same linear
-    map as those of the training objects. A shift changes only the diagonal, so it does not change
-    them.
+    map as rows of the training objects. A shift changes only the diagonal, so rows of new objects
+    stay as they are.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class SpectrumRepair:
         return cls(kind, symmetric_half(gram), float(values[0]), negative)
 
     def apply(self, K: np.ndarray) -> np.ndarray:
-        """Transform rows of other objects, shape (m, n), like those of the training objects."""
+        """Transform rows of new objects, shape (m, n), like rows of the training objects."""
         K = np.asarray(arrays.matrix("K", K), dtype=np.float64)
         if K.shape[1] != len(self.gram):
             raise ArgumentError(

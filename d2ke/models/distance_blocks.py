@@ -151,10 +151,10 @@ class Block(UnfittedBlock):
             )
         row = BY_NAME.get(self.distance) if isinstance(self.distance, str) else None
         if row is not None and isinstance(omega, Objects) and row.shortest:
-            kept = omega.lengths >= row.shortest
-            if not kept.all():
-                omega = omega[kept]
-                sources = None if sources is None else sources[kept]
+            is_defined = omega.lengths >= row.shortest
+            if not is_defined.all():
+                omega = omega[is_defined]
+                sources = None if sources is None else sources[is_defined]
         block = FittedBlock(
             self.distance, omega, np.ones(len(omega)), tuple(views), dict(self.parameters),
             self.from_omega, name=self.name, family=self.family, column=self.column,
@@ -221,7 +221,7 @@ class FittedBlock(FittedFeatures):
 
     @property
     def kinds(self) -> int:
-        """Number of kinds of distances: that of windows, else 1."""
+        """Number of kinds of distances: of shapelets several, else 1."""
         return len(self.omega.kinds) if isinstance(self.omega, Shapelets) else 1
 
     def describe(self) -> str:
@@ -281,9 +281,9 @@ class FittedBlock(FittedFeatures):
         """
         if self.sources is None or self.own is None:
             return
-        places = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
-        columns = np.flatnonzero(rows[places] == self.sources)
-        features[places[columns], columns] = self.own[columns]
+        positions = np.minimum(np.searchsorted(rows, self.sources), len(rows) - 1)
+        columns = np.flatnonzero(rows[positions] == self.sources)
+        features[positions[columns], columns] = self.own[columns]
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None

@@ -206,7 +206,7 @@ def shapelets(
     Parameters
     ----------
     R : int
-        Number of random objects: of shapelets times that of kinds.
+        Number of random objects: shapelets times kinds.
     X : Objects
         The training series.
     normalize : bool
@@ -253,8 +253,8 @@ def shapelets(
     n_channels = np.minimum(n_channels.astype(np.int64), X.dim)
     is_seen = rng.random((n_groups, X.dim)).argsort(axis=1) < n_channels[:, None]
     sources = rng.integers(len(X), size=n_shapelets)
-    others = rng.integers(max(1, len(X) - 1), size=n_shapelets)
-    others = (others + (others >= sources)) % len(X)
+    other = rng.integers(max(1, len(X) - 1), size=n_shapelets)  # series than `sources`
+    other = (other + (other >= sources)) % len(X)
     group = np.repeat(np.arange(n_groups), np.diff(first))
     last = X.lengths[sources] - 1 - ((lengths - 1) * dilations)[group]  # start; may be negative
     starts = (rng.random(n_shapelets) * (np.maximum(last, 0) + 1)).astype(np.int64)
@@ -289,7 +289,7 @@ def shapelets(
     # one of rank 5 to 10 %, and the next larger one. Distances that may differ by rounding alone
     # are equal.
     n_positions = 256
-    profile = omega._beside(X).sample(others, rng.random((n_shapelets, n_positions), np.float32))
+    profile = omega._beside(X).sample(other, rng.random((n_shapelets, n_positions), np.float32))
     profile = np.sort(profile, axis=1)
     rank = (rng.uniform(0.05, 0.10, n_shapelets) * n_positions).astype(int)
     rows = np.arange(n_shapelets)

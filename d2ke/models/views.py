@@ -145,8 +145,8 @@ def standardize(X: Any, mean: Any = None, sd: Any = None, rounding: Any = None) 
         away[np.abs(away) <= rounding] = 0
         values = (away / sd).astype(np.float32)
     if not np.isfinite(values).all():
-        place = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-        item = int(np.searchsorted(X.offsets, place, side="right")) - 1
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        item = int(np.searchsorted(X.offsets, row, side="right")) - 1
         raise ArgumentError("X", "is beyond the range of float32 once it is standardised", item)
     return with_fields(X, values=values)
 
@@ -157,7 +157,7 @@ def _moments(objects: Objects) -> dict[str, Any]:
     with np.errstate(over="ignore", invalid="ignore"):
         mean, sd, largest = moments(objects.values)
     for channel in np.flatnonzero((largest > 0) & ~((sd > 1e-140) & (sd < 1e140))):
-        # Squares are beyond float64, those of values between -1 and 1 are not.
+        # Squares are beyond float64; squares of values between -1 and 1 are not.
         values = objects.values[:, channel, None].astype(np.float64) / largest[channel]
         (scaled_mean,), (scaled_sd,), _ = moments(values)
         mean[channel] = largest[channel] * scaled_mean

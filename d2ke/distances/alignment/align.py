@@ -73,11 +73,12 @@ def align(
     distance : str, optional
         - ``"dtw"``, the default for vectors, and the other elastic distances of series: the
           optimal path, and for ``"erp"``, ``"edr"``, ``"lcss"`` which vectors are left out;
-        - ``"window"``: the vectors of x at the place that is nearest to y;
+        - ``"window"``: the vectors of the window of x that is nearest to y;
         - ``"levenshtein"``, the default for strings, ``"osa"``, ``"damerau_levenshtein"``,
           ``"indel"``, ``"hamming"``, ``"weighted_levenshtein"``: the edit operations;
-        - ``"jaccard"``: where letters of both strings are first, and those of one only;
-        - ``"bag"``: how much the shares of each letter differ, those that both share first;
+        - ``"jaccard"``: the first position of each letter in x and in y; letters without a
+          position in x come last;
+        - ``"bag"``: how much the shares of each letter differ, common letters first;
         - ``"gapped"``: the words that both strings have, and where they are first;
         - ``"emd"``: the optimal flow of weights;
         - ``"hausdorff"``, ``"mhd"``, ``"chamfer"``, ``"directed_hausdorff"``,
@@ -103,22 +104,22 @@ def align(
 
     Notes
     -----
-    Where several alignments cost the same, one of them is returned, always the same one. The costs
-    along a path of ``"dtw"``, and those of ``"weighted_levenshtein"``, added one after the other
-    in their own precision, are its value to the last bit; sums of other costs may differ by
-    rounding. With ``mode="prefix"`` or ``"infix"`` the operations turn a part of x into y; of the
-    nearest parts the one that ends first. ``"ddtw"`` pairs the vectors in the middle of the slopes.
+    Where several alignments cost the same, always the same one is returned. The costs of ``"dtw"``
+    and ``"weighted_levenshtein"``, added one after the other in their own precision, are the value
+    to the last bit; sums of other costs may differ by rounding. With ``mode="prefix"`` or
+    ``"infix"`` the operations turn the nearest part of x into y, the one that ends first if there
+    are several. ``"ddtw"`` pairs the vectors in the middle of the slopes.
 
     Along ``"window"`` the costs are each pair's part of the mean squared difference: they add up to
     the square of the value, but for its rounding to float32. Where y with its dilation is longer
-    than x, it is stretched over x, and the pairs have the nearest places.
+    than x, it is stretched over x, and the pairs have the nearest positions.
 
     ``"emd"`` merges equal vectors; their flow is divided among them by their weights. Shares
     of less than 2**-63 of the total are left out.
 
-    Memory grows with the sum of the lengths, not with their product (but for ``"emd"``): states of
-    the table are kept at some rows, and the rows between two of them are computed again [1]_. The
-    table of ``"levenshtein"`` has one bit-vector for each letter [2]_.
+    Memory grows with the sum of the lengths, not with their product (except for ``"emd"``): we keep
+    states of the table at some rows, and compute the rows between two states again [1]_. The table
+    of ``"levenshtein"`` has one bit-vector for each letter [2]_.
 
     References
     ----------
@@ -152,7 +153,7 @@ def align(
         if row is None or row.name not in ALIGNERS:
             name = "a function" if row is None else repr(row.name)
             raise ValueError(
-                f"distance {name} has no alignment; those that have one: {', '.join(ALIGNERS)}"
+                f"distance {name} has no alignment; these have one: {', '.join(ALIGNERS)}"
             )
         kind = row.kind
     try:

@@ -120,7 +120,7 @@ def align_weighted(
     pairs, operations = operations_of(codes, start)
     classes = [np.append(costs.classes(o)[o.values], 0) for o in (problem.x, problem.y)]
     prices = _prices(costs, codes, *(of[at] for of, at in zip(classes, pairs.T, strict=True)))
-    # Added in order, as the table does: the bits are those of the distance.
+    # Added in order, as in the table, so that the sum has the bits of the distance.
     value = float(np.cumsum(prices)[-1]) if len(prices) else 0.0
     return {"value": value, "pairs": pairs, "costs": prices, "operations": operations}
 

@@ -116,8 +116,8 @@ class Alignment:
         The distance, exactly as in `distance_matrix`.
     pairs : ndarray of int64, shape (k, 2)
         Matched positions in x and in y. Series: the cells of the path, in order; of ``"window"``
-        the vectors of x at the nearest place. Operations: the letters (or vectors) of each, or
-        -1; transposed letters with those that they become. ``"jaccard"`` and ``"bag"``: the
+        the vectors of the nearest window of x. Operations: the letters (or vectors) of each, or
+        -1; transposed letters with the letters that they become. ``"jaccard"`` and ``"bag"``: the
         first positions of each letter. ``"gapped"``: the first letters of the first windows that
         have a word. ``"emd"``: the vectors between which weight moves. Sets: each
         vector of x and the nearest one of y, then, if the distance is not directed, the nearest

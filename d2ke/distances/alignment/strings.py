@@ -76,8 +76,9 @@ def align_levenshtein(problem: PairwiseProblem, mode: int = strings.GLOBAL) -> d
     usual = TABLE_BYTES + 8 * m
     x, _, y, _, n_letters = common_letters(problem.x, problem.y)
     x, y = x[:n], y[:m]
+    # d(part, y) >= |part| - m, and d(empty, y) = m: the nearest part has at most 2 m letters.
     if mode == strings.PREFIX:
-        x = x[: 2 * m]  # a longer one is farther than the empty one
+        x = x[: 2 * m]
     free = mode == strings.INFIX
     begin, end, codes = 0, len(x), np.empty(0, np.int8)
     if mode != strings.GLOBAL:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """p(omega): random objects from a distribution that is known, such as uniform or normal.
 
-Every sampler draws nested objects: the first R' of R objects are those that a
-draw of R' with the same seed gives, so that features for any R' <= R are the
-first columns of one distance matrix.
+Samplers draw nested objects: the first R' of R objects are the same as in a draw of R' objects with
+the same seed, so that features for any R' <= R are the first columns of one distance matrix.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ def random_series(
     R : int
         Number of series, at least 1.
     n_channels : int, optional
-        Channels of each series, at least 1; by default those of X.
+        Channels of each series, at least 1; by default as in X.
     length : int or (int, int)
         Range of the lengths, both ends included; an integer fixes the length.
     sigma : float, optional
-        Standard deviation of the elements; by default that of all values of X. (The authors'
+        Standard deviation of the elements; by default of all values of X. (The authors'
         MATLAB scripts divide by what they call sigma: theirs is 1 / this.)
     seed : int, SeedSequence, Generator or RandStream
         Where the randomness comes from; a `RandStream` of `matlab_compat` is drawn from object

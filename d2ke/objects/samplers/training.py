@@ -150,12 +150,12 @@ def segments(
     for _, sizes, rng in draws:
         begins, uniform = np.empty(len(sizes), dtype=np.int64), rng.random(len(sizes))
         for n in np.unique(sizes).tolist():
-            # Object i has lengths[i] - n + 1 places for a segment of n elements, or none.
+            # In object i, max(0, lengths[i] - n + 1) segments of n elements begin.
             ends = np.cumsum(np.maximum(objects.lengths - n + 1, 0))
             same = sizes == n
-            place = (uniform[same] * ends[-1]).astype(np.int64)
-            item = np.searchsorted(ends, place, side="right")
-            begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - place)
+            number = (uniform[same] * ends[-1]).astype(np.int64)
+            item = np.searchsorted(ends, number, side="right")
+            begins[same] = objects.offsets[item + 1] - n + 1 - (ends[item] - number)
         parts.append((begins, sizes))
     result = select_pieces(objects, *map(np.concatenate, zip(*parts, strict=True)))
     if scale == 1:
@@ -326,7 +326,7 @@ def _draw_range(R: int, span: tuple[int, int], seed: Any) -> Iterator[Draw]:
 
 
 def _join(X: Objects, parts: list[tuple[np.ndarray, np.ndarray]]) -> Objects:
-    """Return objects like those of X, without weights, from values and lengths."""
+    """Return objects of the kind of X, without weights, from values and lengths."""
     values, lengths = map(np.concatenate, zip(*parts, strict=True))
     fields = X.alphabet, X.letters
     offsets = offsets_of(lengths)

@@ -298,7 +298,7 @@ def test_defaults_and_aliases():
     assert d2ke.align([1], [2], "wmd").distance == "emd"
     without = {"kernel", "jaro", "jaro_winkler", "token_sort", "token_set"}
     assert set(module.ALIGNERS) == {row.name for row in DISTANCES} - without
-    with pytest.raises(ValueError, match="'kernel' has no alignment; those that have one: dtw, ms"):
+    with pytest.raises(ValueError, match="'kernel' has no alignment; these have one: dtw, ms"):
         d2ke.align([1.0], [2.0], "kernel", sigma=1.0)
 
 
