@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from hypothesis import HealthCheck, settings
 
 import matlab_compat
 from d2ke._ext import isa as instruction_sets
+from d2ke.objects.kinds import KINDS
 
 ONLY = os.environ.get("D2KE_ISA")  # one instruction set; else all that the processor has
 
@@ -49,6 +51,14 @@ def is_quick(config) -> bool:
     """Tell whether a part of the work is enough, as where slow tests are left out."""
     profile = config.getoption("--hypothesis-profile")
     return profile in FEWER or (not profile and config.option.markexpr == "not slow")
+
+
+@pytest.fixture(autouse=True)
+def kinds() -> Iterator[None]:
+    """Forget after a test the kinds of objects that it added."""
+    yield
+    for name in set(KINDS) - {"series", "sets", "strings"}:
+        del KINDS[name]
 
 
 @pytest.fixture(scope="session")

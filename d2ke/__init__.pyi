@@ -31,6 +31,7 @@ from .discriminative.similarity_machine import (
 )
 from .distances.alignment.align import align as align
 from .distances.matrix import distance_matrix as distance_matrix
+from .distances.registry import add_kind as add_kind
 from .distances.registry import distance_names as distance_names
 from .embedding.features import d2ke_embed as d2ke_embed
 from .embedding.features import d2ke_features as d2ke_features
@@ -78,8 +79,8 @@ from .models.persistence import load_model as load_model
 from .models.persistence import save_model as save_model
 from .models.predict import d2ke_predict as d2ke_predict
 from .models.predict import d2ke_transform as d2ke_transform
+from .models.predict import d2ke_update as d2ke_update
 from .models.train import d2ke_train as d2ke_train
-from .models.update import d2ke_update as d2ke_update
 from .neighbors.outliers import outlier_scores as outlier_scores
 from .neighbors.search import nearest as nearest
 from .neighbors.search import within as within

@@ -22,9 +22,6 @@ _LIBRARIES = {
     "polars": ("DataFrame", "polars"),
     "pyarrow": ("table", '"d2ke[arrow]"'),
 }
-# Columns of positions among the objects, whose names are `ids`, or among others: `other_ids`.
-_OWN = ("item", "example", "medoid", "end")
-_OTHER = ("neighbor", "match", "training_object")
 
 
 def frame(
@@ -97,12 +94,15 @@ def columns_of(result: Any, ids: Any = None, other_ids: Any = None, model: Any =
     n, columns = _read(result, model)
     ids = getattr(result, "ids", None) if ids is None else ids
     named: Columns = {}
+    # Columns of positions among the objects, which `ids` name, or among others: `other_ids`.
+    own = ("item", "example", "medoid", "end")
+    other = ("neighbor", "match", "training_object")
     for column, values in columns.items():
         named[column] = values
-        if column in _OWN or column in _OTHER:
-            name, held = ("ids", ids) if column in _OWN else ("other_ids", other_ids)
+        if column in own or column in other:
+            name, held = ("ids", ids) if column in own else ("other_ids", other_ids)
             if held is not None:
-                known = n if column in _OWN else None
+                known = n if column in own else None
                 named["id" if column == "item" else f"{column}_id"] = _names(
                     read_ids(held, None, name), values, known, name
                 )

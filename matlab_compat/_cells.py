@@ -13,8 +13,6 @@ from d2ke import Objects, pack
 from d2ke._base.checks import integer, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
-_SHORT = 20  # entries of an array that a struct's text shows
-
 
 class Struct(dict[str, Any]):
     """A MATLAB struct: a dict whose fields are attributes also.
@@ -44,7 +42,7 @@ class Struct(dict[str, Any]):
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, np.ndarray) and value.size > _SHORT:
+    if isinstance(value, np.ndarray) and value.size > 20:
         return f"<{' x '.join(map(str, value.shape))} {value.dtype}>"
     return repr(value)
 

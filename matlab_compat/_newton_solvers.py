@@ -14,7 +14,6 @@ from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError
 from matlab_compat._trust_region import trust_region_classifier
 
-_TOLERANCE = 0.0001
 Predictor = Callable[[np.ndarray], np.ndarray]
 Trainer = Callable[[np.ndarray, np.ndarray, float], Predictor]
 
@@ -26,9 +25,10 @@ def trainer(solver: str) -> Trainer:
     def train(y: np.ndarray, F: np.ndarray, C: float) -> Predictor:
         if np.ptp(y) == 0:  # a fold may leave one class only
             return lambda Z: np.full(len(Z), y[0])
+        tolerance = 0.0001
         if solver == "trust-region":
-            return trust_region_classifier(y, F, C, _TOLERANCE)
-        model = d2ke.train(y, F, f"-s 2 -e {_TOLERANCE} -q -c {C:.17g}", n_threads=1)
+            return trust_region_classifier(y, F, C, tolerance)
+        model = d2ke.train(y, F, f"-s 2 -e {tolerance} -q -c {C:.17g}", n_threads=1)
         return lambda Z: d2ke.predict(None, Z, model)[0]
 
     return train

@@ -19,7 +19,6 @@ from d2ke.learners.solvers import liblinear, libsvm, option_strings
 from d2ke.learners.solvers import nodes as solver_nodes
 from d2ke.learners.solvers.option_strings import Option
 
-_LEAST_PROBABILITY = 1e-7  # of one class against another, as in LIBSVM
 _FOLDS = {"-v": Option(option_strings.integer(low=2), "cross-validate with that number of folds")}
 LINEAR_OPTIONS = {
     **liblinear.OPTIONS,
@@ -150,7 +149,8 @@ def class_probabilities(decision: np.ndarray, A: np.ndarray, B: np.ndarray, k: i
     """
     with np.errstate(over="ignore"):
         first = 1 / (1 + np.exp(decision * A + B))
-    first = np.clip(first, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+    least = 1e-7  # as in LIBSVM
+    first = np.clip(first, least, 1 - least)
     if k == 2:
         return np.hstack([first, 1 - first])
     result = np.empty((len(decision), k))

@@ -18,8 +18,6 @@ from matlab_compat._cells import column, numbers, scalar, whole
 from matlab_compat._outputs import Outputs
 from matlab_compat.pairs import between, by_rows, check_condensed, is_matrix, objects, pdist
 
-_METHODS = ("average", "centroid", "complete", "median", "single", "ward", "weighted")
-
 
 @hinted
 def linkage(
@@ -53,7 +51,8 @@ def linkage(
     array([[1., 2., 1.],
            [3., 4., 4.]])
     """
-    choice("method", method, _METHODS)
+    methods = ("average", "centroid", "complete", "median", "single", "ward", "weighted")
+    choice("method", method, methods)
     X = X[None] if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype != object else X
     D: np.ndarray | None = None
     if not by_rows(X, metric) and method == "single":

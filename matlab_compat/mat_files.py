@@ -12,8 +12,6 @@ from d2ke._base.keywords import hinted
 from d2ke.io import load_mat, save_mat
 from matlab_compat._cells import Struct
 
-_VERSIONS = {"-v6": ("5", False), "-v7": ("5", True), "-v7.3": ("7.3", True)}
-
 
 @hinted
 def load(filename: str, *names: str) -> Struct:
@@ -75,8 +73,9 @@ def save(filename: str, variables: Mapping[str, Any], version: str = "-v7") -> N
     >>> load(file, "X")
     Struct(X=array([[1.]]))
     """
-    choice("version", version, _VERSIONS)
-    number, compress = _VERSIONS[version]
+    versions = {"-v6": ("5", False), "-v7": ("5", True), "-v7.3": ("7.3", True)}
+    choice("version", version, versions)
+    number, compress = versions[version]
     save_mat(_mat(filename), variables, version=number, compress=compress)
 
 

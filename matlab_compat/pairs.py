@@ -32,8 +32,6 @@ _OF_ROWS = {
     "hamming": "hamming",
     "jaccard": "jaccard",
 }
-# Their parameters in knnsearch and others, which pdist takes by place.
-_WORDS = {"P": "minkowski", "Cov": "mahalanobis", "Scale": "seuclidean"}
 
 
 def objects(name: str, X: Any, distance: Any) -> Any:
@@ -96,8 +94,10 @@ def between(
             )
         others = None if Y is X else objects("Y", Y, distance)
         return d2ke.distance_matrix(objects("X", X, distance), others, distance, **(params or {}))
+    # Their parameters in knnsearch and others, which pdist takes by place.
+    words = {"P": "minkowski", "Cov": "mahalanobis", "Scale": "seuclidean"}
     for word, value in (params or {}).items():
-        if _WORDS.get(word) != str(distance).lower():
+        if words.get(word) != str(distance).lower():
             raise ArgumentTypeError(word, f"is not a parameter of {distance or 'euclidean'!r}")
         parameter = value
     X, Y = numbers("X", X), numbers("Y", Y)

@@ -21,12 +21,8 @@ from d2ke._base.errors import ArgumentError
 from d2ke.objects.samplers.random_objects import as_stream
 from matlab_compat._cells import whole
 
-_DEFAULT_SEED = 5489  # what seed 0 stands for
 _LEVELS = 256
-_TAIL = 3.65415288536101  # beyond it the top level ends
 _CHUNK = 1 << 14  # draws at a time: their arrays stay in the cache
-_LARGEST = 2**53
-_WORDS = 624  # of the twister's state
 
 
 class RandStream:
@@ -68,7 +64,7 @@ class RandStream:
         self.Seed = whole("seed", seed, 0, 2**32 - 1)
         self._twister = np.random.MT19937()
         # A plain integer goes to the twister's own initialisation; numpy's public way hashes it.
-        self._twister._legacy_seeding(self.Seed or _DEFAULT_SEED)
+        self._twister._legacy_seeding(self.Seed or 5489)  # what seed 0 stands for
 
     def __repr__(self) -> str:
         return f"RandStream({self.Seed})"
@@ -82,17 +78,19 @@ class RandStream:
     @State.setter
     def State(self, state: Any) -> None:
         words = np.asarray(state)
-        if words.size != _WORDS + 1 or words.dtype.kind not in "iuf":
+        n_words = 624  # of the twister's state
+        if words.size != n_words + 1 or words.dtype.kind not in "iuf":
             raise ArgumentError(
-                "State", f"must hold {_WORDS + 1} numbers, got {words.dtype} of shape {words.shape}"
+                "State",
+                f"must hold {n_words + 1} numbers, got {words.dtype} of shape {words.shape}",
             )
         words = words.reshape(-1)
         low, high = words.min(), words.max()
-        if not (low >= 0 and high < 2**32 and words[-1] <= _WORDS and np.all(words % 1 == 0)):
+        if not (low >= 0 and high < 2**32 and words[-1] <= n_words and np.all(words % 1 == 0)):
             raise ArgumentError(
                 "State",
                 "must hold integers from 0 to 2^32 - 1, the last of them at most "
-                f"{_WORDS}; got {low} to {high}, the last {words[-1]}",
+                f"{n_words}; got {low} to {high}, the last {words[-1]}",
             )
         key: Any = {"key": words[:-1].astype(np.uint32), "pos": int(words[-1])}
         self._twister.state = {"bit_generator": "MT19937", "state": key}
@@ -179,9 +177,10 @@ class RandStream:
         pair = np.asarray(limits).reshape(-1)
         if len(pair) > 2 or len(pair) == 0:
             raise ArgumentError("limits", f"must be imax or [imin, imax], got {limits!r}")
-        low = whole("imin", pair[0], -_LARGEST, _LARGEST) if len(pair) == 2 else 1
-        high = whole("imax", pair[-1], -_LARGEST, _LARGEST)
-        if high < low or high - low >= _LARGEST:
+        largest = 2**53
+        low = whole("imin", pair[0], -largest, largest) if len(pair) == 2 else 1
+        high = whole("imax", pair[-1], -largest, largest)
+        if high < low or high - low >= largest:
             raise ArgumentError(
                 "limits", f"must be in order, less than 2^53 apart; got {low} and {high}"
             )
@@ -277,6 +276,7 @@ class RandStream:
         inside = below + u * (above - below) < np.exp(-value * value / 2)
         simple = (level[doubtful] < _LEVELS - 1) & (doubtful + 1 < n) & (u > 0)
         free = 0  # the first pair that no earlier number has used
+        edge = 3.65415288536101  # beyond it the top level ends
         for i, accepted, plain in zip(
             doubtful.tolist(), inside.tolist(), simple.tolist(), strict=True
         ):
@@ -294,10 +294,10 @@ class RandStream:
                 x, y, free = 1.0, 0.0, i + 1
                 while 2 * y <= x * x:
                     u_i, free = uniform(free)
-                    x = -math.log(u_i) / _TAIL
+                    x = -math.log(u_i) / edge
                     u_i, free = uniform(free)
                     y = -math.log(u_i)
-                z[i] = math.copysign(_TAIL + x, z[i])
+                z[i] = math.copysign(edge + x, z[i])
         return z[is_number]
 
 

@@ -15,9 +15,6 @@ from matlab_compat._newton_solvers import quiet, trainer, uniform_labels
 from matlab_compat.rws_features import Multivariate, RandomSeries, Univariate, features_of
 from matlab_compat.rws_search import entries, save
 
-R_LIST = (4, 8, 16, 32, 64)
-R_LIST_MULVAR = (4, 8, 16, 32, 64, 128, 256, 512)
-
 
 @hinted
 def rws_VaryingR_CV(
@@ -28,7 +25,7 @@ def rws_VaryingR_CV(
     lambda_inverse: float,
     *,
     DMin: int = 1,
-    R_list: Sequence[int] = R_LIST,
+    R_list: Sequence[int] = (4, 8, 16, 32, 64),
     solver: str = "trust-region",
     save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -90,7 +87,7 @@ def rws_VaryingR_CV_mulvar(
     lambda_inverse: float,
     *,
     DMin: int = 1,
-    R_list: Sequence[int] = R_LIST_MULVAR,
+    R_list: Sequence[int] = (4, 8, 16, 32, 64, 128, 256, 512),
     solver: str = "trust-region",
     save_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,

@@ -27,7 +27,6 @@ SIGMA_LIST = (
     1.58, 2.23, 3.16, 4.46, 6.30, 8.91, 10, 31.62, 1e2, 3e2, 1e3,
 )  # fmt: skip
 LAMBDA_INVERSE = tuple(10.0**k for k in range(-5, 6))
-_GAIN = 0.1  # percent by which a setting must beat the best one
 
 
 @hinted
@@ -232,6 +231,7 @@ def _grid_search(
     info = Struct(aveAccu_best=0.0)
     history = Struct(valAccuHist=[], DMaxHist=[], sigmaHist=[], lambda_invHist=[])
     settings = [(DMax, sigma) for DMax in grid.DMax_list for sigma in grid.sigma_list]
+    gain = 0.1  # percent by which a setting must beat the best one
     with quiet(), worker_pool(source.n_threads) as pool:
         for DMax, sigma in stages(settings, "settings", progress):
             started = time.perf_counter()
@@ -240,13 +240,13 @@ def _grid_search(
             base = RandomSeries(sigma, grid.DMin, DMax).draw(grid.R, objects.dim)
             F = source.features(objects[order], base)[0]
             for_features = time.perf_counter() - started
-            best = info.aveAccu_best + _GAIN
+            best = info.aveAccu_best + gain
             runs = [
                 pool.submit(_accuracies, train, y, F, C, grid.CV, best) for C in grid.lambda_inverse
             ]
             for C, run in zip(grid.lambda_inverse, runs, strict=True):
                 results = result_of(run)
-                if results is None or results[:, 0].mean() <= info.aveAccu_best + _GAIN:
+                if results is None or results[:, 0].mean() <= info.aveAccu_best + gain:
                     continue
                 percents, for_liblinear = results[:, 0], float(results[-1, 1])
                 winner = (percents, [float(DMax)], [float(sigma)], [float(C)])
@@ -265,7 +265,7 @@ def _grid_search(
                     DMax=float(DMax),
                     lambda_inverse=float(C),
                 )
-            if info.aveAccu_best + _GAIN >= 100:
+            if info.aveAccu_best + gain >= 100:
                 # No later setting can win. The stream ends where the last one would leave it.
                 last = RandomSeries(grid.sigma_list[-1], grid.DMin, grid.DMax_list[-1])
                 last.draw(grid.R, objects.dim)

@@ -16,9 +16,6 @@ from d2ke.objects.compatibility import matched
 from matlab_compat._cells import scalar, series_cell, whole
 from matlab_compat._outputs import Outputs
 
-# MATLAB's metrics of samples.
-_GROUNDS = {"euclidean": "euclidean", "absolute": "manhattan", "squared": "sqeuclidean"}
-
 
 @hinted
 def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean") -> float:
@@ -50,14 +47,16 @@ def dtw(x: Any, y: Any, maxsamp: float | None = None, metric: str = "euclidean")
     >>> dtw([[0, 1, 2], [0, 0, 0]], [[0, 2], [0, 0]], metric="squared")
     1.0
     """
-    choice("metric", metric, _GROUNDS)
+    # MATLAB's metrics of samples.
+    grounds = {"euclidean": "euclidean", "absolute": "manhattan", "squared": "sqeuclidean"}
+    choice("metric", metric, grounds)
     x, y = (np.asarray(series) for series in (x, y))
     x, y = (s.reshape(1, -1) if s.size == max(s.shape, default=0) else s for s in (x, y))
     new, base = series_cell("x", [x]), series_cell("y", [y])
     base = matched(new, base, "x", "y")
     if maxsamp is not None:
         maxsamp = max(whole("maxsamp", maxsamp, 0), abs(x.shape[1] - y.shape[1]))
-    D = distance_matrix(new, base, "dtw", window=maxsamp, ground=_GROUNDS[metric])
+    D = distance_matrix(new, base, "dtw", window=maxsamp, ground=grounds[metric])
     return float(D[0, 0])
 
 

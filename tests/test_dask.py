@@ -28,7 +28,7 @@ import d2ke.dask as lazy  # noqa: E402
 from d2ke.dask import workers  # noqa: E402
 from d2ke.models import blocks, data, recipes  # noqa: E402
 from d2ke.models.feature_map import FeatureMap  # noqa: E402
-from d2ke.models.kmer_scores import KmerScores  # noqa: E402
+from d2ke.models.kmers import KmerScores  # noqa: E402
 from d2ke.models.tasks import LabelSets  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -394,7 +394,7 @@ def same_models(ours, wanted, X=STRINGS, rtol=1e-5):
         assert one.omega == other.omega
         if hasattr(one, "gamma"):
             same(one.gamma, other.gamma)
-        assert one.share == pytest.approx(other.share, rel=1e-9)
+        assert one.kernel_weight == pytest.approx(other.kernel_weight, rel=1e-9)
         assert (one.sources is None) == (other.sources is None)
         if one.sources is not None:
             same(one.sources, other.sources)
@@ -514,7 +514,7 @@ def test_a_model_of_records(name, small_sample):
         key: kind.kind for key, kind in wanted.inputs.items()
     }
     assert [block.family for block in ours.blocks] == [block.family for block in wanted.blocks]
-    shares = [[block.share for block in model.blocks] for model in (ours, wanted)]
+    shares = [[block.kernel_weight for block in model.blocks] for model in (ours, wanted)]
     np.testing.assert_allclose(*shares, rtol=1e-6)
     assert pytest.approx(wanted.C, rel=1e-6) == ours.C
     same(d2ke_features(ours), d2ke_features(wanted))

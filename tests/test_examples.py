@@ -121,3 +121,11 @@ def test_new_block(monkeypatch, capsys):
     assert re.search(r"^  length +1 x length$", printed, re.M)
     assert float(re.search(r"R\^2 on new strings: ([\d.]+)", printed)[1]) > 0.95
     assert len((EXAMPLES / "new_block.py").read_text("utf-8").splitlines()) <= 40
+
+
+def test_new_kind(monkeypatch, capsys):
+    printed = run(monkeypatch, capsys, "new_kind.py")
+    assert re.search(r"^  trees over \d+ words$", printed, re.M)
+    assert float(re.search(r"([\d.]+) % of \d+ other functions", printed)[1]) > 75
+    assert "pieces that add most" in printed
+    assert len((EXAMPLES / "new_kind.py").read_text("utf-8").splitlines()) <= 60

@@ -13,8 +13,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 _BLOCK = 1 << 20  # values per block of rows: temporary arrays stay small
 
-_EXACT = 2**53
-
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
     """Yield slices of rows of about 2**20 values each."""
@@ -147,7 +145,7 @@ def check_numbers(name: str, values: Any) -> None:
             name, f"must hold real numbers (float64 or float32), got dtype {dtype}"
         )
     wide = dtype.kind in "iu" and dtype.itemsize == 8 and 0 not in values.shape
-    if wide and (values.max() > _EXACT or values.min() < -_EXACT):
+    if wide and (values.max() > 2**53 or values.min() < -(2**53)):
         raise ArgumentError(name, "holds integers beyond 2**53, which float64 cannot represent")
 
 

@@ -8,8 +8,6 @@ import signal
 import sys
 from types import FrameType
 
-_RUNNER = "run_command"  # of d2ke.cli.main, which reports a KeyboardInterrupt
-
 
 def is_command() -> bool:
     """Return whether this process is ``d2ke`` or ``python -m d2ke``, while it imports d2ke."""
@@ -26,11 +24,12 @@ def answer_interrupt(number: int, frame: FrameType | None) -> None:
     compiled modules swallow it while they start.
     """
     frame = sys._getframe()
-    while frame is not None and frame.f_code.co_name != _RUNNER:
+    runner = "run_command"  # of d2ke.cli.main, which reports a KeyboardInterrupt
+    while frame is not None and frame.f_code.co_name != runner:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             break
         frame = frame.f_back
-    if frame is not None and frame.f_code.co_name == _RUNNER:
+    if frame is not None and frame.f_code.co_name == runner:
         raise KeyboardInterrupt
     os.write(2, b"d2ke: interrupted\n")
     os._exit(130)

@@ -11,8 +11,6 @@ from d2ke._base.threads import forked, team_size
 from d2ke._ext import isa, omp
 from d2ke._version import __version__
 
-_DEPENDENCIES = ("numpy", "scipy", "h5py", "liblinear-official", "libsvm-official")
-
 
 def configuration() -> dict[str, str]:
     """Return the version, OpenMP, instruction set, threads and the dependencies' versions."""
@@ -24,7 +22,7 @@ def configuration() -> dict[str, str]:
         "threads": f"{team_size(None)}" + (" (a forked process)" if forked() else ""),
         "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
     }
-    for name in _DEPENDENCIES:
+    for name in ("numpy", "scipy", "h5py", "liblinear-official", "libsvm-official"):
         try:
             rows[name] = version(name)
         except PackageNotFoundError:

@@ -18,12 +18,12 @@ class Damaged(Exception):  # noqa: N818 (never leaves d2ke.io)
 def damage() -> Iterator[None]:
     """Raise Damaged for any error of reading: h5py raises nearly every type, numpy and zlib many.
 
-    Only a machine that is too small, and a file that cannot be opened, keep their errors:
-    MemoryError and the subclasses of OSError.
+    Only a machine that is too small, a kind of objects that was not added, and a file that cannot
+    be opened keep their errors: MemoryError, ImportError and the subclasses of OSError.
     """
     try:
         yield
-    except (Damaged, MemoryError):
+    except (Damaged, MemoryError, ImportError):
         raise
     except Exception as error:
         if isinstance(error, OSError) and type(error) is not OSError:

@@ -10,7 +10,6 @@ from types import FrameType
 from typing import SupportsInt
 
 READER_LEFT = (errno.EPIPE, errno.EINVAL)  # the latter on Windows
-_OWN = ("d2ke", "matlab_compat")
 
 
 class _AboutArgument(Exception):  # noqa: N818 (a part of the two below)
@@ -92,6 +91,7 @@ def warn(message: str) -> None:
     """Warn of a result that may not be what the user meant, at the line that called the package."""
     frame: FrameType | None = sys._getframe(1)
     depth = 2
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OWN:
+    own = ("d2ke", "matlab_compat")
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in own:
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=depth)

@@ -21,8 +21,6 @@ import numpy as np
 _READ = os.O_RDONLY
 for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # those that the system has
     _READ |= getattr(os, _name, 0)
-# Errors of file systems that cannot reserve space.
-_NO_RESERVE = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _SEEKING = Lock()
 
@@ -145,7 +143,9 @@ def reserve(fd: int, n_bytes: int, path: Path) -> None:
     except OSError as error:
         if error.errno in FULL:
             raise OSError(error.errno, f"{path} takes {n_bytes} bytes: {error.strerror}") from error
-        if error.errno not in _NO_RESERVE:
+        # Some file systems cannot reserve space.
+        no_reserve = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS, errno.ENODEV)
+        if error.errno not in no_reserve:
             raise
 
 

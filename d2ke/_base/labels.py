@@ -14,8 +14,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import listed
 
 _LABELS = (bool, int, float, str, bytes, np.generic)
-_NUMBERS = bool, int, float, np.generic
-_FEW = 8  # labels, in which no class repeats often enough to tell labels from objects
 LABEL_KINDS = {"b": "booleans", "i": "integers", "u": "integers", "f": "floats", "U": "strings",
           "S": "bytes"}  # fmt: skip
 
@@ -195,8 +193,9 @@ def label_matrix(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
         )
     if values.dtype.kind == "O":  # of frames with columns of several types, or missing entries
         rows = values.tolist()
+        numbers = bool, int, float, np.generic
         valid = np.array(
-            [[isinstance(value, _NUMBERS) and value in (0, 1) for value in row] for row in rows]
+            [[isinstance(value, numbers) and value in (0, 1) for value in row] for row in rows]
         )
     else:
         valid = (values == 0) | (values == 1)
@@ -217,7 +216,8 @@ def refuse_swapped(y: Any, X: Any) -> None:
     """Refuse objects as y where X looks like labels: few values, each of one number or word."""
     if hasattr(y, "columns"):  # a data frame of several labels, which iterates over names
         return
-    if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= _FEW):
+    # Among fewer labels no class repeats often enough to tell labels from objects.
+    if not (hasattr(y, "__len__") and hasattr(X, "__len__") and len(y) == len(X) >= 8):
         return
     n, first = len(y), next(iter(y))
     words = None

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
-_UNITS = 4  # deviation of a constant column, at most, in eps of its largest value
 _VARIES = 1e-6  # deviation of a feature of distances that varies, at least, over its largest value
-_FLOOR = 0.1  # of the median deviation of the features that vary
-# Eigenvalues below this share of the largest are rounding.
-_RANK = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}
 PLAIN = -1  # the group of features that are not of distances
 
 
 def rank_rounding(dtype: Any) -> float:
     """Return the share of the largest eigenvalue of products below which others are rounding."""
-    return _RANK[np.dtype(dtype)]
+    return {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}[np.dtype(dtype)]
 
 
 def constant(deviation: Any, largest: Any, dtype: Any) -> Any:
@@ -30,7 +26,7 @@ def constant(deviation: Any, largest: Any, dtype: Any) -> Any:
     >>> constant(np.array([1e-9, 1e-6]), 1.0, np.float32).tolist()
     [True, False]
     """
-    return deviation <= _UNITS * np.finfo(dtype).eps * largest
+    return deviation <= 4 * np.finfo(dtype).eps * largest
 
 
 def plain_deviations(deviation: np.ndarray, largest: np.ndarray, dtype: Any) -> np.ndarray:
@@ -70,7 +66,7 @@ def least_deviations(deviation: np.ndarray, largest: np.ndarray, groups: np.ndar
     for group in np.unique(groups[groups != PLAIN]):
         in_group = groups == group
         varied = deviation[in_group & varies]
-        floors[in_group] = _FLOOR * np.median(varied) if len(varied) else 1.0
+        floors[in_group] = 0.1 * np.median(varied) if len(varied) else 1.0
     return floors
 
 

@@ -19,8 +19,6 @@ from d2ke._base.damage import Damaged
 
 SIZE = 512
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_HALF = SIZE // 2
-_LINE = re.compile(rb"(d2ke [a-z]+; rows (\d+); pieces (\d+); CRC-32 )[0-9a-f]{8}\n\0*")
 _STEP = 1 << 20
 
 
@@ -32,19 +30,20 @@ class Seal(NamedTuple):
     content: int
 
     def block(self, kind: str, rows: int) -> bytes:
-        """Return the user block of a file with the same content and so many rows."""
+        """Return the user block of a file with the same content and this number of rows."""
         return _block(f"d2ke {kind}; rows {rows}; pieces {len(self.pieces)}; CRC-32 ", self.content)
 
 
 def _block(line: str, content: int) -> bytes:
+    """Return the line with its CRC-32, twice."""
     crc = zlib.crc32(line.encode(), content)
-    return f"{line}{crc:08x}\n".encode().ljust(_HALF, b"\0") * 2
+    return f"{line}{crc:08x}\n".encode().ljust(SIZE // 2, b"\0") * 2
 
 
 def is_sealed(front: bytes, kind: str) -> bool:
     """Return whether a file begins as one of this kind, even if one of the two lines is damaged."""
     mark = f"d2ke {kind};".encode()
-    return front.startswith(mark) or front.startswith(mark, _HALF)
+    return front.startswith(mark) or front.startswith(mark, SIZE // 2)
 
 
 def make_seal(stream: BinaryIO, pieces: np.ndarray) -> Seal:
@@ -68,7 +67,8 @@ def check_seal(stream: BinaryIO, kind: str) -> Seal:
     size = stream.seek(0, 2)
     stream.seek(0)
     front = stream.read(SIZE)
-    match = _LINE.fullmatch(front[:_HALF])
+    line = rb"(d2ke [a-z]+; rows (\d+); pieces (\d+); CRC-32 )[0-9a-f]{8}\n\0*"
+    match = re.fullmatch(line, front[: SIZE // 2])
     if match is None or not is_sealed(front, kind):
         raise Damaged("its first 512 bytes are not what was written")
     rows, count = int(match[2]), int(match[3])

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-_SHOWN = 18  # letters of a string
-_LISTED = 10  # names
-
 
 def show(values: Mapping[str, Any]) -> str:
     """Return parameters on one line."""
@@ -27,8 +24,9 @@ def shown(value: Any) -> str:
 def listed(items: Iterable[Any], show: Callable[[Any], str] = repr) -> str:
     """Return the first of some names, and how many more there are."""
     names = list(items)
-    more = f", ... and {len(names) - _LISTED} more" * (len(names) > _LISTED)
-    return ", ".join(map(show, names[:_LISTED])) + more
+    most = 10
+    more = f", ... and {len(names) - most} more" * (len(names) > most)
+    return ", ".join(map(show, names[:most])) + more
 
 
 def is_value(label: Any) -> bool:
@@ -59,6 +57,7 @@ def object_text(item: Any) -> str:
         return "missing" if item is None else f"{item:.4g}"
     if isinstance(item, (str, bytes)):
         text = item if isinstance(item, str) else repr(item)
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)})"
+        shown = 18
+        return text if len(text) <= shown else f"{text[:shown]}... ({len(text)})"
     array = np.asarray(item)
     return f"{array.shape[0]} x {array.shape[1]}" if array.ndim == 2 else f"{array.size} letters"

@@ -17,7 +17,6 @@ from d2ke._base.signals import TICK
 from d2ke._ext import omp
 
 T = TypeVar("T")
-_MAX_THREADS = 4096  # more than any machine has, and a C int holds it
 _forked = False
 
 
@@ -38,7 +37,8 @@ def thread_count(n_threads: int | None) -> int:
     """
     if n_threads is None:
         return available_threads()
-    return min(integer("n_threads", n_threads, 1), _MAX_THREADS)
+    # More than any machine has, and a C int holds it.
+    return min(integer("n_threads", n_threads, 1), 4096)
 
 
 def forked() -> bool:

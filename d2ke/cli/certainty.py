@@ -12,8 +12,6 @@ import numpy as np
 from d2ke.explain.conformal import sets_of
 from d2ke.models.model import D2KEModel
 
-_STRANGE = 0.01
-
 
 def certainty(
     model: D2KEModel,
@@ -51,7 +49,7 @@ def certainty(
 def strangers(model: D2KEModel, p_values: np.ndarray) -> tuple[np.ndarray, str]:
     """Return the objects that are strangers, the strangest first, and a sentence about them."""
     # Below 1 / (m + 1) p-values are ranks only.
-    level = max(_STRANGE, 1 / (len(model.reference.scores) + 1))
+    level = max(0.01, 1 / (len(model.reference.scores) + 1))
     order = np.argsort(p_values, kind="stable")
     order = order[: np.count_nonzero(p_values <= level)]
     usual = f"(novelty at most {level:.2g}, as {100 * level:.2g} % of objects like these have)"

@@ -27,9 +27,6 @@ from d2ke.plots.maps import Colouring, coordinates, draw_maps
 from d2ke.plots.style import palette
 from d2ke.plots.tree import MAX_LEAVES, draw_tree, sample_leaves
 
-_LABELED = 3
-_SHOWN = 12  # sizes in one line
-
 
 def _read(options: argparse.Namespace, session: Session) -> Similarities:
     """Get the similarities, and check that they go with the options."""
@@ -173,7 +170,7 @@ def propagate(options: argparse.Namespace, session: Session) -> None:
         raise InputError(f"labels must have at least two classes, got only {classes[0]}")
     used = labelled
     if labeled is not None or labelled.all():
-        k = _LABELED if labeled is None else labeled
+        k = 3 if labeled is None else labeled
         used = _drawn(codes, len(classes), k, options.seed)
     session.report(f"given: labels of {used.sum()} objects of {len(classes)} classes")
     y = np.where(used, codes, -1)
@@ -270,7 +267,7 @@ def _default(options: argparse.Namespace) -> str:
 
 
 def _sizes(counts: np.ndarray, names: Iterable[Any]) -> str:
-    if len(counts) > _SHOWN:
+    if len(counts) > 12:
         return (
             f"{len(counts)} of {counts.min()} to {counts.max()} objects, median "
             f"{np.median(counts):g}"

@@ -23,9 +23,6 @@ from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.records import Records
 from d2ke.plots.style import COLOURS, GREY, legend
 
-_SHOWN = 10  # examples on each side of the cut
-_ANSWERS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
-
 
 def dedupe(options: argparse.Namespace, session: Session) -> None:
     """Group the rows of a table, and write their groups."""
@@ -81,9 +78,10 @@ def _read_pairs(
     lines = csv.reader(io.StringIO(read_text(file), newline=""), delimiter=mark, strict=True)
     pairs: list[list[int]] = []
     match, header = [], ""
+    answers = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
     try:
         for fields in filter(None, lines):
-            answer = _ANSWERS.get(fields[-1].strip().lower())
+            answer = answers.get(fields[-1].strip().lower())
             first = not (pairs or header)
             named = rows.keys().isdisjoint(fields) and not any(map(str.isdigit, fields))
             if first and answer is None and len(fields) == 3 and named:
@@ -132,7 +130,7 @@ def _sections(records: Records, ids: np.ndarray, duplicates: linking.Duplicates)
                 "yes" if together[pair] else "no",
                 *(f"{ids[row]}: {_row(records[row])}" for row in duplicates.pairs[pair].tolist()),
             ]
-            for pair in nearest[side[nearest]][:_SHOWN].tolist()
+            for pair in nearest[side[nearest]][:10].tolist()
         ]
         columns = ["not a match", "one group", "row", "other row"] if rows else []
         result.append(

@@ -39,8 +39,8 @@ from d2ke.objects.samplers.training import markov_strings, segments, training_ob
 from d2ke.plots.style import COLOURS, legend, panels, title
 
 R, SEARCH_R = 1024, 256  # random objects of the model, and of the search for its parameters
-_SEARCHED, _LANDMARKS = 1000, 2000  # the most training objects of a search, and of a kernel
-_SHOWN, _SHOWN_R = 1000, 512  # training objects and random objects of the model that is explained
+_SEARCHED = 1000  # the most training objects of a search
+_SHOWN_R = 512  # random objects of the model that is explained
 
 
 class Task(NamedTuple):
@@ -155,7 +155,7 @@ def _knn(split: Split, task: Task) -> float:
 
 def _dsk_rbf(split: Split, task: Task) -> float:
     """Train a support vector machine with the Gaussian kernel of the distances."""
-    X, y = split.X[:_LANDMARKS], split.y[:_LANDMARKS]
+    X, y = split.X[:2000], split.y[:2000]
     D, D_test = split.distances(X), split.distances(split.X_test, X)
     gammas = {"gamma_scale": [0.1, 1.0, 3.0, 10.0], "C": [1.0, 10.0]}
     # Five folds, since each is a support vector machine of all pairs.
@@ -164,13 +164,6 @@ def _dsk_rbf(split: Split, task: Task) -> float:
     model = svmtrain(y, dsk_gram(D, **kernel), f"-t 4 -c {chosen['C']} -q")
     return float(svmpredict(split.y_test, dsk_gram(D_test, **kernel), model)[1][0])
 
-
-_OWN_FILE = """
-For your own file, with a column of objects and a column of labels:
-  d2ke inspect FILE.csv
-  d2ke train FILE.csv --out model.h5 --report report.html
-  d2ke predict model.h5 NEW.csv --out labels.csv
-d2ke train --help lists the options, docs/command.md the formats of files."""
 
 METHODS: dict[str, tuple[Callable[[Split, Task], float], dict[str, Any]]] = {
     "D2KE of views": (_views, {"color": COLOURS[5], "marker": "*"}),
@@ -220,12 +213,18 @@ def demo(options: argparse.Namespace, session: Session) -> None:
     legend(row[0])
     picture.savefig(figure, dpi=150)
     session.report(f"\naccuracy against seconds: {figure}")
-    session.report(_OWN_FILE)
+    session.report(
+        "\nFor your own file, with a column of objects and a column of labels:\n"
+        "  d2ke inspect FILE.csv\n"
+        "  d2ke train FILE.csv --out model.h5 --report report.html\n"
+        "  d2ke predict model.h5 NEW.csv --out labels.csv\n"
+        "d2ke train --help lists the options, docs/command.md the formats of files."
+    )
 
 
 def _one_prediction(split: Split) -> list[str]:
     """Say what a model predicts for a test string, and which pieces speak for it."""
-    y, X = split.y[:_SHOWN], split.X[:_SHOWN]
+    y, X = split.y[:1000], split.X[:1000]
     with one_blas_thread(), tempfile.TemporaryDirectory() as folder:
         model = d2ke_train(y, X, R=_SHOWN_R, seed=split.seed, **split.options)
         save_model(file := Path(folder) / "model.h5", model)

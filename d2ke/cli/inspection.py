@@ -34,9 +34,7 @@ from d2ke.objects.fields import is_gap, looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import CLOCKS, NUMERIC, Typed
 
-_COLUMNS = 30  # that are listed
 _EXAMPLES = 3
-_COUNTED = re.compile(r"[^0-9]*([0-9]{1,6})")  # names of the steps of a series: t0, t1, ...
 
 
 def inspect(options: argparse.Namespace, session: Session) -> None:
@@ -112,9 +110,10 @@ def _question(options: argparse.Namespace, error: ValueError, session: Session) 
 
 
 def _is_wide(table: Table) -> bool:
-    """Return whether a row may be a series: most columns are numbers whose names count."""
+    """Return whether a row may be a series: most columns are numbers named t0, t1, ..."""
     names = [name for name in table.names if table.typed(name).use in NUMERIC]
-    counts = [int(match[1]) for name in names if (match := _COUNTED.fullmatch(name))]
+    matches = [re.fullmatch(r"[^0-9]*([0-9]{1,6})", name) for name in names]
+    counts = [int(match[1]) for match in matches if match]
     return len(counts) > _EXAMPLES and counts == list(range(counts[0], counts[0] + len(counts)))
 
 
@@ -167,7 +166,8 @@ def _report_columns(table: Table, columns: ColumnNames, session: Session) -> Non
     uses |= {columns.labels: "labels", columns.ids: "ids of series", columns.time: "time"}
     uses.setdefault(columns.rows, "names of rows")
     rows = [("column", "holds", "missing", "different", "read as", "first entries")]
-    for name in table.names[:_COLUMNS]:
+    shown = 30
+    for name in table.names[:shown]:
         typed = table.typed(name)
         different, examples = _entries(typed)
         use = uses.get(name, "" if columns == NOTHING else "not used")
@@ -177,8 +177,8 @@ def _report_columns(table: Table, columns: ColumnNames, session: Session) -> Non
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
         session.report("  ".join(cells).rstrip())
-    if len(table.names) > _COLUMNS:
-        session.report(f"and {len(table.names) - _COLUMNS} more columns")
+    if len(table.names) > shown:
+        session.report(f"and {len(table.names) - shown} more columns")
 
 
 def _report_first(held: LabelledObjects, session: Session) -> None:

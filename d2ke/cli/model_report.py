@@ -15,8 +15,7 @@ from d2ke.explain.discriminative import DiscriminativeObject, discriminative_obj
 from d2ke.explain.explanation import Explanation, d2ke_explain
 from d2ke.explain.importance import Importance, importance_by_halves
 from d2ke.models.blocks import sample_rows, take
-from d2ke.models.model import D2KEModel
-from d2ke.models.summary import block_rows
+from d2ke.models.model import D2KEModel, block_rows
 from d2ke.models.tasks import Task
 from d2ke.objects.container import Objects
 from d2ke.plots.explanation import picture_size
@@ -24,8 +23,6 @@ from d2ke.plots.model import model_pictures
 from d2ke.plots.style import panels
 
 _MAX_EXPLAINED = 6
-_NAMED = 3  # random objects, and windows, of each
-_LONGEST = 600  # letters or points of a picture
 
 
 def write_report(
@@ -72,11 +69,14 @@ def write_report(
             "importance", importance_by_halves, Z, labels, model, by, session.n_threads
         )
         sections.append(_importance(found, by, model.task))
-    if telling := discriminative_objects(model, limit=_NAMED):
+    if telling := discriminative_objects(model, limit=3):
         sections.append(_telling(telling, data[1], names))
-    examples = _examples(labels)
+    # The first objects of some classes.
+    first = np.unique(labels, return_index=True)[1]
+    some = np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))
+    examples = first[some].tolist()
     reasons = [
-        d2ke_explain(objects[i : i + 1], model, limit=_NAMED, training_object=int(rows[i]))
+        d2ke_explain(objects[i : i + 1], model, limit=3, training_object=int(rows[i]))
         for i in examples
     ]
     titles = [f"object {names[rows[i]]} ({label_text(labels[i])})" for i in examples]
@@ -97,8 +97,8 @@ def write_report(
 
 def _is_drawn(why: Explanation) -> bool:
     """Return whether an explanation has parts that can be seen in a picture."""
-    kind = getattr(why.x, "kind", "")
-    small = kind in ("strings", "sets") and why.x.lengths[0] <= _LONGEST
+    base = getattr(why.x, "base", "")
+    small = base in ("strings", "sets") and why.x.lengths[0] <= 600
     return bool(why.columns or small or why.windows)
 
 
@@ -155,13 +155,6 @@ def _telling(
         ],
         rows=rows,
     )
-
-
-def _examples(labels: np.ndarray) -> list[int]:
-    """Return the first objects of some classes."""
-    first = np.unique(labels, return_index=True)[1]
-    some = np.unique(np.linspace(0, len(first) - 1, _MAX_EXPLAINED).astype(int))
-    return first[some].tolist()
 
 
 def _explanations(

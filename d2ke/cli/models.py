@@ -27,14 +27,11 @@ from d2ke.files import write_model_features
 from d2ke.io.columns import LabelledObjects
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.persistence import load_model, save_model
-from d2ke.models.predict import checked, predict_objects
+from d2ke.models.predict import checked, d2ke_update, predict_objects
 from d2ke.models.train import d2ke_train
-from d2ke.models.update import d2ke_update
 from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.fields import labels_of_text
 from d2ke.objects.tables import with_ids
-
-_MAX_PRINTED = 20  # classes of a confusion matrix
 
 
 def train(options: argparse.Namespace, session: Session) -> None:
@@ -220,9 +217,10 @@ def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
 def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
     """Report the confusion matrix; of many classes, the pairs that are confused most."""
     names, counts = confusion(true, predicted)
-    if len(names) > _MAX_PRINTED:
+    most = 20
+    if len(names) > most:
         wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
-        for place in np.argsort(-wrong, axis=None, kind="stable")[:_MAX_PRINTED]:
+        for place in np.argsort(-wrong, axis=None, kind="stable")[:most]:
             i, j = np.unravel_index(place, wrong.shape)
             if wrong[i, j]:
                 session.report(f"  {names[i]} taken for {names[j]}: {wrong[i, j]}")

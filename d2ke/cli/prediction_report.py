@@ -18,8 +18,6 @@ from d2ke.plots.model import confusion_picture, draw_values
 
 Labelled: TypeAlias = tuple[Objects, np.ndarray, np.ndarray]  # with true and predicted labels
 
-_MAX_SHOWN = 20
-
 
 def write_prediction_report(
     file: Path,
@@ -97,7 +95,7 @@ def _objects(
             f"{ids[i]}: {object_text(objects[i])}",
             *map(label_text, (true[i], predicted[i], values[i])),
         ]
-        for i in order[:_MAX_SHOWN].tolist()
+        for i in order[:20].tolist()
     ]
     columns = ["object", "true", "predicted", name] if rows else []
     return Section(heading, text, columns=columns, rows=rows)

@@ -20,18 +20,6 @@ from d2ke._base.files import atomic_write, check_writable
 from d2ke.cli.commands import HDF5
 from d2ke.objects.hdf5 import create_hdf5, put_text
 
-_PICTURES = (".png", ".pdf", ".svg")
-_ENDINGS = {
-    "picture": _PICTURES,
-    "tree": _PICTURES,
-    "report": (".html", ".htm"),
-    "save_features": HDF5,
-}
-_PACKAGES = {
-    "picture": ["matplotlib"],
-    "tree": ["matplotlib"],
-    "report": ["matplotlib", "Jinja2"],
-}
 _ROWS = 2**16  # of a table, in text at a time
 
 # The command's options, by the arguments that they give to the library.
@@ -95,13 +83,21 @@ def check_results(
         return os.path.normcase(os.path.realpath(file))
 
     taken: dict[str, str] = {place(file): name for name, file in inputs.items()}
-    for name, endings in {"out": out, **_ENDINGS}.items():
+    pictures = (".png", ".pdf", ".svg")
+    results: tuple[tuple[str, Sequence[str], tuple[str, ...]], ...] = (
+        ("out", out, ()),
+        ("picture", pictures, ("matplotlib",)),
+        ("tree", pictures, ("matplotlib",)),
+        ("report", (".html", ".htm"), ("matplotlib", "Jinja2")),
+        ("save_features", HDF5, ()),
+    )
+    for name, endings, packages in results:
         file = getattr(options, name, None)
         if file is None:
             continue
         if Path(file).suffix not in endings:
             raise InputError(f"{name} must end in {', '.join(endings)}, got {file!r}")
-        for package in _PACKAGES.get(name, ()):
+        for package in packages:
             try:
                 import_module(package.lower())
             except ImportError:

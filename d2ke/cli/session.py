@@ -48,9 +48,6 @@ class Session:
         return interruptible(work, description if is_shown(self.progress) else None)
 
 
-SILENT = Session()
-
-
 def session_of(options: argparse.Namespace) -> Session:
     """Return the `Session` of a command: it shows progress, and prints what it reports."""
     return Session(n_threads=options.threads, progress=None, report=_print)

@@ -26,10 +26,7 @@ from d2ke.io import load_features, save_features
 from d2ke.io.feature_file import features_seal
 from d2ke.objects.samplers.training import training_objects
 
-R = 1024
-_ABOUT_OBJECTS = (*OBJECT_OPTIONS, "distance", "parameter")  # options
-_GAMMA_SCALE = 5.0  # of distances to random objects, in units of 1 / (median distance)
-_DENSE = 5000  # up to so many objects a matrix fits
+_DENSE = 5000  # objects whose matrix fits
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +100,9 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
         An option names something missing or unusable.
     """
     file, path, form = options.file, Path(options.file), options.form
+    of_objects = (*OBJECT_OPTIONS, "distance", "parameter")
     if form is None:
-        about_objects = any(getattr(options, name) not in (None, []) for name in _ABOUT_OBJECTS)
+        about_objects = any(getattr(options, name) not in (None, []) for name in of_objects)
         if about_objects or is_data_set(file) or path.suffix not in SUFFIXES:
             form = "objects"
     elif form != "objects" and is_data_set(file):
@@ -113,7 +111,7 @@ def read_similarities(options: argparse.Namespace, session: Session) -> Similari
         refuse(options, ("variable",), f"is for a matrix; {file} holds objects")
         return _of_objects(options, session)
     matrix = f"is for objects (--as objects), not for a matrix (--as {form or 'gram'})"
-    refuse(options, (*_ABOUT_OBJECTS, "R", "save_features"), matrix)
+    refuse(options, (*of_objects, "R", "save_features"), matrix)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {file}")
     if path.suffix not in SUFFIXES:
@@ -139,21 +137,22 @@ def _of_objects(options: argparse.Namespace, session: Session) -> Similarities:
     labels = None if held.labels is None else plain_labels(f"labels of {name}", held.labels)
     if labels is not None and labels.dtype.kind == "U" and (labels == "").any():
         labels = labels_of_text(labels)
-    if X.kind == "series":
+    if X.base == "series":
         (X,) = standardize(X)
     row, asked = find_distance(distance), (options.R, options.save_features) != (None, None)
     if len(X) <= _DENSE and not asked and row.is_symmetric(check_parameters(row, parameters)):
         D = distance_matrix(X, None, distance, **parameters, **session.computing)
         session.report(f"distances: {distance}")
         return replace(_of_distances(name, D, labels, options.gamma), ids=held.ids)
-    omega, _ = training_objects(R if options.R is None else options.R, X, seed=options.seed)
+    omega, _ = training_objects(1024 if options.R is None else options.R, X, seed=options.seed)
     D = distance_matrix(X, omega, distance, **parameters, **session.computing)
     gamma, rule = options.gamma, ""
     if gamma is None:
         if not (D > 0).any():
             raise InputError("gamma is needed: all distances are 0")
-        gamma = _GAMMA_SCALE / float(np.median(D[D > 0]))
-        rule = f" = {_GAMMA_SCALE:g} / (median distance)"
+        scale = 5.0  # in units of 1 / (median distance to random objects)
+        gamma = scale / float(np.median(D[D > 0]))
+        rule = f" = {scale:g} / (median distance)"
     Z = d2ke_features(D, positive_number("gamma", gamma), n_threads=session.n_threads)
     session.report(
         f"features: {distance} distances to {len(omega)} of the objects; gamma {gamma:.4g}{rule}"

@@ -37,9 +37,8 @@ from d2ke.models.data import Chunk
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.features import Features
 from d2ke.models.labels import Labels
-from d2ke.models.loo import LeftOutScores
-from d2ke.models.model import D2KEModel
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.loo import LooScores
+from d2ke.models.model import D2KEModel, ReferenceObjects
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column, Records
 
@@ -66,7 +65,7 @@ dask.sizeof.sizeof.register(
     Records, lambda records: sum(map(dask.sizeof.sizeof, records.columns.values()))
 )
 for kind in (
-    Calibration, Chunk, Column, D2KEModel, Features, FittedBlock, Labels, LeftOutScores, Ridge,
+    Calibration, Chunk, Column, D2KEModel, Features, FittedBlock, Labels, LooScores, Ridge,
     ReferenceObjects, RidgeSums, Sample,
 ):  # fmt: skip
     dask.sizeof.sizeof.register(kind, _size)

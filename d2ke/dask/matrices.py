@@ -24,8 +24,6 @@ from d2ke.distances.registry import check_parameters, find_distance, usual_dista
 from d2ke.embedding.features import check_embedding, check_link, feature_transform
 from d2ke.objects.packing import as_objects
 
-_SQUARE = 4096  # rows and columns of a block of 128 MB
-
 
 @hinted
 def distance_matrix(
@@ -218,7 +216,7 @@ def open_collections(
     if y is not None and y.whole is not None:
         y = Partitions(names.y, [shared(y.whole)], (len(y.whole),), y.whole)
     if width is None:
-        width = _SQUARE if y is None or y.whole is None else len(y.whole)
+        width = 4096 if y is None or y.whole is None else len(y.whole)  # blocks of 128 MB
     x = partitions_of(names.x, X, chunks, row_bytes=8 * width, **options)
     dtype = np.dtype(np.float64)
     if x.whole is not None and (y is None or y.whole is not None):

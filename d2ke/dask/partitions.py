@@ -25,8 +25,6 @@ from d2ke.objects.record_packing import pack_records
 from d2ke.objects.tables import is_table
 from d2ke.objects.values import list_of
 
-_TASKS_OF_THREAD = 4  # so that all threads have work to the end
-
 
 class Partitions(NamedTuple):
     """A collection that is cut into parts.
@@ -231,7 +229,8 @@ def _row_chunks(n: int, chunks: int | Sequence[int] | None, row_bytes: int) -> t
         return lengths
     if chunks is None:
         limit = parse_bytes(dask.config.get("array.chunk-size")) // max(1, row_bytes)
-        chunks = max(1, min(limit, math.ceil(n / (_TASKS_OF_THREAD * thread_count()))))
+        # With four tasks for each, all threads have work to the end.
+        chunks = max(1, min(limit, math.ceil(n / (4 * thread_count()))))
     step = integer("chunks", chunks, 1)
     return tuple(min(step, n - first) for first in range(0, n, step)) or (0,)
 

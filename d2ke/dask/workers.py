@@ -15,8 +15,6 @@ from dask.system import CPU_COUNT
 from d2ke._base.blas import one_blas_thread
 from d2ke._version import __version__
 
-_FAN_IN = 4  # results that one task of a tree merges
-
 
 class CheckedTask:
     """A function with the version of d2ke that made the task."""
@@ -75,8 +73,9 @@ def shared(value: Any) -> Delayed:
 def tree(tasks: Sequence[Delayed], merge: Callable[..., Any]) -> Delayed:
     """Merge the results of tasks, a few at a time: ``merge(*results)``."""
     tasks = list(tasks)
+    n_merged = 4
     while len(tasks) > 1:
-        tasks = [later(merge, *tasks[i : i + _FAN_IN]) for i in range(0, len(tasks), _FAN_IN)]
+        tasks = [later(merge, *tasks[i : i + n_merged]) for i in range(0, len(tasks), n_merged)]
     return tasks[0]
 
 

@@ -41,8 +41,6 @@ REGISTRY: dict[str, Source] = {
     source.name: source for source in (splice.SOURCE, vowels.SOURCE, *digits.SOURCES)
 }
 
-_ALIASES = {"digits": "digits-str8"}
-
 
 @hinted
 def load(name: str) -> Dataset:
@@ -76,8 +74,9 @@ def load(name: str) -> Dataset:
     >>> load("japanese-vowels")
     Dataset('japanese-vowels', 640 series of length 7 to 29, 9 classes, distance 'dtw')
     """
-    name = choice("name", name, [*REGISTRY, *_ALIASES])
-    source = REGISTRY[_ALIASES.get(name, name)]
+    aliases = {"digits": "digits-str8"}
+    name = choice("name", name, [*REGISTRY, *aliases])
+    source = REGISTRY[aliases.get(name, name)]
     objects, labels = source.loader()
     labels.flags.writeable = False
     return Dataset(source.name, of_kind(objects, source.domain) or objects, labels, source)

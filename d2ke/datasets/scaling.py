@@ -53,7 +53,7 @@ def standardize(train: Objects, *others: Objects) -> tuple[Objects, ...]:
             raise ArgumentTypeError(
                 name, f"must be Objects, got {type(objects).__name__}; pack it first"
             )
-        if objects.kind == "strings":
+        if objects.has_letters:
             raise ArgumentTypeError(
                 name, f"holds {objects.kind}; only series and sets can be scaled"
             )

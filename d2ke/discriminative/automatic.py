@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from d2ke._base.checks import generator
-from d2ke.discriminative.kernel_input import LAM, KernelInput
+from d2ke.discriminative.kernel_input import KernelInput, read_lam
 from d2ke.discriminative.kmeans import kmeans, unit_rows
 from d2ke.discriminative.neighbor_graph import SCALE, AllPairs, Neighborhood
 from d2ke.discriminative.similarity_graph import (
@@ -25,10 +25,7 @@ from d2ke.discriminative.sparse_kernel import SparseGraph, SparseKernel
 
 # Tried in this order until the clusters' sizes are `balanced`.
 SMOOTHINGS = (0.0, 0.01, 0.1, 1.0)
-_SCALES = (SCALE, 0.7, 1.0, 1.4)  # of widths, the same
-_SPREAD = 0.5
 FEW = 7  # clusters up to which rows are not scaled to length 1
-_MAX_NEIGHBORS, _MIN_NEIGHBORS = 60, 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,20 +57,20 @@ def balanced(codes: np.ndarray, c: int) -> bool:
     shares = np.bincount(codes, minlength=c) / len(codes)
     shares = shares[shares > 0]
     effective = np.exp(-(shares * np.log(shares)).sum())
-    return bool(effective - 1 >= _SPREAD * (c - 1))
+    return bool(effective - 1 >= 0.5 * (c - 1))
 
 
 def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | None) -> Widths:
     """Choose the narrowest widths, and then the least smoothing, with balanced clusters."""
     n = source.size()
     # Among more clusters each has fewer objects, and so fewer neighbours.
-    k = max(1, min(max(_MIN_NEIGHBORS, round(_MAX_NEIGHBORS / max(c, 1))), n // 3))
+    k = max(1, min(max(7, round(60 / max(c, 1))), n // 3))
     near = source.neighbors(k)
-    alpha, lam = np.full(n, 1 / n), LAM * n
+    alpha, lam = np.full(n, 1 / n), read_lam(None, n)
     fixed = 0.0 if smoothing is None else smoothing
-    settings = [(scale, fixed) for scale in _SCALES]
+    settings = [(scale, fixed) for scale in (SCALE, 0.7, 1.0, 1.4)]
     if smoothing is None:
-        settings += [(_SCALES[0], constant) for constant in SMOOTHINGS[1:]]
+        settings += [(SCALE, constant) for constant in SMOOTHINGS[1:]]
     last = 0.0
     for scale, constant in settings:
         if scale != last:
@@ -87,17 +84,6 @@ def choose_widths(source: KernelInput, c: int, seed: int, smoothing: float | Non
     return Widths(kernel, near, k, scale, h, constant)
 
 
-_SHARE = 8  # 1 / _SHARE of a class's objects are neighbours, within these bounds
-_BOUNDS = (5, 15)
-# Other numbers of neighbours (None: the first number) and scales of widths to try.
-_OTHERS = ((5, SCALE), (10, SCALE), (20, SCALE), (None, 1.0), (20, 1.0))
-_RATES = (10.0, 5.0)  # of exp(-rate d / median), tried for up to LARGE objects
-_MAX_LEFT_OUT = 200  # labelled objects
-# Least gain in accuracy that replaces the best candidate, and the same in units of
-# 1 / sqrt(number of objects left out).
-_DOUBT, _DOUBT_OF_FEW = 0.02, 0.5
-
-
 def choose_widths_by_labels(
     source: KernelInput, marks: np.ndarray, c: int, balance: bool
 ) -> Widths:
@@ -107,25 +93,32 @@ def choose_widths_by_labels(
     only one label, nothing can be left out, and the first candidate is chosen.
     """
     n = len(marks)
-    first = int(np.clip(round(n / (_SHARE * c)), *_BOUNDS))
+    # An eighth of the objects of an average class.
+    first = int(np.clip(round(n / (8 * c)), 5, 15))
     counts = np.bincount(marks[marks >= 0], minlength=c)
     several = c > 1 and np.median(counts) > 1
     settings = [(first, SCALE)]
     if several:
-        settings += [(k or first, scale) for k, scale in _OTHERS]
+        # Other numbers of neighbours (None: the first number) and scales of widths.
+        settings += [
+            (k or first, scale)
+            for k, scale in ((5, SCALE), (10, SCALE), (20, SCALE), (None, 1.0), (20, 1.0))
+        ]
     wide = several and n <= LARGE
     near = source.neighbors(max(k for k, _ in settings))
-    candidates = _candidates(source, near, settings, _RATES if wide else ())
+    # Few objects also try exp(-rate d / median) of all pairs.
+    candidates = _candidates(source, near, settings, (10.0, 5.0) if wide else ())
     widths = next(candidates)
     if not several:
         return widths
 
     def accuracy(candidate: Widths) -> float:
-        graph = candidate.kernel.graph(np.full(n, 1 / n), LAM * n)
+        graph = candidate.kernel.graph(np.full(n, 1 / n), read_lam(None, n))
         return left_out(graph, marks, c, balance)
 
     best = accuracy(widths)
-    doubt = max(_DOUBT, _DOUBT_OF_FEW / np.sqrt(min((marks >= 0).sum(), _MAX_LEFT_OUT)))
+    # A better candidate must gain two percent, or half of 1 / sqrt(number of objects left out).
+    doubt = max(0.02, 0.5 / np.sqrt(min((marks >= 0).sum(), 200)))
     for candidate in candidates:
         score = accuracy(candidate)
         if score > best + doubt:
@@ -169,7 +162,8 @@ def left_out(graph: SparseGraph | DenseGraph, marks: np.ndarray, c: int, balance
     fold = np.zeros(len(places), np.intp)
     for label in range(c):
         fold[codes == label] = np.arange((codes == label).sum())
-    rows = np.flatnonzero((fold < max(1, _MAX_LEFT_OUT // c)) & (Y.sum(axis=0)[codes] > 1))
+    # At most about 200 objects are left out.
+    rows = np.flatnonzero((fold < max(1, 200 // c)) & (Y.sum(axis=0)[codes] > 1))
     weights, masses, mass = _conductances(graph, places, rows, Y)
     n_correct = 0
     for number in range(fold[rows].max() + 1):

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from d2ke.objects.graphs import splitmix
 
 _BLOCK = 2**16  # similarities hashed at a time
-_TIE = 1e-9  # scores with a smaller relative difference are tied
 
 
 def equivalence_ranks(rows: Any, codes: np.ndarray, *, square: bool) -> np.ndarray:
@@ -72,4 +71,4 @@ def average_by_rank(values: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 
 def first_argmax(scores: np.ndarray) -> np.ndarray:
     """Return the column of each row's largest score; ties go to the first."""
-    return (scores >= scores.max(axis=1, keepdims=True) * (1 - _TIE)).argmax(axis=1)
+    return (scores >= scores.max(axis=1, keepdims=True) * (1 - 1e-9)).argmax(axis=1)

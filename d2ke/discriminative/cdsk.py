@@ -22,7 +22,6 @@ from d2ke.discriminative.trained import Trained
 
 VARIANTS = ("hard", "relaxed")
 TRACE_WEIGHT = 0.1
-_STEP = 0.5  # of the difference to the new weights; whole steps often alternate
 
 
 @result
@@ -247,7 +246,8 @@ def cdsk(
             else:
                 Y = V / np.sqrt(graph.degrees)[:, None]
                 problem = kernel.relaxed(Y, s, lam, CURVATURES[risk])
-            alpha = alpha + _STEP * (problem.solve(alpha) - alpha)
+            # Only half of the step, as whole ones often alternate.
+            alpha = alpha + 0.5 * (problem.solve(alpha) - alpha)
             rounds.append((problem.objective(alpha), codes, alpha))
     objectives = np.array([objective for objective, *_ in rounds])
     best = int(objectives.argmin())

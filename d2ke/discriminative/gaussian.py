@@ -20,7 +20,6 @@ from d2ke.objects.values import channel_names, column_names
 _NEIGHBORS = 7
 _ROWS = 512
 _VALUES = 1 << 20  # of a Gram matrix that are computed at a time
-_SAMPLE = 2000  # points at which the bandwidth is measured
 
 
 @hinted
@@ -133,7 +132,7 @@ def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
         raise ArgumentError(name, "has only one point; give h, or more points")
     # A sample of many points, with its neighbours among all of them.
-    sample = X[np.linspace(0, len(X) - 1, min(_SAMPLE, len(X))).astype(np.intp)]
+    sample = X[np.linspace(0, len(X) - 1, min(2000, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0
     for low in range(0, len(sample), _ROWS):

@@ -20,7 +20,6 @@ from d2ke.discriminative.similarity_graph import FeatureKernel, indicators
 
 # The leading coefficient of the weights' quadratic program for each risk.
 CURVATURES = {"margin": 2.0, "ise": 1.0}
-_MAX_PRODUCTS = 1000  # products with the features
 
 
 @result
@@ -132,7 +131,7 @@ def kernel_classifier_fit(
     labels.same_length("y", codes, source.names()[0], kernel.n)
     lam = read_lam(lam, kernel.n)
     problem = kernel.hard(codes, 0.5, lam, CURVATURES[risk])
-    alpha = problem.solve(np.full(kernel.n, 1 / kernel.n), _MAX_PRODUCTS)
+    alpha = problem.solve(np.full(kernel.n, 1 / kernel.n), 1000)  # products with the features
     coef = alpha[:, None] * indicators(codes)
     if isinstance(kernel, FeatureKernel):
         coef = kernel.Z.T @ coef

@@ -22,9 +22,6 @@ from d2ke.discriminative.similarity_graph import DenseKernel, FeatureKernel
 from d2ke.discriminative.sparse_kernel import SparseKernel
 from d2ke.embedding.spectrum import split
 
-SIMILARITIES = ("psd", "general")
-LAM = 0.5  # default lambda, in units of n
-
 
 @dataclass(frozen=True, eq=False)
 class KernelInput:
@@ -71,7 +68,7 @@ class KernelInput:
 
     def check(self) -> str:
         """Check the combination of arguments, and return the name of the one with the objects."""
-        choice("similarity", self.similarity, SIMILARITIES)
+        choice("similarity", self.similarity, ("psd", "general"))
         names = self.names()
         if len(names) != 1:
             listed = " and ".join(names) or "none"
@@ -195,7 +192,7 @@ def check_kernel_fits(n: int) -> None:
 
 def read_lam(lam: float | None, n: int) -> float:
     """Return lambda, or its default."""
-    return LAM * n if lam is None else positive_number("lam", lam)
+    return 0.5 * n if lam is None else positive_number("lam", lam)
 
 
 def sparse_matrix(name: str, values: Any) -> csr_array:

@@ -13,22 +13,18 @@ from typing import Any
 
 import numpy as np
 
-_RESTARTS = 20
-_MAX_ROUNDS = 100
-_MANY = 3000  # rows of the sample, for 16 rows a cluster or more
-
 
 def kmeans(V: np.ndarray, c: int, rng: np.random.Generator) -> np.ndarray:
     """Return the best of several runs from k-means++, with labels in order of first appearance.
 
     For many rows, these runs use a sample, and a last run on all rows starts from the best centres.
     """
-    size = max(_MANY, 16 * c)
+    size = max(3000, 16 * c)  # of the sample
     sample = V[np.sort(rng.permutation(len(V))[:size])] if len(V) > size else V
     squares = np.einsum("ij,ij->i", sample, sample)
     best: Any = None
     best_cost = np.inf
-    for _ in range(_RESTARTS):
+    for _ in range(20):
         codes, cost = _run(sample, squares, _plus_plus_centres(sample, squares, c, rng))
         if cost < best_cost * (1 - 1e-12) or best is None:
             best, best_cost = codes, cost
@@ -78,7 +74,7 @@ def _plus_plus_centres(
 def _run(V: np.ndarray, squares: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, float]:
     c = len(centres)
     codes: Any = None
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(100):
         D = _distances(V, squares, centres)
         new = D.argmin(axis=1)
         counts = np.bincount(new, minlength=c)

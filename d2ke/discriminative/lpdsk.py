@@ -23,8 +23,6 @@ from d2ke.discriminative.kernel_input import KernelInput, read_lam, warn_of_equa
 from d2ke.discriminative.similarity_graph import indicators
 from d2ke.discriminative.trained import Trained
 
-_ROUNDS = 10
-
 
 @result
 class Propagation:
@@ -202,7 +200,7 @@ def lpdsk(
     classes, codes = np.unique(y[labelled], return_inverse=True)
     lam = read_lam(lam, n)
     if max_iter is None:
-        max_iter = 1 if source.automatic else _ROUNDS
+        max_iter = 1 if source.automatic else 10
     # A canonical order makes ties independent of the order of the rows.
     marks = np.full(n, -1)
     marks[labelled] = codes

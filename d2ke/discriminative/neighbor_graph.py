@@ -17,13 +17,8 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke.discriminative.gaussian import point_matrix
 
-NEIGHBORS = 15
 SCALE = 0.5  # of a local width, in units of the distance to the third neighbour
 _LOCAL = 3
-_LEVEL = 90  # percent of the objects whose width is the common one
-_LEAST = 1e-6  # least similarity of neighbours, which keeps the graph connected
-_TREE = 12  # coordinates up to which a tree is faster than all distances
-_LARGEST = 2.0**500  # float64 holds sums of squares of such numbers
 _VALUES = 1 << 21  # distances that are computed at a time
 
 
@@ -40,11 +35,12 @@ class Neighborhood:
         """Find the k nearest neighbours of points."""
         _check_several("points", X)
         spread = X.max(axis=0) / 2 - X.min(axis=0) / 2
-        if spread.max(initial=0.0) > _LARGEST / X.shape[1]:
+        largest = 2.0**500  # float64 holds sums of squares of such numbers
+        if spread.max(initial=0.0) > largest / X.shape[1]:
             raise ArgumentError(
                 "points",
                 f"are too far apart: squares of their distances are beyond float64 where "
-                f"coordinates differ by more than {2 * _LARGEST / X.shape[1]:.3g}; divide points "
+                f"coordinates differ by more than {2 * largest / X.shape[1]:.3g}; divide points "
                 "by a number",
             )
         near, gaps = _nearest(X, X, min(k, len(X) - 1) + 1)
@@ -77,7 +73,7 @@ class Neighborhood:
                     "has only equal points, or nearly so: the neighbours of each object "
                     "have distance 0; give h, or other objects",
                 )
-            h = float(np.percentile(positive, _LEVEL))
+            h = float(np.percentile(positive, 90))  # most objects have the common width
         return np.maximum(local, h), h
 
     def graph(self, k: int, scale: float, h: float | None = None) -> tuple[csr_array, float]:
@@ -87,7 +83,7 @@ class Neighborhood:
         near = self.near[:, :columns]
         gaps = self.gaps[:, :columns]
         values = np.exp(-0.5 * (gaps / widths[:, None]) * (gaps / widths[near]))
-        values = np.maximum(values, _LEAST)
+        values = np.maximum(values, 1e-6)  # keeps the graph connected
         starts = np.arange(0, near.size + 1, columns)
         directed = csr_array((values.ravel(), near.ravel(), starts), shape=(n, n))
         both = directed.maximum(directed.T).tocsr()
@@ -136,7 +132,7 @@ class AllPairs:
 
 def _nearest(X: np.ndarray, new: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the k rows of X that are nearest to each new row, and their distances."""
-    if X.shape[1] <= _TREE:
+    if X.shape[1] <= 12:  # a tree is faster than all distances
         gaps, near = cKDTree(X).query(new, k=np.arange(1, k + 1))
         return near, gaps
     near = np.empty((len(new), k), np.int64)
@@ -168,7 +164,7 @@ def neighbor_similarities(
     points: Any = None,
     *,
     distances: Any = None,
-    n_neighbors: int = NEIGHBORS,
+    n_neighbors: int = 15,
     h: float | None = None,
 ) -> csr_array:
     """Compute the similarities of near neighbours as a sparse matrix.

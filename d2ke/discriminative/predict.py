@@ -14,8 +14,6 @@ from d2ke.discriminative.cdsk import Clustering
 from d2ke.discriminative.lpdsk import Propagation
 from d2ke.discriminative.similarity_graph import indicators
 
-_FORMS = ("K_new", "points", "distances", "features")
-
 
 @hinted
 def discriminative_predict(
@@ -83,7 +81,8 @@ def discriminative_predict(
             "result", f"must be what cdsk or lpdsk returned, got {type(result).__name__}"
         )
     trained = result.trained
-    values = dict(zip(_FORMS, (K_new, points, distances, features), strict=True))
+    names = ("K_new", "points", "distances", "features")
+    values = dict(zip(names, (K_new, points, distances, features), strict=True))
     forms = [name for name, value in values.items() if value is not None]
     if forms != [trained.form]:
         raise TypeError(

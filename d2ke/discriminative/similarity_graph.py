@@ -28,15 +28,6 @@ from d2ke.discriminative.simplex_programs import solve_dense, solve_product
 FLOOR = 1e-3
 LARGE = 1500  # objects above which iteration finds few eigenvectors faster than reduction
 _SPARE = 4  # additional eigenvectors, for faster convergence
-_KRYLOV = 160  # approximate dimension of a Krylov space
-_RESTARTS = 60
-_RESIDUAL = 1e-6
-_NOTHING = 1e-12  # a shorter vector is rounding error, for a matrix of norm 1
-_EXACT = 1e-4  # relative gap of the weights' quadratic programs; labels hardly depend on it
-_ROUGH = 1e-3  # the same for features, where a step costs O(n R)
-_MAX_PRODUCTS = 60
-_RANK = 1e-12  # of the largest eigenvalue; smaller ones are dropped from features
-_HARMONIC = 1e-6  # error of the harmonic function 1
 UNLINKED = 1e-12  # of the largest similarity
 
 
@@ -84,7 +75,7 @@ class FeatureKernel:
         if Z.shape[1] < len(Z):
             with one_blas_thread():
                 values, vectors = np.linalg.eigh(Z.T @ Z)
-                self.A = Z @ vectors[:, values > _RANK * values[-1]]
+                self.A = Z @ vectors[:, values > 1e-12 * values[-1]]
         self.sums = self.A @ self.A.sum(axis=0)
 
     def product(self, V: np.ndarray) -> np.ndarray:
@@ -152,11 +143,13 @@ class WeightProblem:
         """Return alpha'H alpha / 2 + f'alpha."""
         return float(alpha @ (self.product(alpha) / 2 + self.f))
 
-    def solve(self, start: np.ndarray, max_products: int = _MAX_PRODUCTS) -> np.ndarray:
+    def solve(self, start: np.ndarray, max_products: int = 60) -> np.ndarray:
         """Return weights that are accurate enough for the labels."""
+        # Gaps of the objective as large as these hardly change the labels.
         if self.H is not None:
-            return solve_dense(self.H, self.f, start, _EXACT, 100 * len(start)).alpha
-        return solve_product(self.product, self.f, start, _ROUGH, max_products).alpha
+            return solve_dense(self.H, self.f, start, 1e-4, 100 * len(start)).alpha
+        # With features a step costs O(n R).
+        return solve_product(self.product, self.f, start, 1e-3, max_products).alpha
 
 
 def graph_weights(
@@ -211,7 +204,7 @@ def harmonic_values(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -> np.n
         x = np.linalg.solve(system, np.column_stack([rhs, outside]))
     except np.linalg.LinAlgError:
         x = np.full((len(S), rhs.shape[1] + 1), np.nan)
-    if np.abs(x[:, -1] - 1).max(initial=0.0) <= _HARMONIC:
+    if np.abs(x[:, -1] - 1).max(initial=0.0) <= 1e-6:
         return x[:, :-1]
     return _solve_by_elimination(S, outside, rhs)
 
@@ -268,7 +261,7 @@ class FeatureGraph:
         def normalised(V: np.ndarray) -> np.ndarray:
             return self.product(V / roots) / roots
 
-        if self.n <= max(2 * _KRYLOV, 16 * (c + _SPARE)):
+        if self.n <= max(320, 16 * (c + _SPARE)):
             vectors = np.linalg.eigh(normalised(np.eye(self.n)))[1]
             return vectors[:, : -c - 1 : -1]
         return krylov_eigenvectors(normalised, c, roots[:, 0])
@@ -319,12 +312,12 @@ def krylov_eigenvectors(
     that equal calls return equal vectors.
     """
     n, width = len(start), c + _SPARE
-    depth = max(6, _KRYLOV // width)
+    depth = max(6, 160 // width)  # spaces of about 160 dimensions
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, width))
     X[:, 0] = start
     X = np.linalg.qr(X)[0]
-    for _ in range(_RESTARTS):
+    for _ in range(60):
         basis = np.empty((n, depth * width), order="F")
         image = np.empty_like(basis)
         for low in range(0, depth * width, width):
@@ -334,7 +327,7 @@ def krylov_eigenvectors(
             X = image[:, block]
             earlier = basis[:, : low + width]
             X, triangle = np.linalg.qr(X - earlier @ (earlier.T @ X))
-            spent = np.abs(triangle.diagonal()) < _NOTHING
+            spent = np.abs(triangle.diagonal()) < 1e-12  # rounding error, for a matrix of norm 1
             X[:, spent] = rng.normal(size=(n, int(spent.sum())))
             # Twice, since rounding leaves parts of earlier vectors where little is new.
             X = np.linalg.qr(X - earlier @ (earlier.T @ X))[0]
@@ -343,7 +336,7 @@ def krylov_eigenvectors(
         vectors = vectors[:, : -width - 1 : -1]
         X = basis @ vectors
         gaps = image @ vectors[:, :c] - X[:, :c] * values[: -c - 1 : -1]
-        if np.linalg.norm(gaps, axis=0).max() <= _RESIDUAL:
+        if np.linalg.norm(gaps, axis=0).max() <= 1e-6:
             break
         X = np.linalg.qr(X)[0]
     return X[:, :c]

@@ -13,9 +13,6 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.results import result
 from d2ke._ext import simplex_qp as _kernel
 
-_ROUNDS = 3  # in each the gradient is computed anew, since updates accumulate rounding errors
-_POWER_STEPS = 12
-
 
 @result
 class SimplexSolution:
@@ -82,11 +79,12 @@ def solve_dense(
     diagonal = np.ascontiguousarray(H.diagonal())
     tolerance = tol * _spread(H.sum(axis=1) / n + f)
     steps = 0
-    for rounds in range(_ROUNDS + 1):
+    n_rounds = 3  # in each the gradient is computed anew, since updates accumulate rounding errors
+    for rounds in range(n_rounds + 1):
         alpha /= alpha.sum()
         gradient = H @ alpha + f
         gap = gradient[alpha > 0].max() - gradient.min()
-        if gap <= tolerance or steps >= max_steps or rounds == _ROUNDS:
+        if gap <= tolerance or steps >= max_steps or rounds == n_rounds:
             break
         made, _ = _kernel.solve(H, diagonal, alpha, gradient, tolerance / 2, max_steps - steps)
         steps += made
@@ -153,7 +151,7 @@ def _largest_eigenvalue(product: Callable[[np.ndarray], np.ndarray], n: int) -> 
     """Estimate the largest modulus of H's eigenvalues from above, within a few percent."""
     direction = np.random.default_rng(0).random(n) + 0.5
     size = 1.0
-    for _ in range(_POWER_STEPS):
+    for _ in range(12):
         direction /= np.linalg.norm(direction)
         direction = product(direction)
         size = float(np.linalg.norm(direction))

@@ -18,9 +18,6 @@ from d2ke.discriminative.similarity_graph import (
     krylov_eigenvectors,
 )
 
-_SOLVED = 1e-9  # residual of the harmonic function
-_MAX_STEPS = 5000
-
 
 class SparseKernel:
     """Similarities as a sparse matrix; the quadratic ones have the same sparsity pattern."""
@@ -123,8 +120,8 @@ def _conjugate_gradients(system: csr_array, rhs: np.ndarray) -> np.ndarray:
     result = np.zeros_like(rhs)
     rest, step = rhs.copy(), rhs.copy()
     size = np.einsum("ij,ij->j", rest, rest)
-    enough = _SOLVED**2 * np.maximum(size, 1e-300)
-    for _ in range(_MAX_STEPS):
+    enough = 1e-9**2 * np.maximum(size, 1e-300)
+    for _ in range(5000):
         if (size <= enough).all():
             break
         image = system @ step

@@ -20,8 +20,6 @@ from d2ke.discriminative.kernel_input import KernelInput
 from d2ke.objects.compatibility import columns_in_order
 from d2ke.objects.values import channel_names, column_names
 
-_NEW = {"K": "K_new"}
-
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -38,7 +36,7 @@ class Trained:
     def form(self) -> str:
         """Return the form of new objects: "K_new", "points", "distances" or "features"."""
         name = self.source.names()[0]
-        return _NEW.get(name, name)
+        return "K_new" if name == "K" else name
 
     def read(self, values: Any) -> np.ndarray | csr_array:
         """Check the rows of new objects."""

@@ -29,7 +29,7 @@ def objects_digest(objects: Objects) -> str:
     head = (objects.kind, objects.letters, len(objects), objects.dim, objects.channel_names)
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
-    if objects.kind == "strings":
+    if objects.has_letters:
         symbols, step = _symbols(objects), 1 << 20
         for start in range(0, len(objects.values), step):
             digest.update(symbols[objects.values[start : start + step]])

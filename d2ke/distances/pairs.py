@@ -277,7 +277,7 @@ class _UserPairs(CompiledPairs):
         address, data = user.addresses(function)
         x, y, same, *_ = block
         compile_: Callable[..., PairwiseKernel]
-        if x.kind != "strings":
+        if not x.has_letters:
             x_values, y_values, compile_ = x.values, y.values, user.vectors
         else:
             (x_values, y_values), compile_ = map(_code_points, (x, y)), user.strings

@@ -137,6 +137,6 @@ def _square(x: Any) -> np.ndarray | None:
         if len(columns) != n or any(column.kind != "numbers" for column in columns):
             return None
         return np.column_stack([column.values for column in columns])
-    if not isinstance(x, Objects) or x.kind == "strings" or x.dim != 1:
+    if not isinstance(x, Objects) or x.has_letters or x.dim != 1:
         return None
     return x.values.reshape(n, n) if (np.diff(x.offsets) == n).all() else None

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted, meant
+from d2ke._base.text import listed
 from d2ke.distances.distance import Distance
 from d2ke.distances.gapped_rows import GAPPED_WORDS
 from d2ke.distances.letter_costs import LETTER_COSTS
@@ -15,6 +17,7 @@ from d2ke.distances.series_rows import SERIES
 from d2ke.distances.set_rows import SETS
 from d2ke.distances.string_rows import STRINGS
 from d2ke.distances.word_rows import WORDS
+from d2ke.objects.kinds import KINDS, Kind, stands_for
 
 DISTANCES = (*SERIES, *STRINGS, *LETTER_COSTS, *WORDS, *GAPPED_WORDS, *SETS)
 
@@ -57,7 +60,7 @@ def find_distance(distance: Any) -> Distance:
 
 def usual_distance(kind: str) -> str:
     """Return the default distance of a kind of objects."""
-    return {"series": "dtw", "sets": "mhd", "strings": "levenshtein"}[kind]
+    return KINDS[kind].distance
 
 
 def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,11 +83,63 @@ def check_parameters(row: Distance, params: Mapping[str, Any]) -> dict[str, Any]
 
 def check_kind(row: Distance, name: str, kind: str) -> None:
     """Refuse objects of another kind than the distance's, and name distances for them."""
-    if kind == row.kind or (kind, row.kind) == ("series", "sets"):
+    if stands_for(kind, row.kind):
         return
-    names = [known.name for known in DISTANCES if known.kind == kind]
+    names = [known.name for known in DISTANCES if stands_for(kind, known.kind)]
     raise ArgumentTypeError(
         "distance",
         f"{row.name!r} is for {row.kind}, but {name} holds {kind}; distances for {kind} are "
         f"{', '.join(map(repr, names[:4]))} and others",
     )
+
+
+@hinted
+def add_kind(
+    name: str, read: Callable[[Any], Any], *, like: str = "strings", distance: str | None = None
+) -> None:
+    """Add a kind of objects, which `pack`, `d2ke_train` and predictions read from then on.
+
+    Parameters
+    ----------
+    name : str
+        The kind's name, a plural such as "trees". A kind that was added before is replaced.
+    read : callable
+        Returns for one object what `pack` takes as an object of the kind `like`: a string or a
+        list of tokens, or vectors of shape (length, dim).
+    like : {"strings", "series", "sets"} or str
+        The kind as which the objects are stored, drawn, explained, and compared.
+    distance : str, optional
+        The distance where the user names none. Default: that of `like`.
+
+    Raises
+    ------
+    TypeError
+        If `read` is not a function, or the distance does not compare such objects.
+    ValueError
+        If the name is that of a kind of d2ke's own, or there is no such kind or distance.
+
+    Notes
+    -----
+    Files name the kind of their objects. A program that reads them, and each worker of a cluster,
+    adds the kind first: call this in a module that they import.
+
+    Examples
+    --------
+    >>> import d2ke
+    >>> d2ke.add_kind("paths", lambda path: path.split("/"))
+    >>> paths = d2ke.pack(["usr/lib/python", "usr/bin"], kind="paths")
+    >>> paths
+    <2 paths over 4 letters, lengths 2 to 3>
+    >>> d2ke.distance_matrix(paths)
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    taken = ("series", "sets", "strings", "records", "any", "numbers", "categories", "missing")
+    if not isinstance(name, str) or not name or name in taken:
+        raise ArgumentError("name", f"must be a new name, other than {listed(taken)}; got {name!r}")
+    if not callable(read):
+        raise ArgumentTypeError("read", f"must be a function of one object, got {read!r}")
+    row = KINDS[choice("like", like, KINDS)]
+    if distance is not None:
+        check_kind(find_distance(distance), name, like)
+    KINDS[name] = Kind(row.base, distance or row.distance, (like, *row.stands_for), read)

@@ -26,16 +26,19 @@ _IN_CACHE = 1 << 17  # differences of rows from their mean, float64, that stay i
 
 @result
 class Scaling:
-    """Z -> (Z - mean) / (sd sqrt(R)), column by column.
+    """Z -> (Z - mean) / divisor, column by column.
 
     Attributes
     ----------
-    mean, sd : ndarray of float64, shape (R,)
-        Of the training rows, by the kind of scaling.
+    mean : ndarray of float64, shape (R,)
+        Of the training rows, or 0.
+    divisor : ndarray of float64, shape (R,)
+        The standard deviations of the training rows times sqrt(R), so that scaled rows have the
+        mean square 1; by the kind of scaling.
     """
 
     mean: np.ndarray
-    sd: np.ndarray
+    divisor: np.ndarray
 
     @classmethod
     def fit(cls, Z: Any, kind: str = "standard") -> Scaling:
@@ -54,13 +57,13 @@ class Scaling:
         arrays.check_filled("Z", Z)
         R = Z.shape[1]
         if choice("scaling", kind, SCALINGS) == "none":
-            return cls(np.zeros(R), np.full(R, 1 / np.sqrt(R)))
-        mean, sd, largest = moments(Z)
+            return cls(np.zeros(R), np.ones(R))
+        mean, deviation, largest = moments(Z)
         dtype = Z.dtype if Z.dtype.kind == "f" else np.float64
         if kind == "standard":
-            return cls(mean, plain_deviations(sd, largest, dtype))
-        sd = np.where(constant(sd, largest, dtype), 0.0, sd)
-        return cls(mean, np.full(R, np.sqrt(np.mean(sd**2)) or 1.0))
+            return cls(mean, plain_deviations(deviation, largest, dtype) * np.sqrt(R))
+        deviation = np.where(constant(deviation, largest, dtype), 0.0, deviation)
+        return cls(mean, np.full(R, np.sqrt(np.mean(deviation**2)) or 1.0) * np.sqrt(R))
 
     def apply(self, Z: Any) -> Any:
         """Return scaled features of the shape and type of Z (integers become float64).
@@ -79,16 +82,14 @@ class Scaling:
 
     def scale(self, Z: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write checked features, scaled, into `out`, which may be Z, and return it."""
-        unit = self.sd * np.sqrt(len(self.mean))
         for begin in range(0, len(Z), _RUN):
             rows = slice(begin, begin + _RUN)
-            np.divide(Z[rows] - self.mean, unit, out=out[rows], casting="same_kind")
+            np.divide(Z[rows] - self.mean, self.divisor, out=out[rows], casting="same_kind")
         return out
 
     def undo(self, Z: np.ndarray) -> np.ndarray:
         """Return the unscaled features of Z, in the dtype of Z."""
-        unit = self.sd * np.sqrt(len(self.mean))
-        return Z * unit.astype(Z.dtype) + self.mean.astype(Z.dtype)
+        return Z * self.divisor.astype(Z.dtype) + self.mean.astype(Z.dtype)
 
 
 def moments(Z: np.ndarray | StoredRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

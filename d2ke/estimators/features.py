@@ -29,9 +29,9 @@ from d2ke.models.blocks import (
     sample_rows,
     take,
 )
-from d2ke.models.family_kernels import FamilyScales
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.inputs import InputKind, ModelRequest
+from d2ke.models.kernel_weights import FamilyScales
 from d2ke.models.labels import no_labels
 from d2ke.models.recipes import blocks_of_objects
 from d2ke.objects.container import Objects
@@ -104,7 +104,8 @@ class D2KETransformer(TransformerMixin, ObjectsEstimator):
         self._kind = InputKind.of(sample.objects, self.blocks_)
         scales, family = FamilyScales.of(Z, self.blocks_), per_feature(self.blocks_, "family")
         _, place, sizes = np.unique(family, return_inverse=True, return_counts=True)
-        self.scaling_ = Scaling(scales.mean, scales.balanced / np.sqrt(sizes[place]))
+        roots = np.sqrt(sizes[place])
+        self.scaling_ = Scaling(scales.mean, scales.divisor / roots * np.sqrt(len(roots)))
         return self
 
     def transform(self, X: Any) -> np.ndarray:

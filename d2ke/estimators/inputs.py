@@ -32,9 +32,6 @@ from d2ke.objects.tables import is_table
 from d2ke.objects.typed import CLOCKS
 from d2ke.objects.values import column_names
 
-_CELLS = "OUST"  # dtypes of arrays whose elements may be objects
-_NUMBERS = ("int", "uint", "float", "bool", "double", "decimal")  # types of frames' columns
-
 
 def read_objects(estimator: BaseEstimator, X: Any, distance: Any, *, reset: bool) -> Any:
     """Return packed objects; for a Python function as the distance, a list of anything.
@@ -79,7 +76,8 @@ def read_records(estimator: BaseEstimator, X: Any) -> Records | None:
 def holds_numbers(X: Any) -> bool:
     """Return whether all columns of a frame hold numbers."""
     types = X.dtypes if hasattr(X, "dtypes") else X.schema.types
-    return all(str(kind).lower().startswith(_NUMBERS) for kind in types)
+    numbers = ("int", "uint", "float", "bool", "double", "decimal")
+    return all(str(kind).lower().startswith(numbers) for kind in types)
 
 
 def read_table(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
@@ -196,7 +194,7 @@ def _is_table(X: Any, anything: bool) -> bool:
         return not anything and (not X or _is_number(X[0]))
     if issparse(X) or not isinstance(X, np.ndarray):
         return True
-    if X.dtype.kind in _CELLS and X.size and X.size == max(X.shape):
+    if X.dtype.kind in "OUST" and X.size and X.size == max(X.shape):  # elements may be objects
         return not anything and _is_number(X.ravel()[0])
     return not (X.ndim == 3 and X.dtype.kind in "biuf")
 

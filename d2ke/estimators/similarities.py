@@ -14,8 +14,6 @@ from d2ke.embedding.gram import dsk_gram
 from d2ke.estimators.base import PRECOMPUTED, DistanceEstimator, estimator, inverse_scale
 from d2ke.estimators.inputs import read_table
 
-AFFINITIES = ("distance", "features", PRECOMPUTED)
-
 
 @estimator
 class SimilarityEstimator(DistanceEstimator):
@@ -41,7 +39,7 @@ class SimilarityEstimator(DistanceEstimator):
 
     def _fit_similarities(self, X: Any) -> dict[str, Any]:
         """Return the arguments of `cdsk` and `lpdsk` that describe the similarities."""
-        choice("affinity", self.affinity, AFFINITIES)
+        choice("affinity", self.affinity, ("distance", "features", PRECOMPUTED))
         if self.affinity == "distance":
             if self.gamma is not None:
                 positive_number("gamma", self.gamma)

@@ -24,9 +24,8 @@ from d2ke.estimators.inputs import (
 from d2ke.models.blocks import AnyBlock
 from d2ke.models.inputs import ModelRequest
 from d2ke.models.model import D2KEModel
-from d2ke.models.predict import d2ke_predict
+from d2ke.models.predict import d2ke_predict, d2ke_update
 from d2ke.models.train import d2ke_train
-from d2ke.models.update import d2ke_update
 from d2ke.objects.columns import type_column
 from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import Objects

@@ -15,8 +15,6 @@ from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.predict import d2ke_predict
 
-_ROUNDING = 1e-6  # of probabilities: left-out decisions are kept in float32
-
 
 @hinted
 def predict_set(
@@ -117,5 +115,6 @@ def sets_of(
     bound = np.sort(scores)[rank - 1] if rank <= m else np.inf
     if len(calibration.offsets):
         p = calibration.probabilities(decisions)
-        return (1 - p <= bound + _ROUNDING) | (p == p.max(axis=1, keepdims=True))
+        # Left-out decisions are kept in float32.
+        return (1 - p <= bound + 1e-6) | (p == p.max(axis=1, keepdims=True))
     return decisions + np.array([-bound, bound])

@@ -12,8 +12,7 @@ from d2ke._base.checks import integer
 from d2ke._base.keywords import hinted
 from d2ke._base.text import object_text
 from d2ke.models.blocks import FittedFeatures
-from d2ke.models.kmer_scores import KmerScores
-from d2ke.models.kmers import FittedKmers
+from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.shapelets import Shapelet, Shapelets
 
@@ -132,7 +131,7 @@ def _of_omegas(model: D2KEModel) -> np.ndarray:
         of_block = slice(first, first + block.R)
         weights = model.linear.weights[:, of_block]
         if isinstance(block, KmerScores):
-            weights = weights / (model.scaling.sd[of_block] * np.sqrt(model.R)) @ block.weights.T
+            weights = weights / model.scaling.divisor[of_block] @ block.weights.T
             weighted.append(weights * block.deviation)
         elif isinstance(block, FittedKmers):
             # A landmark stands for its pieces, which other landmarks have too, not for itself.

@@ -22,22 +22,17 @@ from d2ke.explain.parts import part_shares
 from d2ke.explain.shapelets import find_shapelets, is_slope, values_at
 from d2ke.models.blocks import FittedFeatures
 from d2ke.models.distance_blocks import FittedBlock
-from d2ke.models.kmer_scores import KmerScores
-from d2ke.models.kmers import FittedKmers
+from d2ke.models.kmers import FittedKmers, KmerScores
 from d2ke.models.model import D2KEModel, check_model
 from d2ke.models.shapelets import Shapelet, Shapelets
 from d2ke.models.views import apply_views
 from d2ke.objects.container import Objects
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.packing import pack
 from d2ke.objects.records import Records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_OF_PARTS = ("strings", "sets")  # kinds of objects
-_BLOCKS, _OMEGAS = 8, 10  # that are printed
-_PLACES = 5  # of a piece, that are printed, and letters and pieces
-_OVERLAP = 0.5  # of two windows: steps of both over steps of either
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +166,7 @@ class Explanation:
     def __str__(self) -> str:
         head = self.title if is_value(self.label) else f"{self.label}: {self.decision:+.3f}"
         lines = [f"{head} (offset {self.offset:+.3f})"]
-        lines += first_lines([f"  {v:+.3f} {name}" for name, v in self.blocks.items()], _BLOCKS)
+        lines += first_lines([f"  {v:+.3f} {name}" for name, v in self.blocks.items()], 8)
         omegas = []
         for entry in self.omegas:
             names = ("object", "block", "index", "training_object")
@@ -184,17 +179,18 @@ class Explanation:
             elif entry.get("place") is not None:
                 where += f" from step {entry['place'][0]} to {entry['place'][-1]}"
             omegas.append(f"  {entry['share']:+.4f} {text}{where}")
-        lines += ["random objects that add most:", *first_lines(omegas, _OMEGAS)]
+        lines += ["random objects that add most:", *first_lines(omegas, 10)]
         lines += ["letters that add most:"] * bool(self.letters)
-        for entry in self.letters[:_PLACES]:
+        most = 5
+        for entry in self.letters[:most]:
             lines.append(
                 f"  {entry['share']:+.4f} {entry['letter']!r}, {len(entry['places'])} times"
             )
         lines += ["pieces that add most:"] * bool(self.pieces)
-        for entry in self.pieces[:_PLACES]:
+        for entry in self.pieces[:most]:
             places = entry["places"].tolist()
-            named = ", ".join(map(str, places[:_PLACES])) + ", ..." * (len(places) > _PLACES)
-            where = f"at {named}" if len(places) <= _PLACES else f"{len(places)} times, at {named}"
+            named = ", ".join(map(str, places[:most])) + ", ..." * (len(places) > most)
+            where = f"at {named}" if len(places) <= most else f"{len(places)} times, at {named}"
             lines.append(f"  {entry['share']:+.4f} {entry['piece']!r} {where}")
         return "\n".join(lines)
 
@@ -320,6 +316,7 @@ def d2ke_explain(
     shares = np.concatenate([view.shares for view in views])
     order = np.argsort(-shares, kind="stable")
     steps, series = _steps(model, views)
+    has_parts = model.kind in ("strings", "sets")
     return Explanation(
         label, sign * float(decision[place]), sign * float(bias[place]), by_block,
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
@@ -327,7 +324,7 @@ def d2ke_explain(
         steps, series, next((view.letters for view in views if view.letters), ()),
         _pieces(model, weights, objects, limit),
         by_column, objects,
-        partial(part_shares, model, objects, place, sign) if model.kind in _OF_PARTS else None,
+        partial(part_shares, model, objects, place, sign) if has_parts else None,
         _seen_series(views),
     )  # fmt: skip
 
@@ -346,7 +343,8 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
     elif not isinstance(x, Objects):
         # Integers are letters if they were letters in training.
         kind = "strings" if model.letters == "int" and not isinstance(x, (str, bytes)) else None
-        first = None if model.kind == "strings" else False
+        kind = model.kind if KINDS[model.kind].read is not None else kind
+        first = None if model.alphabet is not None else False
         gaps = bool(model.missing)
         objects = pack([x], kind=kind, channels_first=first, missing=gaps, name="x")
     objects = model.check_objects(objects, "allow")
@@ -426,7 +424,7 @@ def _view(
     """Return what the random objects of a block, or single pieces, add for the one object."""
     shares, values = weights[columns] * row[columns], row[columns]
     is_itself, n = np.zeros(len(block.omega), bool), len(block.omega)
-    scale = model.scaling.sd[columns] * np.sqrt(model.R)
+    scale = model.scaling.divisor[columns]
     if isinstance(block, KmerScores):
         # A score is a sum over the pieces that occur, and each of them has a share of it.
         values = block.occurrences(objects).toarray()[0]
@@ -483,7 +481,7 @@ def _pieces(
         columns, first = slice(first, first + block.R), first + block.R
         x = _seen(block, objects)
         if isinstance(block, FittedKmers) and x is not None:
-            scale = model.scaling.sd[columns] * np.sqrt(model.R)
+            scale = model.scaling.divisor[columns]
             return piece_shares(block, x, block.landmark_weights(weights[columns] / scale), limit)
     return ()
 
@@ -500,7 +498,7 @@ def _windows(
         if len(windows) == limit:
             break
         entry = views[owners[j]].entry(int(numbers[j]))
-        apart = all(_overlap(entry, other) < _OVERLAP for other in windows)
+        apart = all(_overlap(entry, other) < 0.5 for other in windows)
         if entry["frequency"] != 0 and apart:
             windows.append(entry)
     return tuple(windows)
@@ -523,7 +521,7 @@ def _seen_series(views: Sequence[_View]) -> dict[str, tuple[FittedBlock, np.ndar
     found = {}
     for view in views:
         block, x = view.block, view.x
-        if isinstance(block, FittedBlock) and isinstance(x, Objects) and x.kind == "series":
+        if isinstance(block, FittedBlock) and isinstance(x, Objects) and x.base == "series":
             viewed = apply_views(block.views, x)
             if isinstance(viewed, Objects) and isinstance(block.omega, Objects):
                 found[block.name] = block, np.array(viewed[0])
@@ -539,7 +537,7 @@ def _record(x: Any, model: D2KEModel) -> Any:
     columns: dict[str, Any] = {name: [entry] for name, entry in x.items()}
     for name in columns.keys() & model.inputs.keys():
         if isinstance(x[name], np.ndarray):
-            is_text = model.inputs[name].kind == "strings"
+            is_text = model.inputs[name].alphabet is not None
             kind, first = ("strings", None) if is_text else (None, False)
             columns[name] = pack([x[name]], kind=kind, channels_first=first, name=f"x[{name!r}]")
     return columns
@@ -559,9 +557,11 @@ def _is_list_of_objects(x: Any, model: D2KEModel) -> bool:
     """Return whether x can only be several objects, or a list of one."""
     if isinstance(x, Objects):
         return len(x) != 1
-    if model.kind == "any" or not isinstance(x, (list, tuple, np.ndarray)) or not len(x):
+    if model.kind == "any" or KINDS[model.kind].read is not None:
         return False
-    if model.kind == "strings":
+    if not isinstance(x, (list, tuple, np.ndarray)) or not len(x):
+        return False
+    if model.alphabet is not None:
         is_letters = model.letters in ("str", "bytes")
         return isinstance(x[0], (str, bytes) if is_letters else (list, np.ndarray))
     try:

@@ -25,11 +25,12 @@ def piece_shares(
     words = block.words
     strings = packed_strings((x, block.omega), words)
     shares, places, masks = [], [], []
-    for masks_l, scale in zip(words.masks, block.kernel_weights.tolist(), strict=True):
+    for masks_l, scale in zip(words.masks, block.letter_weights.tolist(), strict=True):
         values, squares = [], np.zeros(1 + len(block.omega))
         for mask in masks_l:
             starts = _starts(strings, mask)
-            rows = _row_of(strings, starts)
+            sequences = np.searchsorted(strings.offsets, starts, side="right") - 1
+            rows = sequences // strings.strands
             squares += np.bincount(rows, minlength=len(squares))
             values.append(_common_words(strings, mask, starts, rows))
         norms = np.sqrt(squares)
@@ -61,10 +62,6 @@ def _starts(strings: Strings, mask: Mask) -> np.ndarray:
     last = np.repeat(strings.offsets[1:], np.diff(strings.offsets)) - mask[-1]
     places = np.arange(len(last))
     return places[places < last]
-
-
-def _row_of(strings: Strings, places: np.ndarray) -> np.ndarray:
-    return (np.searchsorted(strings.offsets, places, side="right") - 1) // strings.strands
 
 
 def _common_words(

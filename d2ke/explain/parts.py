@@ -11,8 +11,6 @@ from d2ke.models.model import D2KEModel
 from d2ke.objects.container import Objects
 from d2ke.objects.tokens import encode
 
-_MOST = 500  # changed objects: of more letters or vectors, as many together as are needed
-
 
 def part_shares(model: D2KEModel, x: Objects, place: int, sign: float) -> np.ndarray:
     """Return what the decision value loses without each letter or vector of x, shape (n,).
@@ -22,12 +20,13 @@ def part_shares(model: D2KEModel, x: Objects, place: int, sign: float) -> np.nda
     n = int(x.lengths[0])
     if not n:
         return np.empty(0)
-    width = max(1, -(-n // _MOST))
+    # At most 500 changed objects: of more letters or vectors, several change together.
+    width = max(1, -(-n // 500))
     starts = np.arange(0, n, width)
     sizes = np.minimum(starts + width, n) - starts
-    if len(starts) == 1 and x.kind == "sets":  # nothing is left without them
+    if len(starts) == 1 and x.base == "sets":  # nothing is left without them
         return np.full(n, sign * float(_decisions(model, x, place)[0]) / n)
-    if x.kind == "sets":
+    if x.base == "sets":
         changed = _without_vectors(x, starts, width)
     else:
         changed = _without_letters(model, x, starts, width)

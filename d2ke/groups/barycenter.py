@@ -30,7 +30,6 @@ from d2ke.objects.container import Objects, from_owned, take
 from d2ke.objects.packing import as_objects
 
 _SAMPLE = 2000  # objects among which the medoid is searched
-_SERIES = ("dtw", *ELASTIC, "ddtw")
 
 
 @result
@@ -146,10 +145,9 @@ def barycenter(
         distance = usual_distance(X.kind)
     names = ArgumentNames("barycenter", "X", "initial")
     row = None if callable(distance) else find_distance(distance)
-    if row is None or row.name not in (*_SERIES, *EDITS):
-        raise ArgumentError(
-            "distance", f"must be one of {', '.join((*_SERIES, *EDITS))}; got {distance!r}"
-        )
+    averaged = ("dtw", *ELASTIC, "ddtw", *EDITS)
+    if row is None or row.name not in averaged:
+        raise ArgumentError("distance", f"must be one of {', '.join(averaged)}; got {distance!r}")
     pairs = check_pairs(X, None, row.name, params, names)
     parameters = check_parameters(row, params)
     if not pairs.same:

@@ -33,11 +33,8 @@ from d2ke.objects.record_packing import as_text, pack_records
 from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import is_table
 
-_SAMPLE = 50_000  # random pairs
-_CROWD = 50  # near pairs a row of a column that is searched
 _BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
 _EXACT = 1e-30  # in the place of a radius of 0: distances are divided by it
-_ONE = "item"  # the column of a list of objects
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +83,7 @@ class ComparedColumn:
         rows = np.searchsorted(self.x.rows, i[there])
         columns = np.searchsorted(self.y.rows, j[there])
         x, y = self.pairs.x, self.pairs.y
-        cheap = isinstance(x, Objects) and x.kind == "strings"
+        cheap = isinstance(x, Objects) and x.has_letters
         starts = (
             np.arange(0, len(there), _BLOCK) if cheap else np.unique(rows, return_index=True)[1]
         )
@@ -132,11 +129,12 @@ class ComparedTables:
         """Return the distances of random pairs, of all where they are few, and how many all are."""
         n, m = self.shape
         total = n * (n - 1) // 2 if self.same else n * m
-        if total <= _SAMPLE:
+        size = 50_000  # of the sample
+        if total <= size:
             i, j = np.triu_indices(n, 1) if self.same else np.divmod(np.arange(total), m)
         else:
             rng = np.random.default_rng(seed)
-            i, j = rng.integers(0, n, _SAMPLE), rng.integers(0, m - self.same, _SAMPLE)
+            i, j = rng.integers(0, n, size), rng.integers(0, m - self.same, size)
             if self.same:
                 j += j >= i
                 i, j = np.minimum(i, j), np.maximum(i, j)
@@ -146,7 +144,8 @@ class ComparedTables:
         """Return for each column whether its near pairs are few enough to be searched for."""
         near = np.nan_to_num(sample, nan=np.inf) <= 1
         pairs = near.mean(axis=1) * total if near.size else np.zeros(len(near))
-        return (pairs <= _CROWD * max(self.shape)) | (pairs == pairs.min())
+        # At most about 50 near pairs a row.
+        return (pairs <= 50 * max(self.shape)) | (pairs == pairs.min())
 
     def candidates(
         self, searched: np.ndarray, progress: bool | None
@@ -229,10 +228,11 @@ def _distinct(columns: list[Column]) -> Copies:
 
 
 def _table(X: Any, name: str) -> Records:
+    one = "item"  # the column of a list of objects
     try:
-        records = pack_records(X if is_table(X) else {_ONE: X}, name=name)
+        records = pack_records(X if is_table(X) else {one: X}, name=name)
     except (ArgumentError, ArgumentTypeError) as error:
-        argument = error.argument.removesuffix(f"[{_ONE!r}]")
+        argument = error.argument.removesuffix(f"[{one!r}]")
         raise type(error)(argument, error.problem, error.index) from None
     if not len(records):
         raise ArgumentError(name, "is empty: at least one record is needed")

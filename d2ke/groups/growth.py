@@ -25,12 +25,9 @@ from d2ke.neighbors.strategies import choose_strategy
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects, span_of, take
 
-_K = 4  # nearest of each object with which the search by bounds begins,
-_DENSE_K = 8  # and the one by all distances, which are lost otherwise
+_DENSE_K = 8  # nearest of each object that are kept of all distances, which are lost otherwise
 _FEW_STRINGS = 1000  # whose rows are computed one by one
-# A round searches its rows in at most so many chunks, of about so many rows at least. The limits
-# are lower after each.
-_MAX_CHUNKS, _CHUNK = 16, 512
+_CHUNK = 512  # rows that a round searches, at least, before it takes the lower limits
 _NONE = np.iinfo(np.int64).max  # no object
 _TILE = 1 << 11, 1 << 12  # rows and columns of distances that are held at a time
 _BLOCK = 1 << 22  # the same by rows: their product
@@ -51,7 +48,7 @@ def grow(
     n = pairs.shape[0]
     if n == 1:
         return
-    if isinstance(pairs.x, Objects) and pairs.x.kind == "strings" and n >= _FEW_STRINGS:
+    if isinstance(pairs.x, Objects) and pairs.x.has_letters and n >= _FEW_STRINGS:
         # With short strings, one row takes as long as a hundred.
         reach = np.full(n, 0.0)
         if strings.applies(search) and not string_costs.normalized(pairs):
@@ -65,7 +62,7 @@ def grow(
         grow_by_lists(forest, cores, lists, reach, dense_find(search, cores), _DENSE_K)
     elif n * n >= FEWEST_PAIRS:
         bounded = choose_strategy(search).bounds(search)
-        k = min(_K if lists is None else lists.indices.shape[1], n - 1)
+        k = min(4 if lists is None else lists.indices.shape[1], n - 1)
         by_lists = replace(search, k=k)
         if bounded is not None and pays(by_lists, bounded):
             if lists is None:
@@ -144,7 +141,7 @@ def grow_by_lists(
             ready = sizes <= 2 * sizes.min()
             ready[sizes.argmax()] = False
             rows = np.flatnonzero(ready[labels] & open_)
-            n_chunks = min(_MAX_CHUNKS, 1 + len(rows) // _CHUNK)
+            n_chunks = min(16, 1 + len(rows) // _CHUNK)
             for chunk in np.array_split(rows[np.argsort(reach[rows], kind="stable")], n_chunks):
                 chunk = np.sort(chunk[reach[chunk] <= limit[labels[chunk]]])
                 if not len(chunk):

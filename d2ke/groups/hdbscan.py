@@ -25,8 +25,6 @@ from d2ke.neighbors.copies import copy_distances, distinct_objects
 from d2ke.neighbors.strategies import nearest_lists
 from d2ke.objects.copies import Copies, find_copies
 
-_MORE = 3  # neighbours beyond min_samples, for the first edges of the tree
-
 
 @result
 class HDBSCANClusters:
@@ -139,7 +137,7 @@ def hdbscan(
     with progress_bar(progress, "edges") as report:
         forest = Forest(n, report)
         if n > 1:
-            more = 0 if strings.applies(search) else _MORE
+            more = 0 if strings.applies(search) else 3  # for the first edges of the tree
             lists = nearest_lists(replace(search, k=min(min_samples + more, n - 1)))
             before = np.cumsum(counts[lists.indices], axis=1) + counts[:, None] - 1
             place = np.argmax(before >= min_samples, axis=1)[:, None]

@@ -26,8 +26,6 @@ from d2ke.neighbors.strategies import nearest_lists
 from d2ke.objects.container import take
 from d2ke.objects.copies import Copies
 
-_LEAST_GAIN = 1e-12  # of the loss; smaller ones are rounding
-
 
 @result
 class MedoidClusters:
@@ -184,7 +182,8 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
     chosen = np.zeros(n, bool)
     chosen[medoids] = True
     lost = np.bincount(near, weights * (following - nearest), k)
-    smallest_gain = _LEAST_GAIN * (weights * nearest).sum()
+    least = 1e-12  # of the loss; smaller gains are rounding
+    smallest_gain = least * (weights * nearest).sum()
     candidate, n_tried = 0, 0
     while n_tried < n:
         if not chosen[candidate]:
@@ -208,7 +207,7 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
                 updated = _two_nearest(D[np.ix_(medoids, again)])
                 near[again], second[again], nearest[again], following[again] = updated
                 lost = np.bincount(near, weights * (following - nearest), k)
-                smallest_gain = _LEAST_GAIN * (weights * nearest).sum()
+                smallest_gain = least * (weights * nearest).sum()
                 n_tried = 0
         n_tried += 1
         candidate = (candidate + 1) % n

@@ -26,8 +26,6 @@ from d2ke.groups.record_groups import (
     linked_pairs,
 )
 
-_SHOWN = 5  # links of a repr
-
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
@@ -88,8 +86,8 @@ class Links:
     weights: PairWeights
 
     def __repr__(self) -> str:
-        first = ", ".join(f"{i} and {j}" for i, j in self.pairs[:_SHOWN].tolist())
-        more = ", ..." * (len(self.pairs) > _SHOWN)
+        first = ", ".join(f"{i} and {j}" for i, j in self.pairs[:5].tolist())
+        more = ", ..." * (len(self.pairs) > 5)
         shown = f": {first}{more}" * bool(first)
         return f"<{len(self.pairs)} links{shown}; threshold {self.threshold:.4g}>"
 

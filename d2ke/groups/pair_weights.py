@@ -23,16 +23,6 @@ EDGES = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, np.inf])  # of distance
 _NEAR = 5  # levels within the radius
 _MISSING = len(EDGES)
 
-# Prior counts of matches by level. They decide for few rows.
-_MATCHES = np.array([2, 1, 1, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0])
-_NEIGHBORS = 0.1  # neighbours that are counted beside those of a row
-_PENALTIES = 10.0, 0.1  # of the factors of the columns and of the offset
-_DISTANT = 0.5  # matches beyond the radius, at most, for each within: others may agree elsewhere
-_START = 0.75  # mean distance over the radius of pairs that count as matches first
-_TAIL = 20, 200  # nearest far pairs of a sample, between which the tail of distances is fitted
-_SLOPE = 2.0  # of the tail without such pairs
-_STEPS, _CHANGE = 100, 1e-3
-
 
 @result
 class PairWeights:
@@ -125,21 +115,24 @@ def learn_weights(
         np.flatnonzero(row < _NEAR) if complete and k > 1 else None
         for row, complete in zip(levels, searched, strict=True)
     ]
-    limit = _START
+    limit = 0.75  # pairs of a smaller mean distance over the radius count as matches first
     if k == 1:  # no other column separates matches from others, which are those expected by chance
         counts[0, :_NEAR] = np.minimum(counts[0, :_NEAR], _tail(sample.distances[0], total))
         limit = 1.0
     means = np.where(np.isnan(distances), 1.0, distances).mean(axis=0)
     match = np.where(means <= limit, 0.9, 0.0)
     evidence, terms = np.zeros((k, _MISSING + 1)), np.empty_like(distances)
-    for _ in range(_STEPS):
+    # Prior counts of matches by level. They decide for few rows.
+    prior = np.array([2, 1, 1, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0])
+    for _ in range(100):
         size = (number * match).sum()
         offset = float(np.log((size + 0.5) / (total + 1)))
         for column in range(k):
             matched = np.bincount(levels[column], number * match, _MISSING + 1)
-            matches = matched + _MATCHES
+            matches = matched + prior
             distant = matches[_NEAR:].sum()
-            matches[_NEAR:] *= min(1, _DISTANT * matches[:_NEAR].sum() / distant)
+            # At most half as many matches are beyond the radius as within.
+            matches[_NEAR:] *= min(1, 0.5 * matches[:_NEAR].sum() / distant)
             others = counts[column] - matched if k > 1 else counts[column]
             others = np.maximum(others, 0.02 * counts[column])
             others += max(total / (counted.mean_partners * 1000), 0.1)
@@ -156,7 +149,7 @@ def learn_weights(
                 )
         odds = offset + terms.sum(axis=0)
         match = expit(odds)
-        if abs((number * match).sum() - size) <= _CHANGE * size:
+        if abs((number * match).sum() - size) <= 1e-3 * size:
             break
     if labels is not None:
         scales, offset = _calibrate(terms[:, labels[0]], offset, labels[1])
@@ -173,9 +166,9 @@ def _levels(distances: np.ndarray) -> np.ndarray:
 
 def _tail(sample: np.ndarray, total: float) -> np.ndarray:
     """Return how many pairs are near by chance: an exponential tail fitted to the far pairs."""
-    beyond = np.sort(sample[sample > 1])[: _TAIL[1]]
-    first = beyond[: _TAIL[0]]
-    edge, size, slope = EDGES[-2], 1, _SLOPE
+    beyond = np.sort(sample[sample > 1])[:200]
+    first = beyond[:20]
+    edge, size, slope = EDGES[-2], 1, 2.0  # without far pairs
     if len(first):
         edge, size = first[-1], len(first)
         if beyond[-1] > edge:
@@ -216,10 +209,11 @@ def _commonness(
         counts += np.bincount(rows * _NEAR + levels, number * others, len(counts))
     counts = counts.reshape(-1, _NEAR).cumsum(axis=1)
     result = np.zeros(len(levels))
+    prior = 0.1  # neighbours that are counted beside those of a row
     for rows in ends:
         rest = np.maximum(counts[rows, levels] - others, 0)
         expected = share[levels] * partners[rows]
-        result += np.log((rest + _NEIGHBORS) / (expected + _NEIGHBORS)) / 2
+        result += np.log((rest + prior) / (expected + prior)) / 2
     return result
 
 
@@ -232,7 +226,7 @@ def _calibrate(terms: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.
 
     F = np.vstack([terms, np.ones(len(match))]) * np.where(match, 1.0, -1.0)
     start = np.append(np.ones(len(terms)), offset)
-    penalties = np.repeat(_PENALTIES, [len(terms), 1])
+    penalties = np.repeat((10.0, 0.1), [len(terms), 1])  # of the factors and of the offset
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         margins, away = weights @ F, weights - start

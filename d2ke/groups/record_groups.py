@@ -15,9 +15,6 @@ from d2ke.neighbors.lists import check_graph
 from d2ke.objects.container import offsets_of
 from d2ke.objects.copies import Copies
 
-_CERTAIN = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
-_FAR = 2.0  # above the probability of any pair
-
 
 def grouped(
     counts: np.ndarray, i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, linkage: str
@@ -28,11 +25,12 @@ def grouped(
     """
     apart = i != j
     i, j, odds, n = i[apart], j[apart], odds[apart], len(counts)
-    far = min(-_CERTAIN, cut - 1)  # of pairs that were not compared: below any threshold
+    certain = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
+    far = min(-certain, cut - 1)  # of pairs that were not compared: below any threshold
     if linkage == "single":
         i, j = i[odds >= cut], j[odds >= cut]
     else:
-        strong = np.clip(odds, far, max(_CERTAIN, cut))
+        strong = np.clip(odds, far, max(certain, cut))
         kept = strong > far
         sizes = counts if linkage == "average" else np.ones_like(counts)
         i, j = _steps(i[kept], j[kept], strong[kept], cut, far, linkage == "average", sizes).T
@@ -100,7 +98,7 @@ def group_medoids(
 
     A pair that is not given counts as far.
     """
-    n, near = len(labels), distances[inside] - _FAR
+    n, near = len(labels), distances[inside] - 2.0  # above the probability of any pair
     both = np.concatenate([rows[inside] for rows in counted.ends])
     sums = np.bincount(both, np.concatenate([near * rows[inside] for rows in counted.near]), n)
     order = np.lexsort((np.arange(n), sums, labels))

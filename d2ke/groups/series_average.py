@@ -15,9 +15,6 @@ from d2ke.distances.registry import find_distance
 from d2ke.distances.series_rows import ELASTIC_GROUNDS
 from d2ke.objects.container import Objects, from_owned
 
-_LEAST = 0.1  # distance of two vectors, in standard deviations, by which a weight is divided
-_HALVINGS = 3
-
 
 class SeriesAverage:
     """Steps from a series to a better average.
@@ -37,7 +34,8 @@ class SeriesAverage:
         self._distance, self._parameters = distance, parameters
         self._x, self._weights, self._n_threads = x, weights, n_threads
         self._values = x.values.astype(np.float64, copy=False)
-        self._least = _LEAST * float(self._values.std()) or 1.0
+        # The least distance by which a weight is divided.
+        self._least = 0.1 * float(self._values.std()) or 1.0
         ground = parameters.get("ground", "euclidean")
         self._modes = [alignment.MEAN]
         squared = ground == "sqeuclidean" or not parameters.get("independent", True)
@@ -54,7 +52,7 @@ class SeriesAverage:
                 average = np.where(total > 0, sums[:, 0] / np.where(total > 0, total, 1), np.nan)
             # A vector on which none lies stays where it is.
             step = np.where(np.isfinite(average), average - center.values, 0)
-            for k in range(_HALVINGS + 1):
+            for k in range(4):  # a step, and its halvings
                 yield from_owned("series", center.values + step / 2**k, center.offsets)
             self._modes.pop(0)
 

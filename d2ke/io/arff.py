@@ -22,14 +22,11 @@ from d2ke.objects.packing import pack
 from d2ke.objects.typed import Fields
 from d2ke.objects.values import LARGEST_EXACT_INTEGER
 
-_KINDS = {"string": "string", "relational": "relational",
-          **dict.fromkeys(("numeric", "real", "integer"), "numeric")}  # fmt: skip
 # Possessive quantifiers do not backtrack: time is linear in the length of a line.
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 _FIELD = re.compile(rf"\s*+({_QUOTED}|[^\s,'\"{{}}%][^,'\"]*+|)\s*+(,|$)")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{}}%,]+)\s+(\S.*)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 @dataclass
@@ -125,6 +122,8 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
     """Read the lines up to ``@data``."""
     columns: list[_Attribute] = []
     outer: _Attribute | None = None  # the relational attribute whose columns these are
+    kinds = {"string": "string", "relational": "relational",
+             "numeric": "numeric", "real": "numeric", "integer": "numeric"}  # fmt: skip
     for where, line in lines:
         tag, *rest = line.split(None, 1)
         if tag.lower() == "@relation" and not columns:
@@ -140,7 +139,7 @@ def _header(path: Path, lines: Iterator[tuple[str, str]]) -> list[_Attribute]:
         if match is None:
             raise ValueError(f"{where}: {line[:40]!r} is not a line of a header")
         name, kind = _unquoted(match[1]), re.sub(r"\s*\[[^\]]*\]$", "", match[2].strip())
-        attribute = _Attribute(name, _KINDS.get(kind.lower(), "nominal"))
+        attribute = _Attribute(name, kinds.get(kind.lower(), "nominal"))
         if attribute.kind == "nominal":
             if not (kind.startswith("{") and kind.endswith("}")):
                 raise ValueError(
@@ -205,7 +204,8 @@ def _fields(where: str, line: str) -> list[tuple[str, bool]]:
 def _unquoted(text: str) -> str:
     text = text.strip()
     if text[:1] in ("'", '"'):
-        return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
+        escapes = {"n": "\n", "t": "\t", "r": "\r"}
+        return _ESCAPE.sub(lambda match: escapes.get(match[1], match[1]), text[1:-1])
     return text
 
 

@@ -16,14 +16,8 @@ from d2ke.objects.fields import looks_numeric
 from d2ke.objects.tables import Table
 from d2ke.objects.typed import Fields
 
-_MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-_HEADER = "put a line of names before it, such as 'sequence,label'"
-_WIDE = "if each row is a series, say so (series)"
-_USUAL = (*LABELS, *STRINGS, *IDS, *TIMES)
 _LINE = re.compile(r"([^\r\n]*+)(\r\n|\r|\n|\Z)")
-_RETURN = re.compile(r"\r(?!\n)")
 _QUOTED = re.compile(r' *+"((?:[^"]|"")*+)" *+')
-_SEP = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
 
 
 def open_table(
@@ -58,21 +52,24 @@ def open_table(
     if len(named) < len(names):
         names, rows = [names[i] for i in named], [[row[i] for i in named] for row in rows]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    name_it = "put a line of names before it, such as 'sequence,label'"
+    wide = "if each row is a series, say so (series)"
     if twice is not None:
         unnamed = listed([i + 1 for i, name in enumerate(names) if not name])
         what = f"has no names of the columns {unnamed}, which have entries"
         what = f"names the column {twice!r} twice" if twice else what
-        more = f"; if it is data, {_HEADER}, or {_WIDE}" * looks_numeric([twice])
+        more = f"; if it is data, {name_it}, or {wide}" * looks_numeric([twice])
         raise ValueError(f"{path}: the header {what}{more}")
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
-    alone = find_usual(names, _USUAL) is None and sum(map(bool, names)) == 1
+    usual = find_usual(names, (*LABELS, *STRINGS, *IDS, *TIMES))
+    alone = usual is None and sum(map(bool, names)) == 1
     for i, name in enumerate([] if columns.explicit or header else names):
         if alone or looks_numeric([name]) or (name and any(row[i] == name for row in rows)):
             raise ValueError(
                 f"{path}: the first line may be a header or the first object, as it has "
-                f"{name!r}; {_HEADER}, or, if it has the names, name a column (objects, labels or "
-                f"ids){f'; {_WIDE}' * looks_numeric([name])}"
+                f"{name!r}; {name_it}, or, if it has the names, name a column (objects, labels or "
+                f"ids){f'; {wide}' * looks_numeric([name])}"
             )
     if na_values:
         rows = [[None if field in na_values else field for field in row] for row in rows]
@@ -86,8 +83,9 @@ def open_table(
 def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], list[str]]:
     """Return the header, the other rows and their lines, by the delimiter that fits."""
     first = text.lstrip().partition("\n")[0]
-    marks = [mark for mark in _MARKS if mark in first] or [","]
-    named = _SEP.match(text)  # a line for spreadsheets
+    words_of = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+    marks = [mark for mark in words_of if mark in first] or [","]
+    named = re.match(r"sep=([,;\t|])\r?\n", text, re.IGNORECASE)  # a line for spreadsheets
     if named is not None:
         return _rows(path, "\n" + text[named.end() :], named[1])
     fits = {}
@@ -100,7 +98,7 @@ def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], li
     tabs = ".tsv" in path.name.lower() and "\t" in fits
     if tabs or len(fits) == 1:
         return fits["\t" if tabs else next(iter(fits))]
-    words = " or ".join(_MARKS[mark] for mark in fits or marks)
+    words = " or ".join(words_of[mark] for mark in fits or marks)
     how = "each cuts all lines alike" if fits else "neither cuts all lines alike"
     raise ValueError(f"{path}: the delimiter may be {words}, {how}; quote fields that have others")
 
@@ -137,7 +135,7 @@ def _lines(path: Path, text: str, mark: str) -> Iterator[tuple[int, list[str | N
             quoted = _QUOTED.match(text, at)
             if quoted is not None:
                 fields.append(quoted[1].replace('""', '"') or None)
-                number += quoted[1].count("\n") + len(_RETURN.findall(quoted[1]))
+                number += sum(map(quoted[1].count, "\n\r")) - quoted[1].count("\r\n")
                 at = quoted.end()
                 continue
             line = _LINE.match(text, at)

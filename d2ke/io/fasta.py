@@ -16,9 +16,6 @@ from d2ke.objects.fields import labels_of_text
 from d2ke.objects.packing import pack
 from d2ke.objects.tables import with_ids
 
-_LAST = "|"  # the label is the last field after it
-_NO_LETTER = re.compile(r"[^A-Za-z*.-]")
-
 
 def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> LabelledObjects:
     """Read the sequences, and the first word of each header as its id.
@@ -28,12 +25,14 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
     is a guess, which is the label if each header has it and no more than half of them differ.
     """
     given = labels is not None
-    if labels is None and of_model != _LAST:
+    last = "|"  # the label is the last field after it
+    if labels is None and of_model != last:
         labels = of_model
     pattern = None if labels is None else _label_pattern(labels)
     wheres: list[str] = []
     headers: list[str] = []
     fields: list[list[str]] = []
+    no_letter = re.compile(r"[^A-Za-z*.-]")
     for where, line in lines_of(path):
         if line.startswith(">"):
             wheres.append(where)
@@ -42,7 +41,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         elif line:
             if not headers:
                 raise ValueError(f"{where}: {line[:40]!r} comes before the first header (>)")
-            bad = _NO_LETTER.search(line)
+            bad = no_letter.search(line)
             if bad:
                 raise ValueError(
                     f"{where}: {bad[0]!r} at position {bad.start()} is no letter of a sequence"
@@ -72,7 +71,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         piped = guessed and any("|" in header for header in headers)
         note = "the last fields after | are no labels, as they do not repeat" * piped
         return LabelledObjects(objects, None, note=note)
-    columns = ColumnNames(how={"header": _LAST if labels is None else labels})
+    columns = ColumnNames(how={"header": last if labels is None else labels})
     classes = labels_of_text(written, wheres.__getitem__)
     return LabelledObjects(objects, classes, columns, written)
 

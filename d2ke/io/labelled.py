@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType, NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 from d2ke._base.checks import choice, file_path
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
@@ -23,42 +23,66 @@ from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.compatibility import check_missing
-from d2ke.objects.container import OBJECT_KINDS, of_kind
+from d2ke.objects.container import of_kind
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.record_packing import fill_missing
 from d2ke.objects.tables import Table, arrow_index, check_lengths, columns_of, index_level, is_table
 
-_ARRAYS = (".npz", ".npy", ".h5", ".hdf5")
-_SEQUENCES = (".fasta", ".fa", ".fna", ".faa", ".fas")
-_READERS: dict[str, Callable[..., LabelledObjects]] = {
-    ".mat": read_mat,
-    **dict.fromkeys(_ARRAYS, read_arrays),
-    ".arff": read_arff,
-    ".ts": lambda path, names, how, _: LabelledObjects(
-        *read_ts(path, missing=bool(how["missing"]))[:2]
+
+class _Format(NamedTuple):
+    """How the files of some endings are read.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+        The arguments that have a meaning.
+    read : callable or None
+        ``read(path, columns, how, earlier)``; None for tables and graphs.
+    name : str or None
+        What a model keeps, if not the ending: files of one name are read alike.
+    channels_first : bool or None
+        The layout of channels, unless an argument says it.
+    packed : bool
+        The ending may be followed by .gz or .zip.
+    """
+
+    arguments: tuple[str, ...]
+    read: Callable[..., LabelledObjects] | None = None
+    name: str | None = None
+    channels_first: bool | None = None
+    packed: bool = False
+
+
+_TABLE = _Format(("objects", "labels", "ids", "time", "series"), name="table")
+_TEXT = _TABLE._replace(arguments=(*_TABLE.arguments, "na_values"), packed=True)
+_MAT = _Format(("objects", "labels", "ids", "channels_first"), read_mat, channels_first=True)
+_FORMATS = {
+    ".ts": _Format(
+        (),
+        lambda path, _, how, __: LabelledObjects(*read_ts(path, missing=bool(how["missing"]))[:2]),
+        packed=True,
     ),
-    ".txt": lambda path, *_: read_lines(path),
+    ".txt": _Format((), lambda path, *_: read_lines(path), packed=True),
+    **dict.fromkeys((".csv", ".tsv"), _TEXT),
+    **dict.fromkeys((".parquet", ".feather", ""), _TABLE),
     **dict.fromkeys(
-        _SEQUENCES,
-        lambda path, names, _, earlier: read_fasta(path, names.labels, earlier.how.get("header")),
+        (".fasta", ".fa", ".fna", ".faa", ".fas"),
+        _Format(
+            ("labels",),
+            lambda path, names, _, earlier: read_fasta(
+                path, names.labels, earlier.how.get("header")
+            ),
+            packed=True,
+        ),
     ),
+    ".arff": _Format(("labels", "ids", "channels_first"), read_arff, packed=True),
+    ".mat": _MAT,
+    **dict.fromkeys(
+        (".npz", ".npy", ".h5", ".hdf5"),
+        _MAT._replace(read=read_arrays, name="arrays", channels_first=False),
+    ),
+    ".zip": _Format(("objects",)),
 }
-_TEXT_TABLES = (".csv", ".tsv")
-_TABLES = (*_TEXT_TABLES, ".parquet", ".feather")
-_OF_TABLES = ("objects", "labels", "ids", "time", "series")
-# The endings, and the arguments that have a meaning for each.
-_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((".ts", ".txt"), ()),
-    **dict.fromkeys((*_TABLES, ""), _OF_TABLES),
-    **dict.fromkeys(_TEXT_TABLES, (*_OF_TABLES, "na_values")),
-    **dict.fromkeys(_SEQUENCES, ("labels",)),
-    ".arff": ("labels", "ids", "channels_first"),
-    **dict.fromkeys((".mat", *_ARRAYS), ("objects", "labels", "ids", "channels_first")),
-    ".zip": ("objects",),
-}
-# Files of one form are read alike; the others have their ending as form.
-_FORMS = {**dict.fromkeys(("", *_TABLES), "table"), **dict.fromkeys(_ARRAYS, "arrays")}
-_CHANNELS_FIRST = {".mat": True, "arrays": False}  # unless that is told
-_PACKED = (".ts", ".txt", ".arff", *_TEXT_TABLES, *_SEQUENCES)  # .gz or .zip may follow
 
 
 @hinted
@@ -245,10 +269,11 @@ def read_file(
     format hold, too.
     """
     if kind is not None:
-        choice("kind", kind, OBJECT_KINDS)
+        choice("kind", kind, KINDS)
     suffix = _format_of(file)
     _check(columns, how, suffix)
-    form = _FORMS.get(suffix, suffix)
+    file_format = _FORMATS[suffix]
+    form = file_format.name or suffix
     kept = {name: value for name, value in how.items() if value is not None}
     if "na_values" in kept:
         kept["na_values"] = sorted(set(kept["na_values"]))
@@ -259,8 +284,8 @@ def read_file(
             )
     options = {**kept, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
     held = _read_file(file, suffix, columns, earlier, kind, kinds, options)
-    if form in _CHANNELS_FIRST and held.objects.kind != "strings":
-        kept.setdefault("channels_first", _CHANNELS_FIRST[form])
+    if file_format.channels_first is not None and held.objects.kind != "strings":
+        kept.setdefault("channels_first", file_format.channels_first)
     if kept or held.columns.how:
         held.columns = replace(held.columns, how={"format": form, **kept, **held.columns.how})
     if missing is not None and not held.filled and held.objects.kind in ("series", "records"):
@@ -289,11 +314,14 @@ def _read_file(
         path = file_path("file", file)
         if suffix == ".zip" and "categories" not in (kinds or {}).values():
             return read_codes(path, columns, earlier, kinds is not None)
-        if suffix not in _TABLES:
+        if _FORMATS[suffix].name != "table":
             if kinds is not None:
-                raise ValueError(f"{path} must end in {', '.join(_TABLES)} to have columns")
-            return _READERS[suffix](path, columns, how, earlier)
-        if suffix in _TEXT_TABLES and not columns.explicit:
+                tables = [end for end, row in _FORMATS.items() if end and row.name == "table"]
+                raise ValueError(f"{path} must end in {', '.join(tables)} to have columns")
+            read = _FORMATS[suffix].read
+            assert read is not None
+            return read(path, columns, how, earlier)
+        if _FORMATS[suffix] is _TEXT and not columns.explicit:
             headless = read_headless(path, earlier, in_rows)
             if headless is not None:
                 return headless
@@ -334,7 +362,7 @@ def open_columns(
     path = file_path("file", file)
     if suffix in (".parquet", ".feather"):
         return open_arrow(path, suffix)
-    if suffix not in _TEXT_TABLES:
+    if _FORMATS[suffix] is not _TEXT:
         return None
     return open_table(path, columns, earlier, how.get("na_values") or (), bool(how.get("series")))
 
@@ -347,11 +375,11 @@ def _format_of(file: Any) -> str:
     if is_folder_of_graphs(path):
         return ".zip"
     name = path.name.lower()
-    packed = [end + more for end in _PACKED for more in (".gz", ".zip")]
-    suffix = next((end for end in (*packed, *_ARGUMENTS) if end and name.endswith(end)), "")
+    packed = [end + more for end, row in _FORMATS.items() if row.packed for more in (".gz", ".zip")]
+    suffix = next((end for end in (*packed, *_FORMATS) if end and name.endswith(end)), "")
     suffix = suffix.removesuffix(".gz").removesuffix(".zip") or suffix
     if not suffix:
-        ends = ", ".join(filter(None, _ARGUMENTS))
+        ends = ", ".join(filter(None, _FORMATS))
         raise ValueError(f"{path} must end in {ends}; pandas writes other tables as .parquet")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
@@ -362,11 +390,11 @@ def _check(columns: ColumnNames, how: Mapping[str, Any], suffix: str) -> None:
     """Refuse arguments that have no meaning for a format, and names that are not strings."""
     what = f"a {suffix} file" if suffix else "a table in memory"
     for name, value in (*columns.explicit, *how.items()):
-        if value is not None and name not in _ARGUMENTS[suffix]:
+        if value is not None and name not in _FORMATS[suffix].arguments:
             raise ArgumentTypeError(name, f"has no meaning for {what}; got {value!r}")
         if name not in how and not isinstance(value, str):
             raise ArgumentTypeError(name, f"must be a string, got {value!r}")
-    if suffix not in ("", ".zip", *_TABLES) and len(columns.objects or ()) > 1:
+    if suffix != ".zip" and _FORMATS[suffix].name != "table" and len(columns.objects or ()) > 1:
         raise ArgumentTypeError(
             "objects", f"must name one variable of {what}, got {columns.objects!r}"
         )

@@ -116,7 +116,7 @@ class ParquetObjects(StoredObjects):
             raise ValueError(f"{self.path} has objects of several kinds in column {column!r}")
         self.kind, self.dim, self.letters, self.channel_names = described.pop()
         self.alphabet = None
-        if self.kind == "strings":
+        if self.has_letters:
             self.alphabet = reduce(np.union1d, [group.alphabet for group in groups])
         self.lengths = np.concatenate([group.lengths for group in groups])
         self.labels = None if label is None else table.typed(label, "strings").labels()

@@ -16,8 +16,6 @@ from d2ke.objects.container import Objects
 from d2ke.objects.fields import finite_numbers, is_gap
 from d2ke.objects.packing import pack
 
-_FLAGS = ("missing", "univariate", "equallength", "classlabel", "targetlabel", "timestamps")
-
 
 @hinted
 def read_ts(
@@ -163,7 +161,8 @@ def _entry(where: str, tag: str, name: str, words: list[str]) -> Any:
         if not text.isdecimal() or not int(text):
             raise ValueError(f"{where}: @{tag} must have a positive integer, got {text!r}")
         return int(text)
-    if name not in _FLAGS:
+    flags = ("missing", "univariate", "equallength", "classlabel", "targetlabel", "timestamps")
+    if name not in flags:
         return text
     first, rest = (words or [""])[0].lower(), tuple(words[1:])
     if first == "true" and name == "timestamps":

@@ -26,10 +26,6 @@ from d2ke.objects.hdf5 import get_objects, open_hdf5
 from d2ke.objects.packing import pack
 from d2ke.objects.tables import read_ids, with_ids
 
-_RAGGED = ("values", "offsets")
-_IDS = ("id", "ids")
-_OBJECTS = ("x", "objects", "series", "strings", "sequences")
-
 
 def read_mat(
     path: Path, columns: ColumnNames, how: Mapping[str, Any], earlier: ColumnNames
@@ -60,9 +56,10 @@ def read_arrays(
         values = {name: _text(name, value) for name, value in values.items()}
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if len(earlier.objects or ()) == 1 or earlier.objects == _RAGGED:
+    ragged_names = ("values", "offsets")
+    if len(earlier.objects or ()) == 1 or earlier.objects == ragged_names:
         columns = columns.or_earlier(values, earlier)
-    ragged = columns.objects in (None, _RAGGED) and set(_RAGGED) <= set(values)
+    ragged = columns.objects in (None, ragged_names) and set(ragged_names) <= set(values)
     if ragged:
         values["values"] = _ragged(path, values["values"], values.pop("offsets"))
         columns = replace(columns, objects=("values",))
@@ -78,7 +75,7 @@ def read_arrays(
 
     held = _chosen(path, values, columns, loaded)
     if ragged:
-        held.columns = replace(held.columns, objects=_RAGGED)
+        held.columns = replace(held.columns, objects=ragged_names)
     return held
 
 
@@ -158,7 +155,8 @@ def _chosen(
         names = [name for name in values if name not in (objects, ids)]
         place = find_usual(names, LABELS)
         labels = None if place is None else names[place]
-    usual = [name for name in values if name.lower() in _IDS and name not in (objects, labels)]
+    roles = (objects, labels)
+    usual = [name for name in values if name.lower() in ("id", "ids") and name not in roles]
     if objects is None:
         taken = (labels, ids, *usual)
         objects = _objects_name(path, {n: v for n, v in values.items() if n not in taken})
@@ -183,8 +181,9 @@ def _objects_name(path: Path, values: Mapping[str, Any]) -> str:
     ragged += [k for k, v in arrays.items() if v.dtype.kind in "OU" and v.size > 1]
     series = {k: v for k, v in arrays.items() if v.dtype.kind in "iuf" and v.ndim in (2, 3)}
     rectangular = [name for name, value in series.items() if min(value.shape) > 1]
+    usual_names = ("x", "objects", "series", "strings", "sequences")
     for names in (ragged, rectangular):
-        usual = [name for name in names if name.lower() in _OBJECTS]
+        usual = [name for name in names if name.lower() in usual_names]
         if len(names) == 1 or len(usual) == 1:
             return names[0] if len(names) == 1 else usual[0]
         if names:

@@ -19,9 +19,6 @@ from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums, class_indicators, product_type
 from d2ke.objects.values import channel_names, column_names
 
-# The rounding of float32 products, as a share of the sum of the squares of all features.
-_ROUNDING = 1e-6
-
 
 @hinted
 def train_least_squares(
@@ -108,7 +105,8 @@ def _by_features(Z: Any, T: Any, C: float, n_threads: int | None) -> tuple[np.nd
     (n, R), k = Z.shape, T.shape[1]
     first = Z[:ROWS]
     dtype = product_type(n, R)
-    if _ROUNDING * n * first.var(axis=0, dtype=np.float64).sum() > 0.5 / C:
+    # Float32 products err by 1e-6 of the sum of the squares of all features.
+    if 1e-6 * n * first.var(axis=0, dtype=np.float64).sum() > 0.5 / C:
         dtype = np.dtype(np.float64)
     sums = RidgeSums.empty(first.mean(axis=0, dtype=np.float64), np.ones(R), np.zeros(k), dtype)
     for begin in range(0, n, ROWS):

@@ -21,11 +21,6 @@ from d2ke._base.results import result
 from d2ke._base.rows import feature_rows
 from d2ke.objects.compatibility import columns_in_order
 
-# LIBLINEAR's numbers of its solvers, option -s.
-SOLVERS = (0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13)
-CRAMMER_SINGER = 4
-REGRESSIONS = (11, 12, 13)
-
 
 @result
 class LinearModel:

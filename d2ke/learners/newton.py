@@ -17,20 +17,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from d2ke._base.blas import product_pool, square
 
 MAX_NEWTON = 100
-_MAX_CG = 300
-# Tolerance of a Newton step, relative to the gradient's norm, and the factor by which it falls at
-# each step: with a constant one and a large C, the rows with a loss may change for ever.
-_FORCING, _TIGHTER = 0.3, 0.9
-# Up to so many features all products of two of them precondition the Newton step; with a large C
-# that takes a seventh of the iterations. Beyond, their squares alone, which cost next to nothing.
+# Up to this number of features, all products of two features precondition the Newton step; with a
+# large C that takes a seventh of the iterations. For more features the squares alone do, which
+# cost next to nothing.
 MAX_DENSE = 2500
-# Share of the rows' squares from which the mean row is left out of the gradient that the
-# tolerance is relative to. Centred features with a bias have at most a half.
-_HARDLY_VARY = 0.9
-# Rows of features that stay in the cache between a product and its transposed one, and
-# groups of them whose sums are added in order: the same for any number of threads.
+# Rows of features that stay in the cache between a product and its transposed one.
 _RUN_BYTES = 1 << 21
-_GROUPS = 32
 
 
 def block_newton(
@@ -116,7 +108,9 @@ def block_newton(
             if not left.size:
                 break
             s, c, slack = s[:, going], c[:, going], slack[:, going]
-            goal = norms[going] * _FORCING * _TIGHTER**steps
+            # The tolerance relative to the gradient's norm falls at each step: with a constant one
+            # and a large C, the rows with a loss may change for ever.
+            goal = norms[going] * 0.3 * 0.9**steps
             step = _newton_step(features, c * (slack > 0), products, gradient[:, going], goal)
             change = features.forward(step)
             length = _line_search(W[:, left], step, slack, s * change, c)
@@ -132,7 +126,9 @@ def block_newton(
 def _without_mean(gradient: np.ndarray, mean: np.ndarray, square: float) -> np.ndarray:
     """Leave out the part along the mean row, shape (R, 1), if it is most of the mean square."""
     length = float(np.sum(mean**2))
-    if length <= _HARDLY_VARY * square:
+    # The tolerance is relative to this gradient. Of centred features with a bias, the mean row has
+    # at most half of the squares.
+    if length <= 0.9 * square:
         return gradient
     return gradient - mean * (mean.T @ gradient) / length
 
@@ -151,7 +147,7 @@ def _newton_step(
     r = -gradient
     d = conditioned(r, columns)
     rho = _dots(r, d)
-    for _ in range(_MAX_CG):
+    for _ in range(300):
         product = d + features.normal(d, weights[:, columns])
         alpha = rho / _dots(d, product)
         step[:, columns] += alpha * d
@@ -215,9 +211,10 @@ class _FeatureProducts:
         n = len(Z)
         run = max(16, _RUN_BYTES // max(1, Z[:1].nbytes))
         starts = np.arange(0, n, run)
+        # The sums of the groups are added in order: the same for any number of threads.
         self.groups = [
             [slice(begin, min(begin + run, n)) for begin in group.tolist()]
-            for group in np.array_split(starts, min(_GROUPS, len(starts)))
+            for group in np.array_split(starts, min(32, len(starts)))
         ]
 
     def rows(self, which: slice) -> np.ndarray:

@@ -9,7 +9,7 @@ penalty C, and what each row needs for its prediction by the model of all other 
 
 Rounding of float32 products changes decisions and left-out predictions, as root mean squares and
 relative to those of the centred targets, by at most 2^-22 = 2.4e-7 times the condition number of
-S + 1 / (2 C), S being the products of all rows.
+products + 1 / (2 C).
 """
 
 from __future__ import annotations
@@ -25,7 +25,19 @@ from scipy import sparse
 from d2ke._base.blas import ROWS, product_pool, row_products, square
 from d2ke._base.rounding import rank_rounding
 
-# Numbers of rows, sorted, and of features that are left out with them.
+# For centred features z_i and targets t_i in the rows of Z and T, and 1 / (2 C) = penalty,
+#
+#     products = Z'Z = basis diag(eigenvalues) basis',    p_i = basis' z_i,
+#     projected = basis' Z'T,    D = diag(1 / (eigenvalues + penalty)),
+#     weights w = basis D projected,    prediction f_i = p_i' D projected.
+#
+# If rows are fewer than features, the same follows from ZZ' = U diag(eigenvalues) U', with
+# Z' (U / sqrt(eigenvalues)) in the place of the basis. The hat matrix, and the prediction by the
+# model without row i, are
+#
+#     H_ij = 1 / n + p_i' D p_j,    t_i - (t_i - f_i) / (1 - H_ii).
+
+# Indices of rows, sorted, and of features that are left out with them.
 Removed = tuple[np.ndarray, np.ndarray]
 
 _STRIP = 256  # columns of one product
@@ -207,7 +219,7 @@ class Ridge:
     ----------
     mean, unit : ndarray of float64, shape (R,)
         Weights are for (z - mean) / unit.
-    squares : ndarray of float64, shape (r,)
+    eigenvalues : ndarray of float64, shape (r,)
         Eigenvalues of the products.
     basis : ndarray of float64, shape (R, r), or (n, r) with `rows`
         Eigenvectors, or what the transposed rows are multiplied with to give them.
@@ -231,7 +243,7 @@ class Ridge:
 
     mean: np.ndarray
     unit: np.ndarray
-    squares: np.ndarray
+    eigenvalues: np.ndarray
     basis: np.ndarray
     projected: np.ndarray
     target_mean: np.ndarray
@@ -243,11 +255,11 @@ class Ridge:
     def of(cls, sums: RidgeSums, unit: np.ndarray | None = None) -> Ridge:
         """Decompose the sums, for features in other units if there are any."""
         products, crossed = sums.centred(unit)
-        squares, basis = np.linalg.eigh(products, UPLO="U")
-        kept = _above_rounding(squares, sums.dtype)
+        eigenvalues, basis = np.linalg.eigh(products, UPLO="U")
+        kept = _above_rounding(eigenvalues, sums.dtype)
         basis = basis[:, kept]
         return cls(
-            sums.mean, sums.unit if unit is None else unit, squares[kept], basis,
+            sums.mean, sums.unit if unit is None else unit, eigenvalues[kept], basis,
             basis.T @ crossed, sums.target_mean, sums.n, sums.dtype,
         )  # fmt: skip
 
@@ -269,21 +281,22 @@ class Ridge:
     def _dual(self, C: float) -> np.ndarray:
         return self.projected / self._penalised(C)[:, None]
 
-    def left_out(
+    def loo(
         self,
         P: np.ndarray,
         T: Any,
-        costs: Any,
+        Cs: Any,
         row_weights: np.ndarray | None = None,
         removed: Removed | None = None,
     ) -> np.ndarray:
         """Return predictions by the models of all other rows.
 
-        The models of some rows have no weights of some features: their weights w are constrained
-        to 0. Let E select these features and A be the products with the penalty. The constraint
-        subtracts A^-1 E (E'A^-1 E)^-1 w from all weights and A^-1 E (E'A^-1 E)^-1 E'A^-1 from
-        A^-1. If B are the rows of the basis for these features and D is (s + 1 / (2 C))^-1,
-        E'A^-1 E is 2 C S with S = I - B s D B', and for a row p, p'A^-1 E is p'D B'.
+        The models of some rows have no weights of some features: their weights are constrained to
+        0. Let E select these features, B be their rows of the basis, and M = products + penalty.
+        The constraint subtracts M^-1 E (E'M^-1 E)^-1 E'w from the weights w, and
+        M^-1 E (E'M^-1 E)^-1 E'M^-1 from M^-1. Here E'M^-1 E = S / penalty with
+        S = I - B diag(eigenvalues) D B', and A = p'M^-1 E = p'D B' for a row p, so that
+        Y = penalty S^-1 A' gives f_i - Y'E'w and H_ii - Y'A'.
 
         Parameters
         ----------
@@ -291,34 +304,34 @@ class Ridge:
             Coordinates of rows.
         T : array, shape (m, k)
             Their targets, dense or sparse.
-        costs : sequence of float
+        Cs : sequence of float
             Values of C.
         row_weights : ndarray, shape (m,), optional
             Their weights; a row is left out with all of its weight.
         removed : pair of ndarray of int64, optional
-            Rows, sorted, and the features that are left out with them, by their numbers.
+            Rows, sorted, and the indices of the features that are left out with them.
 
         Returns
         -------
-        ndarray of float64, shape (m, len(costs), k)
+        ndarray of float64, shape (m, len(Cs), k)
             Decision values of each row for each C.
         """
         k = self.projected.shape[1]
         T = T.toarray() if sparse.issparse(T) else T
         T = (T - self.target_mean).astype(P.dtype, copy=False)
-        penalty = 1 / (2 * np.asarray(costs))
-        shrinkage = 1 / (self.squares[:, None] + penalty)
-        duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(costs) * k)
+        penalty = 1 / (2 * np.asarray(Cs))
+        shrinkage = 1 / (self.eigenvalues[:, None] + penalty)
+        duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(Cs) * k)
         leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
-        decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(costs), k)
+        decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(Cs), k)
         for rows, B in () if removed is None else self._bases(*removed):
             m = B.shape[1]
-            S = np.tensordot(B[:, :, None] * B[:, None], self.squares[:, None] * shrinkage, 1)
+            S = np.tensordot(B[:, :, None] * B[:, None], self.eigenvalues[:, None] * shrinkage, 1)
             S = np.eye(m) - np.moveaxis(S, -1, 1)
             A = np.tensordot(P[rows, None] * B, shrinkage, 1).swapaxes(1, 2)
             Y = np.linalg.solve(S, penalty[:, None, None] * A[..., None])[..., 0]
             leverage[rows] -= (Y * A).sum(axis=2)
-            weights = np.tensordot(B, duals, 1).reshape(len(B), m, len(costs), k)
+            weights = np.tensordot(B, duals, 1).reshape(len(B), m, len(Cs), k)
             decision[rows] -= np.einsum("ncm,nmck->nck", Y, weights)
         if row_weights is not None:
             leverage *= row_weights[:, None].astype(P.dtype)
@@ -329,25 +342,25 @@ class Ridge:
         decision += T[:, None]
         return decision + self.target_mean
 
-    def left_out_together(
+    def loo_together(
         self,
         P: np.ndarray,
         T: Any,
-        costs: Any,
+        Cs: Any,
         row_weights: np.ndarray | None = None,
         removed: Removed | None = None,
     ) -> np.ndarray:
         """Return predictions by the model of all rows but these, which is the same for all.
 
-        With the block H of the hat matrix, 1 / n + p_i' (s + 1 / (2 C))^-1 p_j, and residuals r
-        of the model of all rows, the residuals without these rows are (I - H)^-1 r. If rows
-        outnumber the features q = (p, 1), with H = Q A^-1 Q', they are
-        r + Q (A - Q'Q)^-1 Q'r. Parameters and result are those of `left_out`; the features of
-        `removed` are left out together, too.
+        With the block H of the hat matrix and the residuals r of the model of all rows, the
+        residuals without these rows are (I - H)^-1 r. If rows outnumber the features q = (p, 1),
+        H = Q diag(diagonal)^-1 Q' with the diagonal (eigenvalues + penalty, n), and they are
+        r + Q (diag(diagonal) - Q'Q)^-1 Q'r. Parameters and result are those of `loo`; the
+        features of `removed` are left out together, too.
         """
         P = P.astype(np.float64, copy=False)
         T = (T.toarray() if sparse.issparse(T) else T) - self.target_mean
-        decision = np.empty((len(P), len(costs), T.shape[1]))
+        decision = np.empty((len(P), len(Cs), T.shape[1]))
         roots = np.ones((len(P), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
         B = None
         if removed is not None and len(removed[1]):
@@ -357,11 +370,11 @@ class Ridge:
         if len(P) > P.shape[1] + 1:
             Q = np.hstack([P, np.ones((len(P), 1))]) * roots
             gram, identity = Q.T @ Q, np.eye(P.shape[1] + 1)
-            for i, C in enumerate(costs):
+            for i, C in enumerate(Cs):
                 diagonal, dual, left = np.append(self._penalised(C), self.n), self._dual(C), Q
                 if B is None:
                     rest = np.diag(diagonal) - gram
-                else:  # A^-1 of the other features has no inverse
+                else:  # the inverse without the features of `removed` has no inverse itself
                     crossed, solved = self._removal(B, identity[:-1, :-1], C)
                     inverse = identity / diagonal
                     inverse[:-1, :-1] -= crossed @ solved
@@ -373,7 +386,7 @@ class Ridge:
             return decision + self.target_mean
         # Rounding leaves 0 of 1 - H of a row that is fitted whatever its target.
         diagonal = (1 + 4 * np.finfo(np.float64).eps) * np.eye(len(P))
-        for i, C in enumerate(costs):
+        for i, C in enumerate(Cs):
             hat = (P / self._penalised(C)) @ P.T + 1 / self.n
             residuals = T - P @ self._dual(C)
             if B is not None:
@@ -392,7 +405,7 @@ class Ridge:
         rows, first, counts = np.unique(rows, return_index=True, return_counts=True)
         for m in np.unique(counts):
             same = counts == m
-            step = max(1, _PRODUCTS // (int(m) ** 2 * len(self.squares)))
+            step = max(1, _PRODUCTS // (int(m) ** 2 * len(self.eigenvalues)))
             for low in range(0, int(same.sum()), step):
                 places = first[same][low : low + step, None] + np.arange(m)
                 yield rows[same][low : low + step], self._basis_rows(columns[places])
@@ -405,21 +418,21 @@ class Ridge:
         return rows.reshape(*columns.shape, -1)
 
     def _removal(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return A and S^-1 A' / (2 C) of `left_out` for rows that share these features."""
+        """Return A and penalty S^-1 A' of `loo` for rows that share these features."""
         D = 1 / self._penalised(C)
         A = (P * D) @ B.T
-        S = np.eye(len(B)) - (B * (self.squares * D)) @ B.T
+        S = np.eye(len(B)) - (B * (self.eigenvalues * D)) @ B.T
         return A, np.linalg.solve(S, A.T / (2 * C))
 
     def _penalised(self, C: float) -> np.ndarray:
-        return self.squares + 1 / (2 * C)
+        return self.eigenvalues + 1 / (2 * C)
 
 
 Decomposed = tuple[Ridge, np.ndarray]  # with the coordinates of rows
 
 
-def _above_rounding(squares: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    return squares > rank_rounding(dtype) * max(squares[-1], np.finfo(float).tiny)
+def _above_rounding(eigenvalues: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    return eigenvalues > rank_rounding(dtype) * max(eigenvalues[-1], np.finfo(float).tiny)
 
 
 def ridge_of_rows(
@@ -466,17 +479,17 @@ def ridge_of_gram(
         scale = np.sqrt(row_weights)[:, None]
         target_mean = np.asarray(T.T @ row_weights, np.float64) / n
         products = products * (scale * scale.T)
-    squares, U = np.linalg.eigh(products, UPLO="U")
-    kept = _above_rounding(squares, np.dtype(np.float64))
-    squares, U = squares[kept], U[:, kept]
-    roots = np.sqrt(squares)
+    eigenvalues, U = np.linalg.eigh(products, UPLO="U")
+    kept = _above_rounding(eigenvalues, np.dtype(np.float64))
+    eigenvalues, U = eigenvalues[kept], U[:, kept]
+    roots = np.sqrt(eigenvalues)
     if sparse.issparse(T):
         crossed = T.T @ (scale * U) - np.outer(target_mean, (scale * U).sum(axis=0))
     else:
         crossed = (scale * (T - target_mean)).T @ U
     none = np.empty(0)
     ridge = Ridge(
-        none, none, squares, U / roots, roots[:, None] * crossed.T, target_mean, n,
+        none, none, eigenvalues, U / roots, roots[:, None] * crossed.T, target_mean, n,
         np.dtype(np.float64),
     )  # fmt: skip
     return ridge, U * roots / scale

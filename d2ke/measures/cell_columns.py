@@ -11,10 +11,6 @@ from d2ke._base.threads import thread_count
 from d2ke._ext import pair_sums
 from d2ke.distances.clouds import cloud, decay, scaled
 
-_REACH = 6.0  # sigmas, where the kernel has fallen to 1.5e-8
-_POINTS_OF_A_ROW = 50  # of columns, which should not become too short
-_MAX_COLUMNS = 16  # along an axis
-
 
 class CellColumns:
     """Points sorted into columns: cells along the two widest axes, unbounded along others.
@@ -30,9 +26,10 @@ class CellColumns:
         self.low = points.min(axis=0)
         extent = points.max(axis=0) - self.low
         self.axes = np.argsort(-extent, kind="stable")[:2]
-        limit = min(max(len(points) // _POINTS_OF_A_ROW, 1), _MAX_COLUMNS)
+        # At most 16 columns along an axis, so that none becomes too short.
+        limit = min(max(len(points) // 50, 1), 16)
         self.counts = np.array(
-            [min(max(int(extent[a] / (_REACH * self.sigma)), 1), limit) for a in self.axes]
+            [min(max(int(extent[a] / (6.0 * self.sigma)), 1), limit) for a in self.axes]
         )
         self.sides = np.where(self.counts > 1, extent[self.axes] / self.counts, np.inf)
         cells = np.minimum(self._cells(points), self.counts)  # the last point is on the edge

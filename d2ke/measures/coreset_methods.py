@@ -16,15 +16,11 @@ from d2ke.measures import pair_sums
 from d2ke.measures.kernels import Accuracy, Kernel
 from d2ke.measures.measure import Measure, lengths
 
-_BLOCK = 128  # points of a block of the first halving; twice as many of each next one
-_LAST_BLOCK = 2048  # ... and of the last halving at least so many
+_BLOCK = 128  # points of a block of the first halving, at least; each next one has twice as many
+_LAST_BLOCK = 2048  # points of a block of the last halving, at least
 _CANDIDATES = 16  # for each point of the coreset
 _FEW = 1024  # candidates, at least
 _PAIRS = 1 << 27  # kernel values of the candidates' mean field, at most
-_JUDGES = 4  # points of P for each candidate, at least, that estimate the mean field
-_PASSES = 8
-_SWAPPED = 1e9  # pairs of a pass of exchanges, up to which "auto" makes them
-_CURVE_DIMS = 16
 
 _Choice = tuple[np.ndarray, float | None]
 
@@ -104,7 +100,8 @@ def choose_method(n: int, m: int, dim: int) -> str:
     """Return the best method that is quick enough for m of n points."""
     if dim == 1:
         return "sorted"
-    return "thinning" if m * min(n, _CANDIDATES * m) <= _SWAPPED else "halving"
+    # Exchanges take this number of pairs a pass: up to 1e9 are quick enough.
+    return "thinning" if m * min(n, _CANDIDATES * m) <= 1e9 else "halving"
 
 
 def _spread(atoms: Atoms, delta: float) -> float:
@@ -160,7 +157,7 @@ def _thinning(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
         field,
         len(candidates),
         chosen,
-        _PASSES,
+        8,  # passes
         1e-12 * m,
         *atoms.kernel.compiled,
         atoms.equal,
@@ -195,7 +192,7 @@ def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndar
     if n <= pool or n * len(candidates) <= _PAIRS:
         return candidates, atoms.field(candidates, np.arange(n), atoms.masses)
     # A level not much larger than the candidates estimates their mean field poorly.
-    judges = [level for level in levels if len(level) >= _JUDGES * len(candidates)] or levels[:1]
+    judges = [level for level in levels if len(level) >= 4 * len(candidates)] or levels[:1]
     affordable = (level for level in judges if len(level) * len(candidates) <= _PAIRS)
     judge = next(affordable, judges[-1])
     return candidates, atoms.field(candidates, judge, np.full(len(judge), 1 / len(judge)))
@@ -215,7 +212,7 @@ def _along_curve(atoms: Atoms, rng: np.random.Generator) -> np.ndarray:
     half -= half.min(axis=0)
     extent = half.max(axis=0)
     # The widest coordinates, if there are many.
-    use = np.sort(np.argsort(-extent, kind="stable")[:_CURVE_DIMS])
+    use = np.sort(np.argsort(-extent, kind="stable")[:16])
     use = use[extent[use] > 0]
     if not use.size:
         return _by_sign(atoms, np.arange(len(atoms)))

@@ -13,7 +13,6 @@ from d2ke.measures.random_fourier import centred, frequencies, transforms
 
 EXACT = 30_000  # points up to which distances are exact, from all pairs
 FREQUENCIES = 4096  # random ones, that estimate distances of more points
-_SPARE = 3.0  # standard errors by which an estimate must be below eps
 
 _Chosen = tuple[np.ndarray, float | None, str]  # atoms, a bound of their distance, the method
 
@@ -41,7 +40,8 @@ class Verifier:
             norm = float(self.atoms.field(chosen, chosen, masses) @ masses)
             return self.kappa - 2 * float(self.field[chosen] @ masses) + norm
         values = np.square(self.sums - self._sums(chosen, masses)).sum(axis=(0, 1))
-        return float(values.mean() + _SPARE * values.std(ddof=1) / math.sqrt(FREQUENCIES))
+        # An estimate must be below eps by three standard errors.
+        return float(values.mean() + 3.0 * values.std(ddof=1) / math.sqrt(FREQUENCIES))
 
     def _sums(self, which: np.ndarray, masses: np.ndarray) -> np.ndarray:
         vectors = self.atoms.units[which] * masses[:, None]

@@ -9,8 +9,6 @@ from d2ke._base.threads import team_size
 from d2ke._ext.box_tree import Tree
 from d2ke.measures.kernels import NormEstimate, NormProblem
 
-_LEAF = 32
-
 
 def dual_tree(problem: NormProblem) -> NormEstimate:
     """Return kappa to eps times the square of the total.
@@ -18,7 +16,7 @@ def dual_tree(problem: NormProblem) -> NormEstimate:
     A pair of boxes with K(nearest) - K(farthest) <= 2 eps counts with the mean of the two.
     Other pairs of leaves are summed point by point.
     """
-    tree = Tree(problem.points, problem.vectors, _LEAF)
+    tree = Tree(problem.points, problem.vectors, 32)
     stop, threads = 2 * problem.accuracy.eps, team_size(problem.n_threads)
     high, low, bound, boxes, pairs = tree.norm(*problem.kernel.compiled, stop, -1.0, 0.0, threads)
     return NormEstimate(high + low, bound, {"box_pairs": boxes, "point_pairs": pairs})

@@ -22,15 +22,6 @@ from d2ke.measures.measure import lengths
 from d2ke.objects.container import offsets_of
 
 MAX_TERMS = 200_000
-_HOPELESS = 1e9
-_MAX_RADIUS = 25  # beyond, exp(-radius^2) would vanish
-_CLUSTERS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # radii of clusters that are considered
-_MAX_CELLS = 1e9
-_NEAR_POINTS = 1 << 19
-_NEAR_CELLS = 1 << 10
-_GATHERED, _CELL = 120, 40_000  # work of a near point, and of a cell, besides its features
-_SEGMENTS = 64
-_STEPS = 1000
 _PARTIAL_VALUES = 1 << 22
 
 
@@ -95,15 +86,16 @@ def terms_of(dim: int, degree: int) -> int:
 def check_terms(dim: int, radius: float, eps: float) -> tuple[int, int]:
     """Return the degree and the number of features; raise ValueError if there are too many."""
     # For a huge radius a simple bound of the degree is already too large.
-    capped = min(radius, _HOPELESS)
+    capped = min(radius, 1e9)
     degree = degree_needed(radius, eps) if radius < 1e3 else math.ceil(2 * capped * capped)
     terms = terms_of(dim, degree)
-    if terms > MAX_TERMS or radius > _MAX_RADIUS:
+    max_radius = 25  # beyond, exp(-radius^2) would vanish
+    if terms > MAX_TERMS or radius > max_radius:
         raise ValueError(
             f'method="ifgt" would need {"at least " if radius > capped else ""}'
             f"{Decimal(terms):.3g} features (degree {degree} in {dim} "
             f"dimensions, radius {radius:.3g} sqrt(h)); at most {MAX_TERMS} and a radius of "
-            f'{_MAX_RADIUS} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
+            f'{max_radius} sqrt(h) are possible; use method="dualtree" for a narrow kernel in '
             'up to 3 dimensions, else method="rff" or "exact", or a larger sigma or eps'
         )
     return degree, terms
@@ -121,7 +113,7 @@ def features(
     terms = terms_of(dim, degree)
     # Large sets are cut into segments, however many threads there are.
     sizes = np.diff(offsets)
-    segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // (terms * vectors.shape[1] * len(sizes))))
+    segments = max(1, min(64, _PARTIAL_VALUES // (terms * vectors.shape[1] * len(sizes))))
     cuts = np.clip(sizes * terms // (1 << 16), 1, np.minimum(segments, sizes))
     within = np.arange(cuts.sum()) - np.repeat(offsets_of(cuts)[:-1], cuts)
     edges = np.repeat(offsets[:-1], cuts) + within * np.repeat(sizes, cuts) // np.repeat(cuts, cuts)
@@ -167,17 +159,18 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     squares = cdist(sample, others, "sqeuclidean") / unit**2
     reach = math.sqrt(math.log(1 / eps)) if eps < 1 else 0.0
     extent = np.ptp(points, axis=0)
-    for cluster in _CLUSTERS:
+    for cluster in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0):
         if cluster >= radius / unit or eps >= 1:
             break
         degree = degree_of_clusters(cluster, eps)
         terms = terms_of(dim, degree)
         counts = np.floor(extent / _side(cluster, unit, dim)) + 1
-        if terms > MAX_TERMS or np.log(counts).sum() > math.log(_MAX_CELLS):
+        if terms > MAX_TERMS or np.log(counts).sum() > math.log(1e9):
             continue
         cells = float(np.prod(counts))
         near = float((squares < (reach + 2 * cluster) ** 2).mean())
-        work = min(cells, n) * ((n * near + 1) * (_GATHERED + terms) + _CELL)
+        # A near point costs as much as 120 features besides its own, a cell as 40,000.
+        work = min(cells, n) * ((n * near + 1) * (120 + terms) + 40_000)
         plans.append(ExpansionPlan(degree, terms, cluster, work))
     if refusal is not None and not plans:
         raise refusal
@@ -202,8 +195,9 @@ def taylor_norm(problem: NormProblem) -> NormEstimate:
     sums = features(points, vectors, offsets, plan.degree, problem.n_threads)
     # The remainder grows with |p|: a table, looked up at the next step above, bounds it.
     squares = _squares(points)
-    steps = np.linspace(0, squares.max(), _STEPS)
-    above = np.minimum(np.searchsorted(steps, squares), _STEPS - 1)
+    n_steps = 1000
+    steps = np.linspace(0, squares.max(), n_steps)
+    above = np.minimum(np.searchsorted(steps, squares), n_steps - 1)
     remainders = pdtrc(plan.degree - 1, 2 * steps)[above]
     bound = float(lengths(vectors) @ np.sqrt(remainders)) ** 2
     return _estimate(float(np.square(sums).sum()), bound, plan, 1)
@@ -226,7 +220,7 @@ def _clustered(
     tree = KDTree(centres)
     # Points farther from the centre are farther than sqrt(ln 1/eps) from all of the cell.
     reach = 2 * plan.cluster + math.sqrt(math.log(1 / eps))
-    at_once = max(1, min(_NEAR_CELLS, _PARTIAL_VALUES // (plan.terms * vectors.shape[1])))
+    at_once = max(1, min(1 << 10, _PARTIAL_VALUES // (plan.terms * vectors.shape[1])))
     products = []
     first = 0
     while first < len(centres):
@@ -234,7 +228,7 @@ def _clustered(
         ends = np.cumsum([len(each) for each in near])
         cell = np.concatenate(near).astype(np.int64)
         counts = np.cumsum(sizes[cell])[ends - 1]
-        kept = max(1, int(np.searchsorted(counts, _NEAR_POINTS)))
+        kept = max(1, int(np.searchsorted(counts, 1 << 19)))
         cell, ends, counts = cell[: ends[kept - 1]], ends[:kept], counts[:kept]
         last = first + kept
         owner = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))

@@ -21,8 +21,6 @@ from d2ke.measures.measure import Measure, as_measures
 from d2ke.objects.compatibility import channel_order
 from d2ke.objects.container import offsets_of
 
-_MAX_VALUES = 2**31  # of a feature matrix
-
 
 @result
 class KernelFeatureMap:
@@ -99,7 +97,7 @@ class KernelFeatureMap:
                 f"the map is for measures of kind {self.kind!r} in {len(self.centre)} dimensions; "
                 f"sets holds {first.kind!r} in {first.points.shape[1]}"
             )
-        if len(measures) * self.n_features > _MAX_VALUES:
+        if len(measures) * self.n_features > 2**31:
             raise ValueError(
                 f"{len(measures)} sets with {self.n_features} features each are too many"
             )
@@ -184,7 +182,7 @@ class MapOptions:
             else:
                 if method == "ifgt" or terms <= 2 * count:
                     return new_map("ifgt", omega=None, degree=degree, radius=radius)
-        if dim * count > _MAX_VALUES // 8:
+        if dim * count > 2**28:
             raise ValueError(
                 f"eps={eps} for {len(measures)} sets would need {2 * channels * count} random "
                 'features; use a larger eps, n_features, or method="exact"'

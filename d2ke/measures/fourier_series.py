@@ -14,14 +14,6 @@ from d2ke._ext import expansions
 from d2ke.measures.kernels import NormEstimate, NormProblem
 from d2ke.measures.random_fourier import centred
 
-MAX_TERMS = 1_000_000
-_FARTHEST = 1e6  # extent in units of sigma beyond which no series is tried
-_LEAST_EPS = 1e-24  # far below the rounding
-_GAPS = np.linspace(0.5, 12, 116)  # of the period over the extent, in units of sigma
-_REPEATS = np.arange(1, 41)  # later ones are below 1e-80
-_SEGMENTS = 64
-_PARTIAL_VALUES = 1 << 22
-
 
 class SeriesPlan(NamedTuple):
     """Periods and degrees for each coordinate, a bound of the kernel's error, the features."""
@@ -46,14 +38,15 @@ def plan_series(points: np.ndarray, sigma: float, eps: float) -> SeriesPlan:
     with np.errstate(over="ignore"):
         extent = np.ptp(points, axis=0) / sigma
     dim = len(extent)
-    each = max(math.expm1(math.log1p(eps) / dim), _LEAST_EPS)
+    each = max(math.expm1(math.log1p(eps) / dim), 1e-24)  # far below the rounding
     coordinates = [_one_coordinate(float(length), each) for length in extent]
     sizes = [2.0 * degree + 1 for _, degree, _ in coordinates]
     terms = math.prod(sizes)
-    if terms > MAX_TERMS:
+    max_terms = 1_000_000
+    if terms > max_terms:
         raise ValueError(
             f'method="fourier" would need {terms:.3g} features in {dim} dimensions, points as far '
-            f"apart as {extent.max():.3g} sigma; at most {MAX_TERMS} are possible; use "
+            f"apart as {extent.max():.3g} sigma; at most {max_terms} are possible; use "
             'method="dualtree" for a narrow kernel in up to 3 dimensions, else method="rff" or '
             '"exact", or a larger sigma or eps'
         )
@@ -64,10 +57,10 @@ def plan_series(points: np.ndarray, sigma: float, eps: float) -> SeriesPlan:
 
 def _one_coordinate(extent: float, eps: float) -> tuple[float, float, float]:
     """Return period (sigma = 1), degree and error of one coordinate."""
-    if extent > _FARTHEST:
+    if extent > 1e6:  # too many terms in any case
         return extent, extent, eps
-    periods = extent + _GAPS
-    repeats = _REPEATS[:, None] * periods
+    periods = extent + np.linspace(0.5, 12, 116)  # longer than the extent by 0.5 to 12 sigma
+    repeats = np.arange(1, 41)[:, None] * periods  # later repetitions are below 1e-80
     errors = np.exp(-np.square(repeats - extent) / 2) + np.exp(-np.square(repeats + extent) / 2)
     errors = errors.sum(axis=0)
     periods, errors = periods[errors < eps / 2], errors[errors < eps / 2]
@@ -93,7 +86,7 @@ def series_norm(problem: NormProblem) -> NormEstimate:
     n = len(points)
     steps = 2 * math.pi / plan.periods[order]
     values = plan.terms * vectors.shape[1]
-    segments = max(1, min(_SEGMENTS, _PARTIAL_VALUES // values, n * values >> 18))
+    segments = max(1, min(64, (1 << 22) // values, n * values >> 18))
     sums = expansions.series(
         np.ascontiguousarray(points[:, order]), vectors, n * np.arange(segments + 1) // segments,
         plan.degrees[order], steps, n_front, team_size(problem.n_threads),

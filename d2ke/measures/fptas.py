@@ -11,10 +11,7 @@ import numpy as np
 from d2ke.measures import rotations
 from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
-MAX_PAIRS = 2e10  # of points that may be looked at
 _MAX_TRANSLATIONS = 1e7  # for one rotation, before duplicates are left out
-_SLOPE = math.exp(-0.5)  # of exp(-x^2 / 2), at most
-_KEPT = 16
 
 
 def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
@@ -73,7 +70,7 @@ def candidates(pair: Pair, ascent: Ascent, slack: float) -> tuple[Motions, int]:
 
 def _best_of(motions: Motions, values: np.ndarray) -> tuple[Motions, np.ndarray]:
     """Return the motions of the largest values, and these."""
-    which = np.argsort(-values, kind="stable")[:_KEPT]
+    which = np.argsort(-values, kind="stable")[:16]
     return motions[which], values[which]
 
 
@@ -95,9 +92,10 @@ def _largest_errors(share: float, rho: float, sigma: float, shifting: bool) -> t
     """Return the errors of translation and angle that cost at most a share of W_P W_Q."""
     if rho == 0:
         return sigma * math.sqrt(share), math.pi
+    slope = math.exp(-0.5)  # the steepest of exp(-x^2 / 2)
     if not shifting:
-        return sigma, min(sigma * math.sqrt(share / (rho * rho + _SLOPE * sigma * rho)), math.pi)
-    shift = sigma * math.sqrt(share / (4 + _SLOPE * sigma / rho))
+        return sigma, min(sigma * math.sqrt(share / (rho * rho + slope * sigma * rho)), math.pi)
+    shift = sigma * math.sqrt(share / (4 + slope * sigma / rho))
     return shift, min(shift / rho, math.pi)
 
 
@@ -127,7 +125,7 @@ def _ball(dim: int, radius: float) -> np.ndarray:
 
 
 def _refuse(count: float, pair: Pair, too_wide: bool) -> None:
-    if too_wide or count * pair.n_pairs > MAX_PAIRS:
+    if too_wide or count * pair.n_pairs > 2e10:  # pairs of points
         raise ValueError(_too_many(count))
 
 

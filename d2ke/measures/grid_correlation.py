@@ -13,13 +13,7 @@ from d2ke._base.threads import worker_pool
 from d2ke.measures import rotations
 from d2ke.measures.quasi_newton import Motions, Pair
 
-_PIXELS = (0.85, 0.6, 0.4, 0.25)  # in units of sigma; the finer ones where they are cheap
-_CHEAP = 1 / 16  # of the budget
-_OVERLAP = 1.5  # side of a grid beyond the budget, in units of the sum of both radii
-_MARGIN = 2.0  # sigmas around P beyond which the kernel is negligible
-_FIELD_PIXEL, _FIELD_MARGIN = 0.5, 4.0  # sigmas
 _BATCH = 1 << 19  # grid cells
-_TURN = 1.4  # sigmas by which the net of rotations may misplace the farthest point
 
 
 @dataclass(frozen=True)
@@ -51,11 +45,13 @@ def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridP
         sides = sides + (2 * reach if turning else np.ptp(pair.q, axis=0))
 
     def at(sigma: float, pixel: float) -> tuple[GridPlan, float]:
+        # The kernel is negligible farther than 2 sigma from P.
         shape = tuple(
             fft.next_fast_len(max(math.ceil(n), 4), real=True)
-            for n in (sides + 2 * _MARGIN * sigma) / (pixel * sigma)
+            for n in (sides + 4 * sigma) / (pixel * sigma)
         )
-        angle = _TURN * sigma / reach if turning and reach > 0 else None
+        # The net of rotations may misplace the farthest point by 1.4 sigma.
+        angle = 1.4 * sigma / reach if turning and reach > 0 else None
         plan = GridPlan(sigma, pixel * sigma, shape, angle)
         count = 1 if angle is None else rotations.net_size(dim, angle)
         if shifting:
@@ -63,17 +59,18 @@ def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridP
         return plan, float(plan.cells) + count * len(pair.q)
 
     # Begin where the number of cells fits into an integer.
-    sigma = max(pair.sigma, float(sides.max()) * _PIXELS[0] / budget)
+    pixels = (0.85, 0.6, 0.4, 0.25)  # in units of sigma; a finer one must be cheap
+    sigma = max(pair.sigma, float(sides.max()) * pixels[0] / budget)
     while True:
-        best, work = at(sigma, _PIXELS[0])
+        best, work = at(sigma, pixels[0])
         if work <= budget:
             break
         if turning and shifting:
-            sides = np.full(dim, _OVERLAP * (_reach(pair.p) + reach))
+            sides = np.full(dim, 1.5 * (_reach(pair.p) + reach))
         sigma *= 1.05
-    for pixel in _PIXELS[1:]:
+    for pixel in pixels[1:]:
         finer, work = at(sigma, pixel)
-        if work <= budget * _CHEAP:
+        if work <= budget / 16:
             best = finer
     return best
 
@@ -205,8 +202,8 @@ def values_at(
 
     All points of both sides count, and the work is linear in their number.
     """
-    pixel = _FIELD_PIXEL * pair.sigma
-    sides = (np.ptp(pair.p, axis=0) + 2 * _FIELD_MARGIN * pair.sigma) / pixel
+    pixel = 0.5 * pair.sigma
+    sides = (np.ptp(pair.p, axis=0) + 8 * pair.sigma) / pixel  # a margin of 4 sigma
     if pair.p.shape[1] > 3 or float(np.prod(sides)) > max_cells:
         return None
     shape = tuple(fft.next_fast_len(math.ceil(n), real=True) for n in sides)

@@ -17,9 +17,6 @@ from d2ke.measures.measure import Measure, lengths
 KERNELS = ("gaussian", "laplace", "linear", "trivial")
 SCALED_KERNELS = ("gaussian", "laplace")
 
-DELTA = 0.01
-_SAMPLE = 1000  # points for the median distance
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -94,7 +91,7 @@ class Accuracy:
     @property
     def risk(self) -> float:
         """Probability with which a random method may miss eps: delta, 0.01 by default."""
-        return DELTA if self.delta is None else self.delta
+        return 0.01 if self.delta is None else self.delta
 
 
 @dataclass(frozen=True)
@@ -150,8 +147,9 @@ def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
     points = np.unique(np.concatenate([measure.points for measure in measures]) + 0.0, axis=0)
     if len(points) < 2:
         return 1.0
-    if len(points) > _SAMPLE:
-        points = points[np.linspace(0, len(points) - 1, _SAMPLE).astype(np.int64)]
+    n_sample = 1000
+    if len(points) > n_sample:
+        points = points[np.linspace(0, len(points) - 1, n_sample).astype(np.int64)]
     # Squares of the differences must neither overflow nor vanish.
     exponent = int(np.frexp(np.abs(points).max())[1])
     points = np.ldexp(points, -exponent)

@@ -17,22 +17,10 @@ from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
-_PEAKS = 4  # of each rotation, where that is cheap
-_MIN_FOLLOWED = 6  # motions that every level keeps
 _LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
-_LEVEL_STEPS = 12
-_FALL = 3.0  # factor of the scale from level to level, at most
-_SCORE = 8  # times as many pairs are sampled to compare motions
-_FIELD_CELLS = 400_000  # of a grid that compares motions
-_FEW = 100  # points of a sample, at least
 _WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
 MAX_PAIRS = 4_000_000_000  # of which the last steps and the distances take all
-_LAST_STEPS = 100
-_COARSE, _MIDDLE, _FINE = 1e-2, 1e-3, 1e-6  # last steps, in units of sigma
-_CORE = 0.9  # of the measure
-_FAR = 3.0  # in units of the radius that the core keeps within
 _CELLS = 1000  # points; of more, those that share a cell are merged for the search
-_WIDEST = 2.0**40  # extent of a set in sigmas; its coordinates leave 12 bits of a sigma
 _APART = 0.5  # sigmas between motions that are not the same maximum
 
 
@@ -80,12 +68,13 @@ class MotionSearch:
     def _check_extent(self, name: str, points: np.ndarray) -> None:
         with np.errstate(over="ignore"):
             wide = float(np.ptp(points, axis=0).max() if self.shifting else np.abs(points).max())
-        if wide > _WIDEST * self.sigma:
+        widest = 2.0**40  # sigmas: coordinates as large have 12 bits for a sigma
+        if wide > widest * self.sigma:
             raise ArgumentError(
                 name,
                 f"extends over {wide / self.sigma:.3g} sigma"
                 f"{'' if self.shifting else ' from the origin'}; alignment allows up to "
-                f"{_WIDEST:.3g}",
+                f"{widest:.3g}",
             )
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
@@ -125,10 +114,10 @@ class MotionSearch:
         motions, scale = self._many_dimensions() if self.dim > 3 else self._grid()
         self.candidates += len(motions)
         # From there down to the kernel's scale, by factors of at most 3.
-        levels = max(math.ceil(math.log(scale / self.sigma, _FALL) - 1e-9), 0)
+        levels = max(math.ceil(math.log(scale / self.sigma, 3.0) - 1e-9), 0)
         for level in range(levels):
             sigma = self.sigma * (scale / self.sigma) ** (1 - level / levels)
-            limit = max(_STARTS >> (level + 1), _MIN_FOLLOWED)
+            limit = max(_STARTS >> (level + 1), 6)
             merged = self.near.mapped(partial(_merge_cells, side=sigma / 2), sigma)
             motions = self._level(merged, motions, limit)
         return motions
@@ -136,12 +125,13 @@ class MotionSearch:
     def _level(self, pair: Pair, motions: Motions, limit: int) -> Motions:
         """Ascend from each motion for some steps, and return the best motions reached."""
         sample = self._sampled(pair, _LEVEL_PAIRS / len(motions))
-        motions, values, _ = self.ascent.ascend(sample, motions, _LEVEL_STEPS, _COARSE)
+        motions, values, _ = self.ascent.ascend(sample, motions, 12, 1e-2)
         if sample is not pair:
             # Sampling changes kappa by more than motions may differ.
-            scores = grid_correlation.values_at(pair, self.action, motions, _FIELD_CELLS)
+            scores = grid_correlation.values_at(pair, self.action, motions, 400_000)
             if scores is None:
-                sample = self._sampled(pair, _SCORE * _LEVEL_PAIRS / len(motions))
+                # Comparing motions takes more pairs than steps do.
+                sample = self._sampled(pair, 8 * _LEVEL_PAIRS / len(motions))
                 scores = self.ascent.values(sample, motions.R, motions.t)
             values = scores
         gap = _APART * pair.sigma
@@ -163,8 +153,9 @@ class MotionSearch:
         if self.shifting:
             # With few points many translations score nearly the same: follow more of them
             # where that is cheap.
-            easy = plan.cells * len(R) * _PEAKS < budget
-            peaks = 16 * limit if len(R) == 1 else _PEAKS if easy else 1
+            several = 4  # peaks of each rotation
+            easy = plan.cells * len(R) * several < budget
+            peaks = 16 * limit if len(R) == 1 else several if easy else 1
             R, t, values = grid_correlation.translations(
                 thin, plan, self.action, R, peaks, self.n_threads
             )
@@ -254,7 +245,7 @@ class MotionSearch:
             return pair
 
         def sample(points: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            count = max(int(len(points) * share), _FEW)
+            count = max(int(len(points) * share), 100)
             if count >= len(points):
                 return points, vectors
             # Points that carry more are likelier. Steps are equal, since neighbours follow
@@ -274,6 +265,7 @@ class MotionSearch:
         R, t = self._identity()
         motions = Motions(np.concatenate([starts.R, R]), np.concatenate([starts.t, t]))
         pair, inverses = self.pair, None
+        n_steps = 100
         if sampling and pair.work * len(motions) > _WHOLE:
             motions = self._level(pair, motions, 3)
             pair = self._sampled(pair, MAX_PAIRS)
@@ -283,8 +275,8 @@ class MotionSearch:
             # Most steps are taken until the Hessian is known; a sample's is good enough.
             sample = self._sampled(pair, _LEVEL_PAIRS)
             if sample is not pair:
-                motions, _, inverses = self.ascent.ascend(sample, motions, _LAST_STEPS, _MIDDLE)
-        motions, values, _ = self.ascent.ascend(pair, motions, _LAST_STEPS, _FINE, inverses)
+                motions, _, inverses = self.ascent.ascend(sample, motions, n_steps, 1e-3)
+        motions, values, _ = self.ascent.ascend(pair, motions, n_steps, 1e-6, inverses)
         return self._outside(motions, int(values.argmax()))
 
 
@@ -298,8 +290,8 @@ def _core(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float, f
     centre = np.array([_quantile(x, weights, 0.5) for x in points.T])
     distance = np.sqrt(np.square(points - centre).sum(axis=1)) * (1 + 1e-9)
     farthest = float(distance[weights > 0].max())
-    core = _quantile(distance, weights, _CORE) or farthest
-    return centre, core, min(farthest, _FAR * core)
+    core = _quantile(distance, weights, 0.9) or farthest
+    return centre, core, min(farthest, 3.0 * core)
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:

@@ -13,17 +13,11 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke.measures import dual_tree, fast_gauss, fourier_series, pair_sums, random_fourier
-from d2ke.measures.kernels import Accuracy, Kernel, NormEstimate, NormProblem
+from d2ke.measures.kernels import SCALED_KERNELS, Accuracy, Kernel, NormEstimate, NormProblem
 
-_FEW = 2000  # points up to which all pairs are summed
-_PILOT = 128  # points of a sample that tells how many pairs are near
-
-# Nanoseconds of one thread with 256-bit vectors; only their ratios matter.
-_PAIR, _PAIR_DIM = 2.5, 0.25
-_LEAF_PAIR, _BOX_PAIR, _TREE_POINT = 6.0, 60.0, 500.0
-_FREQUENCY, _FREQUENCY_DIM = 4.5, 0.15
-_TERM, _BALL_POINT = 0.8, 700.0
-_SERIES_TERM, _SERIES_POINT = 0.065, 200.0
+# Nanoseconds of a point, of one thread with 256-bit vectors, as those of the functions below; only
+# their ratios matter.
+_TREE_POINT, _BALL_POINT = 500.0, 700.0
 
 
 @dataclass(frozen=True)
@@ -60,19 +54,19 @@ def _sizes(problem: NormProblem) -> tuple[int, int, int]:
 
 def _exact_cost(problem: NormProblem) -> float:
     n, dim, r = _sizes(problem)
-    return n * n / 2 * (_PAIR + _PAIR_DIM * (dim + r))
+    return n * n / 2 * (2.5 + 0.25 * (dim + r))
 
 
 def _series_cost(problem: NormProblem) -> float:
     n, _, r = _sizes(problem)
     plan = fourier_series.plan_series(problem.points, problem.kernel.sigma, problem.accuracy.eps)
-    return n * (_SERIES_POINT + _SERIES_TERM * r * plan.terms)
+    return n * (200.0 + 0.065 * r * plan.terms)
 
 
 def _expansion_cost(problem: NormProblem) -> float:
     n, _, r = _sizes(problem)
     plan = fast_gauss.plan_expansion(problem.points, problem.kernel.sigma, problem.accuracy.eps)
-    return n * _BALL_POINT + _TERM * (1 + r) / 2 * plan.work
+    return n * _BALL_POINT + 0.8 * (1 + r) / 2 * plan.work
 
 
 def _random_cost(problem: NormProblem) -> float:
@@ -80,7 +74,7 @@ def _random_cost(problem: NormProblem) -> float:
     n, dim, r = _sizes(problem)
     eps = problem.accuracy.eps
     likely = min(random_fourier.needed(eps, problem.accuracy.risk / 2), max(256.0, 25 / eps))
-    return 2 * n * likely * (_FREQUENCY + _FREQUENCY_DIM * (dim + r))
+    return 2 * n * likely * (4.5 + 0.15 * (dim + r))
 
 
 def _tree_cost(problem: NormProblem) -> float:
@@ -90,8 +84,9 @@ def _tree_cost(problem: NormProblem) -> float:
     sigma = kernel.sigma
     log = math.log(1 / min(2 * eps, 0.5))
     reach = sigma * (log if kernel.laplace else math.sqrt(2 * log))
-    sample = points[np.linspace(0, n - 1, _PILOT).astype(np.int64)]
-    others = points[np.linspace(0, n - 1, 4 * _PILOT + 1).astype(np.int64)]
+    n_sample = 128
+    sample = points[np.linspace(0, n - 1, n_sample).astype(np.int64)]
+    others = points[np.linspace(0, n - 1, 4 * n_sample + 1).astype(np.int64)]
     spread = np.ptp(np.quantile(sample, [0.05, 0.95], axis=0), axis=0)
     leaf = 1.2 * (32 / n) ** (1 / dim) * float(np.linalg.norm(spread))
     squares = np.zeros((len(sample), len(others)))
@@ -101,22 +96,20 @@ def _tree_cost(problem: NormProblem) -> float:
     # Boxes of this side are small enough to stop at; several points may share one.
     side = 2 * eps * sigma / 0.6 / (2 * math.sqrt(dim))
     shared = max(n * float(np.prod(np.minimum(side / np.maximum(spread, side), 1))), 1)
-    return n * _TREE_POINT + n * n / 2 * near * min(_LEAF_PAIR, _BOX_PAIR / shared**2)
+    # A pair of points takes 6 ns, and a pair of boxes 60.
+    return n * _TREE_POINT + n * n / 2 * near * min(6.0, 60.0 / shared**2)
 
-
-_BOTH = ("gaussian", "laplace")
-_GAUSSIAN = ("gaussian",)
 
 # In the order in which "auto" asks for costs.
 NORM_METHODS = {
     method.name: method
     for method in (
-        NormMethod("exact", _BOTH, pair_sums.exact_norm, _exact_cost),
-        NormMethod("fourier", _GAUSSIAN, fourier_series.series_norm, _series_cost),
-        NormMethod("ifgt", _GAUSSIAN, fast_gauss.taylor_norm, _expansion_cost, _BALL_POINT),
-        NormMethod("dualtree", _BOTH, dual_tree.dual_tree, _tree_cost, _TREE_POINT),
-        NormMethod("rff", _BOTH, random_fourier.random_norm, _random_cost),
-        NormMethod("wspd", _GAUSSIAN, dual_tree.separated_pairs),
+        NormMethod("exact", SCALED_KERNELS, pair_sums.exact_norm, _exact_cost),
+        NormMethod("fourier", ("gaussian",), fourier_series.series_norm, _series_cost),
+        NormMethod("ifgt", ("gaussian",), fast_gauss.taylor_norm, _expansion_cost, _BALL_POINT),
+        NormMethod("dualtree", SCALED_KERNELS, dual_tree.dual_tree, _tree_cost, _TREE_POINT),
+        NormMethod("rff", SCALED_KERNELS, random_fourier.random_norm, _random_cost),
+        NormMethod("wspd", ("gaussian",), dual_tree.separated_pairs),
     )
 }
 
@@ -143,7 +136,7 @@ def choose(problem: NormProblem) -> tuple[str, str]:
     if problem.accuracy.eps is None:
         return "exact", "no eps is given, so that nothing may be approximated"
     n = len(problem.points)
-    if n <= _FEW:
+    if n <= 2000:
         return "exact", f"{n} distinct points are few"
     costs: dict[str, float] = {}
     for name, method in NORM_METHODS.items():

@@ -22,9 +22,6 @@ from d2ke.measures.feature_map import KernelFeatureMap, MapOptions
 from d2ke.measures.kernels import Kernel
 from d2ke.measures.measure import Measure, as_measures, matched, merged
 
-MATRIX_METHODS = ("exact", "auto", "rff", "ifgt")
-
-_MANY = 8  # pairs of each set with a small distance, above which all are computed once more
 _TREE_FEATURES = 16  # up to which a tree of neighbours beats comparing with all
 
 
@@ -192,7 +189,7 @@ def _nearest_rows(
 
 def _comparison(measures: list[Measure], options: MapOptions) -> Kernel | KernelFeatureMap:
     """Return the kernel of exact distances, or the map whose features are compared."""
-    if choice("method", options.method, MATRIX_METHODS) != "exact":
+    if choice("method", options.method, ("exact", "auto", "rff", "ifgt")) != "exact":
         return options.make(measures)
     for name in ("n_features", "eps", "delta"):
         value = getattr(options, name)
@@ -270,7 +267,8 @@ def _small_squares(
         return
     p = [merged(m.points, m.vectors) for m in x]
     q = p if y is None else [merged(m.points, m.vectors) for m in y]
-    if small.sum() > _MANY * sum(small.shape) and all(len(points) for points, _ in (*p, *q)):
+    # With many small distances it is quicker to compute all of them once more.
+    if small.sum() > 8 * sum(small.shape) and all(len(points) for points, _ in (*p, *q)):
         precise = pair_sums.distances(p, None if y is None else q, kernel, n_threads)
         squares[small] = np.square(precise[small])
         return

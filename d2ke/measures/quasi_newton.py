@@ -14,11 +14,6 @@ import numpy as np
 from d2ke.measures import rotations
 from d2ke.measures.cell_columns import CellColumns
 
-_PLACES = 1 << 18  # of one call, of all motions together
-_SUFFICIENT = 1e-4  # Armijo: least share of the rise that the gradient predicts
-_ROUNDING = 1e-13
-_RIDGE = 1e-10
-
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -199,7 +194,7 @@ class Ascent:
                 [top, np.concatenate([np.swapaxes(mixed, 1, 2), inner], axis=2)], axis=1
             )
         # Where all points are on a line or in the centre, some turns move nothing.
-        return np.linalg.inv(inner + _RIDGE * np.eye(inner.shape[1]))
+        return np.linalg.inv(inner + 1e-10 * np.eye(inner.shape[1]))
 
     def ascend(
         self,
@@ -255,7 +250,8 @@ class Ascent:
             new, new_slopes = self.values_and_slopes(pair, R_new, t_new)
             predicted = np.einsum("ci,ci->c", steps, slopes[which])
             rise = new - values[which]
-            good = rise >= _SUFFICIENT * predicted - _ROUNDING * scale[which]
+            # Armijo's condition, up to rounding.
+            good = rise >= 1e-4 * predicted - 1e-13 * scale[which]
             bad = which[~good]
             # The top of the parabola through both values and the slope. There is none ahead
             # where kappa is so small that the predicted rise is only rounding.
@@ -297,7 +293,7 @@ class Ascent:
 
 
 def _batches(pair: Pair, n: int) -> Iterator[slice]:
-    """Yield the motions of which a call evaluates at most `_PLACES` points."""
-    size = max(1, _PLACES // len(pair.q))
+    """Yield the motions of which a call evaluates at most 2**18 points."""
+    size = max(1, (1 << 18) // len(pair.q))
     for first in range(0, n, size):
         yield slice(first, first + size)

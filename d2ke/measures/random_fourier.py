@@ -12,11 +12,6 @@ from d2ke._ext import expansions
 from d2ke.measures.kernels import Kernel, NormEstimate, NormProblem
 from d2ke.measures.measure import lengths
 
-_FIRST = 256
-_GROWTH = 1.5
-_BATCH_VALUES = 1 << 20
-_FAR = 2.0**20  # of arguments, up to which the compiled sine is accurate
-
 
 def frequencies(rng: np.random.Generator, dim: int, count: int, kernel: Kernel) -> np.ndarray:
     """Draw from the kernel's spectrum: a normal law, or Cauchy's for the Laplace kernel.
@@ -43,8 +38,9 @@ def transforms(
     padded = np.zeros((omega.shape[0], width))
     padded[:, :count] = omega
     reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
+    accurate = 2.0**20  # the compiled sine is, of smaller arguments
     sums = expansions.fourier(
-        points, vectors, offsets, padded, not reach < _FAR, team_size(n_threads)
+        points, vectors, offsets, padded, not reach < accurate, team_size(n_threads)
     )
     return sums[..., :count]
 
@@ -73,9 +69,9 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     total = float(lengths(problem.vectors).sum())
     vectors = problem.vectors / total
     last = needed(eps, delta / 2)
-    sizes = [_FIRST]
+    sizes = [256]
     while sizes[-1] < last:
-        sizes.append(math.ceil(sizes[-1] * _GROWTH))
+        sizes.append(math.ceil(sizes[-1] * 1.5))
     tests = len(sizes) - 1
     sizes[-1] = last if tests else needed(eps, delta)
     log = math.log(8 * max(tests, 1) / delta)  # of 4 / (delta / 2 / tests)
@@ -83,7 +79,7 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     width = eps
     for size in sizes:
         while drawn < size:
-            count = min(size - drawn, max(256, _BATCH_VALUES // vectors.shape[1] // 2))
+            count = min(size - drawn, max(256, (1 << 20) // vectors.shape[1] // 2))
             omega = frequencies(rng, points.shape[1], count, problem.kernel)
             sums = transforms(points, vectors, offsets, omega, problem.n_threads)
             values = np.square(sums[0]).sum(axis=(0, 1))

@@ -21,10 +21,6 @@ from d2ke.measures.measure import Measure, as_measure, coordinate_names, matched
 from d2ke.measures.rotations import Action, apply
 from d2ke.objects.compatibility import channel_order
 
-MOTIONS = ("translation", "rotation", "rigid")
-
-_EPS = 1e-3  # of the distances of sets that are too large for all pairs
-
 
 @result
 class KernelAlignment:
@@ -175,7 +171,7 @@ def kernel_align(
     p = as_measure("P", P, "weights_p", weights_p)
     q = as_measure("Q", Q, "weights_q", weights_q)
     q = matched(p, q, "P", "Q")
-    choice("motion", motion, MOTIONS)
+    choice("motion", motion, ("translation", "rotation", "rigid"))
     choice("method", method, ("auto", "fptas"))
     checked = Kernel.checked("gaussian", sigma, [p, q])
     accuracy = Accuracy.checked(eps, None, seed)
@@ -206,7 +202,7 @@ def kernel_align(
     def norm(*measures: Measure) -> KernelDistanceInfo:
         if exact:
             return norm_of([*measures], checked, Accuracy(None), "exact", n_threads)
-        return norm_of([*measures], checked, Accuracy(eps or _EPS), "auto", n_threads)
+        return norm_of([*measures], checked, Accuracy(eps or 1e-3), "auto", n_threads)
 
     before, after = norm(p, q), norm(p, moved)
     if not after.squared < before.squared:

@@ -7,9 +7,6 @@ import math
 
 import numpy as np
 
-# Constants of the super-Fibonacci spirals: sqrt(2), and the root of x^4 = x + 4.
-_PHI, _PSI = math.sqrt(2), 1.533751168755204288118041
-
 
 class Action:
     """The action of a rotation R on the r numbers that each point of a measure carries."""
@@ -86,7 +83,8 @@ def net(dim: int, angle: float) -> np.ndarray:
         return about(np.arange(count) * (2 * math.pi / count))
     s = np.arange(count) + 0.5
     near, wide = np.sqrt(s / count), np.sqrt(1 - s / count)
-    a, b = 2 * math.pi * s / _PHI, 2 * math.pi * s / _PSI
+    # The constants of super-Fibonacci spirals are sqrt(2) and the root of x^4 = x + 4.
+    a, b = 2 * math.pi * s / math.sqrt(2), 2 * math.pi * s / 1.533751168755204288118041
     return from_quaternions(
         np.stack([near * np.sin(a), near * np.cos(a), wide * np.sin(b), wide * np.cos(b)], axis=1)
     )

@@ -23,8 +23,6 @@ from d2ke.measures.kernels import SCALED_KERNELS, Kernel
 from d2ke.measures.measure import Measure, as_measure, matched
 
 _COLUMNS = 64  # permutations at a time
-# Statistics tie if they differ by less, relative to the largest and to kernel values.
-_TIES, _ROUNDING = 1e-10, 1e-14
 
 
 @result
@@ -311,7 +309,8 @@ def _tested(
     if exact:
         # The observed division is the first; taken from here it is rounded like the others.
         observed = float(drawn[0])
-    bound = observed - _TIES * max(float(np.abs(drawn).max()), abs(observed)) - _ROUNDING * largest
+    # Statistics tie if they differ by less, relative to the largest and to kernel values.
+    bound = observed - 1e-10 * max(float(np.abs(drawn).max()), abs(observed)) - 1e-14 * largest
     as_large = int((drawn >= bound).sum())
     p_value = as_large / len(drawn) if exact else (1 + as_large) / (1 + len(drawn))
     null = np.sqrt(np.maximum(np.sort(drawn), 0.0))

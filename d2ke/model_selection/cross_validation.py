@@ -12,7 +12,7 @@ from d2ke.embedding.scaling import compress
 from d2ke.learners.newton import block_newton
 from d2ke.learners.ridge import class_indicators, decompose
 
-# Folds are solved together up to so many bytes. (If it depended on the available memory, so would
+# Bytes of the folds that are solved together. (If they depended on the available memory, so would
 # the models, within the tolerance.)
 _TOGETHER = 1 << 28
 
@@ -25,7 +25,7 @@ def cross_validate(
     The loss is the squared one, |w|^2 / 2 + C sum (y_i - b - w.z_i)^2 with y = +-1 and a free
     offset b: what LIBLINEAR's squared hinge is for points inside the margin, so that its C carries
     over. The predictions for a fold that was left out follow from the fit to all rows, see
-    `Ridge.left_out_together`; one eigendecomposition serves all C and folds.
+    `Ridge.loo_together`; one eigendecomposition serves all C and folds.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def cross_validate(
     n_correct = np.zeros(len(costs), np.int64)
     for fold in np.unique(folds):
         out = np.flatnonzero(folds == fold)
-        decision = ridge.left_out_together(P[out], T[out], costs)
+        decision = ridge.loo_together(P[out], T[out], costs)
         n_correct += count_correct(decision, codes[out])
     return (100.0 * n_correct / len(codes)).tolist()
 
@@ -106,7 +106,7 @@ def cross_validate_hinge(
     names = np.unique(folds)
     n_correct = np.zeros(len(costs), dtype=np.int64)
     # The problems of several folds form one block; each leaves out the rows of its fold.
-    # `block_newton` takes so many bytes for each problem: of each row, and of each weight.
+    # The bytes that `block_newton` takes for each problem: of each row, and of each weight.
     step = max(1, _TOGETHER // ((112 * len(codes) + 320) * n_classes))
     for group in (names[low : low + step] for low in range(0, len(names), step)):
         signs = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)

@@ -127,7 +127,7 @@ def _sampler_for(call: SearchCall) -> str:
     if not isinstance(call.X, Objects):
         return "lambda R, seed: ..., which returns R objects"
     sampler = "markov_strings, X=X"
-    if call.X.kind != "strings":
+    if not call.X.has_letters:
         row = BY_NAME.get(call.distance) if isinstance(call.distance, str) else None
         sampler = "resampled, X=X" if row and row.kind == "sets" else "random_series, X=X"
     return f"functools.partial(d2ke.samplers.{sampler})"
@@ -155,7 +155,7 @@ def _checked(call: SearchCall, objects: Any) -> Any:
     R = max(call.grid["R"])
     if not callable(call.distance):
         objects = as_objects("sampler", objects)
-        if (objects.kind == "strings") != (call.X.kind == "strings"):
+        if objects.has_letters != call.X.has_letters:
             raise ArgumentTypeError(
                 "sampler",
                 f"draws {objects.kind}, but X holds {call.X.kind}; for these there is "

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FORMAT = "d2ke search"
-_SHOWN = 5  # settings in print
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Search:
         lines = [f"{method}{self.accuracy:.2f} % in cross-validation with {show(self.parameters)}"]
         leading = sorted(self.tried, key=itemgetter(1), reverse=True)
         tried = [f"{accuracy:9.2f} %  {show(values)}" for values, accuracy in leading]
-        return "\n".join([*lines, *first_lines(tried, _SHOWN)])
+        return "\n".join([*lines, *first_lines(tried, 5)])
 
     def __repr__(self) -> str:
         return str(self)

@@ -9,7 +9,7 @@ few words about them. A block that needs no fitting is its own fitted block.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -24,8 +24,8 @@ from d2ke.models.labels import Labels
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column
 
-# Random objects, gammas, units and shares come from one sample of so many rows, which the seed and
-# the number of objects determine: it is the same wherever the objects are.
+# Random objects, gammas, units and kernel weights come from one sample of so many rows, which the
+# seed and the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
 
 
@@ -68,7 +68,9 @@ class Sample:
     copies: Groups | None = None
 
     def of_column(self, name: str) -> Sample:
-        """Return the entries of a column of records."""
+        """Return the entries of a column of records; of objects of one kind, named "", itself."""
+        if not name:
+            return self
         column = self.objects[name]
         rows, labels = self.rows[column.rows], self.labels[column.rows]
         return replace(self, objects=column.values, rows=rows, labels=labels)
@@ -83,7 +85,7 @@ class AnyBlock(Protocol):
 
     @property
     def family(self) -> str:
-        """Blocks of one family have one share of the kernel."""
+        """Blocks of one family have one kernel weight."""
 
     @property
     def column(self) -> str:
@@ -134,20 +136,20 @@ class FittedFeatures:
     name : str
         For reports.
     family : str
-        Blocks of one family have one share of the kernel, which training chooses.
+        Blocks of one family have one kernel weight, which training chooses.
     column : str
         The column of records that it sees; empty for objects of one kind.
     members : tuple of str
         Names of the members, means of kernels of families, that its family is in; see `Block`. By
         default the family is a member by itself.
-    share : float
-        Of the family in the kernel; training sets it.
+    kernel_weight : float
+        Of the family; training sets it.
     fill : ndarray of float32, shape (R,), or None
         The features of a row without an entry in the column: by default the means of the others.
     supervised : bool
         Whether features are computed from labels.
     prior : float
-        Weight of the family before training chooses its share, relative to that of others.
+        Weight of the family before training chooses one, relative to that of others.
     own_rows : int
         Number of training objects of a sample of its own that the block is fitted to; 0 for the
         sample of all blocks.
@@ -167,7 +169,7 @@ class FittedFeatures:
     family: str = ""
     column: str = ""
     members: tuple[str, ...] = ()
-    share: float = 1.0
+    kernel_weight: float = 1.0
     fill: np.ndarray | None = None
 
     first: ClassVar[int] = 0
@@ -266,9 +268,9 @@ def check_blocks(blocks: Any) -> None:
 
 
 def fit_fixed(
-    blocks: Sequence[AnyBlock], sample: Sample, own_samples: Mapping[int, Sample], entropy: Any
+    blocks: Sequence[AnyBlock], sample: Sample, own_sample: Sample, entropy: Any
 ) -> tuple[AnyBlock, ...]:
-    """Return the blocks, those of a fixed size fitted; `own_samples` are keyed by `own_rows`.
+    """Return the blocks, those of a fixed size fitted; those with `own_rows` to `own_sample`.
 
     The others are fitted when their sizes are chosen.
     """
@@ -278,7 +280,8 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        ready = block.fit(_visible(block, own_samples.get(block.own_rows, sample)), seed)
+        seen = own_sample if block.own_rows else sample
+        ready = block.fit(seen.of_column(block.column), seed)
         if ready is not None:
             fitted.append(ready)
     return tuple(fitted)
@@ -302,34 +305,23 @@ def fit_blocks(
     ]
     R, n = sum(block.R for block, _ in chosen), len(sample.objects)
     check_fits(4 * n * R, f"{R} features of {n} objects", "take a smaller R")
-    Z = np.empty((n, R), np.float32)
+    F = np.empty((n, R), np.float32)
     fitted, first = [], 0
     for block, seed in stages(chosen, "blocks", sample.progress):
-        ready, features = _fit_features(block, sample, seed)
+        ready, features = block.fit_features(sample.of_column(block.column), seed)
         if ready is None or not ready.R:
             continue
-        Z[:, first : first + ready.R] = features
+        if block.column:
+            if ready.fill is None:
+                means = features.mean(axis=0, dtype=np.float64)
+                ready = replace(ready, fill=means.astype(np.float32))
+            features = spread(features, sample.objects[block.column], ready.fill)
+        F[:, first : first + ready.R] = features
         first += ready.R
         fitted.append(ready)
     if not fitted:
         raise ArgumentError("blocks", "have no random objects: their samplers drew none")
-    return tuple(fitted), np.ascontiguousarray(Z[:, :first])  # samplers may draw fewer objects
-
-
-def _visible(block: AnyBlock, sample: Sample) -> Sample:
-    return sample.of_column(block.column) if block.column else sample
-
-
-def _fit_features(
-    block: AnyBlock, sample: Sample, seed: Any
-) -> tuple[FittedFeatures | None, np.ndarray]:
-    """Fit a block; return the features of the sample too, which a block may compute on the way."""
-    ready, features = block.fit_features(_visible(block, sample), seed)
-    if ready is None or not block.column:
-        return ready, features
-    if ready.fill is None:
-        ready = replace(ready, fill=features.mean(axis=0, dtype=np.float64).astype(np.float32))
-    return ready, spread(features, sample.objects[block.column], ready.fill)
+    return tuple(fitted), np.ascontiguousarray(F[:, :first])  # samplers may draw fewer objects
 
 
 def spread(features: np.ndarray, column: Column, fill: np.ndarray | None) -> np.ndarray:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The training objects: in memory, chunk by chunk, or as a sample.
 
-Training does two things with its rows. It takes a sample, from which
-random objects, gammas, units and shares are estimated, and it sums a function over chunks of all
-rows.
+Training does two things with its rows. It takes a sample, from which random objects, gammas, units
+and kernel weights are estimated, and it sums a function over chunks of all rows.
 """
 
 from __future__ import annotations
@@ -102,11 +101,11 @@ class TrainingData(Protocol):
         """Return the merged results of a function of each chunk."""
 
     def keep(
-        self, blocks: Sequence[FittedFeatures], Z: np.ndarray, rows: np.ndarray
+        self, blocks: Sequence[FittedFeatures], F: np.ndarray, rows: np.ndarray
     ) -> np.ndarray | None:
         """Keep the features of all objects in memory, if they fit; return them.
 
-        Z are those of some rows.
+        F are those of some rows.
         """
 
 
@@ -128,15 +127,15 @@ class InMemory(Chunk):
         return function(self, *arguments)
 
     def keep(
-        self, blocks: Sequence[FittedFeatures], Z: np.ndarray, rows: np.ndarray
+        self, blocks: Sequence[FittedFeatures], F: np.ndarray, rows: np.ndarray
     ) -> np.ndarray | None:
         """Keep the features of all objects, if they fit; groups need them."""
-        n, R = self.n, Z.shape[1]
-        if len(Z) == n:
-            self.kept = Z
+        n, R = self.n, F.shape[1]
+        if len(F) == n:
+            self.kept = F
         elif 4 * n * R <= MAX_KEPT:
             self.kept = np.empty((n, R), np.float32)
-            self.kept[rows] = Z
+            self.kept[rows] = F
             others = np.setdiff1d(np.arange(n), rows, assume_unique=True)
             step, feature_map = block_rows(R), FeatureMap(blocks)
             for start in stages(range(0, len(others), step), "features", self.progress):

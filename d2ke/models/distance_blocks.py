@@ -19,7 +19,7 @@ from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.registry import BY_NAME
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
-from d2ke.models.own_columns import own_values
+from d2ke.models.loo import own_values
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import FITTED, View, apply_views, of_kinds
 from d2ke.objects.container import Objects
@@ -204,7 +204,7 @@ class FittedBlock(FittedFeatures):
     hidden : ndarray of float32, shape (R,), or None
         The largest feature of any other training object in that column.
     own : ndarray of float32, shape (R,), or None
-        The features of these training objects in training, see `d2ke.models.own_columns`.
+        The features of these training objects in training, see `d2ke.models.loo`.
     """
 
     distance: str | Callable[..., float]
@@ -276,7 +276,7 @@ class FittedBlock(FittedFeatures):
     def put_own(self, features: np.ndarray, rows: np.ndarray) -> None:
         """Replace the features of training objects at themselves; `rows` are sorted.
 
-        See `d2ke.models.own_columns`: new objects are never at distance 0 of their own random
+        See `d2ke.models.loo`: new objects are never at distance 0 of their own random
         object.
         """
         if self.sources is None or self.own is None:

@@ -23,8 +23,6 @@ from d2ke.models.views import View, apply_views
 from d2ke.objects.container import Objects, span_of
 
 _BLOCK = 1 << 26  # bytes that the features of a block of rows take
-_PER_FEATURE = 24  # bytes of distances, features and scaled features together
-_LEAST_ROWS = 16
 _FAR = 10  # times the median distance to a random object
 
 
@@ -65,8 +63,8 @@ class FeatureMap:
 
         `rows` are those of X among the training objects, which are treated as in training.
         """
-        Z = self.unscaled(X, n_threads, rows)
-        return self.scaling.scale(Z, Z)
+        F = self.unscaled(X, n_threads, rows)
+        return self.scaling.scale(F, F)
 
     def by_blocks(
         self, X: Any, n_threads: int | None, progress: bool | None = False
@@ -79,11 +77,11 @@ class FeatureMap:
         n_far = dict.fromkeys(self._groups, 0)
         for first in stages(range(0, n, step), "objects", progress):
             rows = slice(first, min(first + step, n))
-            Z = self.unscaled(X if step >= n else span_of(X, rows.start, rows.stop), n_threads)
+            F = self.unscaled(X if step >= n else span_of(X, rows.start, rows.stop), n_threads)
             for name, group in self._groups.items():
-                nearest = Z[:, group.columns].max(axis=1)
+                nearest = F[:, group.columns].max(axis=1)
                 n_far[name] += int(np.count_nonzero(nearest < self._smallest))
-            yield rows, self.scaling.scale(Z, Z)
+            yield rows, self.scaling.scale(F, F)
         for name, count in n_far.items():
             if count:
                 where = f" of column {name!r}" if name else ""
@@ -95,19 +93,19 @@ class FeatureMap:
 
     def unscaled(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return features of checked objects before the scaling."""
-        Z = np.empty((len(X), self.R), np.float32)
+        F = np.empty((len(X), self.R), np.float32)
         for block, columns in self._plain:
             if not block.column:
-                Z[:, columns] = block.features(X, n_threads, rows)
+                F[:, columns] = block.features(X, n_threads, rows)
                 continue
             column, features = X[block.column], np.empty((0, block.R), np.float32)
             if len(column.rows):
                 chosen = None if rows is None else rows[column.rows]
                 features = block.features(column.values, n_threads, chosen)
-            Z[:, columns] = spread(features, column, block.fill)
+            F[:, columns] = spread(features, column, block.fill)
         for name, group in self._groups.items():
             if not name:
-                group.fill(X, Z, n_threads, rows)
+                group.fill(X, F, n_threads, rows)
                 continue
             column = X[name]
             entries = np.empty((len(column.rows), self.R), np.float32)
@@ -115,18 +113,18 @@ class FeatureMap:
                 chosen = None if rows is None else rows[column.rows]
                 group.fill(column.values, entries, n_threads, chosen)
             for block, columns in group.members:
-                Z[:, columns] = spread(entries[:, columns], column, block.fill)
-        return Z
+                F[:, columns] = spread(entries[:, columns], column, block.fill)
+        return F
 
     def rows_at_once(self, X: Any) -> int:
         """Return how many rows of features are computed at a time."""
-        per_row = _PER_FEATURE * self.R + 64
+        per_row = 24 * self.R + 64  # bytes of distances, features and scaled features together
         columns = [X] if isinstance(X, (Objects, list)) else [c.values for c in X.columns.values()]
         for values in columns:
             if isinstance(values, Objects) and len(values):
                 longest = int(values.lengths.max()) * max(1, values.dim)
                 per_row += 32 + 24 * longest * len(self.blocks)
-        return max(_LEAST_ROWS, _BLOCK // per_row)
+        return max(16, _BLOCK // per_row)
 
 
 class _Group:
@@ -156,8 +154,8 @@ class _Group:
                 seen = numbers[key]
             self.steps.append((block, columns, seen, _prepared(block)))
 
-    def fill(self, X: Any, Z: np.ndarray, n_threads: int | None, rows: np.ndarray | None) -> None:
-        """Compute the features of objects in their columns of Z."""
+    def fill(self, X: Any, F: np.ndarray, n_threads: int | None, rows: np.ndarray | None) -> None:
+        """Compute the features of objects in their columns of F."""
         threads, viewed = team_size(n_threads), [X]
         for seen, view in self.views:
             viewed.append(apply_views((view,), viewed[seen]))
@@ -165,24 +163,24 @@ class _Group:
             for block, columns, seen, prepared in self.steps:
                 objects = viewed[seen]
                 if isinstance(prepared, Columns):
-                    # One row of Z is contiguous.
-                    D = Z[:, columns] if len(Z) == 1 else np.empty((len(Z), block.R), np.float32)
+                    # One row of F is contiguous.
+                    D = F[:, columns] if len(F) == 1 else np.empty((len(F), block.R), np.float32)
                     prepared.fill(objects, D, threads)
                 elif prepared is not None:
                     D = prepared(objects, n_threads)
                 else:
                     D = block.distances(objects, n_threads)
-                if len(Z) > 1 or not isinstance(prepared, Columns):
-                    Z[:, columns] = D
-        D = Z[:, self.columns]
+                if len(F) > 1 or not isinstance(prepared, Columns):
+                    F[:, columns] = D
+        D = F[:, self.columns]
         if not np.isfinite(D).all():
             for block, _, seen, _ in self.steps:
                 block.distances(viewed[seen], n_threads)  # names the block
         np.multiply(D, self.gamma, out=D, casting="same_kind")
         if not isinstance(self.columns, slice):
-            Z[:, self.columns] = D
+            F[:, self.columns] = D
         for block, columns in self.members:
-            features = Z[:, columns]
+            features = F[:, columns]
             exp_features(features, features, 1.0, 1 / np.sqrt(block.R), threads)
             if rows is not None:
                 block.put_own(features, rows)

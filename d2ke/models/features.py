@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -22,14 +22,15 @@ from d2ke.models.blocks import (
     per_feature,
     sample_rows,
 )
-from d2ke.models.family_kernels import FamilyKernels, FamilyScales
-from d2ke.models.kernel_weights import MAX_ROWS, KernelWeights, choose_kernel_weights
-from d2ke.models.loo import LeftOutScores
-from d2ke.models.near_copies import near_copies
-from d2ke.models.own_columns import OwnColumns
-from d2ke.models.reference_objects import ReferenceObjects
-
-_FIRST_ROWS = 512  # training objects, at most, that choose the kernel weights of a first pass
+from d2ke.models.kernel_weights import (
+    MAX_ROWS,
+    FamilyKernels,
+    FamilyScales,
+    KernelWeights,
+    choose_kernel_weights,
+)
+from d2ke.models.loo import LooScores, OwnColumns, near_copies
+from d2ke.models.model import ReferenceObjects
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +42,14 @@ class Features:
     Attributes
     ----------
     blocks : tuple of FittedFeatures
-        With random objects, gammas and shares.
+        With random objects, gammas and kernel weights.
     scales : FamilyScales
         Of the sample's features.
     stretch : ndarray of float64, shape (R,)
-        u_j / (d_j sqrt(R s_f)) for the units u_j of `FamilyScales.balanced`, deviations d_j and the
-        share s_f of the family. A `Scaling` by d_j stretch_j gives sqrt(s_f) (phi_j - mu_j) / u_j.
+        u_j / (d_j sqrt(R s_f)) for the divisors u_j and deviations d_j of `FamilyScales` and the
+        kernel weight s_f of the family.
     unused_blocks : tuple of str
-        Names of the blocks of families without a share.
+        Names of the blocks of families without a kernel weight.
     target_centre : ndarray of float64, shape (k,)
         Subtracted from the targets.
     dtype : dtype
@@ -57,8 +58,8 @@ class Features:
         What the model keeps of the sample.
     own_columns : OwnColumns
         The columns that are left out with training objects.
-    scores : LeftOutScores or None
-        Of left-out predictions with shares that other objects chose, see `KernelWeights`.
+    scores : LooScores or None
+        Of left-out predictions with kernel weights that other objects chose, see `KernelWeights`.
     """
 
     blocks: tuple[FittedFeatures, ...]
@@ -69,7 +70,7 @@ class Features:
     dtype: np.dtype[Any]
     reference: ReferenceObjects
     own_columns: OwnColumns
-    scores: LeftOutScores | None = None
+    scores: LooScores | None = None
 
     @property
     def R(self) -> int:
@@ -77,16 +78,15 @@ class Features:
         return len(self.stretch)
 
     @property
-    def sd(self) -> np.ndarray:
-        """Divisors of the sample's features, u_j / sqrt(R s_f)."""
-        return self.scales.unit * self.stretch
+    def divisor(self) -> np.ndarray:
+        """Divisors of the sample's centred features, u_j / sqrt(s_f)."""
+        return self.scales.unit * self.stretch * np.sqrt(self.R)
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
-        """Return the scaling of features of these means and deviations, with the shares."""
+        """Return the scaling of features of these means and deviations, with the kernel weights."""
         largest, floors = self.scales.largest, self.scales.floors
-        return Scaling(
-            mean, feature_deviations(deviation, largest, floors, np.float32) * self.stretch
-        )
+        unit = feature_deviations(deviation, largest, floors, np.float32)
+        return Scaling(mean, unit * self.stretch * np.sqrt(self.R))
 
 
 class FittedBlocks(NamedTuple):
@@ -98,7 +98,7 @@ class FittedBlocks(NamedTuple):
 
     blocks: Sequence[AnyBlock]
     fitted: tuple[FittedFeatures, ...]
-    Z: np.ndarray
+    F: np.ndarray
     sample: Sample
     kernels: FamilyKernels
     weights: KernelWeights | None = None
@@ -111,15 +111,15 @@ class FittedBlocks(NamedTuple):
         firsts = [block.resized(block.first) if 0 < block.first < block.R else block
                   for block in blocks]  # fmt: skip
         labels = sample.labels
-        fitted, Z = fit_blocks(firsts, sample, entropy)
-        kernels = FamilyKernels(Z, fitted, labels.weights, sample.n_threads)
+        fitted, F = fit_blocks(firsts, sample, entropy)
+        kernels = FamilyKernels(F, fitted, labels.weights, sample.n_threads)
         if find_groups:
-            own_columns = OwnColumns.of(fitted).within(sample.rows)
-            copies = near_copies(kernels, own_columns, labels.task.largest_group)
+            kernel = kernels.of_copies(OwnColumns.of(fitted).within(sample.rows))
+            copies = None if kernel is None else near_copies(kernel, labels.task.largest_group)
             if copies is not None and copies.decide:
                 labels = replace(labels, groups=copies.codes)
             sample = replace(sample, labels=labels, copies=copies)
-        return cls(firsts, fitted, Z, sample, kernels)
+        return cls(firsts, fitted, F, sample, kernels)
 
     def choose_weights(self, entropy: Any, max_rows: int = MAX_ROWS) -> KernelWeights:
         """Choose the weights of families by at most so many objects."""
@@ -132,23 +132,23 @@ class FittedBlocks(NamedTuple):
         kernels, labels = self.kernels, self.sample.labels
         if weights.ridge is not None:
             return weights.ridge
-        if not kernels.is_stacked or len(weights.of_families) == 1:
+        if not kernels.is_stacked or len(weights.by_family) == 1:
             return None
-        of_families = np.array([weights.of_families[name] for name in kernels.scales.varying])
-        return ridge_of_gram(kernels.sum(of_families), labels.columns(), labels.weights)
+        s = np.array([weights.by_family[name] for name in kernels.scales.varying])
+        return ridge_of_gram(kernels.sum(s), labels.columns(), labels.weights)
 
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
         """Return the same with more random objects of families that have a weight.
 
-        `blocks` are those of full size. A family of weight s grows to min(1, 2 s) of it: one with
-        half of the kernel has all of its random objects. Features of other families are kept; if
-        no family grows, all are, with the weights.
+        `blocks` are those of full size. At most 512 objects choose the weights here. A family of
+        weight s grows to min(1, 2 s) of it: one with half of the kernel has all of its random
+        objects. Features of other families are kept; if no family grows, all are, with the weights.
         """
         if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
             return self
-        weights = self.choose_weights(entropy, _FIRST_ROWS)
+        weights = self.choose_weights(entropy, 512)
         sizes = [  # a family that the sample gives no features has no weight
-            min(block.R, int(2 * weights.of_families.get(block.family, 0.0) * block.R))
+            min(block.R, int(2 * weights.by_family.get(block.family, 0.0) * block.R))
             for block in blocks
         ]
         blocks = [
@@ -158,35 +158,35 @@ class FittedBlocks(NamedTuple):
         pairs = zip(blocks, self.blocks, strict=True)
         grown = {block.family for block, first in pairs if block is not first}
         if not grown:
-            return self._replace(weights=weights if weights.by_all else None)
+            return self._replace(weights=weights if weights.score_folds else None)
         anew = _by_block(*fit_blocks(blocks, self.sample, entropy, grown))
-        kept = [pair for pair in _by_block(self.fitted, self.Z) if pair[0].family not in grown]
+        kept = [pair for pair in _by_block(self.fitted, self.F) if pair[0].family not in grown]
         order = [block.family for block in blocks]
         parts = sorted([*kept, *anew], key=lambda pair: order.index(pair[0].family))
-        fitted, Z = tuple(block for block, _ in parts), np.hstack([values for _, values in parts])
-        kernels = self.kernels.with_features(Z, fitted, grown)
-        return self._replace(blocks=blocks, fitted=fitted, Z=Z, kernels=kernels)
+        fitted, F = tuple(block for block, _ in parts), np.hstack([values for _, values in parts])
+        kernels = self.kernels.with_features(F, fitted, grown)
+        return self._replace(blocks=blocks, fitted=fitted, F=F, kernels=kernels)
 
 
 def _by_block(
-    blocks: Sequence[FittedFeatures], Z: np.ndarray
+    blocks: Sequence[FittedFeatures], F: np.ndarray
 ) -> Iterator[tuple[FittedFeatures, np.ndarray]]:
     """Return blocks with the columns of each."""
     ends = np.cumsum([block.R for block in blocks])
-    return zip(blocks, np.split(Z, ends[:-1], axis=1), strict=True)
+    return zip(blocks, np.split(F, ends[:-1], axis=1), strict=True)
 
 
 def draw(
     blocks: Sequence[AnyBlock],
     sample: Sample,
-    own_samples: Mapping[int, Sample],
+    own_sample: Sample,
     entropy: Any,
     find_groups: bool = False,
 ) -> FittedBlocks:
     """Draw the random objects of all blocks from the sample.
 
-    `own_samples` are those of blocks that have one of their own, by `own_rows`. Blocks that name a
-    size of a first pass begin with it; weights of their families say whether they grow.
+    Blocks with `own_rows` are fitted to `own_sample`. Blocks that name a size of a first pass begin
+    with it; weights of their families say whether they grow.
 
     With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
     to the sample, as other objects may be copies, too.
@@ -198,8 +198,8 @@ def draw(
         found = FittedBlocks.of(others, quiet, entropy, find_groups=True).sample
         sample = replace(found, progress=sample.progress)
         if sample.copies is not None and sample.copies.decide:
-            own_samples = dict.fromkeys(own_samples, sample)
-    blocks = fit_fixed(blocks, sample, own_samples, entropy)
+            own_sample = sample
+    blocks = fit_fixed(blocks, sample, own_sample, entropy)
     drawn = FittedBlocks.of(blocks, sample, entropy, find_groups and not has_supervised)
     return drawn.grown(blocks, entropy)
 
@@ -213,9 +213,9 @@ def choose_features(
     keeps features in proportion to its weight, which are drawn anew. The ridge with the weights is
     returned too if it costs no products of features.
     """
-    blocks, fitted, Z, sample, kernels, chosen = drawn
+    blocks, fitted, F, sample, kernels, chosen = drawn
     chosen = chosen or drawn.choose_weights(entropy)
-    weights, decomposed, scales = chosen.of_families, None, kernels.scales
+    weights, decomposed, scales = chosen.by_family, None, kernels.scales
     unused = tuple(block.name for block in fitted if not weights[block.family])
     used = [block for block in blocks if weights.get(block.family)]
     if limit is not None and limit < sum(block.R for block in used):
@@ -227,36 +227,40 @@ def choose_features(
                                                   / sizes[block.family]))))
             for block in used
         ]  # fmt: skip
-        fitted, Z = fit_blocks(shrunk, sample, entropy)
-        scales = FamilyScales.of(Z, fitted)
+        fitted, F = fit_blocks(shrunk, sample, entropy)
+        scales = FamilyScales.of(F, fitted)
     elif unused:
         columns = np.array([weights[name] > 0 for name in per_feature(fitted, "family")])
-        Z, scales = np.ascontiguousarray(Z[:, columns]), scales.of_columns(columns)
+        F, scales = np.ascontiguousarray(F[:, columns]), scales.of_columns(columns)
     fitted = tuple(
-        replace(block, share=weights[block.family]) for block in fitted if weights[block.family]
+        replace(block, kernel_weight=weights[block.family])
+        for block in fitted
+        if weights[block.family]
     )
-    if n == len(Z) <= Z.shape[1]:
+    if n == len(F) <= F.shape[1]:
         decomposed = drawn.decomposed(chosen)
-    share = per_feature(fitted, "share")
+    s = per_feature(fitted, "kernel_weight")
     unsupervised = [block for block in fitted if not block.supervised]
     own_columns, labels = OwnColumns.of(fitted), sample.labels
-    with own_columns.within(sample.rows).hidden_in(Z):
-        rows = np.arange(len(Z)) if len(Z) <= SAMPLE else sample_rows(len(Z), entropy)
-        kept = Z if len(rows) == len(Z) else Z[rows]
-        if len(unsupervised) < len(fitted):
-            kept = kept[:, ~per_feature(fitted, "supervised")]
-        reference = ReferenceObjects.of(
-            kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
-        )
+    own_rows, columns, hidden = own_columns.within(sample.rows)
+    raised, F[own_rows, columns] = F[own_rows, columns], hidden  # raised, objects look far apart
+    rows = np.arange(len(F)) if len(F) <= SAMPLE else sample_rows(len(F), entropy)
+    kept = F if len(rows) == len(F) else F[rows]
+    if len(unsupervised) < len(fitted):
+        kept = kept[:, ~per_feature(fitted, "supervised")]
+    reference = ReferenceObjects.of(
+        kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
+    )
+    F[own_rows, columns] = raised
     features = Features(
         fitted,
         scales,
-        stretch=scales.balanced / (scales.unit * np.sqrt(len(share) * share)),
+        stretch=scales.divisor / (scales.unit * np.sqrt(len(s) * s)),
         unused_blocks=unused,
         target_centre=labels.task.target_centre(labels.values),
-        dtype=product_type(n, Z.shape[1]),
+        dtype=product_type(n, F.shape[1]),
         reference=reference,
         own_columns=own_columns,
-        scores=chosen.scores if len(Z) == n else None,
+        scores=chosen.score_folds() if chosen.score_folds and len(F) == n else None,
     )
-    return features, Z, decomposed
+    return features, F, decomposed

@@ -17,8 +17,8 @@ from d2ke._base.checks import integer
 from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.labels import refuse_swapped
 from d2ke.distances.distance import Distance
-from d2ke.distances.gapped_rows import check_strands
 from d2ke.distances.registry import BY_NAME, check_kind, find_distance, usual_distance
+from d2ke.distances.strands import check_dna
 from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.models.distance_blocks import Block, FittedBlock
 from d2ke.objects.compatibility import in_order
@@ -118,8 +118,8 @@ def packed(X: Any, request: ModelRequest, y: Any) -> Any:
     if not is_table(X):
         refuse_swapped(y, X)
         objects = packed_objects(X, request.distances)
-        if isinstance(objects, Objects):
-            check_strands("X", objects, request.strands)
+        if request.strands == "both":
+            check_dna("X", objects)
         return objects
     records = pack_records(X, name="X")
     if not len(records):
@@ -271,7 +271,7 @@ class InputKind:
             return cls("any")
         compared = {row.kind for row in _registered(blocks)}
         kind = "sets" if X.kind == "series" and compared == {"sets"} else X.kind
-        channels = 0 if X.kind == "strings" else X.dim
+        channels = 0 if X.has_letters else X.dim
         return cls(kind, channels, X.alphabet, X.letters, X.channel_names)
 
     def check(
@@ -295,7 +295,7 @@ class InputKind:
                 name, f"holds {objects.kind}, but the model was trained on {self.kind}"
             )
         objects = in_order(taken, self.channel_names, name, "the training data")
-        if self.kind != "strings":
+        if self.alphabet is None:
             if objects.dim != self.channels and len(objects.values):
                 # The rows of a matrix are series of one channel.
                 alone = isinstance(items, np.ndarray) and items.ndim == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weights of the kernels of families of blocks, by stacking.
+"""Kernels of families of blocks, and their weights in the kernel of a model, by stacking.
 
 The kernel of a model is K = sum_f s_f K_f over families f of blocks. Each K_f comes from the
 standardised features of its blocks and has the mean 1 on its diagonal; the weights s_f are not
@@ -13,61 +13,217 @@ leave-one-out errors than this sum, it is the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
+from d2ke._base.blas import square
+from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations, varying
+from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
-from d2ke.models.blocks import FittedFeatures
+from d2ke.models.blocks import FittedFeatures, per_feature
 from d2ke.models.calibration import rows_to_keep
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.labels import Labels
-from d2ke.models.loo import COSTS, LeftOutScores, loo_decisions
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
-_PULL = 5  # pseudo-objects that pull stacking weights toward their priors
-_NOTHING = 1e-8  # sum of stacking weights below which no candidate predicts anything
 MAX_ROWS = 1024  # training objects that choose kernel weights
-_CANDIDATES = 8  # with more, fewer objects choose, in about the same time
-_UNSUPERVISED = 0.02  # of the kernel, at least, for families that `d2ke_transform` shows
-_MAX_TARGETS = 256  # classes whose errors are summed
-_FOLDS = 3  # of objects, each scored with the weights that the others choose
+_PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 
 
-@dataclass(frozen=True, eq=False)
-class KernelWeights:
-    """The weight of each family in the kernel.
+# Let F_ij be feature j of object i, mean_j and d_j its mean and deviation over the sample (d_j not
+# below the least deviation), and p the `sd_power` of its block, usually 1. Features of a family f
+# are divided by
+#
+#     u_j = d_j^p sqrt(sum over j in f of (deviation_j / d_j^p)^2),
+#
+# so that the kernel of the family has the mean 1 on its diagonal over the sample without weights:
+#
+#     K_f(i, h) = sum over j in f of (F_ij - mean_j) (F_hj - mean_j) / u_j^2.
+#
+# The features of a model are Z_ij = sqrt(s_f) (F_ij - mean_j) / u_j, whose products are K.
+
+
+class FamilyScales(NamedTuple):
+    """Moments of the features of some rows, and divisors that balance families.
 
     Attributes
     ----------
-    of_families : dict of str to float
-        The weights.
-    ridge : tuple of Ridge and ndarray, or None
-        If all rows chose, the ridge of their kernel with these weights, without weights of
-        features, and the coordinates of the rows.
+    mean, deviation, largest : ndarray of float64, shape (R,)
+        Means, deviations and largest absolute values of the features.
+    floors : ndarray of float64, shape (R,)
+        Their least deviations, see `d2ke._base.rounding`.
+    unit : ndarray of float64, shape (R,)
+        Deviations d_j, not below the least ones.
+    divisor : ndarray of float64, shape (R,)
+        Divisors u_j of centred features.
+    varying : dict of str to bool
+        Whether the features of each family vary.
     """
 
-    of_families: dict[str, float]
-    ridge: Decomposed | None = None
-    _score: Callable[[], LeftOutScores] | None = None
+    mean: np.ndarray
+    deviation: np.ndarray
+    largest: np.ndarray
+    floors: np.ndarray
+    unit: np.ndarray
+    divisor: np.ndarray
+    varying: dict[str, bool]
 
-    @property
-    def by_all(self) -> bool:
-        """Whether all rows chose."""
-        return self._score is not None
+    @classmethod
+    def of(cls, F: np.ndarray, blocks: Sequence[FittedFeatures]) -> FamilyScales:
+        """Return the scales of the features of blocks, shape (n, R)."""
+        mean, deviation, largest = moments(F)
+        floors = least_deviations(deviation, largest, deviation_groups(blocks))
+        unit = feature_deviations(deviation, largest, floors, F.dtype)
+        families = per_feature(blocks, "family")
+        divisor = unit ** per_feature(blocks, "sd_power")
+        # Nothing that is constant but for rounding may be made large.
+        varied = varying(deviation, largest, floors, F.dtype)
+        variances, families_vary = np.where(varied, (deviation / divisor) ** 2, 0.0), {}
+        for family in dict.fromkeys(families.tolist()):
+            in_family = families == family
+            trace = variances[in_family].sum()
+            divisor[in_family] *= np.sqrt(trace or 1.0)
+            families_vary[family] = bool(trace > 0)
+        return cls(mean, deviation, largest, floors, unit, divisor, families_vary)
+
+    def of_columns(self, columns: np.ndarray) -> FamilyScales:
+        """Return the scales of the features of some families."""
+        values = {name: getattr(self, name)[columns] for name in self._fields[:-1]}
+        return self._replace(**values)
+
+
+def deviation_groups(blocks: Sequence[FittedFeatures]) -> np.ndarray:
+    """Return the group of each feature for `least_deviations`: one for each block and kind."""
+    groups, first = [], PLAIN + 1
+    for block in blocks:
+        kinds = np.arange(first, first + block.kinds) if block.kinds else np.array([PLAIN])
+        groups.append(np.repeat(kinds, block.R // len(kinds)))
+        first += block.kinds
+    return np.concatenate(groups)
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyKernels:
+    """Kernels of the families of blocks, each with the mean 1 on its diagonal.
+
+    Attributes
+    ----------
+    F : ndarray of float32, shape (n, R)
+        Features of rows.
+    blocks : sequence of FittedFeatures
+        The blocks of these features.
+    weights : ndarray of float64, shape (n,), or None
+        Weights of the rows, with which features are centred; None if all count the same.
+    n_threads : int or None
+        Threads for products.
+    known : mapping of str to ndarray
+        Kernels of families that were computed before.
+    """
+
+    F: np.ndarray
+    blocks: Sequence[FittedFeatures]
+    weights: np.ndarray | None = None
+    n_threads: int | None = None
+    known: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
-    def scores(self) -> LeftOutScores | None:
-        """Left-out scores of predictions with kernel weights that other rows chose.
+    def scales(self) -> FamilyScales:
+        """The scales of the features."""
+        return FamilyScales.of(self.F, self.blocks)
 
-        They are of one C, which other rows choose too; the candidates' own C are those of all rows.
-        They are None if not all rows chose, or there is nothing to choose.
+    @cached_property
+    def families(self) -> np.ndarray:
+        """The family of each feature."""
+        return per_feature(self.blocks, "family")
+
+    @cached_property
+    def without_labels(self) -> np.ndarray:
+        """Whether the features of each family are computed without labels."""
+        supervised = {block.family: block.supervised for block in self.blocks}
+        return ~np.array([supervised[name] for name in self.scales.varying])
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether the kernels of all families are kept."""
+        return 8 * len(self.F) ** 2 * len(self.scales.varying) <= 1 << 28  # bytes
+
+    @cached_property
+    def stack(self) -> np.ndarray:
+        """The kernels, shape (n_families, n, n)."""
+        kernels = []
+        for family in self.scales.varying:
+            if family in self.known:
+                kernels.append(self.known[family])
+                continue
+            columns = np.flatnonzero(self.families == family)
+            values = self.centred(columns).T
+            kernels.append(square(values.__getitem__, len(columns), self.n_threads))
+        return np.stack(kernels)
+
+    def with_features(
+        self, F: np.ndarray, blocks: Sequence[FittedFeatures], changed: Collection[str]
+    ) -> FamilyKernels:
+        """Return the kernels of the same rows with other features of some families."""
+        known = {}
+        if self.is_stacked:
+            kernels = zip(self.scales.varying, self.stack, strict=True)
+            known = {family: kernel for family, kernel in kernels if family not in changed}
+        return replace(self, F=F, blocks=blocks, known=known)
+
+    def within(self, rows: np.ndarray) -> FamilyKernels:
+        """Return the kernels of some rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, F=self.F[rows], weights=weights, known={})
+
+    def centred(self, columns: np.ndarray) -> np.ndarray:
+        """Return centred features in their divisor units, shape (n, m)."""
+        values = (self.F[:, columns] - self.scales.mean[columns]) / self.scales.divisor[columns]
+        if self.weights is not None:
+            values -= self.weights @ values / self.weights.sum()
+        return values
+
+    def roots(self, weights: np.ndarray) -> np.ndarray:
+        """Return, for each feature, the root of the weight of its family."""
+        of_family = dict(zip(self.scales.varying, np.sqrt(weights).tolist(), strict=True))
+        return np.array([of_family[name] for name in self.families.tolist()])
+
+    def sum(self, weights: np.ndarray) -> np.ndarray:
+        """Return the sum of the kernels with these weights; its upper triangle is filled."""
+        if self.is_stacked:
+            return np.tensordot(weights, self.stack, 1)
+        roots = self.roots(weights)
+        used = np.flatnonzero(roots)
+
+        def features(columns: slice) -> np.ndarray:
+            return (self.centred(used[columns]) * roots[used[columns]]).T
+
+        return square(features, len(used), self.n_threads)
+
+    def of_copies(self, own_columns: OwnColumns) -> np.ndarray | None:
+        """Return the kernel in which near-copies are looked for; None if it has too few features.
+
+        It is the mean of the kernels of unsupervised families. Raised features of own columns would
+        make their objects look far from each other, so they are hidden.
         """
-        return None if self._score is None else self._score()
+        weights = self.without_labels / max(self.without_labels.sum(), 1)
+        roots = self.roots(weights)
+        # With fewer features, ordinary objects look like copies.
+        if np.count_nonzero(roots) < 64 or len(self.F) < 2:
+            return None
+        kernel, (rows, columns, hidden) = self.sum(weights), own_columns
+        if len(rows):
+            # K of features f - r e_i, with the raised part r of own columns, is K less products.
+            raised = (self.F[rows, columns] - hidden) / self.scales.divisor[columns]
+            raised = raised * roots[columns]
+            products = np.zeros_like(kernel)
+            np.add.at(products, rows, (self.centred(columns) * roots[columns] * raised).T)
+            kernel -= products + products.T
+            np.add.at(kernel, (rows, rows), raised**2)
+        return kernel
 
 
 def candidate_kernels(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
@@ -107,7 +263,7 @@ def _priors(blocks: Sequence[FittedFeatures]) -> np.ndarray:
 
 
 def stacked_weights(
-    F: np.ndarray, T: np.ndarray, row_weights: np.ndarray, prior: np.ndarray
+    decisions: np.ndarray, T: np.ndarray, row_weights: np.ndarray, prior: np.ndarray
 ) -> np.ndarray:
     """Return the stacking weights of candidates.
 
@@ -117,7 +273,7 @@ def stacked_weights(
 
     Parameters
     ----------
-    F : ndarray of float64, shape (M, n, k)
+    decisions : ndarray of float64, shape (M, n, k)
         Leave-one-out decisions of each candidate, less the means of the targets.
     T : ndarray of float64, shape (n, k)
         The targets, less their means.
@@ -136,18 +292,41 @@ def stacked_weights(
     >>> import numpy as np
     >>> from d2ke.models.kernel_weights import stacked_weights
     >>> T = np.array([[-1.0], [1.0]] * 20)
-    >>> F = np.stack([0.9 * T, -0.1 * T])
-    >>> stacked_weights(F, T, np.ones(40), np.array([0.5, 0.5])).round(2).tolist()
+    >>> decisions = np.stack([0.9 * T, -0.1 * T])
+    >>> stacked_weights(decisions, T, np.ones(40), np.array([0.5, 0.5])).round(2).tolist()
     [0.71, 0.29]
     """
     pull = _PULL * float(row_weights @ (T**2).sum(axis=1)) / row_weights.sum()
     if not pull > 0:
         return prior
     roots = np.sqrt(row_weights)[:, None]
-    F = (F * roots).reshape(len(F), -1)
-    factor = np.linalg.cholesky(F @ F.T + pull * np.eye(len(F)))
-    weights, _ = nnls(factor.T, np.linalg.solve(factor, F @ (T * roots).ravel() + pull * prior))
-    return weights / weights.sum() if weights.sum() > _NOTHING else prior
+    decisions = (decisions * roots).reshape(len(decisions), -1)
+    factor = np.linalg.cholesky(decisions @ decisions.T + pull * np.eye(len(decisions)))
+    crossed = decisions @ (T * roots).ravel() + pull * prior
+    weights, _ = nnls(factor.T, np.linalg.solve(factor, crossed))
+    return weights / weights.sum() if weights.sum() > 1e-8 else prior
+
+
+@dataclass(frozen=True, eq=False)
+class KernelWeights:
+    """The weight of each family in the kernel.
+
+    Attributes
+    ----------
+    by_family : dict of str to float
+        The weights.
+    ridge : tuple of Ridge and ndarray, or None
+        If all rows chose, the ridge of their kernel with these weights, without weights of
+        features, and the coordinates of the rows.
+    score_folds : callable, or None
+        Returns the scores of left-out predictions with kernel weights and one C that other rows
+        chose; the candidates' own C are those of all rows. None if not all rows chose, or there was
+        nothing to choose.
+    """
+
+    by_family: dict[str, float]
+    ridge: Decomposed | None = None
+    score_folds: Callable[[], LooScores] | None = None
 
 
 def choose_kernel_weights(
@@ -166,7 +345,7 @@ def choose_kernel_weights(
     labels : Labels
         Labels of the n objects.
     own_columns : OwnColumns
-        Of the n objects. Only `KernelWeights.scores` leaves them out with the objects.
+        Of the n objects. Only `KernelWeights.score_folds` leaves them out with the objects.
     entropy : int
         Seed of the sample of objects that choose.
     max_rows : int
@@ -175,15 +354,16 @@ def choose_kernel_weights(
     Returns
     -------
     KernelWeights
-        With the ridge, and scores of left-out predictions, if all objects chose.
+        With the ridge and `score_folds` if all objects chose.
     """
     blocks = kernels.blocks
     names = list(dict.fromkeys(block.family for block in blocks))
     if len(names) == 1:
         return KernelWeights({names[0]: 1.0})
     rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(MAX_ROWS,)))
-    n, n_candidates = len(kernels.Z), len(candidate_kernels(blocks, np.ones(len(names))))
-    size = int(max_rows * min(1.0, _CANDIDATES / n_candidates) ** (1 / 3))
+    n, n_candidates = len(kernels.F), len(candidate_kernels(blocks, np.ones(len(names))))
+    # With more than eight candidates, fewer objects choose, in about the same time.
+    size = int(max_rows * min(1.0, 8 / n_candidates) ** (1 / 3))
     if n > size:
         rows = np.sort(rng.choice(n, size, replace=False, shuffle=False))
         kernels, labels, own_columns = kernels.within(rows), labels[rows], own_columns.within(rows)
@@ -192,8 +372,8 @@ def choose_kernel_weights(
     if not any(kernels.scales.varying.values()):
         return KernelWeights(dict.fromkeys(names, 1 / len(names)))
     targets = np.arange(labels.task.k)
-    if len(targets) > _MAX_TARGETS:
-        targets = np.sort(rng.choice(targets, _MAX_TARGETS, replace=False))
+    if len(targets) > 256:  # classes whose errors are summed
+        targets = np.sort(rng.choice(targets, 256, replace=False))
     stacking = _Stacking(kernels, labels, own_columns, targets)
     chosen = stacking.choose(np.arange(len(labels)))
     weights = dict(zip(names, chosen.kernel_weights.tolist(), strict=True))
@@ -216,9 +396,9 @@ class _WeightedKernel:
         The models of every penalty.
     P : ndarray of float64, shape (n, r)
         Coordinates of rows.
-    decisions : ndarray of float64, shape (n, n_costs, k)
+    decisions : ndarray of float64, shape (n, n_Cs, k)
         Of rows, by models without the row or its group.
-    squares : ndarray of float64, shape (n, n_costs)
+    squared_errors : ndarray of float64, shape (n, n_Cs)
         Their squared errors.
     row_weights : ndarray of float64, shape (n,)
         Of rows.
@@ -228,12 +408,14 @@ class _WeightedKernel:
     ridge: Ridge
     P: np.ndarray
     decisions: np.ndarray
-    squares: np.ndarray
+    squared_errors: np.ndarray
     row_weights: np.ndarray
 
-    def best_cost(self, rows: Any = slice(None)) -> int:
+    def best(self, rows: Any = slice(None)) -> int:
         """Return the index of the C with the least squared error of rows."""
-        return int(np.average(self.squares[rows], axis=0, weights=self.row_weights[rows]).argmin())
+        return int(
+            np.average(self.squared_errors[rows], axis=0, weights=self.row_weights[rows]).argmin()
+        )
 
 
 class _Stacking:
@@ -244,11 +426,11 @@ class _Stacking:
     ):
         self.kernels, self.labels, self.own_columns = kernels, labels, own_columns
         self.targets, self.sums = targets, None
-        Z, scales = kernels.Z, kernels.scales
-        if Z.shape[1] < len(Z):
+        F, scales = kernels.F, kernels.scales
+        if F.shape[1] < len(F):
             centre = labels.task.target_centre(labels.values)
-            self.sums = RidgeSums.empty(scales.mean, scales.balanced, centre)
-            self.sums.add(Z, labels.columns(), kernels.n_threads, labels.weights)
+            self.sums = RidgeSums.empty(scales.mean, scales.divisor, centre)
+            self.sums.add(F, labels.columns(), kernels.n_threads, labels.weights)
         vary = np.array(list(scales.varying.values()))
         self.unsupervised = vary & kernels.without_labels
         self.candidates = candidate_kernels(kernels.blocks, vary)
@@ -258,8 +440,8 @@ class _Stacking:
         codes = np.arange(len(labels)) if labels.groups is None else labels.groups
         self.groups = np.unique(codes, return_inverse=True)[1]
         fits = [self._fit(weights) for weights in self.candidates]
-        self.decisions = np.stack([fit.decisions[:, fit.best_cost()] for fit in fits])
-        self.squares = np.stack([fit.squares for fit in fits])
+        self.decisions = np.stack([fit.decisions[:, fit.best()] for fit in fits])
+        self.squared_errors = np.stack([fit.squared_errors for fit in fits])
         self._last: list[_WeightedKernel] = []
 
     def choose(self, rows: np.ndarray) -> _WeightedKernel:
@@ -271,26 +453,27 @@ class _Stacking:
         row_weights = self.labels.row_weights
         centre = np.average(self.T, axis=0, weights=row_weights)
         row_weights = row_weights[rows]
-        F, T = self.decisions[:, rows] - centre, self.T[rows] - centre
-        stacked = self._kernel(stacked_weights(F, T, row_weights, self.prior) @ self.candidates)
-        means = np.average(self.squares[:, rows], axis=1, weights=row_weights)
-        candidate, cost = np.unravel_index(means.argmin(), means.shape)
-        squares = stacked.squares[rows, stacked.best_cost(rows)]
-        error = np.average(squares, weights=row_weights)
-        if (error - means[candidate, cost]) * row_weights.sum() <= _PULL * error:
+        decisions, T = self.decisions[:, rows] - centre, self.T[rows] - centre
+        stacked = self._kernel(
+            stacked_weights(decisions, T, row_weights, self.prior) @ self.candidates
+        )
+        means = np.average(self.squared_errors[:, rows], axis=1, weights=row_weights)
+        candidate, i = np.unravel_index(means.argmin(), means.shape)
+        squared_errors = stacked.squared_errors[rows, stacked.best(rows)]
+        error = np.average(squared_errors, weights=row_weights)
+        if (error - means[candidate, i]) * row_weights.sum() <= _PULL * error:
             return stacked
         return self._kernel(self.candidates[candidate])
 
-    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LeftOutScores:
+    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LooScores:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
-        folds = (rng.permutation(n_groups) % min(_FOLDS, n_groups))[self.groups]
-        scores: list[LeftOutScores] = []
-        kept_rows: list[np.ndarray] = []
+        folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
+        scores, kept_rows = [], []
         for fold in range(folds.max() + 1):
             rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             chosen = self.choose(others)
-            C = COSTS[chosen.best_cost(others)]
+            C = ALL_CS[chosen.best(others)]
             ridge, own_columns = chosen.ridge, self.own_columns
             if self.sums is None:  # the ridge of a kernel has the rows of the own columns only
                 columns, kernels = own_columns.columns, self.kernels
@@ -300,18 +483,22 @@ class _Stacking:
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
             kept = np.flatnonzero(np.isin(rows, keep))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LeftOutScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
+            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
             kept_rows.append(rows[kept])
-        return scores[0].merged(*scores[1:]).in_order(np.argsort(np.concatenate(kept_rows)))
+        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(kept_rows))
+        return replace(
+            merged, kept=merged.kept[order], kept_values=merged.kept_values[order],
+            kept_weights=merged.kept_weights[order],
+        )  # fmt: skip
 
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
         """Return the kernel with these weights, perhaps one of the two that were used last.
 
-        Unsupervised families together get 2 % if they would get nothing.
+        Unsupervised families, which `d2ke_transform` shows, get 2 % if they would get nothing.
         """
         free = self.unsupervised
         if free.any() and not weights[free].any():
-            weights = (1 - _UNSUPERVISED) * weights + _UNSUPERVISED * free / free.sum()
+            weights = 0.98 * weights + 0.02 * free / free.sum()
         for kernel in self._last:
             if np.array_equal(weights, kernel.kernel_weights):
                 break
@@ -327,13 +514,15 @@ class _Stacking:
             ridge, P = ridge_of_gram(kernels.sum(weights), labels.columns(), labels.weights)
         else:
             with np.errstate(divide="ignore"):
-                ridge = Ridge.of(self.sums, kernels.scales.balanced / kernels.roots(weights))
-            P = ridge.coordinates(kernels.Z, kernels.n_threads)
+                ridge = Ridge.of(self.sums, kernels.scales.divisor / kernels.roots(weights))
+            P = ridge.coordinates(kernels.F, kernels.n_threads)
         of_targets = replace(
             ridge, projected=ridge.projected[:, targets], target_mean=ridge.target_mean[targets]
         )
-        decisions = np.empty((len(P), len(COSTS), len(targets)))
-        for rows, costs, _, values in loo_decisions(of_targets, P, labels, COSTS, targets=targets):
-            decisions[rows, costs] = values
-        squares = ((decisions - self.T[:, None]) ** 2).sum(axis=2)
-        return _WeightedKernel(weights, ridge, P, decisions, squares, labels.row_weights)
+        decisions = np.empty((len(P), len(ALL_CS), len(targets)))
+        for rows, some_Cs, _, values in loo_decisions(
+            of_targets, P, labels, ALL_CS, targets=targets
+        ):
+            decisions[rows, some_Cs] = values
+        squared_errors = ((decisions - self.T[:, None]) ** 2).sum(axis=2)
+        return _WeightedKernel(weights, ridge, P, decisions, squared_errors, labels.row_weights)

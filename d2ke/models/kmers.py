@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Features of strings by the k-mers that they share with training strings (Nyström)."""
+"""Features of strings by their k-mers: those they share with training strings, and scores.
+
+`Kmers` are Nyström features of the kernel of strings that share k-mers. `ScoredKmers`, for many
+strings, are the decisions of a sparse ridge on all k-mers that occur.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from d2ke._base import arrays
 from d2ke._base.blas import row_products
@@ -21,8 +26,10 @@ from d2ke.distances.strands import is_dna
 from d2ke.learners.ridge import ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock, take
 from d2ke.models.labels import Labels
-from d2ke.models.loo import COSTS, loo_decisions
+from d2ke.models.loo import ALL_CS, loo_decisions
+from d2ke.models.views import FITTED, mark_ends
 from d2ke.objects.container import Objects, of_kind
+from d2ke.objects.strings import counted_pieces, select_pieces
 
 # Let c_w(x) be how often the word w occurs in the string x, by one of the masks of l letters. The
 # kernel of l letters, and the kernel of strings, with weights v_l, are
@@ -43,7 +50,6 @@ from d2ke.objects.container import Objects, of_kind
 # largest are no landmarks.
 _LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
 _FEATURES = 512  # whose products are computed at once
-_FORMS = {"contiguous": CONTIGUOUS, "gapped": GAPPED}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +70,7 @@ class FittedKmers(FittedFeatures):
         K-mers of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
     strands : {"one", "both"}
         Whether k-mers of the reverse complement count too.
-    kernel_weights : ndarray of float64
+    letter_weights : ndarray of float64
         Of the kernel of each number of letters.
     complements_pay : bool
         Whether left-out errors were clearly lower with both strands than with the one given.
@@ -76,10 +82,10 @@ class FittedKmers(FittedFeatures):
     basis: np.ndarray = field(repr=False)
     form: str
     strands: str
-    kernel_weights: np.ndarray = field(repr=False)
+    letter_weights: np.ndarray = field(repr=False)
     complements_pay: bool = False
 
-    prior: ClassVar[float] = 7.0  # few training strings say too little about shares
+    prior: ClassVar[float] = 7.0  # few training strings say too little about kernel weights
 
     @property
     def R(self) -> int:
@@ -89,13 +95,13 @@ class FittedKmers(FittedFeatures):
     @property
     def self_kernel(self) -> float:
         """The kernel of a string with itself, if it is not shorter than the k-mers."""
-        return float(self.kernel_weights.sum())
+        return float(self.letter_weights.sum())
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""
         arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
         arrays.check_array(
-            "kernel_weights", self.kernel_weights, np.float64, (len(self.words.masks),)
+            "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)
         )
         if of_kind(self.omega, "strings") is None or not self.R:
             raise ValueError(f"the landmarks of {self.name} are not strings")
@@ -117,14 +123,14 @@ class FittedKmers(FittedFeatures):
     ) -> np.ndarray:
         """Return the kernel of strings with the landmarks, float64 of shape (n, R)."""
         check_strands("X", X, self.strands)
-        weights, team = self.kernel_weights.tolist(), team_size(n_threads)
+        weights, team = self.letter_weights.tolist(), team_size(n_threads)
         with progress_bar(progress, "pieces") as report:
             return piece_kernels.piece_kernel(
-                X, self.omega, self.words, weights, team, report, self._squares
+                X, self.omega, self.words, weights, team, report, self._landmark_squares
             )
 
     @cached_property
-    def _squares(self) -> np.ndarray:
+    def _landmark_squares(self) -> np.ndarray:
         return piece_kernels.own_squares(self.omega, self.words)
 
     def features(
@@ -156,9 +162,9 @@ class FittedKmers(FittedFeatures):
         _, indices, landmarks = np.intersect1d(rows, self.sources, return_indices=True)
         landmark_rows = F[indices]
         others = np.delete(F, indices, axis=0) @ landmark_rows.T
-        squares = (landmark_rows**2).sum(axis=1)
+        norms = (landmark_rows**2).sum(axis=1)
         # Products are rounded: equal strings have 1e-4 of the kernel with itself less.
-        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * squares
+        alone = others.max(axis=0, initial=0) < (1 - 1e-4) * norms
         indices, columns = indices[alone], self.basis[:, landmarks[alone]]
         F = F.copy()
         F[indices] -= (columns / (columns**2).sum(axis=0)).T
@@ -237,7 +243,7 @@ class Kmers(UnfittedBlock):
         rows, n_threads = indices[chosen], team_size(sample.n_threads)
         both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
         one = K[chosen[:, None], chosen]
-        lower = _left_out_squares(one, labels[rows]) - _left_out_squares(both, labels[rows])
+        lower = _squared_errors(one, labels[rows]) - _squared_errors(both, labels[rows])
         return bool(lower.mean() > 2 * lower.std() / np.sqrt(len(lower)))
 
 
@@ -256,19 +262,20 @@ def _weighed(
     return K, np.array(weights)
 
 
-def _left_out_squares(K: np.ndarray, labels: Labels) -> np.ndarray:
+def _squared_errors(K: np.ndarray, labels: Labels) -> np.ndarray:
     """Return the squared errors of left-out rows, for the C with the least of them."""
     K = K - K.mean(axis=0)
     ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.columns(), labels.weights)
-    squares = np.empty((len(K), len(COSTS)))
-    for rows, costs, T, decisions in loo_decisions(ridge, P, labels, COSTS):
-        squares[rows, costs] = ((decisions - T[:, None]) ** 2).sum(axis=2)
-    best: np.ndarray = squares[:, squares.mean(axis=0).argmin()]
+    errors = np.empty((len(K), len(ALL_CS)))
+    for rows, some_Cs, T, decisions in loo_decisions(ridge, P, labels, ALL_CS):
+        errors[rows, some_Cs] = ((decisions - T[:, None]) ** 2).sum(axis=2)
+    best: np.ndarray = errors[:, errors.mean(axis=0).argmin()]
     return best
 
 
 def _words(form: str, strands: str) -> piece_kernels.Pieces:
-    return piece_kernels.Pieces(_FORMS[form], form == "contiguous", strands)
+    contiguous = form == "contiguous"
+    return piece_kernels.Pieces(CONTIGUOUS if contiguous else GAPPED, contiguous, strands)
 
 
 def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -284,3 +291,273 @@ def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lower = np.tril(factor[:rank, :rank])
     inverse, _ = linalg.lapack.dtrtri(lower, lower=1)
     return order, np.ascontiguousarray(inverse, np.float32)
+
+
+# Let o_iw be 1 if the k-mer w occurs in string i and else 0, with the mean p_w and the standard
+# deviation sqrt(p_w (1 - p_w)). The features, and the ridge of all or some strings that count
+# roots_i^2 (0 outside of the subset), with targets T of the weighted mean `mean`, are
+#
+#     S_iw = unit_w o_iw,    unit_w = deviation_w^(-1/4) / sqrt(sum_w deviation_w^(3/2)),
+#     A = S - 1 centre',     centre_w = p_w unit_w,    D = diag(roots),
+#     (D A A' D + I / (2 C)) a = D (T - mean),    weights = A' D a,
+#
+# so that centred rows of S have the mean square 1. Conjugate gradients need products with S only.
+ROWS = 1 << 17  # training strings that the scores come from
+_LETTERS = 1 << 21  # of these together
+_KMERS = 1 << 18
+_SCORE_CS = tuple(10.0 ** (np.arange(-2, 7) / 2))
+_TOLERANCE = 0.01  # of conjugate gradients: residual over target
+
+
+@dataclass(frozen=True, eq=False)
+class KmerScores(FittedFeatures):
+    """Scores of strings, one for each class, from the k-mers that occur in them.
+
+    A score is the decision of a ridge on sparse features, one for each k-mer of 1 to 6 letters that
+    at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
+    infinity, which is 1 if the k-mer occurs and else 0. Each feature is divided by its standard
+    deviation to the power 1/4. The ridge is solved by conjugate gradients. The scores of a training
+    string are those of a ridge without its fold of five, so that the model that has them as
+    features does not trust them too much.
+
+    Attributes
+    ----------
+    omega : Objects
+        P k-mers with marks of ends, by length. A k-mer without its last letter is one of them.
+    marks : mapping of str to letter
+        Arguments of `mark_ends`.
+    weights : ndarray of float32, shape (P, R)
+        What a k-mer adds to each score.
+    offset : ndarray of float64, shape (R,)
+        The score of a string without k-mers.
+    deviation : ndarray of float32, shape (P,)
+        Standard deviation of the occurrence of each k-mer.
+    rows : ndarray of int64, shape (m,)
+        The training strings that the scores come from, sorted.
+    hidden : ndarray of float32, shape (m, R)
+        Their scores.
+    """
+
+    omega: Objects
+    marks: Mapping[str, Any]
+    weights: np.ndarray = field(repr=False)
+    offset: np.ndarray = field(repr=False)
+    deviation: np.ndarray = field(repr=False)
+    rows: np.ndarray = field(repr=False)
+
+    supervised: ClassVar[bool] = True
+
+    @property
+    def R(self) -> int:
+        """Number of features."""
+        return len(self.offset)
+
+    def describe(self) -> str:
+        """Return the number of k-mers."""
+        return f"scores of {len(self.omega)} pieces"
+
+    def features(
+        self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the scores of strings; of training strings those without their folds."""
+        scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
+        if rows is not None:
+            indices = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            is_training_row = self.rows[indices] == rows
+            scores[is_training_row] = self.hidden[indices[is_training_row]]
+        return scores
+
+    def occurrences(self, X: Objects) -> Any:
+        """Return which k-mers occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
+        marked = mark_ends(X, **self.marks)
+        return _occurrences(marked, self.omega, self._levels)
+
+    @cached_property
+    def _levels(self) -> list[np.ndarray]:
+        return _levels(self.omega)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredKmers(UnfittedBlock):
+    """The block of `KmerScores` before it is fitted.
+
+    Attributes
+    ----------
+    R : int
+        Number of scores: columns that the ridge fits.
+    """
+
+    R: int
+
+    name: ClassVar[str] = "pieces"
+    family: ClassVar[str] = "pieces"
+    column: ClassVar[str] = ""
+    supervised: ClassVar[bool] = True
+    own_rows: ClassVar[int] = ROWS
+
+    def resized(self, R: int) -> ScoredKmers:
+        """Return itself: the labels fix the number of scores."""
+        return self
+
+    def fit(self, sample: Sample, seed: Any) -> KmerScores | None:
+        """Fit scores to labelled strings; None if all k-mers occur in every string."""
+        X, labels, rows = sample.objects, sample.labels, sample.rows
+        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(ROWS,)))
+        if X.lengths.sum() > _LETTERS:
+            order = rng.permutation(len(X))
+            within = np.cumsum(X.lengths[order]) <= _LETTERS
+            chosen = np.sort(order[: max(2, np.count_nonzero(within))])
+            X, labels, rows = X[chosen], labels[chosen], rows[chosen]
+        marks = FITTED[mark_ends](X)
+        marked = mark_ends(X, **marks)
+        count, place, length = counted_pieces(marked, 6)
+        minimum = 2
+        if np.count_nonzero(count >= minimum) > _KMERS:
+            minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
+        kept = np.flatnonzero(count >= minimum)
+        omega = select_pieces(marked, place[kept], length[kept])
+        p = count[kept] / len(X)
+        deviation = np.sqrt(p * (1 - p))
+        if not deviation.any():
+            return None
+        unit = np.divide(1, deviation**0.25, out=np.zeros(len(kept)), where=deviation > 0)
+        unit /= np.sqrt((deviation**1.5).sum())
+        S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
+        ridge = _SparseRidge(S.tocsr(), (p * unit).astype(np.float32), labels, rng)
+        weights, hidden = ridge.fit()
+        return KmerScores(
+            omega, marks, (unit[:, None] * weights).astype(np.float32),
+            ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
+            hidden=hidden.astype(np.float32), name="pieces", family="pieces",
+        )  # fmt: skip
+
+
+class _SparseRidge:
+    """A ridge on centred sparse rows, by conjugate gradients, for several subsets of the rows."""
+
+    def __init__(self, S: Any, centre: np.ndarray, labels: Labels, rng: np.random.Generator):
+        self.S, self.centre = S, centre
+        self.T, self.weights = labels.dense_columns(), labels.row_weights
+        self.mean = self.weights @ self.T / self.weights.sum()
+        codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
+        distinct, codes = np.unique(codes, return_inverse=True)
+        n_folds = min(5, len(distinct))
+        self.folds = (rng.permutation(len(distinct)) % n_folds)[codes]
+        self.outside = self.folds[:, None] != np.arange(n_folds)
+
+    def fit(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights, shape (P, k), and the scores of each row without its fold, (n, k).
+
+        They are of the C of the least squared error. Each solution begins with one that is near.
+        """
+        # Of many strings, one fold chooses C.
+        held_out = self.outside if len(self.T) <= 4096 else self.outside[:, :1]
+        best: tuple[float, float, np.ndarray, np.ndarray] | None = None
+        start = None
+        for C in _SCORE_CS:
+            weights, start = self.solve(C, held_out, start)
+            scores = self._scores(weights, held_out)
+            rows = ~held_out.all(axis=1)
+            errors = ((scores - self.T)[rows] ** 2).sum(axis=1)
+            error = float(np.average(errors, weights=self.weights[rows]))
+            if best is not None and error > best[0]:
+                break
+            best = error, C, scores, start
+        assert best is not None
+        _, C, scores, start = best
+        every, k = np.ones((len(self.T), 1), bool), self.T.shape[1]
+        final, start = self.solve(C, every, start[:, :k])
+        if held_out.shape != self.outside.shape:
+            others = self.outside[:, 1:]
+            weights, _ = self.solve(C, others, np.tile(start, others.shape[1]))
+            in_first = ~self.outside[:, 0]
+            scores = np.where(in_first[:, None], scores, self._scores(weights, others))
+        return final, scores
+
+    def _scores(self, weights: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the scores of rows that are outside one of the subsets by its model."""
+        k = self.T.shape[1]
+        # A fold with more of a class than the others has a lower mean outside of it, which would
+        # reveal the labels to a second model: all scores have the mean of all rows.
+        scores = np.tile(self.mean, (len(self.T), 1))
+        for subset, rest in enumerate(~chosen.T):
+            held = slice(subset * k, (subset + 1) * k)
+            scores[rest] += self.S[rest] @ weights[:, held] - self.centre @ weights[:, held]
+        return scores
+
+    def solve(
+        self, C: float, chosen: np.ndarray, start: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Solve the models of s subsets of rows, shape (n, s), from a nearby solution.
+
+        Return the weights, shape (P, s k), and the solution, shape (n, s k).
+        """
+        k, S, centre = self.T.shape[1], self.S, self.centre
+        w = self.weights[:, None] * chosen
+        means = (w.T @ self.T) / w.sum(axis=0)[:, None]
+        roots = np.repeat(np.sqrt(w), k, axis=1).astype(np.float32)
+        scale = np.sqrt(np.mean((self.T - self.mean) ** 2)) or 1.0
+        target = ((np.tile(self.T, len(means)) - means.ravel()) / scale).astype(np.float32) * roots
+        goal = _TOLERANCE**2 * (target**2).sum(axis=0)
+
+        def kmer_weights(a: np.ndarray) -> np.ndarray:
+            rows = roots * a
+            return S.T @ rows - np.outer(centre, rows.sum(axis=0))
+
+        def image(a: np.ndarray) -> np.ndarray:
+            u = kmer_weights(a)
+            return roots * (S @ u - centre @ u) + np.float32(1 / (2 * C)) * a
+
+        a = np.zeros_like(target) if start is None else start * (roots > 0)
+        r = target.copy() if start is None else target - image(a)
+        direction, norms, tiny = r.copy(), (r**2).sum(axis=0), np.finfo(np.float32).tiny
+        for _ in range(100):
+            if (norms <= goal).all():
+                break
+            product = image(direction)
+            step = norms / np.maximum((direction * product).sum(axis=0), tiny)
+            a += step * direction
+            r -= step * product
+            before, norms = norms, (r**2).sum(axis=0)
+            direction *= norms / np.maximum(before, tiny)
+            direction += r
+        weights: np.ndarray = scale * kmer_weights(a).astype(np.float64)
+        return weights, a
+
+
+def _levels(kmers: Objects) -> list[np.ndarray]:
+    """Return the codes of the k-mers of each length: rank of the prefix, then the last letter."""
+    lengths, base = kmers.lengths, len(kmers.alphabet)
+    ranks, levels = np.zeros(len(kmers), np.int64), []
+    for length in range(1, int(lengths.max(initial=0)) + 1):
+        longer = np.flatnonzero(lengths >= length)
+        codes = ranks[longer] * base + kmers.values[kmers.offsets[longer] + length - 1]
+        levels.append(codes[lengths[longer] == length])
+        ranks[longer] = np.searchsorted(levels[-1], codes)
+    return levels
+
+
+def _occurrences(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> Any:
+    """Return which k-mers occur in strings with the same kind of letters, sparse and float32."""
+    base = len(kmers.alphabet)
+    letters_of_kmers = np.minimum(np.searchsorted(kmers.alphabet, X.alphabet), max(base - 1, 0))
+    codes = np.where(kmers.alphabet[letters_of_kmers] == X.alphabet, letters_of_kmers, -1)[X.values]
+    owner = np.repeat(np.arange(len(X)), X.lengths)
+    left = X.offsets[1:][owner] - np.arange(len(owner))  # letters from here to the string's end
+    starts, ranks, first = np.arange(len(owner)), np.zeros(len(owner), np.int64), 0
+    by_level = []
+    for length, level in enumerate(levels, 1):
+        inside = left[starts] >= length
+        starts, ranks = starts[inside], ranks[inside]
+        letters = codes[starts + length - 1]
+        children = ranks * base + letters
+        ranks = np.minimum(np.searchsorted(level, children), len(level) - 1)
+        is_kmer = (letters >= 0) & (level[ranks] == children)
+        starts, ranks = starts[is_kmer], ranks[is_kmer]
+        by_level.append((owner[starts], first + ranks))
+        first += len(level)
+    rows, columns = map(np.concatenate, zip(*by_level, strict=True))
+    counts = (np.ones(len(rows), np.float32), (rows, columns))
+    result = sparse.csr_array(counts, shape=(len(X), len(kmers)))  # adds up what is there twice
+    result.data[:] = 1
+    return result

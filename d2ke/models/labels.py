@@ -16,7 +16,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke.models.tasks import Classes, LabelSets, Task, Values, as_numbers
 from d2ke.objects.fields import in_mixed_forms
 
-_MOST_CLASSES = 20  # whole numbers, from which on they may be amounts
 _LEAST_WEIGHT = 1e-12  # below this share of the largest, a weight is rounding
 _LEAST_DEVIATION = 1e-140  # of the targets of a regression
 _ROWS = 1024  # of decision values that are held at a time
@@ -171,7 +170,7 @@ def read_labels(y: Any, task: str | None) -> Labels:
 
 def like_amounts(classes: np.ndarray) -> bool:
     """Return whether sorted classes may be amounts: many whole numbers that count nothing."""
-    if classes.dtype.kind not in "iuf" or len(classes) <= _MOST_CLASSES:
+    if classes.dtype.kind not in "iuf" or len(classes) <= 20:
         return False
     return classes[0] not in (0, 1) or len(classes) < 0.8 * (classes[-1] - classes[0])
 

@@ -1,39 +1,260 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Leave-one-out predictions, and their scores: they choose C and are the reported accuracy.
+"""Leave-one-out predictions, and what is left out with an object: own columns and near-copies.
 
-With the hat matrix H of a ridge regression with penalty 1 / (2 C), the prediction of target t_i by
-the model without row i is t_i - (t_i - f_i) / (1 - H_ii), where f_i is that of the model of all
-rows. Rows of one group are left out together: (I - H)^-1 of their block takes the place of
-1 / (1 - H_ii). See `d2ke.learners.ridge`.
+The errors of these predictions choose C and the kernel weights, and are the reported accuracy. So
+a model must not know its objects from the features that they have as random objects, nor from
+copies of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge
+from d2ke.models.blocks import FittedFeatures, Groups
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
-from d2ke.models.own_columns import OwnColumns
 from d2ke.models.tasks import Task
 
-COSTS = tuple(10.0 ** (np.arange(-2, 13) / 2))
-_COLUMNS = 4096  # decision values of a row that are held at a time
-_ADDED = ("n", "n_correct", "squared", "fourth", "spread", "total", "squared_weights")
-_JOINED = ("kept", "kept_values", "kept_weights")
+ALL_CS = tuple(10.0 ** (np.arange(-2, 13) / 2))  # the values of C that are compared
+
+# Own columns. If training object i is also random object j of a block, its feature F_ij is
+# 1 / sqrt(R), which no new object has, so a model must not learn from it. With the largest feature
+# of the other objects instead, hidden_j, the model loses the label of the random object, which new
+# objects near it need. So training gives the object the value
+#
+#     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R)))
+#
+# for m such columns of the block, with the mean and deviation of column j over the other objects.
+# If all n objects are random objects, these values add at most a quarter to the kernel of an object
+# with itself, which is 1 on average. If few objects are, the features stay hidden. A regression of
+# at most 30 objects keeps them as they are: the nearest others of so few are far away, and features
+# of new objects, many deviations above those of training, led its predictions far out of the
+# targets.
+
+
+def own_values(
+    features: np.ndarray, rows: np.ndarray, columns: np.ndarray, few: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put the values of training into the features of objects at the random objects they are.
+
+    Only an object that is one random object of the block is raised: raising those that windows
+    are cut from several times lost accuracy.
+
+    Parameters
+    ----------
+    features : ndarray of float32, shape (n, R)
+        The features of a block. The values at `rows` and `columns` are replaced.
+    rows, columns : ndarray of int64, shape (m,)
+        The objects, and the columns of the random objects that each of them is.
+    few : int
+        Of at most so many objects, the features are raised to those at the objects themselves.
+
+    Returns
+    -------
+    hidden, own : ndarray of float32, shape (m,)
+        The largest features of other objects, and the values of training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from d2ke.models.loo import own_values
+    >>> F = np.array([[0.5, 0.25], [0.125, 0.5], [0.375, 0.25], [0.125, 0.25]], np.float32)
+    >>> hidden, own = own_values(F, np.array([0, 1]), np.array([0, 1]))
+    >>> hidden.tolist(), own.tolist()
+    ([0.375, 0.25], [0.375, 0.25])
+    """
+    n = len(features)
+    if n == 1:
+        return features[rows, columns], features[rows, columns]
+    features[rows, columns] = -np.inf
+    hidden = features[:, columns].max(axis=0)
+    features[rows, columns] = values = hidden.copy()
+    single = np.bincount(rows)[rows] == 1
+    if not single.any():
+        return hidden, values
+    rows, columns, nearest = rows[single], columns[single], hidden[single]
+    others = features.take(columns, axis=1)
+    mean = (others.sum(axis=0, dtype=np.float64) - nearest) / (n - 1)
+    others[rows, np.arange(len(rows))] = mean  # this adds nothing to the squares
+    deviation = moments(others)[1] * np.sqrt(n / (n - 1))
+    raised = mean + deviation * len(rows) / (2 * np.sqrt(n)) if n > few else np.inf
+    largest = 1 / np.sqrt(features.shape[1])
+    features[rows, columns] = values[single] = np.maximum(nearest, np.minimum(raised, largest))
+    return hidden, values
+
+
+class OwnColumns(NamedTuple):
+    """Features of training objects that training has raised: an object and its own column each.
+
+    Left-out predictions are those of models without these columns, see `Ridge.loo`.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Training objects, sorted; one may have several columns.
+    columns : ndarray of int64, shape (m,)
+        The column of each among all features.
+    hidden : ndarray of float32, shape (m,)
+        The largest feature of another object in each column.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    hidden: np.ndarray
+
+    @classmethod
+    def of(cls, blocks: Sequence[FittedFeatures]) -> OwnColumns:
+        """Return the raised columns of blocks side by side."""
+        nothing = np.empty(0, np.int64)
+        parts, first = [cls(nothing, nothing, np.empty(0, np.float32))], 0
+        for block in blocks:
+            if block.own is not None:
+                raised = np.flatnonzero(block.own > block.hidden)
+                parts.append(cls(block.sources[raised], raised + first, block.hidden[raised]))
+            first += block.R
+        rows, columns, hidden = map(np.concatenate, zip(*parts, strict=True))
+        order = np.argsort(rows, kind="stable")
+        return cls(rows[order], columns[order], hidden[order])
+
+    def within(self, rows: np.ndarray) -> OwnColumns:
+        """Return the columns of some training objects, which are counted from 0."""
+        first, last = (np.searchsorted(self.rows, rows, side) for side in ("left", "right"))
+        counts = last - first
+        indices = np.arange(counts.sum()) + np.repeat(last - np.cumsum(counts), counts)
+        return OwnColumns(
+            np.repeat(np.arange(len(rows)), counts), self.columns[indices], self.hidden[indices]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NearCopies:
+    """Groups of near-copies among the training objects, and the accuracy by the rule not used.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Rows of the objects that were compared: all training objects, or a sample of 4,096. Objects
+        of weight 0 are not counted.
+    groups : ndarray of int64, shape (m,)
+        Codes of their groups. Most groups may have one object only.
+    decide : bool
+        Whether the groups were left out together: most objects have a near-copy that is not equal.
+        Otherwise each object was left out alone.
+    accuracy, accuracy_error : float
+        Leave-one-out accuracy of the model's kernel weights and C in percent, or R^2, and its
+        standard error, by the other rule: one by one where the groups decide, else together; nan
+        for models with features that are computed from labels.
+    """
+
+    rows: np.ndarray
+    groups: np.ndarray
+    decide: bool
+    accuracy: float
+    accuracy_error: float
+
+    def report(self, model: Any) -> str:
+        """Return how many near-copies a model found, and both accuracies if they differ."""
+        sizes, n = np.bincount(self.groups), len(self.groups)
+        several = sizes[sizes > 1]
+        rules, meanings = ["together", "one by one"], ["objects unlike those in training"]
+        if self.decide:
+            meanings.append("further copies")
+        else:
+            rules.reverse()
+            meanings.insert(0, "objects that repeat as these do")
+        text = (
+            f"{several.sum():,} of {'a sample of ' * (n < model.n_train)}{n:,} objects are "
+            f"{'near-copies of' if self.decide else 'equal to or near-copies of'} another "
+            f"({len(several):,} groups). Left out {rules[0]}: {model.task.result(model.accuracy)}"
+        )
+        errors = self.accuracy_error, model.accuracy_error
+        if np.isnan(self.accuracy) or (
+            self.decide and abs(self.accuracy - model.accuracy) <= max(errors)
+        ):
+            return f"{text}."
+        return (
+            f"{text}; {rules[1]}: {model.task.result(self.accuracy)}. The first holds for "
+            f"{meanings[0]}, the second for {meanings[1]}."
+        )
+
+
+# Near-copies. Training sets hold records with typos, augmented or replicate data, and pieces of one
+# recording. A model that has seen a copy predicts the other too easily: leave-one-out errors then
+# choose too large a C, and the accuracy is too good. With the kernel K of unsupervised families,
+# whose diagonal has the mean 1, objects i and h are at the distance
+#
+#     sqrt(K_ii + K_hh - 2 K_ih).
+#
+# The edges of the minimum spanning tree are joined in rising order, up to the first length that
+# makes a group larger than `largest_group`. One group of ordinary objects grows so large while few
+# are joined; all near-copies are joined long before. So if four fifths of the objects or more are
+# joined, these are the groups. Else only edges of less than half that length are joined. Groups
+# decide what is left out together if they hold at least half of the objects, and are reported if
+# they hold a tenth. Names and words repeat by nature, and new ones do as well: of equal objects one
+# is looked at; they are reported if they are a tenth of all.
+_FEW = 0.1  # least part of the objects in groups
+
+
+def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Groups | None:
+    """Return the groups of near-copies among n objects, or None if there are hardly any.
+
+    Parameters
+    ----------
+    kernel : ndarray of float64, shape (n, n)
+        The kernel K, of which the upper triangle is read.
+    largest_group : callable
+        ``largest_group(n)`` of n different objects may be in a group.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    n, diagonal = len(kernel), kernel.diagonal()
+    squares = [diagonal[i] + diagonal[i + 1 :] - 2 * kernel[i, i + 1 :] for i in range(n - 1)]
+    # Their mean is 2; more than nine digits would be rounding.
+    distances = np.sqrt(np.maximum(np.round(np.concatenate(squares), 9), 0))
+    tree = linkage(distances, "single")
+    lengths, is_leaf = tree[:, 2], tree[:, :2] < n
+    if lengths[0] == 0:
+        _, firsts, codes = np.unique(fcluster(tree, 0, "distance"), True, True)
+        if len(firsts) < 3:  # without one of two groups, nothing is left to compare
+            return None
+        order = np.argsort(firsts)  # the triangle needs it
+        firsts, codes = firsts[order], np.argsort(order)[codes]
+        groups = near_copies(kernel[np.ix_(firsts, firsts)], largest_group)
+        if groups is not None:
+            return groups._replace(codes=groups.codes[codes])
+        return Groups(codes, False) if (np.bincount(codes)[codes] > 1).mean() >= _FEW else None
+    too_long = lengths[np.argmax(tree[:, 3] > largest_group(n))]
+    nearest = np.repeat(lengths, is_leaf.sum(axis=1))  # of each object, to another
+    stop = too_long if (nearest < too_long).mean() >= 0.8 else too_long / 2
+    joined = float((nearest < stop).mean())
+    if joined < _FEW:
+        return None
+    longest = lengths[lengths < stop][-1]
+    return Groups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
+
+
+# Leave-one-out predictions. With the hat matrix H of a ridge regression with penalty 1 / (2 C), the
+# prediction of target t_i by the model without row i is
+#
+#     t_i - (t_i - f_i) / (1 - H_ii),
+#
+# where f_i is that of the model of all rows. Rows of one group are left out together: (I - H)^-1 of
+# their block takes the place of 1 / (1 - H_ii). See `d2ke.learners.ridge`.
 
 
 def loo_decisions(
     ridge: Ridge,
     P: np.ndarray,
     labels: Labels,
-    costs: Sequence[float],
+    Cs: Sequence[float],
     own_columns: OwnColumns | None = None,
     targets: Any = slice(None),
 ) -> Iterator[tuple[np.ndarray, slice, np.ndarray, np.ndarray]]:
@@ -47,7 +268,7 @@ def loo_decisions(
         Coordinates of the rows.
     labels : Labels
         Their labels.
-    costs : sequence of float
+    Cs : sequence of float
         The C.
     own_columns : OwnColumns, optional
         The columns that are left out with each row.
@@ -58,26 +279,26 @@ def loo_decisions(
     ------
     rows : ndarray of int64, shape (m,)
         Some of the rows.
-    some_costs : slice
+    some_Cs : slice
         Some of the C.
     T : ndarray of float64, shape (m, k)
         The targets of these rows.
-    decisions : ndarray of float64, shape (m, n_costs, k)
+    decisions : ndarray of float64, shape (m, n_Cs, k)
         The decisions.
     """
     for rows in labels.loo_chunks():
         chunk = labels[rows]
-        predict = ridge.left_out_together if chunk.together else ridge.left_out
+        predict = ridge.loo_together if chunk.together else ridge.loo
         T = chunk.dense_columns()[:, targets]
         removed = None if own_columns is None else own_columns.within(rows)[:2]
-        step = max(1, _COLUMNS // T.shape[1])
-        for low in range(0, len(costs), step):
+        step = max(1, 4096 // T.shape[1])  # decision values of a row that are held at a time
+        for low in range(0, len(Cs), step):
             some = slice(low, low + step)
-            yield rows, some, T, predict(P[rows], T, costs[some], chunk.weights, removed)
+            yield rows, some, T, predict(P[rows], T, Cs[some], chunk.weights, removed)
 
 
 @dataclass(eq=False)
-class LeftOutScores:
+class LooScores:
     """Scores of left-out predictions for several C, added over rows.
 
     Attributes
@@ -86,19 +307,19 @@ class LeftOutScores:
         The kind of predictions.
     n : int
         Number of rows.
-    n_correct : ndarray of float64, shape (n_costs,)
+    n_correct : ndarray of float64, shape (n_Cs,)
         Rows that are classified correctly, by their weights; of several labels, with all right.
-    squared, fourth : ndarray of float64, shape (n_costs,)
+    squared, fourth : ndarray of float64, shape (n_Cs,)
         Sums of the squares of the errors, and of the squares of these, by weights.
     spread : float
         Sum of the squared deviations of the targets from their mean, by weights.
     total, squared_weights : float
         Sums of the weights, and of their squares; both are n without weights. With groups, of the
         squared weights of groups.
-    confusion : ndarray of int64, shape (n_costs, k, k), or None
+    confusion : ndarray of int64, shape (n_Cs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
-        For several labels an array of shape (n_costs, k, 2, 2), rows without and with each.
-    kept : ndarray, shape (m, n_costs, k)
+        For several labels an array of shape (n_Cs, k, 2, 2), rows without and with each.
+    kept : ndarray, shape (m, n_Cs, k)
         Left-out predictions of some rows, float32; float64 of a regression.
     kept_values : ndarray, shape (m,)
         Codes of their classes, or their targets.
@@ -125,58 +346,57 @@ class LeftOutScores:
         ridge: Ridge,
         P: np.ndarray,
         labels: Labels,
-        costs: Sequence[float],
+        Cs: Sequence[float],
         keep: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
-    ) -> LeftOutScores:
+    ) -> LooScores:
         """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
 
         A row's own columns, if there are any, are left out with it.
         """
         keep = np.empty(0, np.intp) if keep is None else keep
-        task, n_costs = labels.task, len(costs)
-        kept = np.empty((len(keep), n_costs, task.k), task.kept_type)
+        task, n_Cs = labels.task, len(Cs)
+        kept = np.empty((len(keep), n_Cs, task.k), task.kept_type)
         kept_index = np.full(len(P), -1)
         kept_index[keep] = np.arange(len(keep))
-        squared, fourth = np.zeros((2, n_costs))
+        squared, fourth = np.zeros((2, n_Cs))
         weights = labels.row_weights
         scores = cls(
-            task, len(P), np.zeros(n_costs), squared, fourth, 0.0, task.confusion(n_costs), kept,
+            task, len(P), np.zeros(n_Cs), squared, fourth, 0.0, task.confusion(n_Cs), kept,
             labels.values[keep], float(weights.sum()), 0.0, weights[keep],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
-        for rows, some_costs, T, decision in loo_decisions(ridge, P, labels, costs, own_columns):
+        for rows, some_Cs, T, decision in loo_decisions(ridge, P, labels, Cs, own_columns):
             chunk, w = labels[rows], weights[rows]
-            if some_costs.start == 0:
+            if some_Cs.start == 0:
                 scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
                 scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
             is_kept = kept_index[rows] >= 0
-            kept[kept_index[rows][is_kept], some_costs] = decision[is_kept]
-            squares = (decision - T[:, None]) ** 2
-            squared[some_costs] += w @ squares.sum(axis=2)
-            fourth[some_costs] += w @ (squares**2).sum(axis=2)
+            kept[kept_index[rows][is_kept], some_Cs] = decision[is_kept]
+            errors = (decision - T[:, None]) ** 2
+            squared[some_Cs] += w @ errors.sum(axis=2)
+            fourth[some_Cs] += w @ (errors**2).sum(axis=2)
             judged = task.judge(decision, chunk.values, digits)
             if judged is not None:
-                scores.n_correct[some_costs] += w @ judged[0]
+                scores.n_correct[some_Cs] += w @ judged[0]
                 if scores.confusion is not None:
-                    np.add.at(scores.confusion[some_costs], judged[1], 1)
+                    np.add.at(scores.confusion[some_Cs], judged[1], 1)
         return scores
 
-    def merged(self, *others: LeftOutScores) -> LeftOutScores:
+    def merged(self, *others: LooScores) -> LooScores:
         """Return the scores of these rows and of others."""
 
         def values(name: str) -> list[Any]:
             return [getattr(scores, name) for scores in (self, *others)]
 
-        added: dict[str, Any] = {name: reduce(add, values(name)) for name in _ADDED}
-        joined: dict[str, Any] = {name: np.concatenate(values(name)) for name in _JOINED}
-        confusion = None if self.confusion is None else reduce(add, values("confusion"))
-        return replace(self, confusion=confusion, **added, **joined)
-
-    def in_order(self, order: np.ndarray) -> LeftOutScores:
-        """Return the scores with the predictions that are kept in this order."""
-        return replace(self, **{name: getattr(self, name)[order] for name in _JOINED})
+        added = ["n", "n_correct", "squared", "fourth", "spread", "total", "squared_weights"]
+        if self.confusion is not None:
+            added.append("confusion")
+        merged: dict[str, Any] = {name: reduce(add, values(name)) for name in added}
+        for name in ("kept", "kept_values", "kept_weights"):
+            merged[name] = np.concatenate(values(name))
+        return replace(self, **merged)
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
         """Return the calibration by the predictions that are kept, for one C."""

@@ -37,17 +37,16 @@ from d2ke.learners.solvers.svm_model import SVMKernel, SVMModel
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.distance_blocks import FittedBlock
 from d2ke.models.inputs import InputKind
-from d2ke.models.kmer_scores import KmerScores
-from d2ke.models.kmers import FittedKmers
-from d2ke.models.model import D2KEModel
-from d2ke.models.near_copies import NearCopies
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.kmers import FittedKmers, KmerScores
+from d2ke.models.loo import NearCopies
+from d2ke.models.model import D2KEModel, ReferenceObjects
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.objects.container import Objects, check_channel_names, of_kind
 from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
+from d2ke.objects.kinds import find_kind
 
 _FORMAT, _VERSION = "d2ke model", 1
 _CLASSES = {
@@ -321,7 +320,7 @@ def _check(model: D2KEModel) -> None:
         if isinstance(block, FittedKmers):
             block.check()
     R = sum(block.R for block in model.blocks)
-    for name in ("mean", "sd"):
+    for name in ("mean", "divisor"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))
     arrays.check_array("deviation", model.deviation, np.float64, (R,))
     arrays.check_array("weights", model.reference.weights, np.float32, (model.n_unsupervised,))
@@ -331,5 +330,6 @@ def _check(model: D2KEModel) -> None:
     for kind in kinds:
         if kind.channel_names is not None:
             check_channel_names(kind.channel_names, kind.channels)
-    if (model.alphabet is None) != (model.kind != "strings"):
+    has_letters = model.kind not in ("records", "any") and find_kind(model.kind).base == "strings"
+    if (model.alphabet is not None) != has_letters:
         raise ValueError("an alphabet goes with strings")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The default blocks of each kind of objects: one fixed table for all data of a kind.
 
-A new kind of objects is a function here and a row in `_RECIPES`; a new block of a kind is a row of
-the kind's table. docs/models.md and benchmarks/README.md have the measurements that the sizes
+A kind of `add_kind` has the recipe of the kind that its distance compares. A new block is a row of
+a kind's table. docs/models.md and benchmarks/README.md have the measurements that the sizes
 rest on.
 """
 
@@ -21,8 +21,7 @@ from d2ke.models import views
 from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
 from d2ke.models.distance_blocks import Block
 from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
-from d2ke.models.kmer_scores import ScoredKmers
-from d2ke.models.kmers import Kmers
+from d2ke.models.kmers import Kmers, ScoredKmers
 from d2ke.models.labels import read_labels
 from d2ke.models.shapelets import shapelets
 from d2ke.models.table_blocks import plain_blocks
@@ -30,13 +29,9 @@ from d2ke.objects.container import Objects
 from d2ke.objects.records import Records
 from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, training_objects
 
-# Number of features of all blocks together: at least, and at most; between them n / 10.
-_DEFAULT_R = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
-# Strings, short and long, of more than which all k-mers have scores: landmarks have few of them.
-_SCORED = (SAMPLE, 2 * SAMPLE)
 _PILOT = 256  # features beside k-mers that say how many of them pay
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)
@@ -94,13 +89,12 @@ _NEARBY = tuple(
     for spec in _WINDOWS
 )  # fmt: skip
 
-_WHOLE = partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))
 _INFIX = partial(segments, lengths=((0.05, 0.12), (0.1, 0.25), (0.2, 0.5)), longest=60)
 _ANYWHERE = {"mode": "infix"}
 _part = partial(partial, views.part)  # _part(stop=0.5) is the view of first halves
 _STRINGS = (
     BlockSpec("training strings", training_objects, (), 3, 2),
-    BlockSpec("segments", _WHOLE),
+    BlockSpec("segments", partial(segments, lengths=((0.3, 0.6), (0.5, 1.0)))),
     BlockSpec("anywhere", _INFIX, (), 6, 10, _ANYWHERE),
     BlockSpec("anywhere, with ends", _INFIX, (views.mark_ends,), 6, 5, _ANYWHERE),
     BlockSpec("first halves", training_objects, (_part(stop=0.5),), 2, 1),
@@ -122,8 +116,6 @@ _CENTRED_SETS = (
     BlockSpec("centred, resampled", resampled, _CENTRE),
     BlockSpec("centred, training sets", training_objects, _CENTRE),
 )
-# Of the nodes of graphs, beside bags of codes: their values have units, and a level.
-_SETS_OF_NODES = (BlockSpec("sets", training_objects, _LEVEL),)
 _DIRECTED = {"mhd": "directed_mhd", "hausdorff": "directed_hausdorff"}
 
 
@@ -189,7 +181,7 @@ def feature_limit(request: ModelRequest, n: int) -> int | None:
 
 def default_size(kind: str, n: int) -> int:
     """Return the number of features for n objects: a tenth of n, within the limits of the kind."""
-    low, high = _DEFAULT_R[kind]
+    low, high = {"series": (4000, 4000), "strings": (1536, 4096), "sets": (4096, 4096)}[kind]
     return min(max(low, n // 10), high)
 
 
@@ -208,7 +200,8 @@ def blocks_of_objects(
     if not kmers:
         return blocks
     others = [block for block in blocks if not isinstance(block, Kmers)]
-    many = n > _SCORED[kmers[0].form == "gapped"] and request.strands == "one"
+    # Of many strings all k-mers have scores: landmarks have few of them. Gapped are those of long.
+    many = n > SAMPLE * (2 if kmers[0].form == "gapped" else 1) and request.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
     if scored and request.R is not None:
         sizes = _in_proportion(request.R, [block.R for block in others])
@@ -248,10 +241,10 @@ def _one_recipe(
         return (
             Block("training objects", distance, training_objects, R or _PLAIN_R, (), parameters),
         )
-    if distance is None and X.kind == "series" and not parameters:
+    row = find_distance(usual_distance(X.kind) if distance is None else distance)
+    if distance is None and row.name == "dtw" and not parameters:
         # Of few series, features cost little.
         return _series_and_windows(X, R or (17000 if n <= 4000 else 4000))
-    row = find_distance(usual_distance(X.kind) if distance is None else distance)
     return _RECIPES[row.kind](X, row.name, parameters, R, n)
 
 
@@ -394,10 +387,12 @@ def _record_blocks(sample: Records, request: ModelRequest, n: int) -> tuple[AnyB
         if request.blocks is not None or size == 0 or not len(sample[name].rows):
             continue
         values = sample[name].values
-        if beside_bags and values.kind == "sets" and len(wanted.distances) == 1:
+        if beside_bags and values.base == "sets" and len(wanted.distances) == 1:
             distance = wanted.distances[0] or usual_distance("sets")
             size = size or _BAGS_R * (2 if distance in _DIRECTED else 1)
-            blocks: Sequence[Block] = _set_blocks(_SETS_OF_NODES, distance, {}, size, "sets")
+            # Sets of the nodes of graphs: their values have units, and a level.
+            specs = (BlockSpec("sets", training_objects, _LEVEL),)
+            blocks: Sequence[Block] = _set_blocks(specs, distance, {}, size, "sets")
         else:
             blocks = _distance_blocks(values, replace(wanted, R=size), n)
         for block in blocks:

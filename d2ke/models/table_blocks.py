@@ -174,12 +174,12 @@ class Categories(FeatureBlock):
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return which label each row has."""
-        Z = np.repeat(np.asarray(self.fill)[None], len(X), axis=0)
+        F = np.repeat(np.asarray(self.fill)[None], len(X), axis=0)
         indices = np.minimum(np.searchsorted(self.labels, X), self.R - 1)
         is_label = self.labels[indices] == X
-        Z[is_label] = 0.0
-        Z[is_label, indices[is_label]] = 1.0
-        return Z
+        F[is_label] = 0.0
+        F[is_label, indices[is_label]] = 1.0
+        return F
 
     def warn_of_unseen(self, column: Column) -> None:
         """Warn of labels that no training row has."""

@@ -49,7 +49,7 @@ class Task:
     kept_type : dtype
         Type of the left-out predictions that calibration keeps.
     few : int
-        As for `d2ke.models.own_columns.own_values`.
+        As for `d2ke.models.loo.own_values`.
     fewest : int
         The largest number of training objects from which no standard deviations are estimated:
         features of distances are centred but not scaled, and C is at most their number.
@@ -117,10 +117,6 @@ class Task:
     def check_rows(self, n: int) -> None:
         """Refuse labels that n objects cannot be enough for."""
 
-    def can_use_hinge(self) -> bool:
-        """Return whether the squared hinge loss may replace the squared loss."""
-        return False
-
     def largest_group(self, n: int) -> float:
         """Return how many of n objects a group of near-copies has at most."""
         return float(np.sqrt(n))
@@ -187,7 +183,7 @@ class Task:
 
     # ------------------------------------------------------------ left-out scores
 
-    def confusion(self, n_costs: int) -> np.ndarray | None:
+    def confusion(self, n_Cs: int) -> np.ndarray | None:
         """Return confusion matrices of no objects, one for each C; None if there are none."""
         return None
 
@@ -196,13 +192,13 @@ class Task:
     ) -> tuple[np.ndarray, Any] | None:
         """Return which left-out predictions are correct, and their cells of the confusions.
 
-        `decision` has the shape (n, n_costs, k), in units of `columns`, and is rounded to `digits`,
+        `decision` has the shape (n, n_Cs, k), in units of `columns`, and is rounded to `digits`,
         so that ties up to rounding go to the first class. None for real values.
         """
         return None
 
     def accuracy(self, scores: Any, i: int) -> tuple[float, float]:
-        """Return the percent of correct rows of `LeftOutScores`, or R^2, and its error."""
+        """Return the percent of correct rows of `LooScores`, or R^2, and its error."""
         n = scores.total
         effective = n * n / scores.squared_weights  # rows of one weight with as much chance
         share = min(1.0, float(scores.n_correct[i] / n))  # sums of weights are rounded
@@ -289,10 +285,6 @@ class Classes(Task):
                 "(task='regression')?",
             )
 
-    def can_use_hinge(self) -> bool:
-        """Return True: it is a loss of two classes, one against the rest."""
-        return True
-
     def largest_group(self, n: int) -> float:
         """Return how many of n objects a group of near-copies has at most: half a usual class."""
         return min(super().largest_group(n), n / (2 * len(self.classes)))
@@ -313,10 +305,10 @@ class Classes(Task):
         is_second = bool(decision[0] > 0)
         return self.classes[int(is_second)], 0, 1.0 if is_second else -1.0
 
-    def confusion(self, n_costs: int) -> np.ndarray | None:
+    def confusion(self, n_Cs: int) -> np.ndarray | None:
         """Return matrices of true and predicted classes, of up to 1,000 classes."""
         k = len(self.classes)
-        return np.zeros((n_costs, k, k), np.int64) if k <= _MAX_CONFUSION else None
+        return np.zeros((n_Cs, k, k), np.int64) if k <= _MAX_CONFUSION else None
 
     def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
         """Return which predictions are correct, and (C, true class, predicted class)."""
@@ -509,9 +501,9 @@ class LabelSets(Task):
         """Return 1 for each label with a positive decision value, int64 of shape (n, k)."""
         return (decisions > 0).astype(np.int64)
 
-    def confusion(self, n_costs: int) -> np.ndarray:
+    def confusion(self, n_Cs: int) -> np.ndarray:
         """Return matrices of true and predicted values of each label."""
-        return np.zeros((n_costs, self.k, 2, 2), np.int64)
+        return np.zeros((n_Cs, self.k, 2, 2), np.int64)
 
     def judge(self, decision: np.ndarray, values: np.ndarray, digits: int) -> tuple[Any, Any]:
         """Return which rows are right in all labels, and (C, label, true, predicted)."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,23 +15,20 @@ from d2ke._base.checks import flag, integer
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 from d2ke._base.progress import check_progress
-from d2ke.learners.losses import hinge_can_pay
-from d2ke.models.blocks import AnyBlock, entropy_of, sample_rows, take
-from d2ke.models.data import InMemory, TrainingData
-from d2ke.models.features import choose_features, draw
-from d2ke.models.hinge import better_by_hinge
+from d2ke.embedding.scaling import Scaling
+from d2ke.learners.linear_model import predict
+from d2ke.learners.losses import hinge_can_pay, train_classifier
+from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, product_type, ridge_of_rows
+from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
+from d2ke.models.calibration import Calibration, rows_to_keep
+from d2ke.models.data import Chunk, InMemory, TrainingData
+from d2ke.models.features import Features, choose_features, draw
 from d2ke.models.inputs import ModelRequest, check_size, input_fields, packed
-from d2ke.models.labels import read_labels, sample_weights, without_none
+from d2ke.models.labels import Labels, read_labels, sample_weights, without_none
+from d2ke.models.loo import ALL_CS, LooScores, NearCopies
 from d2ke.models.model import D2KEModel
 from d2ke.models.recipes import choose_blocks, feature_limit
-from d2ke.models.solution import (
-    near_copies_of,
-    score,
-    score_sample,
-    solve,
-    solve_sample,
-    sum_products,
-)
+from d2ke.models.tasks import Classes
 from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import StoredObjects
 from d2ke.objects.record_packing import fill_missing
@@ -64,7 +61,7 @@ def d2ke_train(
     concatenated, and a linear model with the squared loss is trained on them. No parameter needs to
     be chosen. Each kind of objects has a default set of blocks: for series, windows (see
     docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
-    and the shares of families of blocks are chosen by the squared error of leave-one-out
+    and the kernel weights of families of blocks are chosen by the squared error of leave-one-out
     predictions. If there are at least four times as many objects as features, the squared hinge
     loss is tried too. It is used if it is clearly better on every fifth object.
 
@@ -115,9 +112,9 @@ def d2ke_train(
         classes multiply them, and only ratios matter. Objects of weight 0 are left out. With
         weights the hinge loss is not tried.
     groups : sequence of length n, or "none", optional
-        The group of each object, such as the person of each recording. C, shares, accuracy and
-        probabilities are then based on predictions by models without the group of the object, so
-        they hold for objects of new groups. By default, training looks for near-copies (see
+        The group of each object, such as the person of each recording. C, kernel weights, accuracy
+        and probabilities are then based on predictions by models without the group of the object,
+        so they hold for objects of new groups. By default, training looks for near-copies (see
         docs/certainty.md); if it finds them, they are the groups, and ``model.groups`` has their
         codes. With more than 4096 objects it looks in the sample, which then chooses C and gives
         accuracy and probabilities, too. ``"none"`` leaves every object out alone. With groups of
@@ -231,48 +228,48 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     """
     n, entropy, task = data.n, options.entropy, data.labels.task
     task.check_rows(n)
-    clock, limit = _Clock(), feature_limit(request, n)
+    begin, seconds, limit = time.perf_counter(), {}, feature_limit(request, n)
     check_size(n, request.size, task.k, options.keep_sums)  # before any work
     rows = sample_rows(n, entropy, request.largest)
     sample = data.sample(rows)
 
-    # Random objects, drawn from the sample; supervised blocks have samples of their own.
+    # Random objects, drawn from the sample; supervised blocks have a sample of their own.
     blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    sizes = {block.own_rows for block in blocks} - {0}
-    own_samples = {m: data.sample(sample_rows(n, entropy, m)) for m in sorted(sizes)}
-    drawn = draw(blocks, sample, own_samples, entropy, options.find_groups)
+    m = max(block.own_rows for block in blocks)
+    own_sample = data.sample(sample_rows(n, entropy, m)) if m else sample
+    drawn = draw(blocks, sample, own_sample, entropy, options.find_groups)
     sample = drawn.sample  # with its near-copies, if some were found
     copies_decide = sample.copies is not None and sample.copies.decide
 
     # The weights s_f.
-    features, Z, decomposed = choose_features(drawn, limit, n, entropy)
+    features, F, decomposed = choose_features(drawn, limit, n, entropy)
     del drawn  # it has features of all families
-    clock.note("sample")
-    kept = data.keep(features.blocks, Z, rows)
+    seconds["sample"] = time.perf_counter() - begin
+    kept = data.keep(features.blocks, F, rows)
 
     # The ridge for every C. The sample scores its predictions where near-copies decide, or where it
     # is all n <= R objects; otherwise a second pass over all objects does.
-    scored_by_sample = copies_decide or n == len(Z) <= features.R
-    solved_by_sample = scored_by_sample and n == len(Z)
-    sums = costs = None
+    scored_by_sample = copies_decide or n == len(F) <= features.R
+    solved_by_sample = scored_by_sample and n == len(F)
+    sums = Cs = None
     if scored_by_sample:
-        scored_solution = solution = solve_sample(features, Z, sample, entropy, decomposed)
+        scored_solution = solution = solve_sample(features, F, sample, entropy, decomposed)
         scores = score_sample(features, solution, sample, entropy)
-        costs = solution.costs if copies_decide else None
+        Cs = solution.Cs if copies_decide else None
     if options.keep_sums or not solved_by_sample:
         sums = data.sum(sum_products, features)
-        clock.note("sums")
+        seconds["sums"] = time.perf_counter() - begin - seconds["sample"]
         if not solved_by_sample:
-            solution = solve(features, sums, Z, sample, entropy, costs)
+            solution = solve(features, sums, F, sample, entropy, Cs)
     if not scored_by_sample:
         scored_solution, scores = solution, data.sum(score, features, solution, n, entropy)
-    near_copies = near_copies_of(features, scored_solution, sample, scores, Z)
+    near_copies = near_copies_of(features, scored_solution, sample, scores, F)
 
     # The model of the best C.
     best = scores.best()
-    C = float(solution.costs[best])
+    C = float(solution.Cs[best])
     if features.scores is not None:  # of thirds, with weights and C that the other two chose
         scores, best = features.scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
@@ -280,7 +277,7 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         **input_fields(sample.objects, features.blocks),
         blocks=features.blocks,
         scaling=solution.scaling,
-        deviation=features.scales.deviation / (features.sd * np.sqrt(features.R)),
+        deviation=features.scales.deviation / features.divisor,
         linear=task.linear_model(solution.ridge, C),
         task=task,
         C=C,
@@ -292,32 +289,220 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         reference=features.reference,
         unused_blocks=features.unused_blocks,
         n_train=n,
-        seconds=clock.seconds,
+        seconds=seconds,
         sums=sums if options.keep_sums else None,
         near_copies=near_copies,
     )
-    labels, can_pay = data.labels, task.can_use_hinge() and hinge_can_pay(n, features.R)
+    labels, can_pay = data.labels, isinstance(task, Classes) and hinge_can_pay(n, features.R)
     if (
         can_pay and kept is not None and labels.weights is None and labels.groups is None
         and not copies_decide and not options.keep_sums
     ):  # fmt: skip
         Z = model.scaling.scale(kept, kept)
         model = replace(model, **better_by_hinge(Z, labels, C, sample.n_threads))
-    clock.note("model")
+    seconds["model"] = time.perf_counter() - begin - sum(seconds.values())
     return model
 
 
-class _Clock:
-    """Seconds of the stages of training."""
+# The weights W of n rows of standardised features z_i and targets t_i minimise
+#
+#     |W|^2 / 2 + C sum_i v_i |t_i - W z_i - b|^2.
+#
+# One eigendecomposition, of the products of features or of those of rows, whichever are fewer,
+# serves all C.
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
 
-    def note(self, stage: str) -> None:
-        """Add a stage that began when the last one ended."""
-        now = time.perf_counter()
-        self.seconds[stage], self._last = now - self._last, now
+class Solution(NamedTuple):
+    """The models of every penalty, and the C that are scored.
+
+    P are the coordinates of the sample, if the models are scored by it.
+    """
+
+    ridge: Ridge
+    scaling: Scaling
+    Cs: Sequence[float]
+    P: np.ndarray | None = None
+
+
+def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
+    """Return the sums of products of the features and labels of a chunk."""
+    scales = features.scales
+    sums = RidgeSums.empty(scales.mean, scales.unit, features.target_centre, features.dtype)
+    for rows, F in chunk.features(features.blocks, "sums"):
+        labels = chunk.labels[rows]
+        sums.add(F, labels.columns(features.dtype), chunk.n_threads, labels.weights)
+    return sums
+
+
+def solve(
+    features: Features,
+    sums: RidgeSums,
+    F: np.ndarray,
+    sample: Sample,
+    entropy: Any,
+    Cs: Sequence[float] | None = None,
+) -> Solution:
+    """Return the models of every penalty from the sums; F are the features of the sample.
+
+    Without `Cs`, all C are scored; with many classes, where scores of all C would take longer
+    than the products of features, only the sample's best.
+    """
+    scaling, labels = features.scaling(*sums.moments()), sample.labels
+    ridge = Ridge.of(sums, scaling.divisor)
+    if Cs is None:
+        Cs = ALL_CS
+        if len(ALL_CS) * labels.task.k > ridge.basis.shape[0] and labels.groups is None:
+            rows = np.arange(len(F))
+            if len(F) > 2048:
+                rng = np.random.default_rng(entropy)
+                rows = rng.choice(len(F), 2048, replace=False)
+            P = ridge.coordinates(F[rows], sample.n_threads)
+            columns = features.own_columns.within(sample.rows[rows])
+            scores = LooScores.of(ridge, P, labels[rows], ALL_CS, own_columns=columns)
+            Cs = [ALL_CS[scores.best()]]
+    return Solution(ridge, scaling, Cs)
+
+
+def solve_sample(
+    features: Features, F: np.ndarray, sample: Sample, entropy: Any, decomposed: Decomposed | None
+) -> Solution:
+    """Return the models of every penalty from the sample alone, perhaps `decomposed` already."""
+    labels = sample.labels
+    if len(F) > features.R:
+        features = replace(features, dtype=product_type(*F.shape))
+        chunk = Chunk(sample.objects, labels, 0, sample.n_threads, kept=F)
+        solution = solve(features, sum_products(chunk, features), F, sample, entropy)
+        return solution._replace(P=solution.ridge.coordinates(F, sample.n_threads))
+    ridge, P = ridge_of_rows(
+        F, labels.columns(), features.divisor, sample.n_threads, labels.weights, decomposed
+    )
+    n_Cs = len(ALL_CS) if len(F) > labels.task.fewest else np.searchsorted(ALL_CS, len(F))
+    return Solution(ridge, Scaling(ridge.mean, features.divisor), ALL_CS[:n_Cs], P)
+
+
+def score_sample(features: Features, solution: Solution, sample: Sample, entropy: Any) -> LooScores:
+    """Score the left-out predictions of a sample by the models of the sample."""
+    assert solution.P is not None
+    keep = rows_to_keep(len(solution.P), len(solution.Cs) * sample.labels.task.k, entropy)
+    columns = features.own_columns.within(sample.rows)
+    return LooScores.of(solution.ridge, solution.P, sample.labels, solution.Cs, keep, columns)
+
+
+def score(chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any) -> LooScores:
+    """Score the left-out predictions of a chunk, of n rows in all."""
+    labels, ridge, Cs = chunk.labels, solution.ridge, solution.Cs
+    keep = rows_to_keep(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
+    slices = chunk.features(features.blocks, "scores")
+    if not len(labels):
+        slices = iter([(slice(0, 0), np.empty((0, features.R), np.float32))])
+    if labels.groups is not None and chunk.kept is not None:
+        # Groups may be anywhere, so they are scored together.
+        slices = iter([(slice(0, len(labels)), chunk.kept)])
+    scores = [
+        LooScores.of(
+            ridge,
+            ridge.coordinates(F, chunk.n_threads),
+            labels[rows],
+            Cs,
+            keep[slice(*np.searchsorted(keep, (rows.start, rows.stop)))] - rows.start,
+            features.own_columns.within(np.arange(rows.start, rows.stop) + chunk.first_row),
+        )
+        for rows, F in slices
+    ]
+    return scores[0].merged(*scores[1:])
+
+
+def near_copies_of(
+    features: Features, solution: Solution, sample: Sample, scores: LooScores, F: np.ndarray
+) -> NearCopies | None:
+    """Return the near-copies of a sample with features F, and the accuracy by the other rule.
+
+    Features that are computed from labels depend on the rule that was used, so the other accuracy
+    is nan for models with such features.
+    """
+    if sample.copies is None:
+        return None
+    codes, decide = sample.copies
+    if any(block.supervised for block in features.blocks):
+        return NearCopies(sample.rows, codes, decide, np.nan, np.nan)
+    ridge, Cs = solution.ridge, [solution.Cs[scores.best()]]
+    columns = features.own_columns.within(sample.rows)
+    labels = replace(sample.labels, groups=None if decide else codes)
+    P = ridge.coordinates(F, sample.n_threads) if solution.P is None else solution.P
+    other = LooScores.of(ridge, P, labels, Cs, own_columns=columns)
+    return NearCopies(sample.rows, codes, decide, *other.accuracy(0))
+
+
+_ROWS = 4096  # that are moved at a time
+
+
+def better_by_hinge(
+    Z: np.ndarray, target: Labels, C: float, n_threads: int | None
+) -> dict[str, Any]:
+    """Return the fields of a model that the squared hinge loss changes, if it is clearly better.
+
+    Every fifth object is held out. The gain must be above the standard error of the difference.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n, R)
+        Scaled features, which may take much of the memory: their rows are reordered in place.
+    target : Labels
+        Labels of a classification.
+    C : float
+        Of the squared loss.
+    n_threads : int or None
+        Threads.
+
+    Returns
+    -------
+    dict
+        Attributes of the D2KEModel; accuracy, confusion and calibration are those of the objects
+        held out, by the model without them. Empty where the hinge loss is not better.
+    """
+    y, classes = target.values, target.task.classes
+    held = np.arange(len(y)) % 5 == 0
+    if len(np.unique(y[~held])) < len(np.unique(y)):
+        return {}
+    y = np.concatenate([y[~held], y[held]])
+    last, rest = Z[held], np.flatnonzero(~held)
+    n = len(rest)
+    for low in range(0, n, _ROWS):
+        rows = rest[low : low + _ROWS]
+        Z[low : low + len(rows)] = Z[rows]
+    Z[n:] = last
+    del last
+    kept, out, true = Z[:n], Z[n:], y[n:]
+    options = {"n_threads": n_threads}
+
+    def attempt(loss: str, value: float) -> tuple[np.ndarray, np.ndarray]:
+        model = train_classifier(y[:n], kept, loss=loss, C=value, **options)
+        labels, _, decisions = predict(None, out, model)
+        return labels, decisions
+
+    plain = attempt("squared", C)[0] == true
+    best: Any = None
+    # The squared loss also pays for points that are far on the right side, so its C is larger.
+    for factor in (0.003, 0.03):
+        labels, decisions = attempt("squared_hinge", factor * C)
+        if best is None or (labels == true).sum() > (best[1] == true).sum():
+            best = factor * C, labels, decisions
+    value, labels, decisions = best
+    correct = labels == true
+    if correct.sum() - plain.sum() <= np.sqrt((correct != plain).sum()):
+        return {}
+    model = train_classifier(y, Z, loss="squared_hinge", C=value, **options)
+    confusion = np.zeros((len(classes),) * 2, np.int64)
+    np.add.at(confusion, (true, labels), 1)
+    accuracy = float(correct.mean())
+    error = float(np.sqrt(accuracy * (1 - accuracy) / len(true)))
+    model = replace(model, classes=classes)
+    rows = rows_to_keep(len(true), decisions.shape[1], 0)
+    calibration = Calibration.fit(decisions[rows], true[rows], len(classes))
+    return {
+        "linear": model, "C": value, "accuracy": 100.0 * accuracy, "accuracy_error": 100.0 * error,
+        "confusion": confusion, "calibration": calibration,
+    }  # fmt: skip
 
 
 def check_keep_sums(keep_sums: bool, class_weight: Any, sample_weight: Any) -> None:

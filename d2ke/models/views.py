@@ -53,7 +53,7 @@ def _view(*kinds: str) -> Callable[[F], F]:
 def of_kinds(view: View, objects: Objects) -> Objects:
     """Return the objects; refuse a kind that a view of this file does not take."""
     function, kinds = _INNER[view]
-    if objects.kind not in kinds:
+    if objects.base not in kinds:
         raise ArgumentTypeError(function.__name__, f"is for {' and '.join(kinds)}, got {objects!r}")
     return objects
 

@@ -15,13 +15,9 @@ from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.tiles import search_tiles
 
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
-_SAMPLE = 32  # rows at most for which the bounds are tried
-_SAMPLED_SHARE = 200  # and of so many about one
 _ROWS = 1 << 12  # that are searched between two looks at the memory, at most
-_CHUNKS, _LEAST = 16, 64  # of the rows, after which limits fall, and their least size
+_LEAST = 64  # rows of a chunk, after which limits fall
 _KEPT_BYTES = 1 << 28  # of first bounds, at most
-_ONCE = 0.75  # cost of a search of each pair twice: limits and each pair once take 0.6 of it
-_LIMITS = 3.0  # distances computed for the limits, relative to that cost: for each neighbour
 
 
 class Bounded(NamedTuple):
@@ -77,7 +73,7 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     """Return whether the bounds rule out enough of the distances of a sample of rows."""
     n, m = search.pairs.shape
     rows = np.setdiff1d(np.arange(n), bounded.exact)
-    count = min(max(n // _SAMPLED_SHARE, 4), _SAMPLE)
+    count = min(max(n // 200, 4), 32)  # about one of 200 rows
     sample = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
     trial = (
         NearestLists(n, search.k, search.radius)
@@ -99,8 +95,10 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
         cost += bounded.cell * float(bounded.bounds.cells[sample].sum()) / (len(sample) * m)
     limit = 0.5 if search.pairs.same else 1.0
     if refined.half:  # which the sample does not use
-        limit = _ONCE if search.k else 1.0
-        cost += _LIMITS * bounded.computed * search.k / m
+        # The limits of the nearest cost about 3 k distances a row and, with each pair once, 0.6 of
+        # a search of each pair twice.
+        limit = 0.75 if search.k else 1.0
+        cost += 3.0 * bounded.computed * search.k / m
     return cost <= limit
 
 
@@ -137,7 +135,7 @@ class RefinedSearch:
             lists.clear(order)
             order = limits.order()
             once = {"ranks": np.argsort(order, kind="stable"), "limits": limits}
-            n_chunks = max(n_chunks, min(_CHUNKS, -(-n // _LEAST)))
+            n_chunks = max(n_chunks, min(16, -(-n // _LEAST)))
         done = 0
         for rows in np.array_split(order, n_chunks):
             self.search(rows, self._search.reporter(done * m, n * m, m), **once)

@@ -30,9 +30,6 @@ from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters
 
 _LARGEST, _LEAST = 2.0**40, 2.0**-20  # numbers whose squares float32 has
-_ROOTS = 2.0**-10  # relative: rough roots
-# The time of a cell, and of a place of y beside its cells, in cells of a distance; measured.
-_CELL, _PLACE = 0.7, 6.0
 
 # The cost of a step off the diagonal, from the parameters of elastic_cells.h.
 _STEPS: dict[str, Callable[[np.ndarray], float]] = {
@@ -63,10 +60,10 @@ def cut_bytes(pairs: PairwiseProblem) -> int:
 
 
 def costs(pairs: PairwiseProblem) -> tuple[float, float]:
-    """Return the times of a pair and of each of its cells, relative to a distance."""
+    """Return the times of a pair and of each of its cells, relative to a distance; measured."""
     n, m = float(pairs.x.lengths.mean()), float(pairs.y.lengths.mean())
     cells = n * band(pairs) * (pairs.x.dim if pairs.distance == "msm" else 1)
-    return _PLACE * m * pairs.x.dim / cells, _CELL / cells
+    return 6.0 * m * pairs.x.dim / cells, 0.7 / cells
 
 
 def band(pairs: PairwiseProblem) -> float:
@@ -86,7 +83,8 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
     dim, squared = pairs.x.dim, name in ("adtw", "wdtw")
     largest = max(float(np.abs(rows).max()) for rows, _ in sides)
     places = sum(int(np.diff(offsets).max()) for _, offsets in sides) + dim + 16
-    error = 2.0**-21 * places + (_ROOTS if dim > 1 or squared else 0.0)
+    roots = 2.0**-10  # rough roots err by this part
+    error = 2.0**-21 * places + (roots if dim > 1 or squared else 0.0)
     if not _LEAST <= largest <= _LARGEST or error > 2.0**-5 or parameters.max() > _LARGEST:
         return None
     gap = np.array(params.get("g", (0.0,))) if name == "erp" else None
@@ -96,11 +94,11 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
         return None
     place = 2.0**-20 * dim * largest + 2.0**-40
     if squared:
-        # |2 a e + e e| <= _ROOTS a a + (1 + 1 / _ROOTS) e e, for a difference a with the error e.
+        # |2 a e + e e| <= roots a a + (1 + 1 / roots) e e, for a difference a with the error e.
         place = 2.0**-32 * dim * largest**2
     if name in _COUNTED:
         parameters = parameters.copy()
-        parameters[0] += 2 * place + _ROOTS * parameters[0]
+        parameters[0] += 2 * place + roots * parameters[0]
         errors = 1.0 + error, 2.0**-16, math.inf
     else:
         errors = 1.0 + error, places * place + 2.0**-20 * reach, (1 + error) ** 3

@@ -9,13 +9,11 @@ from scipy import sparse
 from d2ke._base.memory import check_fits
 from d2ke._ext import neighbor_lists
 
-_ENTRY_BYTES = 72  # of a pair within the radius: three numbers, their sorted copies, the graph
-
 
 def check_graph(pairs: int) -> None:
     """Refuse more pairs within a radius than fit into memory."""
     check_fits(
-        pairs * _ENTRY_BYTES,
+        pairs * 72,  # three numbers, their sorted copies, the graph
         f"a graph of the {pairs} pairs within the radius that are known so far",
         "give a smaller radius, or search a part of X at a time",
     )

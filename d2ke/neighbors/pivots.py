@@ -20,16 +20,8 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import span_of
 
-_MIN_PIVOTS, _MAX_PIVOTS = 3, 32  # pivots
-_TABLE_PART = 50  # of so many pairs, about one is a distance to a pivot
+_MIN_PIVOTS = 3
 _LEAST_PART = 10  # pairs of X and Y for each distance to a pivot, at least
-_CANDIDATES = 256  # of which the pivots are chosen
-_CHECKED = 4096  # objects of which triangles are checked
-_BATCH_CELLS = 2500  # pairs of values in the time that one column of scattered pairs costs
-_LARGEST = 1e30  # distance; float32 has all larger than 1e38 as infinite
-# The relative error of a distance: of a user's, and of the registry's by their type.
-_USERS_ERROR = 1e-6
-_ERRORS = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
 class PivotTable(NamedTuple):
@@ -51,7 +43,8 @@ def applies(search: NeighborSearch) -> bool:
     if n * m < bounded.FEWEST_PAIRS:
         return False
     bounds = _is_metric(pairs) or elastic.has_cut(pairs)
-    return bounds and table_bytes(search) + elastic.cut_bytes(pairs) <= search.room()
+    table_bytes = 24 * _count(pairs) * (n + m)  # of both precisions
+    return bounds and table_bytes + elastic.cut_bytes(pairs) <= search.room()
 
 
 def _is_metric(pairs: PairwiseProblem) -> bool:
@@ -78,11 +71,6 @@ def _is_metric_of_strings(pairs: PairwiseProblem) -> bool:
     return row.is_symmetric(checked) and not (row.nonmetric and row.nonmetric(**checked))
 
 
-def table_bytes(search: NeighborSearch) -> int:
-    """Return the bytes of the table, in both precisions."""
-    return 24 * _count(search.pairs) * sum(search.pairs.shape)
-
-
 def search_pivots(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
@@ -103,11 +91,12 @@ def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
         if pairs.distance != "emd":
             computed = 1.7
         if isinstance(pairs.distance, RecordDistance):
-            computed += _BATCH_CELLS * len(pairs.distance.columns) / cells
+            # A column of scattered pairs takes the time of 2500 pairs of values.
+            computed += 2500 * len(pairs.distance.columns) / cells
     else:
-        _check_metric(pairs, table, _USERS_ERROR * largest)
-        rounding, error, cost = 0.0, _USERS_ERROR, 0.01
-    if not largest <= _LARGEST:
+        rounding, error, cost = 0.0, 1e-6, 0.01
+        _check_metric(pairs, table, error * largest)
+    if not largest <= 1e30:  # float32 has all larger than 1e38 as infinite
         return None
     # Three distances are rounded, and the numbers of the table; the least number is not 0.
     margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
@@ -136,21 +125,22 @@ def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
         columns = list(map(_accuracy, pairs.distance.columns.values()))
         errors, roundings, cells = zip(*columns, strict=True)
         return max(errors), sum(map(mul, weights, roundings)), max(sum(cells), 1.0)
+    error = 1e-9 if pairs.dtype == np.float64 else 1e-4
     if pairs.distance in PLAIN:
-        return _ERRORS[pairs.dtype], 0.0, 1.0
+        return error, 0.0, 1.0
     row = BY_NAME[pairs.distance]
     cells = pairs.x.lengths.mean() * pairs.y.lengths.mean() * pairs.x.dim
     if row.kind == "strings":  # edits are counted, 64 pairs of letters at a time
-        return _ERRORS[pairs.dtype], 0.0, cells / 64
+        return error, 0.0, cells / 64
     params = check_parameters(row, pairs.params)
     rounding = 0.0 if row.rounding is None else row.rounding(pairs.x, pairs.y, **params)
-    return _ERRORS[pairs.dtype], rounding, cells
+    return error, rounding, cells
 
 
 def _count(pairs: PairwiseProblem) -> int:
-    """Return the number of pivots."""
+    """Return the number of pivots: about one of 50 pairs is a distance to a pivot."""
     n, m = pairs.shape
-    return min(m, max(_MIN_PIVOTS, min(_MAX_PIVOTS, n * m // (_TABLE_PART * (n + m)))))
+    return min(m, max(_MIN_PIVOTS, min(32, n * m // (50 * (n + m)))))
 
 
 def _table(pairs: PairwiseProblem, n_threads: int) -> PivotTable:
@@ -168,7 +158,7 @@ def _table(pairs: PairwiseProblem, n_threads: int) -> PivotTable:
 def _choose(pairs: PairwiseProblem, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Choose pivots in a sample of Y, each far from the others; return their distances to Y."""
     m = pairs.shape[1]
-    count, sample = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, _CANDIDATES)).astype(int))
+    count, sample = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, 256)).astype(int))
     pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
     columns = pairs if pairs.y is pairs.x else _column_pairs(pairs)
     nearest = np.full(m, np.inf)
@@ -204,7 +194,7 @@ def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -
             f"metric=True, but distance({names.y}[{i}], {names.y}[{i}]) is {diagonal.max()}, not 0"
         )
     for name, side, first in ((names.x, table.x, pairs.first), (names.y, table.y, 0)):
-        drawn = np.unique(np.linspace(0, side.shape[1] - 1, _CHECKED).astype(int))
+        drawn = np.unique(np.linspace(0, side.shape[1] - 1, 4096).astype(int))
         near = side[:, drawn]
         for p in range(len(pivots)):
             for long, via, ends in (

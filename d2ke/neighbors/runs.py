@@ -24,8 +24,6 @@ from d2ke.neighbors.itself import itself_first
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 
-LOGGER = logging.getLogger("d2ke")
-
 
 @dataclass(frozen=True)
 class SearchOptions:
@@ -103,5 +101,5 @@ def _search(
     info = NeighborsInfo(search.n_pairs)
     with progress_bar(progress, "neighbours") as report:
         search_neighbors(replace(search, report=report), lists, info)
-    LOGGER.debug("%s: %s", search.pairs.names.function, info)
+    logging.getLogger("d2ke").debug("%s: %s", search.pairs.names.function, info)
     return info

@@ -19,16 +19,12 @@ from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.objects.container import Objects
 
-_EXPONENTS = 480  # numbers between powers of two of such exponents are scaled to 1
-_ROUNDED = 2.0**-19  # what a place may add to a bound of numbers of at most 1
-_ROOTS = 2.0**-10  # relative: rough roots
-# The times of the bounds at a place, of one channel and of several, and of a cell of the last one,
-# in cells of a distance; measured.
-_PLACES_OF_ONE, _PLACES, _CELL = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3), 0.44
+# The times of the bounds at a place, of one channel and of several, in cells of a distance;
+# measured.
+_PLACES_OF_ONE, _PLACES = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3)
 # Shares of a distance's cost that first bounds of all pairs may take before a sample shows their
 # use, for one channel and for several. Boxes of Y are not made then.
 _CHEAP_OF_ONE, _CHEAP = 0.04, 0.12
-_FREQUENT = 0.02  # of the pairs have a level whose boxes of Y are kept
 _KEPT_BYTES = 1 << 28  # of these boxes, at most
 
 
@@ -96,16 +92,16 @@ def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
     places = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + pairs.x.dim + 16
     single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
     power = exponent if root else 2 * exponent  # of distances
-    if not largest < math.inf or abs(exponent) > _EXPONENTS or single > 2.0**-5:
-        return None
+    if not largest < math.inf or abs(exponent) > 480 or single > 2.0**-5:
+        return None  # numbers cannot be scaled to 1
     if math.log2(4 * places * pairs.x.dim) + power > type_.maxexp - 2:
         return None  # distances overflow
     room = _longest(pairs) + 2 * envelopes.LANES
     made = [_side(side, middle, -exponent, room) for side in sides]
-    error = _ROOTS + 8 * single
+    error = 2.0**-10 + 8 * single  # roots are rough
     radii = _radii(pairs, window)
     slope = 2.0**-power * (1 + error)
-    offset = places * _ROUNDED * (math.sqrt(pairs.x.dim) if root else 4 * pairs.x.dim)
+    offset = places * 2.0**-19 * (math.sqrt(pairs.x.dim) if root else 4 * pairs.x.dim)
     offset += slope * places * pairs.x.dim * float(type_.smallest_subnormal)
     bounds = envelopes.Envelopes(
         made[0],
@@ -120,7 +116,8 @@ def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
     names = ("envelope of segments", "envelope", "cut-off")
     cells = band(pairs)
     fill, tighter, closest = _PLACES_OF_ONE if pairs.x.dim == 1 else _PLACES
-    costs = 0.0 if kept else fill / cells, tighter / cells, closest / cells + _CELL
+    # A cell of the last bound takes 0.44 of the time of a cell of a distance.
+    costs = 0.0 if kept else fill / cells, tighter / cells, closest / cells + 0.44
     return Bounded(bounds, names, costs, kept=kept)
 
 
@@ -152,7 +149,7 @@ def _frequent(pairs: PairwiseProblem, radii: list[int]) -> list[int]:
     share = np.bincount(level.ravel(), np.outer(n, m).ravel()) / (len(pairs.x) * len(pairs.y))
     limit = _KEPT_BYTES // max(1, _level_bytes(pairs))
     levels = np.argsort(-share, kind="stable")[:limit]
-    return sorted(levels[share[levels] >= _FREQUENT].tolist())
+    return sorted(levels[share[levels] >= 0.02].tolist())  # of the pairs
 
 
 def _level_bytes(pairs: PairwiseProblem) -> int:

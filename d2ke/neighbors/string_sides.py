@@ -12,8 +12,6 @@ from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.string_rows import common_letters, not_empty
 from d2ke.objects.container import Objects, offsets_of
 
-_GROUPS = 16  # of letters, by which strings of one length are sorted
-
 
 class Side(NamedTuple):
     """Strings sorted by length and letters; names[i] is the user's position of string i."""
@@ -42,9 +40,10 @@ def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> 
 
     Letters that about half of the strings have come first.
     """
-    groups = np.append(1 << (codes % _GROUPS).astype(np.int64), 0)
+    n_groups = 16  # of letters
+    groups = np.append(1 << (codes % n_groups).astype(np.int64), 0)
     present = np.bitwise_or.reduceat(groups, objects.offsets[:-1])
-    bits = present[:, None] >> np.arange(_GROUPS) & 1
+    bits = present[:, None] >> np.arange(n_groups) & 1
     rank = np.argsort(np.argsort(-np.abs(bits.mean(axis=0) - 0.5), kind="stable"))
     order = np.lexsort(((bits << rank).sum(axis=1), objects.lengths))
     lengths = objects.lengths[order]

@@ -22,17 +22,11 @@ from d2ke.neighbors.tiles import search_tiles
 # Pairs for each string; of fewer, the index and the samples take too much of the time. Fewer pairs
 # within a radius are searched by cut-offs alone, where these cost less than all distances in full.
 _FEWEST = 1000
-_SAMPLE = 64  # the largest number of strings of a sample, which has
-_SAMPLED_EACH = 400  # about one of so many
-_TRIAL, _TRIAL_EACH = 64, 1000  # the same of a sample that is searched
+_TRIAL, _TRIAL_EACH = 64, 1000  # strings of a sample that is searched: about one of 1000, at most
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
-# A search of one row that costs so many times all its distances is not tried for others.
-_HOPELESS = 8
-# A radius is searched if that costs at most this part of what would be searched otherwise, or this
-# part of what the objects with others within the radius would cost, which groups leave.
-_TRY, _MERGED = 0.1, 0.6
+_TRY = 0.1  # a radius is searched if that costs at most this part of the search without it
 
 
 class SearchCounts(NamedTuple):
@@ -134,7 +128,8 @@ class StringFinder:
         trial = left[_spread(len(left), _TRIAL, _TRIAL_EACH)]
         triples = self._run(trial, radius, index, _no_work(n), quiet=True)
         share = len(np.unique(triples[:, 0])) / len(trial)
-        if cost > max(_TRY, _MERGED * share) * self._full_cost(left):
+        # Groups are merged: the radius may cost 0.6 of what the search of their objects would.
+        if cost > max(_TRY, 0.6 * share) * self._full_cost(left):
             return None
         work = _no_work(n)
 
@@ -266,7 +261,7 @@ class StringFinder:
         work, heaps = _no_work(n), NearestLists(n, k) if k else None
         width, times = isa.vector_bytes(), string_costs.TIMES
         lane = times.lanes[width] * (self.edits.wide_lane if width == 64 else self.edits.lane)
-        first, cost, limit = len(drawn) // 2, 0.0, _HOPELESS * self._full_cost(rows)
+        first, cost, limit = len(drawn) // 2, 0.0, 8 * self._full_cost(rows)
         for done, chunk in ((1, drawn[first : first + 1]), (len(drawn), np.delete(drawn, first))):
             self._run(chunk, radius, index, work, half=half, heaps=heaps, quiet=True)
             lookups, banded, columns, lanes, _ = work.work[drawn].sum(axis=0)
@@ -338,7 +333,7 @@ class StringFinder:
         lists.indices[rows], lists.distances[rows] = indices, distances
 
 
-def _spread(n: int, limit: int = _SAMPLE, each: int = _SAMPLED_EACH) -> np.ndarray:
+def _spread(n: int, limit: int = 64, each: int = 400) -> np.ndarray:
     """Return about one of `each` rows of n, evenly spread, without the first and the last."""
     count = min(max(n // each, 8), limit)
     return np.unique(((np.arange(count) + 0.5) * n / count).astype(np.int64))
@@ -354,7 +349,7 @@ def _chunks(rows: np.ndarray, size: int = _QUERIES) -> Iterator[np.ndarray]:
 
 
 def _count(info: NeighborsInfo, pairs: int, counts: np.ndarray) -> None:
-    """Add the counts of a search of so many pairs to `info`."""
+    """Add the counts of a search of this number of pairs to `info`."""
     lengths, candidates, letters, full = counts.sum(axis=0).tolist()
     info.rule_out("length", pairs - lengths)
     info.rule_out("pieces", lengths - candidates)

@@ -19,9 +19,7 @@ from d2ke._ext import alignment, elastic
 
 _EPS = 2.0**-52
 _BLOCK = 1 << 13  # values of a block, at least
-_TRANSFORM = 20.0  # error of a product by three transforms, in log2(n) eps of both norms
 _UNSURE = 1e-2  # relative error of a variance; above, a window has the bound 0
-_FIRST = 64  # places of the query in the first bound of dynamic time warping, at least
 _GATHERED = 1 << 21  # values of windows in memory at a time
 
 
@@ -95,7 +93,7 @@ class Query:
             spectrum *= self._spectra[c]
             dot = fft.irfft(spectrum, self.block)[: n - m + 1]
             norm = np.sqrt((self._away[c] ** 2).sum() * (y**2).sum())
-            error = _TRANSFORM * np.log2(self.block) * _EPS * norm
+            error = 20.0 * np.log2(self.block) * _EPS * norm  # of a product by three transforms
             moments = _moments(x[:, c], y, m, limits[c] * scale)
             constant = moments.deviation == 0
             if self.normalize:
@@ -134,7 +132,7 @@ class Query:
                 (y, moments.mean, inverse, np.where(sure, slack, np.inf), shift, scale)
             )
         total = np.zeros(count)
-        for j in self._order[: max(_FIRST, m // 2)]:
+        for j in self._order[: max(64, m // 2)]:
             square = np.zeros(count)
             for c, (y, mean, inverse, slack, _, _) in enumerate(by_channel):
                 if self.normalize:

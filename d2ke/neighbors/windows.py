@@ -26,9 +26,8 @@ from d2ke.objects.container import Objects
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import as_objects, pack_items
 
-_MOST = 1e300  # of values, so that differences are finite
 _RUN = 1 << 12  # bounds with one minimum
-_BATCH, _MOST_BATCH = 1 << 6, 1 << 13  # distances that are computed together, at first
+_BATCH = 1 << 6  # distances that are computed together, at first
 
 
 @hinted
@@ -115,11 +114,12 @@ def nearest_windows(
     """
     x = as_objects("X", X, "series", False)
     q = matched(x, _one_series(query), "X", "query")
+    largest = 1e300  # differences of such values are finite
     for name, objects in (("X", x), ("query", q)):
         refuse_weights(objects, name, "nearest_windows")
         values = objects.values
-        if max(float(values.max(initial=0)), -float(values.min(initial=0))) > _MOST:
-            raise ArgumentError(name, f"has values above {_MOST:g}")
+        if max(float(values.max(initial=0)), -float(values.min(initial=0))) > largest:
+            raise ArgumentError(name, f"has values above {largest:g}")
     k, normalize = integer("k", k, 1), flag("normalize", normalize)
     zone = int(not_negative("exclusion", exclusion) * len(q.values))
     distance = choice("distance", distance, ["euclidean", "dtw"])
@@ -243,7 +243,7 @@ class _Search:
             if len(positions) > batch:
                 positions = positions[np.argpartition(bounds[which, at], batch)[:batch]]
             self._compute(np.sort(positions))
-            batch = min(2 * batch, _MOST_BATCH)
+            batch = min(2 * batch, 1 << 13)
 
     def _compute(self, positions: np.ndarray) -> None:
         """Compute the distances at some positions, in order."""

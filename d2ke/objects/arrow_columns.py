@@ -13,7 +13,6 @@ import numpy as np
 from d2ke._base.errors import ArgumentTypeError
 
 CHANNEL_NAMES = "d2ke channel names"  # a JSON list, in the metadata of the type of the vectors
-_SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
 def pyarrow(reason: str) -> Any:
@@ -35,7 +34,8 @@ def read_column(items: Any, name: str) -> Any:
     items = getattr(items, "array", None) if _module(items) == "pandas" else items
     if _module(items) == "polars" and str(getattr(items, "dtype", "")) == "Object":
         return None  # Arrow sees addresses of Python objects there
-    if not (any(hasattr(items, sign) for sign in _SIGNS) or _is_old(items)):
+    signs = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
+    if not (any(hasattr(items, sign) for sign in signs) or _is_old(items)):
         return None
     listed = hasattr(items, "to_list") or hasattr(items, "tolist")
     if listed and importlib.util.find_spec("pyarrow") is None:
@@ -104,7 +104,7 @@ def arrow_array(objects: Any) -> Any:
     """Return what `Objects.to_arrow` does."""
     pa = pyarrow("Objects.to_arrow")
     offsets = pa.array(objects.offsets)
-    if objects.kind != "strings":
+    if not objects.has_letters:
         vectors, names = pa.array(objects.values.reshape(-1)), objects.channel_names
         if objects.dim > 1:
             vectors = pa.FixedSizeListArray.from_arrays(vectors, objects.dim)

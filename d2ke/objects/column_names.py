@@ -13,7 +13,6 @@ from d2ke._base.errors import ArgumentError
 from d2ke._base.text import listed
 from d2ke.objects.typed import NOTES
 
-_ARGUMENTS = "channels_first", "series", "na_values"  # of read_objects, which are kept
 LABELS = ("label", "labels", "class", "y", "target")
 INDEX = re.compile(r"|unnamed: 0(\.\d+)?|__index_level_\d+__", re.I)  # of pandas, as a column
 
@@ -52,7 +51,8 @@ class ColumnNames:
             read.setdefault(what, []).append(self._noted(name))
         used = [f"{what} from {listed(names, str)}" for what, names in read.items()]
         unused = listed(self.unused, self._noted)
-        how = [f"{name} = {value!r}" for name, value in self.how.items() if name in _ARGUMENTS]
+        kept = ("channels_first", "series", "na_values")
+        how = [f"{name} = {value!r}" for name, value in self.how.items() if name in kept]
         if "header" in self.how:
             how.append(f"labels from the headers, by {self.how['header']!r}")
         return "; ".join([*used, *how, *[f"not used: {unused}"] * bool(unused)])

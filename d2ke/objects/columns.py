@@ -24,7 +24,6 @@ from d2ke.objects.values import list_of
 
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": NANO, "ps": 10**12, "fs": 10**15, "as": 10**18}
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICRO = timedelta(microseconds=1)
 
 
 def type_column(
@@ -312,7 +311,7 @@ def _count(entry: Any, unit: int) -> int:
     else:
         span = timedelta(entry.days, entry.seconds, entry.microseconds)
     rest = getattr(entry, "nanosecond", getattr(entry, "nanoseconds", 0))
-    return (1000 * (span // _MICRO) + rest) * (unit // NANO)
+    return (1000 * (span // timedelta(microseconds=1)) + rest) * (unit // NANO)
 
 
 def _use_of(kind: Any) -> str:

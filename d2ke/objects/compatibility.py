@@ -14,20 +14,21 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.keywords import hinted
 from d2ke._base.text import listed
 from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
+from d2ke.objects.kinds import common_kind
 from d2ke.objects.tokens import letters_of
 from d2ke.objects.values import channel_names, column_names, refuse_value
 
 
 def matched(x: Objects, y: Objects, x_name: str, y_name: str) -> Objects:
     """Return y with its channels in the order of those of x; refuse what cannot be compared."""
-    if (x.kind == "strings") != (y.kind == "strings"):
+    if x.has_letters != y.has_letters:
         raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
     if x.letters != y.letters and len(x.values) and len(y.values):
         raise TypeError(
             f"{x_name} holds strings of {x.letters} but {y_name} holds strings of {y.letters}"
         )
     y = in_order(y, x.channel_names, y_name, x_name)
-    if x.kind != "strings" and x.dim != y.dim:
+    if not x.has_letters and x.dim != y.dim:
         raise ValueError(
             f"{x_name} has vectors of {x.dim} dimensions (channels) but {y_name} has {y.dim}"
         )
@@ -102,7 +103,7 @@ def weights_of_items(items: Sequence[Any], name: str) -> list[Any] | None:
 
 def with_weights(objects: Objects, weights: Objects, name: str) -> Objects:
     """Return vectors as sets with these weights, which are sets of numbers."""
-    if objects.kind == "strings":
+    if objects.has_letters:
         raise TypeError(f"weights go with sets, but {name} holds {objects.kind}")
     if objects.weights is not None:
         raise ArgumentTypeError(name, "has weights already")
@@ -213,7 +214,8 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
     offsets = offsets_of(np.concatenate([objects.lengths for objects in joined]))
     first, held = joined[0], [objects.ids for objects in joined if objects.ids is not None]
     ids = np.concatenate(held) if len(held) == len(joined) else None
-    if first.kind != "strings":
+    kind = common_kind(objects.kind for objects in joined)
+    if not first.has_letters:
         weights = None
         if any(objects.weights is not None for objects in joined):
             weights = np.concatenate(
@@ -226,14 +228,13 @@ def concatenate(collections: Iterable[Objects]) -> Objects:
             )
         values = np.concatenate([objects.values for objects in joined])
         missing = any(objects.missing for objects in joined)
-        kind = "sets" if any(objects.kind == "sets" for objects in joined) else "series"
         names = next((x.channel_names for x in joined if x.channel_names is not None), None)
         return from_owned(
             kind, values, offsets, weights=weights, missing=missing, ids=ids, channel_names=names
         )
     alphabet, recoded = common_alphabet(joined)
     values = np.concatenate(recoded).astype(code_dtype(len(alphabet)))
-    return from_owned("strings", values, offsets, alphabet, first.letters, ids=ids)
+    return from_owned(kind, values, offsets, alphabet, first.letters, ids=ids)
 
 
 def common_alphabet(collections: Sequence[Objects]) -> tuple[NDArray[Any], list[NDArray[Any]]]:

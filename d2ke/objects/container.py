@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Literal, NoReturn, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from d2ke._base.checks import choice
 from d2ke._ext.frozen import freeze, is_frozen
 from d2ke.objects.arrow_columns import arrow_array
+from d2ke.objects.kinds import KINDS, stands_for
 from d2ke.objects.tokens import letters_of
 
-OBJECT_KINDS = ("series", "sets", "strings")
 LETTER_TYPES = ("str", "bytes", "int", "token")
 _ARRAYS = ("values", "offsets", "alphabet", "weights", "ids")
 _FIELDS = (
@@ -61,11 +61,11 @@ class Objects:
 
     Attributes
     ----------
-    kind : {"series", "sets", "strings"}
+    kind : {"series", "sets", "strings"} or str
         ``"series"``: each object is a sequence of vectors of one dimension, whose
         order counts. ``"sets"``: their order does not count. ``"strings"``: each
         object is a sequence of letters. Series may be given where sets are needed,
-        but not sets in the place of series.
+        but not sets in the place of series. Or a kind of `add_kind`, stored as one of these.
     values : ndarray
         All objects end to end: (total, dim) float32 or float64 for vectors,
         (total,) uint8, uint16 or uint32 indices into `alphabet` for strings.
@@ -109,7 +109,7 @@ class Objects:
 
     __slots__ = _FIELDS
 
-    kind: Literal["series", "sets", "strings"]
+    kind: str
     values: NDArray[Any]
     offsets: NDArray[np.int64]
     # Never None for strings, which need no check of that where they are known to be strings.
@@ -148,8 +148,8 @@ class Objects:
             keep(self, name, field)
         if check:
             check_arrays(self)
-        vectors = self.kind != "strings"
-        keep(self, "missing", bool(self.missing) and vectors and bool(np.isnan(self.values).any()))
+        may_miss = bool(self.missing) and not self.has_letters
+        keep(self, "missing", may_miss and bool(np.isnan(self.values).any()))
         for name in _ARRAYS:
             array = getattr(self, name)
             if array is not None and not is_frozen(array):
@@ -175,6 +175,16 @@ class Objects:
         return (len(self),)
 
     @property
+    def base(self) -> str:
+        """How objects of this kind are stored: as "series", "sets" or "strings"."""
+        return KINDS[self.kind].base
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether the objects are sequences of letters or tokens, not of vectors."""
+        return self.letters is not None
+
+    @property
     def dim(self) -> int:
         """Dimension (channels) of the vectors; 1 for strings."""
         return self.values.shape[1] if self.values.ndim == 2 else 1
@@ -198,7 +208,7 @@ class Objects:
 
     def _item(self, i: int) -> Any:
         values = self.values[self.offsets[i] : self.offsets[i + 1]]
-        if self.kind != "strings":
+        if not self.has_letters:
             if self.weights is None:
                 return values
             return WeightedVectors.of(values, self.weights[self.offsets[i] : self.offsets[i + 1]])
@@ -330,8 +340,8 @@ class Objects:
         n = len(self)
         lengths = self.lengths
         span = f", lengths {lengths.min()} to {lengths.max()}" if n else ""
-        if self.kind == "strings":
-            return f"<{n} strings over {len(self.alphabet)} letters{span}>"
+        if self.has_letters:
+            return f"<{n} {self.kind} over {len(self.alphabet)} letters{span}>"
         weighted = "" if self.weights is None else "weighted "
         dtype = f"{self.dtype}, some missing" if self.missing else self.dtype
         return f"<{n} {self.kind} of {weighted}{self.dim}-dimensional vectors, {dtype}{span}>"
@@ -374,10 +384,10 @@ def check_arrays(objects: Objects) -> Objects:
     """
     kind, values, offsets, weights = objects.kind, objects.values, objects.offsets, objects.weights
     alphabet, letters, ids = objects.alphabet, objects.letters, objects.ids
-    choice("kind", kind, OBJECT_KINDS)
+    choice("kind", kind, KINDS)
     if values is None or offsets is None:
         raise TypeError("values and offsets must be arrays, got None")
-    vectors = kind != "strings"
+    vectors = KINDS[kind].base != "strings"
     types = ("f4", "f8") if vectors else ("u1", "u2", "u4")
     native = values.dtype.isnative and values.dtype.str[1:] in types
     if not native or values.ndim != 1 + vectors:
@@ -391,7 +401,7 @@ def check_arrays(objects: Objects) -> Objects:
     if offsets[0] != 0 or offsets[-1] != len(values) or (offsets[1:] < offsets[:-1]).any():
         raise ValueError(f"offsets must ascend from 0 to {len(values)}, the number of values")
     if weights is not None and (
-        kind != "sets" or weights.dtype != np.float64 or weights.shape != (len(values),)
+        KINDS[kind].base != "sets" or weights.dtype != np.float64 or weights.shape != (len(values),)
     ):
         raise ValueError(f"weights must be float64 of shape ({len(values)},), of sets only")
     if ids is not None:
@@ -434,9 +444,9 @@ def check_channel_names(names: tuple[str, ...], dim: int) -> None:
 
 def of_kind(objects: Objects, kind: str) -> Objects | None:
     """Return the objects as those of a kind, without a copy; None if they are of another kind."""
-    if (objects.kind, kind) == ("series", "sets"):
-        return with_fields(objects, kind=kind)
-    return objects if objects.kind == kind else None
+    if objects.kind == kind:
+        return objects
+    return with_fields(objects, kind=kind) if stands_for(objects.kind, kind) else None
 
 
 def span_of(items: Any, start: int, stop: int) -> Any:
@@ -450,7 +460,7 @@ def take(items: Any, indices: NDArray[np.integer[Any]]) -> Any:
 
 
 def _symbols(objects: Objects) -> NDArray[Any]:
-    return objects.values if objects.kind != "strings" else objects.alphabet[objects.values]
+    return objects.alphabet[objects.values] if objects.has_letters else objects.values
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
@@ -476,3 +486,9 @@ class StoredObjects:
 
     ids: NDArray[Any] | None = None
     channel_names: tuple[str, ...] | None = None
+    letters: str | None = None
+
+    @property
+    def has_letters(self) -> bool:
+        """As that of `Objects`."""
+        return self.letters is not None

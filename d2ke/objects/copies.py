@@ -13,9 +13,6 @@ import numpy as np
 from d2ke.objects.container import Objects, offsets_of
 from d2ke.objects.records import Column, Records
 
-_DIGEST_BYTES = 32  # longer objects are compared by their SHA-256
-_PLAIN = (str, bytes, int, bool, type(None))
-
 
 class Copies(NamedTuple):
     """The distinct objects of n objects.
@@ -73,12 +70,12 @@ def _numbered(keys: Iterable[Hashable]) -> np.ndarray:
 
 
 def _contents(objects: Objects) -> Iterator[bytes]:
-    """Yield the bytes of each object, or their digest, which is longer than all that are not."""
+    """Yield the bytes of each object; of 32 and more their SHA-256, which has 32."""
     arrays = [objects.values] if objects.weights is None else [objects.values, objects.weights]
     flat = [(memoryview(array.reshape(-1).view(np.uint8)), array[:1].nbytes) for array in arrays]
     for start, stop in pairwise(objects.offsets.tolist()):
         content = b"".join([memory[start * size : stop * size] for memory, size in flat])
-        yield content if len(content) < _DIGEST_BYTES else hashlib.sha256(content).digest()
+        yield content if len(content) < 32 else hashlib.sha256(content).digest()
 
 
 def _column_numbers(column: Column) -> np.ndarray:
@@ -96,7 +93,7 @@ def _column_numbers(column: Column) -> np.ndarray:
 def _content(item: Any) -> Hashable:
     """Return what equal items of a plain type have in common, or the identity of another item."""
     kind = type(item)
-    if kind in _PLAIN:
+    if kind in (str, bytes, int, bool, type(None)):
         return kind, item
     if kind is float or (isinstance(item, np.generic) and item.dtype.kind in "biufcUS"):
         return kind, np.asarray(item).dtype.str, np.asarray(item).tobytes()

@@ -38,7 +38,6 @@ _ISO_SPAN = re.compile(
     r"(-?)P(?=.)(?:([0-9]+)W)?(?:([0-9]+)D)?(?:T(?=.)(?:([0-9]+)H)?(?:([0-9]+)M)?"
     r"(?:([0-9]+)(?:\.([0-9]{1,9}))?S)?)?"
 )
-_EPOCH = date(1970, 1, 1).toordinal()
 NANO = 10**9
 
 
@@ -149,7 +148,7 @@ def _day(field: str) -> int | None:
     if not _DAY.fullmatch(field):
         return None
     try:
-        return date(*map(int, f"{field}-1".split("-")[:3])).toordinal() - _EPOCH
+        return date(*map(int, f"{field}-1".split("-")[:3])).toordinal() - 719163  # 1970-01-01
     except ValueError:  # 2023-02-30
         return None
 

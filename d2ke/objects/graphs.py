@@ -18,11 +18,6 @@ from d2ke._base.memory import check_fits
 from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of
 from d2ke.objects.tables import index_ids
 
-_NODE_BYTES = 100  # of a node's offsets, codes and walks, at least
-_FORMS = (
-    "a networkx graph, (edges, labels), (edges, n_nodes) or (sparse adjacency, labels or n_nodes)"
-)
-
 
 class Graphs(NamedTuple):
     """The graphs of a collection as one; each edge is there once in either direction, in order.
@@ -81,7 +76,8 @@ def join_graphs(graphs: Any, node_label: Any = None, edge_label: Any = None) -> 
     labels = _label_keys([graph.labels for graph in collection], n_nodes.tolist(), "nodes")
     edge_labels = _label_keys([graph.edge_labels for graph in collection], n_edges, "edges")
     total = sum(n_nodes.tolist())  # of any size
-    check_fits(_NODE_BYTES * total, f"graphs of {total} nodes", "give some of the graphs at a time")
+    # Offsets, codes and walks of a node take 100 bytes at least.
+    check_fits(100 * total, f"graphs of {total} nodes", "give some of the graphs at a time")
     offsets, ends = offsets_of(n_nodes), np.concatenate(edges)
     owners = np.repeat(np.arange(len(collection)), n_edges)
     wrong = np.flatnonzero(((ends < 0) | (ends >= n_nodes[owners, None])).any(axis=1))
@@ -150,7 +146,12 @@ def _read(graph: Any, i: int, node_label: Any, edge_label: Any) -> _Graph:
         numbers = [atom.GetAtomicNum() for atom in graph.GetAtoms()]
         return _Graph(bonds, len(numbers), numbers)
     if not isinstance(graph, tuple) or len(graph) not in (2, 3):
-        raise ArgumentTypeError("graphs", f"must be {_FORMS}, got {type(graph).__name__}", i)
+        raise ArgumentTypeError(
+            "graphs",
+            "must be a networkx graph, (edges, labels), (edges, n_nodes) or (sparse adjacency, "
+            f"labels or n_nodes), got {type(graph).__name__}",
+            i,
+        )
     edges, labels = graph[:2]
     n_nodes = labels
     if isinstance(labels, (list, tuple, str, bytes)) or np.ndim(labels):

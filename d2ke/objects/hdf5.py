@@ -18,8 +18,7 @@ from d2ke._base.damage import damage_of
 from d2ke._base.errors import ArgumentError
 from d2ke._base.files import atomic_write, open_file, write_all
 from d2ke.objects.container import Objects, check_arrays, from_owned
-
-_LIBRARIES = ("earliest", "v108")  # MATLAB's HDF5 is old
+from d2ke.objects.kinds import find_kind
 
 
 @contextmanager
@@ -49,7 +48,7 @@ def open_hdf5(path: Path) -> Iterator[h5py.File]:
 def hdf5_on(fd: int, mode: str, **options: Any) -> Iterator[h5py.File]:
     """Yield the HDF5 file of an open file, which is closed afterwards, but not `fd`."""
     if mode == "w":
-        options = {"libver": _LIBRARIES} | options
+        options = {"libver": ("earliest", "v108")} | options  # MATLAB's HDF5 is old
     position = os.lseek(fd, 0, os.SEEK_CUR)
     with _Stream(fd, "rb+", closefd=False) as stream:
         try:
@@ -121,6 +120,7 @@ def get_objects(group: h5py.Group) -> Objects:
     alphabet = group["alphabet"][()] if "alphabet" in group else None
     names = tuple(get_json(group, "channel_names")) if "channel_names" in group else None
     fields = dict(group.attrs) | arrays
+    find_kind(fields["kind"])
     return check_arrays(from_owned(alphabet=alphabet, channel_names=names, **fields))
 
 

@@ -16,13 +16,13 @@ from d2ke.objects.arrow_columns import read_column
 from d2ke.objects.arrow_packing import read_chunks
 from d2ke.objects.compatibility import refuse_missing, weights_of_items, with_weights
 from d2ke.objects.container import (
-    OBJECT_KINDS,
     Objects,
     WeightedVectors,
     check_arrays,
     of_kind,
     with_fields,
 )
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.layouts import LAYOUTS, Layout, from_xarray, is_xarray
 from d2ke.objects.long_tables import series_of_frame
 from d2ke.objects.strings import read_strings
@@ -76,9 +76,9 @@ def pack(
           writes them. Needs pyarrow, see docs/containers.md;
         - a data frame of pandas or polars or a table of pyarrow, with the name of its
           column of `ids`.
-    kind : {"series", "sets", "strings"}, optional
-        What the objects are. Vectors are series, whose order counts, unless
-        ``kind="sets"`` or there are weights: then distances, models and their
+    kind : {"series", "sets", "strings"} or str, optional
+        What the objects are; those of `add_kind` read their items. Vectors are series, whose
+        order counts, unless ``kind="sets"`` or there are weights: then distances, models and their
         defaults are those of sets. Integer sequences are series of one channel
         unless ``kind="strings"``, which tokens that are not text need, too.
     lengths : array_like of int, shape (n,), optional
@@ -166,7 +166,7 @@ def pack(
     array([0.25, 0.75, 1.  ])
     """
     if kind is not None:
-        choice("kind", kind, OBJECT_KINDS)
+        choice("kind", kind, KINDS)
     explicit = channels_first is not None
     if layout is not None:
         choice("layout", layout, LAYOUTS)
@@ -215,6 +215,16 @@ def pack_items(
     items: Any, layout: Layout, name: str, kind: str | None = None, weights: Any = None
 ) -> Objects:
     """Pack what `pack` takes; its other arguments are checked and in the layout."""
+    row = KINDS[kind] if kind else None
+    if row is not None and row.read is not None and not isinstance(items, Objects):
+        read = []
+        for i, item in enumerate(list_of(name, items)):
+            try:
+                read.append(row.read(item))
+            except Exception as error:
+                error.add_note(f"{name}[{i}] was read as one of {kind}")
+                raise
+        return with_fields(pack_items(read, layout, name, row.base, weights), kind=kind)
     if weights is not None:
         return _weighted(items, layout, name, kind, weights)
     if isinstance(items, Objects):
@@ -322,7 +332,7 @@ def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Objec
 def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read a DataArray of xarray, with the names of its channels."""
     objects = read_array(from_xarray(items, name), layout, name, kind)
-    if objects.kind == "strings" or items.ndim < 3 or layout.channels_first:
+    if objects.has_letters or items.ndim < 3 or layout.channels_first:
         return objects
     channels = [dim for dim in items.dims if dim != "time"][-1]
     return with_fields(objects, channel_names=channel_names(items.indexes.get(channels), name))

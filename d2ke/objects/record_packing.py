@@ -23,8 +23,6 @@ from d2ke.objects.records import Column, Records
 from d2ke.objects.tables import check_lengths, columns_of, index_ids, is_table, read_ids, with_ids
 from d2ke.objects.typed import Typed
 
-_LABELS = (str, numbers.Real, Decimal, np.bool_)
-
 
 @hinted
 def pack_records(columns: Any, *, ids: Any = None, name: str = "columns") -> Records:
@@ -226,7 +224,7 @@ def _categories(entries: Any, missing: np.ndarray, name: str) -> Column:
     entries = [entry for entry, gap in zip(entries, empty, strict=True) if not gap]
     missing = gaps
     for i, entry in enumerate(entries):
-        if not isinstance(entry, _LABELS):
+        if not isinstance(entry, (str, numbers.Real, Decimal, np.bool_)):
             row = np.flatnonzero(~missing)[i]
             raise ArgumentTypeError(
                 name, f"is {entry!r}; a category is text, a number or a boolean", row

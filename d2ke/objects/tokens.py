@@ -14,9 +14,6 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 _LONGEST = 1024  # bytes of a token in an alphabet, whose entries are all of one width
-_KEPT = 1 << 16  # decoded tokens
-_NUMBERS = (int, float, complex, np.number, np.bool_, np.ndarray, list)
-_PLAIN = (str, bytes, bool, int, type(None))
 
 
 def is_token_list(item: Any) -> bool:
@@ -32,7 +29,8 @@ def holds_tokens(items: Sequence[Any]) -> bool:
         return True
     lists = [item for item in items if isinstance(item, (list, tuple))]
     kinds = set(map(type, chain.from_iterable(lists)))
-    return not all(issubclass(kind, _NUMBERS) for kind in kinds)
+    numeric = (int, float, complex, np.number, np.bool_, np.ndarray, list)
+    return not all(issubclass(kind, numeric) for kind in kinds)
 
 
 def encode(token: Any, name: str) -> bytes:
@@ -50,7 +48,7 @@ def _plain(token: Any, name: str) -> Any:
     kind = type(token)
     if kind is tuple:
         return tuple(_plain(item, f"{name}[{i}]") for i, item in enumerate(token))
-    if kind in _PLAIN:
+    if kind in (str, bytes, bool, int, type(None)):
         return token
     if isinstance(token, float):
         raise ArgumentTypeError(
@@ -71,7 +69,7 @@ def _plain(token: Any, name: str) -> Any:
     )
 
 
-@lru_cache(_KEPT)
+@lru_cache(1 << 16)
 def decode(text: bytes) -> Any:
     """Return the token of an entry of an alphabet."""
     return ast.literal_eval(text.decode("ascii"))

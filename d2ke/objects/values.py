@@ -16,7 +16,6 @@ INEXACT = (
     "a whole number that float64 cannot hold; if it is a name and no amount, make categories or "
     "text of the column"
 )
-_RUN = 1 << 22  # numbers that are looked at in one go
 
 
 def array_of(item: Any, name: str) -> NDArray[Any]:
@@ -144,7 +143,7 @@ def check_values(
 ) -> NDArray[Any]:
     """Return packed vectors of finite numbers, and, if values may be `missing`, of one NaN."""
     wrong: Any = np.isinf if missing else lambda x: ~np.isfinite(x)
-    step = max(1, _RUN // values.shape[1])
+    step = max(1, (1 << 22) // values.shape[1])  # numbers that are looked at in one go
     for low in range(0, len(values), step):
         if wrong(values[low : low + step]).any():
             refuse_value(values, offsets, wrong(values), name)

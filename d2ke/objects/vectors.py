@@ -123,18 +123,21 @@ def read_vectors(
 
 def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]:
     """Return one item as a (length, dim) array of numbers that float64 holds."""
-    if isinstance(item, (str, bytes)):
+    if type(item) is np.ndarray:
+        array = item
+    elif isinstance(item, (str, bytes)):
         raise ArgumentTypeError(name, f"is {type(item).__name__}; arrays of numbers are needed", i)
-    if is_missing(item):
+    elif is_missing(item):
         raise ArgumentTypeError(
             name,
             f"is {item!r}; it must be a string or a sequence of numbers: remove missing objects "
             "first",
             i,
         )
-    if is_xarray(item) and "time" in item.dims:
-        item = item.transpose(..., "time") if channels_first else item.transpose("time", ...)
-    array = item if type(item) is np.ndarray else array_of(item, f"{name}[{i}]")
+    else:
+        if is_xarray(item) and "time" in item.dims:
+            item = item.transpose(..., "time") if channels_first else item.transpose("time", ...)
+        array = array_of(item, f"{name}[{i}]")
     if array.dtype.names:
         array = structured_to_unstructured(array)
     if array.dtype.kind == "O" and array.ndim in (1, 2) and array.size:

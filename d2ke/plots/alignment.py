@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _X, _Y, _CROSSED = COLOURS[:3]
-_MAX_LINES = 2000  # lines of a picture, spread evenly over all
 
 
 def draw_alignment(alignment: Any, ax: Axes | None) -> Axes:
@@ -49,8 +48,8 @@ def _draw_links(ax: Axes, alignment: Any, x: np.ndarray, y: np.ndarray) -> None:
     from matplotlib.collections import LineCollection
 
     links = _links(alignment)
-    k = len(links)
-    shown = links[np.unique(np.linspace(0, max(k - 1, 0), min(k, _MAX_LINES)).round().astype(int))]
+    k = len(links)  # of which at most 2000 are drawn, evenly spread
+    shown = links[np.unique(np.linspace(0, max(k - 1, 0), min(k, 2000)).round().astype(int))]
     widths: Any = 0.8
     if alignment.masses is not None:
         widths = 0.3 + 3.7 * alignment.masses[shown] / alignment.masses[shown].max()

@@ -16,9 +16,6 @@ from d2ke.plots.style import COLOURS, GREY, panels, title
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MEMBERS = {"series": 60, "sets": 20, "strings": 8}  # that are drawn
-_LETTERS = 26
-
 
 def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) -> Figure:
     """Draw the objects of each cluster, the largest first.
@@ -78,18 +75,20 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     shown = order[:limit]
 
     figure, axes_of = panels(len(shown), 4, (2.5, 2.1))
+    most = {"series": 60, "sets": 20, "strings": 8}
+    letters = 26
     for axes, (is_none, size, name) in zip(axes_of, shown, strict=True):
         members = np.flatnonzero(labels == name)
         colour = GREY if is_none else COLOURS[name % len(COLOURS)]
         medoid = medoid_of.get(name, int(members[0]))
-        others = members[members != medoid][: _MEMBERS[x.kind] - 1].tolist()
-        if x.kind == "strings":
+        others = members[members != medoid][: most[x.base] - 1].tolist()
+        if x.has_letters:
             for line, i in enumerate([medoid, *others]):
-                draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), _LETTERS)
-            axes.set(xlim=(-0.5, _LETTERS), ylim=(_MEMBERS["strings"], -0.7))
+                draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), letters)
+            axes.set(xlim=(-0.5, letters), ylim=(most["strings"], -0.7))
             axes.set_axis_off()
         else:
-            draw_objects(axes, [x[i] for i in (*others, medoid)], x.kind, [colour])
+            draw_objects(axes, [x[i] for i in (*others, medoid)], x.base, [colour])
         title(axes, f"{'none' if is_none else f'cluster {name}'}: {-size}")
     if len(shown) < len(order):
         figure.suptitle(f"{len(shown)} of {len(order)} clusters", fontsize=9)

@@ -28,18 +28,16 @@ from d2ke.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LINES = (*COLOURS[2:7], COLOURS[0])  # of windows: neither the red nor the blue of the series
-
 
 def picture_size(explanation: Any) -> tuple[float, float]:
     """Return the inches of the picture of an explanation."""
     if explanation.columns:
         return 6.4, 0.8 + 0.32 * (len(explanation.columns) + 1)
-    kind = getattr(explanation.x, "kind", "")
-    if kind == "strings":
+    base = getattr(explanation.x, "base", "")
+    if base == "strings":
         lines = letter_cells(letter_texts(explanation.x[0]))[:, 1].max(initial=0) + 1
         return 7.5, 1.0 + 0.24 * float(lines)
-    return (5.2, 4.0) if kind == "sets" else (7.0, 3.4)
+    return (5.2, 4.0) if base == "sets" else (7.0, 3.4)
 
 
 def draw_explanation(explanation: Any, limit: int, channel: int | None, ax: Axes | None) -> Axes:
@@ -55,7 +53,7 @@ def draw_explanation(explanation: Any, limit: int, channel: int | None, ax: Axes
     added = ""
     if of_columns:
         _draw_columns(ax, explanation)
-    elif of_parts and explanation.x.kind == "strings":
+    elif of_parts and explanation.x.has_letters:
         shown = draw_cells(ax, explanation.x[0], explanation.parts)
         ax.figure.colorbar(shown, ax=ax, label="adds", pad=0.01)
     elif of_parts:
@@ -93,7 +91,8 @@ def _draw_windows(ax: Axes, explanation: Any, limit: int, channel: int | None) -
     ax.figure.colorbar(shown, ax=ax, label="what each step adds", pad=0.01)
     ax.autoscale_view()
     windows = [w for w in explanation.windows if channel in w["object"].channels][:limit]
-    for w, colour in zip(windows, np.resize(_LINES, len(windows)), strict=True):
+    own_colours = (*COLOURS[2:7], COLOURS[0])  # neither the red nor the blue of the series
+    for w, colour in zip(windows, np.resize(own_colours, len(windows)), strict=True):
         item, place = w["object"], w["place"]
         kind = ", in a run of" if item.kind == "longest" else ", in"
         kind = "" if w["frequency"] is None else f"{kind} {100 * w['frequency']:.0f} % of places"

@@ -17,18 +17,12 @@ from d2ke.learners.ridge import decompose
 from d2ke.models.blocks import sample_rows, take
 from d2ke.models.calibration import Calibration
 from d2ke.models.labels import Labels
-from d2ke.models.loo import LeftOutScores
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import LooScores, OwnColumns
 from d2ke.plots.maps import Colouring, coordinates, draw_map
 from d2ke.plots.style import COLOURS, GREY, SMALL, legend, on_top, palette, panels, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_GROUPS = 5  # of the targets of a regression
-_MAX_NUMBERS = 15  # classes with numbers in the picture
-_MAX_POINTS = 5000
-_PARTS = (32, 16, 8, 4, 2)
 
 
 class ModelPicture(NamedTuple):
@@ -116,12 +110,13 @@ def confusion_picture(classes: np.ndarray, counts: np.ndarray, how: str) -> Mode
 
 def _draw_features(axes: Axes, Z: np.ndarray, labels: np.ndarray) -> None:
     """Draw the first two principal components of features, coloured by label."""
-    if len(Z) > _MAX_POINTS:
-        rows = np.random.default_rng(0).choice(len(Z), _MAX_POINTS, replace=False)
+    most = 5000
+    if len(Z) > most:
+        rows = np.random.default_rng(0).choice(len(Z), most, replace=False)
         Z, labels = Z[rows], labels[rows]
     ordered = labels.dtype.kind == "f"
     if ordered:
-        edges = np.unique(np.quantile(labels, np.linspace(0, 1, _GROUPS + 1)))
+        edges = np.unique(np.quantile(labels, np.linspace(0, 1, 6)))
         codes = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, len(edges) - 2)
         names = [f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)]
     else:
@@ -141,7 +136,7 @@ def _draw_confusion(axes: Axes, names: Sequence[str], counts: np.ndarray) -> Non
         long = max(map(len, names)) > 4
         axes.set_xticks(range(k), names, rotation=90 if long else 0, fontsize=SMALL)
         axes.set_yticks(range(k), names, fontsize=SMALL)
-    if k <= _MAX_NUMBERS:
+    if k <= 15:
         for i, j in zip(*np.nonzero(counts), strict=True):
             colour = on_top(shown.to_rgba(shares[i, j]))
             axes.text(j, i, counts[i, j], ha="center", va="center", color=colour, fontsize=SMALL)
@@ -158,7 +153,7 @@ def accuracy_by_R(
         coded = replace(coded, groups=copies.groups)
     starts = np.cumsum([0, *(block.R for block in model.blocks)])
     own_columns, result = OwnColumns.of(model.blocks).within(rows), []
-    for divisor in _PARTS:
+    for divisor in (32, 16, 8, 4, 2):
         chosen = np.concatenate(
             [np.arange(start, start + block.R // divisor)
              for start, block in zip(starts[:-1], model.blocks, strict=True)]
@@ -171,7 +166,7 @@ def accuracy_by_R(
         used = np.isin(own_columns.columns, chosen)
         places = np.searchsorted(chosen, own_columns.columns[used])
         removed = OwnColumns(own_columns.rows[used], places, own_columns.hidden[used])
-        scores = LeftOutScores.of(ridge, P, coded, [model.C], own_columns=removed)
+        scores = LooScores.of(ridge, P, coded, [model.C], own_columns=removed)
         result.append((len(chosen), scores.accuracy(0)[0]))
     return [*result, (model.R, model.accuracy)]
 

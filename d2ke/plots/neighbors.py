@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_NAME = 18  # letters of a name
-_MARGIN = 16  # letters at the left, for names and distances
-
 
 def plot_neighbors(
     X: Any,
@@ -92,16 +89,17 @@ def plot_neighbors(
         raise ArgumentError("names", f"must have {len(y)} names, got {len(names)}")
 
     rows, columns = min(limit, len(indices)), min(k, indices.shape[1])
-    if x.kind == "strings":
+    if x.has_letters:
         figure, axes_of = panels(rows, 1, (1.0, 0.4 + 0.24 * (columns + 1)))
         width = 20.0
         for row, axes in enumerate(axes_of):
             near = [(names[j], y[j], d) for j, d in _first(indices, distances, row, columns)]
             own_name = "" if x.ids is None else x.ids[row]
             width = max(width, _draw_strings(axes, x[row], own_name, near))
+        margin = 16  # for names and distances, in letters
         for axes in axes_of:
-            axes.set_xlim(-_MARGIN, width + 1)
-        figure.set_figwidth(0.1 * (_MARGIN + width + 1))
+            axes.set_xlim(-margin, width + 1)
+        figure.set_figwidth(0.1 * (margin + width + 1))
         return figure
     figure, axes_of = panels(rows * columns, columns, (2.2, 1.9))
     for row in range(rows):
@@ -110,7 +108,7 @@ def plot_neighbors(
         for axes in places[len(near_ones) :]:
             axes.set_axis_off()
         for axes, (j, d) in zip(places, near_ones, strict=False):
-            draw_objects(axes, [x[row], y[j]], x.kind, [GREY, COLOURS[0]])
+            draw_objects(axes, [x[row], y[j]], x.base, [GREY, COLOURS[0]])
             title(axes, f"{_short(names[j])} at {d:.4g}")
         own_name = f"object {row}" if x.ids is None else _short(x.ids[row])
         places[0].set_ylabel(own_name, fontsize=9, parse_math=False)
@@ -142,7 +140,7 @@ def _first(indices: np.ndarray, distances: np.ndarray, row: int, k: int) -> list
 
 
 def _short(name: Any) -> str:
-    return shortened(str(name), _NAME)
+    return shortened(str(name), 18)
 
 
 def _draw_strings(

@@ -15,15 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
 
-_WIDTH = 60  # letters of a line
-_LONGEST = 24  # letters that are shown of a token
-
 
 def letter_texts(item: Any) -> list[str]:
     """Return the letters of a string, or its tokens, as text that can be printed."""
     if isinstance(item, bytes):
         return [chr(code) if 32 <= code < 127 else f"{code:02x}" for code in item]
-    texts = (shortened(str(letter), _LONGEST) for letter in item)
+    texts = (shortened(str(letter), 24) for letter in item)
     return ["".join(x if x.isprintable() else "·" for x in text) for text in texts]
 
 
@@ -36,7 +33,7 @@ def letter_cells(texts: Sequence[str]) -> np.ndarray:
     cells, start, line = np.empty((len(texts), 3)), 0, 0
     for i, text in enumerate(texts):
         width = max(len(text), 1) + gap
-        if start and start + width > _WIDTH:
+        if start and start + width > 60:
             start, line = 0, line + 1
         cells[i] = start, line, width - 0.3 * gap
         start += width
@@ -61,7 +58,7 @@ def draw_cells(axes: Axes, item: Any, values: np.ndarray) -> ScalarMappable:
 
 
 def draw_line(
-    axes: Axes, line: int, item: Any, colour: str, bold: Sequence[bool], width: int = _WIDTH
+    axes: Axes, line: int, item: Any, colour: str, bold: Sequence[bool], width: int = 60
 ) -> float:
     """Write a string on a line, the letters that are `bold` in colour; return its width."""
     texts, start = letter_texts(item), 0.0

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_LEAVES = 80
-_METHODS = ("average", "complete", "single")
-_INCHES = 0.17  # of a leaf
-_LETTERS = 32  # of a name
 
 
 @hinted
@@ -91,7 +88,7 @@ def plot_tree(
     >>> figure.savefig("tree.png")  # doctest: +SKIP
     """
     pairs = check_pairs(X, None, distance, params, ArgumentNames("plot_tree"))
-    choice("method", method, _METHODS)
+    choice("method", method, ("average", "complete", "single"))
     n = len(pairs.x)
     if not pairs.same:
         raise ArgumentError("distance", f"must be symmetric; {pairs.distance!r} is not")
@@ -137,8 +134,8 @@ def draw_tree(
     """
     n_leaves = len(D)
     Z = linkage(squareform(D, checks=False), method, optimal_ordering=True)
-    side = max(_INCHES * n_leaves, 2.5)
-    names = [shortened(name, _LETTERS) for name in names]
+    side = max(0.17 * n_leaves, 2.5)
+    names = [shortened(name, 32) for name in names]
     widest = 0.1 * max(map(len, names))
     size = (side + widest + 3.5) / 2, side + 0.9
     figure, (tree, heat) = panels(2, 2, size, sharey=True, width_ratios=(2.2, side))

@@ -20,13 +20,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 
-# What each kind of objects needs beside `length`, and the least value.
-_SIZE_OF_KIND = {
-    "strings": ("alphabet_size", 2),
-    "multisets": ("n_elements", 2),
-    "unit-ball sets": ("n_dimensions", 1),
-}
-
 
 @hinted
 def features_needed(eps: float, delta: float, p: float, gamma: float) -> int:
@@ -209,7 +202,13 @@ def effective_dimension(
     >>> d2ke.theory.effective_dimension("unit-ball sets", length=15, n_dimensions=128)
     1920.0
     """
-    needed, minimum = _SIZE_OF_KIND[choice("kind", kind, _SIZE_OF_KIND)]
+    # What each kind of objects needs beside `length`, and the least value.
+    size_of_kind = {
+        "strings": ("alphabet_size", 2),
+        "multisets": ("n_elements", 2),
+        "unit-ball sets": ("n_dimensions", 1),
+    }
+    needed, minimum = size_of_kind[choice("kind", kind, size_of_kind)]
     numbers = {
         "length": length,
         "alphabet_size": alphabet_size,

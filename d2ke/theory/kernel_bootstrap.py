@@ -15,9 +15,6 @@ from d2ke._base.checks import below_one, choice, generator, integer, positive_nu
 from d2ke._base.errors import ArgumentError
 from d2ke._base.keywords import hinted
 
-_MAX_OBJECTS = 256  # of more, a random sample
-ERRORS = ("max", "rms", "relative", "centred")
-
 
 @dataclass(frozen=True)
 class KernelBootstrap:
@@ -67,7 +64,7 @@ class KernelBootstrap:
         int
             The number of features, at least 1.
         """
-        value = getattr(self, choice("error", error, ERRORS))
+        value = getattr(self, choice("error", error, ("max", "rms", "relative", "centred")))
         if math.isnan(value):
             raise ValueError('error="centred" means nothing here: no two objects differ')
         ratio = value / positive_number("eps", eps)
@@ -150,7 +147,7 @@ def bootstrap_kernel_error(
         )
     delta = below_one("delta", delta)
     n_resamples = integer("n_resamples", n_resamples, math.ceil(1 / delta))
-    n_objects = min(n, _MAX_OBJECTS)
+    n_objects = min(n, 256)
     rng = generator(seed)
     rows = np.arange(n) if n_objects == n else np.sort(rng.choice(n, n_objects, replace=False))
     F = Z[rows].astype(np.float64)

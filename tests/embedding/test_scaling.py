@@ -54,7 +54,7 @@ def test_constant_columns_are_centred_only(value, dtype):
     Z = features(1000, 3, dtype=dtype)
     Z[:, 1] = value
     scaling = Scaling.fit(Z)
-    assert scaling.sd[1] == 1
+    assert scaling.divisor[1] == np.sqrt(3)
     # What rounding leaves of the constant is not blown up.
     np.testing.assert_allclose(scaling.apply(Z)[:, 1], 0, atol=1e-12 * abs(value))
     test = Z.astype(np.float64)
@@ -117,9 +117,9 @@ def test_columns_that_vary_by_rounding_are_constant(level, dtype, n):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(n, 3)).astype(dtype)
     Z[:, 1] = level * (1 + np.finfo(dtype).eps * rng.uniform(-1, 1, n))
-    assert Scaling.fit(Z).sd[1] == 1
+    assert Scaling.fit(Z).divisor[1] == np.sqrt(3)
     two, three = Scaling.fit(Z[:, [0, 2]], "center"), Scaling.fit(Z, "center")
-    np.testing.assert_allclose(three.sd * np.sqrt(3), two.sd[0] * np.sqrt(2), rtol=1e-12)
+    np.testing.assert_allclose(three.divisor, two.divisor[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -132,5 +132,5 @@ def test_small_deviations_far_from_zero_are_kept(n, level, deviation, dtype):
     Z = (level + deviation * rng.normal(size=(n, 2))).astype(dtype)
     wanted = (Z - dtype(level)).astype(np.float64)
     scaling = Scaling.fit(Z)
-    np.testing.assert_allclose(scaling.sd, wanted.std(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(scaling.divisor, wanted.std(axis=0) * np.sqrt(2), rtol=1e-6)
     np.testing.assert_allclose(scaling.apply(Z).std(axis=0), np.sqrt(0.5), rtol=1e-3)

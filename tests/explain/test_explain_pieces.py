@@ -38,7 +38,7 @@ def words(text, mask, block):
 
 def slow_shares(block, text, landmarks, weights):
     shares = []
-    for masks, scale in zip(block.words.masks, block.kernel_weights, strict=True):
+    for masks, scale in zip(block.words.masks, block.letter_weights, strict=True):
         of_x = [words(text, mask, block) for mask in masks]
         norm = np.sqrt(sum(sum(counts.values()) for counts in of_x))
         shares += [dict.fromkeys(counts, 0.0) for counts in of_x]

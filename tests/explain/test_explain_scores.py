@@ -4,7 +4,7 @@
 import numpy as np
 
 import d2ke
-from d2ke.models.kmer_scores import ScoredKmers
+from d2ke.models.kmers import ScoredKmers
 from d2ke.samplers import training_objects
 
 

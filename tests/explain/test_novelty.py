@@ -8,10 +8,10 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import d2ke
-from d2ke.models import reference_objects
+from d2ke.models import model as models
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.kmers import FittedKmers
-from d2ke.models.reference_objects import ReferenceObjects
+from d2ke.models.model import ReferenceObjects
 
 
 def strings(n, seed, letters="aab"):
@@ -63,7 +63,7 @@ def test_sums_keep_distances():
     F = rng.uniform(0.1, 1, (60, 4000)).astype(np.float32) / np.sqrt(4000)
     blocks = [SimpleNamespace(R=R, kinds=1, self_kernel=0.0) for R in sizes]
     kept = ReferenceObjects.of(F, blocks, np.arange(60), 0, 1)
-    assert kept.rows.shape == (60, reference_objects.COLUMNS)
+    assert kept.rows.shape == (60, models.COLUMNS)
     far = (-np.log(F) - kept.centre) * np.abs(kept.weights)
     wanted, found = cdist(far, far), cdist(*[kept.rows.astype(np.float64)] * 2)
     others = ~np.eye(60, dtype=bool)

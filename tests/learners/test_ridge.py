@@ -118,8 +118,8 @@ def test_sparse_targets_are_dense_ones():
     np.testing.assert_array_equal(T.toarray(), np.eye(3)[codes])
     same_sums(summed(Z, T, step=7), summed(Z, T.toarray()))
     ridge, P = decompose(Z, T, np.ones(5))
-    near(ridge.left_out(P, T, COSTS), ridge.left_out(P, T.toarray(), COSTS))
-    near(ridge.left_out_together(P, T, COSTS), ridge.left_out_together(P, T.toarray(), COSTS))
+    near(ridge.loo(P, T, COSTS), ridge.loo(P, T.toarray(), COSTS))
+    near(ridge.loo_together(P, T, COSTS), ridge.loo_together(P, T.toarray(), COSTS))
 
 
 def test_products_are_cheap_in_float64_up_to_a_size():
@@ -171,7 +171,7 @@ def test_own_features_are_left_out_with_rows(data):
         P = ridge.coordinates(Z)
     else:
         ridge, P = ridge_of_rows(Z, T, np.ones(R), 1, w)
-    found = ridge.left_out(P, T, costs, w, (rows, columns) if len(columns) else None)
+    found = ridge.loo(P, T, costs, w, (rows, columns) if len(columns) else None)
     near(found, [[refit([i], C)[0] for C in costs] for i in range(n)], 1e-10)
     fold = rng.integers(0, 3, n)
     fold[:2] = 0, 1  # two at least
@@ -180,7 +180,7 @@ def test_own_features_are_left_out_with_rows(data):
         own = np.searchsorted(out, rows[left]), columns[left]
         weights = None if w is None else w[out]
         own = own if len(columns) else None
-        found = ridge.left_out_together(P[out], T[out], costs, weights, own)
+        found = ridge.loo_together(P[out], T[out], costs, weights, own)
         near(found, np.stack([refit(out, C) for C in costs], axis=1), 1e-10)
 
 
@@ -195,10 +195,10 @@ def test_own_features_of_weighted_rows_by_sums(shape):
     by_sums, (by_rows, P) = Ridge.of(sums), ridge_of_rows(Z, T, np.ones(R), 1, w)
     own = np.array([0, 0, 3, n - 1]), np.array([5, 1, 7, 0])
     Q = by_sums.coordinates(Z)
-    near(by_rows.left_out(P, T, COSTS, w, own), by_sums.left_out(Q, T, COSTS, w, own), 1e-7)
+    near(by_rows.loo(P, T, COSTS, w, own), by_sums.loo(Q, T, COSTS, w, own), 1e-7)
     some, own = slice(5), (own[0][:3], own[1][:3])
     one, other = (
-        ridge.left_out_together(rows[some], T[some], COSTS, w[some], own)
+        ridge.loo_together(rows[some], T[some], COSTS, w[some], own)
         for ridge, rows in ((by_rows, P), (by_sums, Q))
     )
     near(one, other, 1e-7)
@@ -209,20 +209,20 @@ def test_dependent_and_constant_features(R):
     Z, T = problem(20, R, 2)
     Z = np.hstack([Z, Z[:, :2], np.zeros((20, 3)), np.full((20, 2), 1 / 3)])
     ridge, P = decompose(Z, T, np.ones(R + 7))
-    assert len(ridge.squares) == min(R, 19)
+    assert len(ridge.eigenvalues) == min(R, 19)
     weights, offset = solved(Z, T, 5.0)
     near(decisions(ridge, Z, 5.0), Z @ weights + offset, 1e-8)
     ridge, P = decompose(np.ones((20, R)), T, np.ones(R))
     expected = [(T.sum(axis=0) - t) / 19 for t in T]
-    near(ridge.left_out(P, T, [1.0])[:, 0], expected)
+    near(ridge.loo(P, T, [1.0])[:, 0], expected)
 
 
 def test_a_row_that_is_fitted_whatever_its_target_raises_nothing():
     Z, T = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
     ridge, P = decompose(Z, T, np.ones(1))
     with np.errstate(all="raise"):
-        assert np.isfinite(ridge.left_out(P, T, [1e300])).all()
-        assert np.isfinite(ridge.left_out_together(P[:1], T[:1], [1e300])).all()
+        assert np.isfinite(ridge.loo(P, T, [1e300])).all()
+        assert np.isfinite(ridge.loo_together(P[:1], T[:1], [1e300])).all()
 
 
 # ---------------------------------------------------------------- rounding
@@ -244,8 +244,8 @@ def test_targets_far_from_zero(n, R, dtype):
         sums = [summed(Z, far, Z[:9].mean(axis=0), 1.0, far[0], dtype) for far in (T, T + 1e7)]
         forms = [(one, one.coordinates(Z)) for one in map(Ridge.of, sums)]
     (here, P), (there, Q) = forms
-    for i, known in enumerate(score(here.left_out(P, T, [C])[:, 0], T) for C in COSTS):
-        found = score(there.left_out(Q, T + 1e7, [COSTS[i]])[:, 0], T + 1e7)
+    for i, known in enumerate(score(here.loo(P, T, [C])[:, 0], T) for C in COSTS):
+        found = score(there.loo(Q, T + 1e7, [COSTS[i]])[:, 0], T + 1e7)
         assert found == pytest.approx(known, abs=1e-6)
     near(decisions(there, Z, 1.0) - 1e7, decisions(here, Z, 1.0), 1e-7)
 
@@ -260,7 +260,7 @@ def errors(Z, T, C, step=None):
         ridge = Ridge.of(summed(Z, T, Z[:50].mean(axis=0, dtype=np.float64), 1.0, 0.0, dtype, step))
         P = ridge.coordinates(Z)
         assert P.dtype == dtype
-        found.append((decisions(ridge, Z, C), ridge.left_out(P, T, [C])[:, 0]))
+        found.append((decisions(ridge, Z, C), ridge.loo(P, T, [C])[:, 0]))
     squares = np.linalg.eigvalsh(len(Z) * np.cov(Z.astype(np.float64).T, bias=True))
     condition = (squares[-1] + 1 / (2 * C)) / (max(squares[0], 0) + 1 / (2 * C))
     size = np.linalg.norm(T - T.mean(axis=0).astype(np.float64))
@@ -300,7 +300,7 @@ def test_features_with_large_means_lose_nothing(n, R, dtype):
         decompose((Z + shift).astype(dtype), T, np.ones(R)) for shift in (0, 1024)
     )
     near(far_ridge.weights(3.0)[0], near_ridge.weights(3.0)[0])
-    near(far_ridge.left_out(Q, T, COSTS), near_ridge.left_out(P, T, COSTS), 1e-8)
+    near(far_ridge.loo(Q, T, COSTS), near_ridge.loo(P, T, COSTS), 1e-8)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -323,5 +323,5 @@ def test_integer_weights_are_repeated_rows(shape, is_sparse):
         expected = decisions(repeated, Z, C)
         near(decisions(weighted, Z, C), expected, 1e-8)
         near(decisions(by_rows, Z, C), expected, 1e-8)
-    left_out = by_rows.left_out(P, form(T), COSTS, w)
-    near(weighted.left_out(weighted.coordinates(Z), form(T), COSTS, w), left_out, 1e-7)
+    left_out = by_rows.loo(P, form(T), COSTS, w)
+    near(weighted.loo(weighted.coordinates(Z), form(T), COSTS, w), left_out, 1e-7)

@@ -70,7 +70,7 @@ def test_scaling_of_a_file(trained, kind):
         d2ke.embedding.Scaling.fit(open_features(path), kind),
     )
     np.testing.assert_allclose(ours.mean, wanted.mean, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(ours.sd, wanted.sd, rtol=1e-12)
+    np.testing.assert_allclose(ours.divisor, wanted.divisor, rtol=1e-12)
     scaled = wanted.apply(open_features(path))
     assert (scaled.shape, scaled.dtype, len(scaled)) == (Z.shape, Z.dtype, 1500)
     same(scaled[100:200], wanted.apply(Z)[100:200])

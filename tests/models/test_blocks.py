@@ -35,7 +35,7 @@ def test_a_block_beside_the_recipe():
     model = d2ke.d2ke_train(SECONDS, WORDS, blocks=[*recipe(WORDS, R=16), Length()])
     block = model.blocks[-1]
     assert block.longest == max(map(len, WORDS))
-    assert block.share > 0.5
+    assert block.kernel_weight > 0.5
     assert model.accuracy > 0.95
     assert model.feature_names()[-1] == "length.0"
     Z = d2ke.d2ke_transform(["ab", "abcd"], model)

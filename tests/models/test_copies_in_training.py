@@ -11,8 +11,8 @@ from reference import reloaded
 
 import d2ke
 from d2ke.learners.ridge import Ridge, RidgeSums, ridge_of_rows
-from d2ke.models.kmer_scores import ScoredKmers
-from d2ke.models.near_copies import join
+from d2ke.models.kmers import ScoredKmers
+from d2ke.models.loo import near_copies
 
 LETTERS = list("ACGT")
 
@@ -58,7 +58,7 @@ def test_groups_by_their_definition(places, largest):
         codes, decide = numbers, False
     else:
         codes, decide = None, False
-    found = join(np.outer(x, x), lambda n: largest)
+    found = near_copies(np.outer(x, x), lambda n: largest)
     assert (found is None) == (codes is None)
     if codes is not None:
         assert ((found.codes[:, None] == found.codes) == (codes[:, None] == codes)).all()
@@ -183,7 +183,7 @@ def test_exact_copies_left_out_together_are_as_if_never_seen(R, C):
         sums.add(Z, T)
         ridge = Ridge.of(sums)
         P = ridge.coordinates(Z)
-    left_out = ridge.left_out_together(P[:4], T[:4], [C])[:, 0]
+    left_out = ridge.loo_together(P[:4], T[:4], [C])[:, 0]
     other, _ = ridge_of_rows(Z[4:], T[4:], np.full(R, np.sqrt(R)))
     weights, offset = other.weights(C)
     expected = (Z[:4] - other.mean) / other.unit @ weights.T + offset

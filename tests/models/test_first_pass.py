@@ -9,10 +9,10 @@ import pytest
 import d2ke
 from d2ke.models.blocks import Sample
 from d2ke.models.distance_blocks import Block
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.features import FittedBlocks, choose_features, draw
+from d2ke.models.kernel_weights import FamilyKernels
 from d2ke.models.labels import read_labels
-from d2ke.models.solution import score_sample, solve_sample
+from d2ke.models.train import score_sample, solve_sample
 from d2ke.samplers import training_objects
 
 TELLING = Block("whole", "levenshtein", training_objects, 30, family="whole")
@@ -57,7 +57,7 @@ def test_a_family_grows_to_its_share_of_the_full_size(n, fits):
     assert [block.R for block in grown.blocks] == [size, 30]
     for a, b in zip(grown.blocks, once.blocks, strict=True):
         assert (a.name, list(a.omega)) == (b.name, list(b.omega))
-        assert a.share == pytest.approx(b.share, rel=1e-6)
+        assert a.kernel_weight == pytest.approx(b.kernel_weight, rel=1e-6)
     decisions = [d2ke.d2ke_predict(None, X, model)[2] for model in (grown, once)]
     np.testing.assert_allclose(*decisions, rtol=1e-5, atol=1e-6)
 
@@ -87,7 +87,7 @@ def drawn(n, first=0, **options):
     sample = Sample(d2ke.pack(X), np.arange(n), labels, 1)
     others = replace(TELLING, R=30 if first else n, name="others", family="others")
     blocks = [replace(TELLING, first=first), others]
-    return draw(blocks, sample, {}, 0), sample
+    return draw(blocks, sample, sample, 0), sample
 
 
 @pytest.mark.parametrize(
@@ -114,5 +114,5 @@ def test_the_ridge_of_the_kernels_is_that_of_the_features(choosing, options, mon
 def test_kernels_of_other_families_are_kept_when_one_grows():
     grown, _ = drawn(150, 6)
     assert grown.kernels.known.keys() == {"others"}
-    anew = FamilyKernels(grown.Z, grown.fitted, None, 1)
+    anew = FamilyKernels(grown.F, grown.fitted, None, 1)
     np.testing.assert_allclose(np.triu(grown.kernels.stack), np.triu(anew.stack), rtol=1e-12)

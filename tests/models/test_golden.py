@@ -64,7 +64,7 @@ def facts(y, X, options):
     new = {name: column[:5] for name, column in X.items()} if isinstance(X, dict) else X[:5]
     is_distance = [isinstance(block, FittedBlock) for block in model.blocks]
     columns = np.repeat(is_distance, [block.R for block in model.blocks])
-    families = {block.family: block.share for block in model.blocks}
+    families = {block.family: block.kernel_weight for block in model.blocks}
     return {
         "features": model.features(model.check_objects(new), 1)[:, columns],
         "weights": model.linear.weights[:, columns],

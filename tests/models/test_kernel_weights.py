@@ -14,11 +14,15 @@ import d2ke
 from d2ke._base.blas import ROWS
 from d2ke.models import kernel_weights
 from d2ke.models.blocks import FeatureBlock
-from d2ke.models.family_kernels import FamilyKernels
 from d2ke.models.feature_map import FeatureMap
-from d2ke.models.kernel_weights import candidate_kernels, choose_kernel_weights, stacked_weights
+from d2ke.models.kernel_weights import (
+    FamilyKernels,
+    candidate_kernels,
+    choose_kernel_weights,
+    stacked_weights,
+)
 from d2ke.models.labels import Labels
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import OwnColumns
 from d2ke.models.tasks import Classes
 from d2ke.samplers import segments, training_objects
 
@@ -157,7 +161,7 @@ def test_the_choice_is_that_of_the_definition(n_classes, R, case):
     y = rng.permutation(np.arange(24) % n_classes)
     Z = np.hstack([features(y, 2.0, rng, R), features(y, 1.0, rng, R)])
     labels = Labels(Classes(np.arange(n_classes)), y, **CASES[case])
-    found = choice(Z, of_sizes(R, R, (1.0, 0.5)), labels, 0).of_families
+    found = choice(Z, of_sizes(R, R, (1.0, 0.5)), labels, 0).by_family
     T = np.eye(n_classes)[y] if n_classes > 2 else (y == 1)[:, None].astype(float)
     first, second = gram(Z[:, :R].astype(float)), gram(Z[:, R:].astype(float), 0.5)
     weights = CASES[case].get("weights", np.ones(24))
@@ -172,7 +176,7 @@ def test_a_member_that_is_clearly_better_is_alone():
     y = np.arange(600) % 3
     told, noise = features(y, 2.0, rng), features(y, 1e3, rng)
     labels, blocks = Labels(Classes(np.arange(3)), y), of_sizes(20, 20)
-    found = choice(np.hstack([told, noise]), blocks, labels, 0).of_families
+    found = choice(np.hstack([told, noise]), blocks, labels, 0).by_family
     assert found == {"first": 1.0, "second": 0.0}
 
 
@@ -182,16 +186,16 @@ def test_columns_that_do_not_vary_change_no_choice(weights):
     y = np.arange(60) % 3
     Z = np.hstack([features(y, 4.0, rng, 9), features(y, 3.0, rng, 9)])
     labels = Labels(Classes(np.arange(3)), y, weights)
-    found = choice(Z, of_sizes(9, 9), labels, 0).of_families
+    found = choice(Z, of_sizes(9, 9), labels, 0).by_family
     for size in (60, 9):  # so that objects are fewer than features, or not
         constant = np.ones((60, size), np.float32)
         wide = choice(np.hstack([Z, constant]), of_sizes(9, 9 + size), labels, 0)
-        assert wide.of_families == pytest.approx(found, abs=1e-6)
+        assert wide.by_family == pytest.approx(found, abs=1e-6)
         third = [*of_sizes(9, 9), Features(size, name="third", family="third")]
-        more = choice(np.hstack([Z, constant]), third, labels, 0).of_families
+        more = choice(np.hstack([Z, constant]), third, labels, 0).by_family
         assert more == pytest.approx({**found, "third": 0.0}, abs=1e-6)
     nothing = choice(np.ones((60, 18), np.float32), of_sizes(9, 9), labels, 0)
-    assert nothing.of_families == {"first": 0.5, "second": 0.5}
+    assert nothing.by_family == {"first": 0.5, "second": 0.5}
 
 
 def test_a_family_that_is_constant_to_rounding_has_no_share():
@@ -199,7 +203,7 @@ def test_a_family_that_is_constant_to_rounding_has_no_share():
     y = np.arange(60) % 2
     Z = np.hstack([features(y, 3.0, rng, 9), 1 + 1e-8 * rng.integers(0, 9, (60, 9))])
     found = choice(Z.astype(np.float32), of_sizes(9, 9), Labels(Classes(np.arange(2)), y), 0)
-    assert found.of_families == {"first": 1.0, "second": 0.0}
+    assert found.by_family == {"first": 1.0, "second": 0.0}
 
 
 def test_all_of_many_columns_count():
@@ -208,7 +212,7 @@ def test_all_of_many_columns_count():
     noise = rng.normal(size=(24, ROWS + 50)).astype(np.float32)
     Z = np.hstack([noise[:, :ROWS], features(y, 3.0, rng, ROWS), noise[:, ROWS:]])
     labels = Labels(Classes(np.arange(2)), y)
-    shares = choice(Z, of_sizes(2 * ROWS, 50), labels, 0).of_families
+    shares = choice(Z, of_sizes(2 * ROWS, 50), labels, 0).by_family
     first, second = gram(Z[:, : 2 * ROWS].astype(float)), gram(Z[:, 2 * ROWS :].astype(float))
     weights = np.ones(24)
     T = (y == 1)[:, None].astype(float)
@@ -262,13 +266,13 @@ def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
         Z = rng.normal(size=(36, 4 * R))[rows].astype(np.float32)
         labels = Labels(Classes(np.arange(2)), y, **options)
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
-        assert choice(Z, blocks, labels, seed).scores is None
+        assert choice(Z, blocks, labels, seed).score_folds() is None
         scores = scores_of_folds(chosen[-1], rng, np.arange(36))
         assert scores.n == len(scores.kept) == 36
         assert (scores.kept_values == y).all()
         right[seed, 0] = scores.n_correct[0] / 36
         kernel, targets = chosen[-1].choose(np.arange(36)), chosen[-1].T
-        found = kernel.decisions[:, kernel.best_cost()]
+        found = kernel.decisions[:, kernel.best()]
         middle = targets.mean()
         right[seed, 1] = np.mean((found > middle) == (targets > middle))
     folds, same = right.mean(axis=0)
@@ -307,11 +311,13 @@ def test_the_kernel_of_a_model_has_the_shares(power):
     expected = 0
     for name in dict.fromkeys(names):
         parts = [raw[:, edges[i] : edges[i + 1]] for i in np.flatnonzero(names == name)]
-        share = next(block.share for block in model.blocks if block.family == name)
+        share = next(block.kernel_weight for block in model.blocks if block.family == name)
         part = gram(np.hstack(parts), power if name == "pieces" else 1.0)
         expected = expected + share * part
     np.testing.assert_allclose(Z @ Z.T, expected, atol=1e-4)
-    assert sum({block.family: block.share for block in model.blocks}.values()) == pytest.approx(1)
+    assert sum(
+        {block.family: block.kernel_weight for block in model.blocks}.values()
+    ) == pytest.approx(1)
 
 
 def test_a_family_without_a_share_is_left_out():
@@ -332,5 +338,5 @@ def test_one_family_is_the_whole_kernel():
     rng = np.random.default_rng(5)
     y, X = labelled(40, rng)
     model = d2ke.d2ke_train(y, X, blocks=blocks()[:1], seed=0)
-    assert {block.share for block in model.blocks} == {1.0}
+    assert {block.kernel_weight for block in model.blocks} == {1.0}
     assert "shares" not in str(model)

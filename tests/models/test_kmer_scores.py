@@ -9,9 +9,9 @@ from reference import reloaded
 from test_kmers import words
 
 import d2ke
-from d2ke.models import features, kmer_scores, recipes
+from d2ke.models import features, kmers, recipes
 from d2ke.models.blocks import Sample
-from d2ke.models.kmer_scores import KmerScores, ScoredKmers
+from d2ke.models.kmers import KmerScores, ScoredKmers
 from d2ke.models.labels import read_labels
 
 
@@ -68,8 +68,8 @@ def ridge_by_definition(S, T, C, weights):
 
 @pytest.mark.parametrize("options", [{}, {"groups": None}, {"weights": None}])
 def test_scores_are_those_of_a_ridge(options, monkeypatch):
-    monkeypatch.setattr(kmer_scores, "_TOLERANCE", 1e-5)
-    monkeypatch.setattr(kmer_scores, "_COSTS", (1.0,))
+    monkeypatch.setattr(kmers, "_TOLERANCE", 1e-5)
+    monkeypatch.setattr(kmers, "_SCORE_CS", (1.0,))
     y, X = words(60, np.random.default_rng(0))
     rng = np.random.default_rng(1)
     if "groups" in options:
@@ -89,8 +89,8 @@ def test_scores_are_those_of_a_ridge(options, monkeypatch):
     mean = w @ T / w.sum()
     new = S @ ridge_by_definition(S, T, 1.0, w) + mean
     np.testing.assert_allclose(block.features(d2ke.pack(X), 1), new, atol=1e-3)
-    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(kmer_scores.ROWS,)))
-    ridge = kmer_scores._SparseRidge(None, None, target, rng)
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(kmers.ROWS,)))
+    ridge = kmers._SparseRidge(None, None, target, rng)
     assert ridge.outside.shape == (60, 5)
     if target.groups is not None:
         for group in np.unique(target.groups):
@@ -123,7 +123,7 @@ def test_words_are_told_by_pieces_of_them(hidden_words):
     y, X, model = hidden_words
     block = model.blocks[-1]
     assert isinstance(block, KmerScores)
-    assert block.share >= 0.5
+    assert block.kernel_weight >= 0.5
     assert model.R < 1000  # scores leave little to parts, which are 1,536 alone
     assert f"3 x scores of {len(block.omega)} pieces" in str(model)
     assert d2ke.d2ke_predict(y[300:], X[300:], model)[1] > 80
@@ -150,15 +150,15 @@ def test_shares_of_pieces_are_the_score():
     own = slice(model.R - block.R, model.R)
     weights = model.linear.weights[list(model.classes).index(why.label), own]
     score = block.features(x, 1)[0] - block.offset
-    scale = model.scaling.sd[own] * np.sqrt(model.R)
+    scale = model.scaling.divisor[own]
     assert shares == pytest.approx(weights / scale @ score, abs=1e-5)
 
 
 def test_of_many_strings_a_sample_is_scored(monkeypatch):
     y, X = words(300, np.random.default_rng(3))
-    monkeypatch.setattr(kmer_scores, "ROWS", 250)
-    monkeypatch.setattr(kmer_scores, "_LETTERS", 1000)
-    monkeypatch.setattr(kmer_scores, "_KMERS", 150)
+    monkeypatch.setattr(kmers, "ROWS", 250)
+    monkeypatch.setattr(kmers, "_LETTERS", 1000)
+    monkeypatch.setattr(kmers, "_KMERS", 150)
     monkeypatch.setattr(recipes, "SAMPLE", 120)
     monkeypatch.setattr(features, "SAMPLE", 120)
     model = d2ke.d2ke_train(y, X, n_threads=1)
@@ -166,7 +166,7 @@ def test_of_many_strings_a_sample_is_scored(monkeypatch):
     assert 75 < len(block.rows) < 200
     assert 50 < len(block.omega) <= 150
     # Besides the scores, parts of a share below a fifth have so much less of 120 features.
-    assert 3 + max(9, min(1, 5 * (1 - block.share)) * 120) >= model.R
+    assert 3 + max(9, min(1, 5 * (1 - block.kernel_weight)) * 120) >= model.R
     assert model.accuracy > 90
 
 

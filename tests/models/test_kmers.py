@@ -146,7 +146,7 @@ def test_files_whose_parts_do_not_fit_are_refused():
     block = fitted(X, "contiguous")[0]
     block.check()
     for wrong in (
-        {"basis": block.basis[1:]}, {"kernel_weights": np.ones(3)}, {"strands": "both"},
+        {"basis": block.basis[1:]}, {"letter_weights": np.ones(3)}, {"strands": "both"},
     ):  # fmt: skip
         with pytest.raises(ValueError):  # noqa: PT011
             replace(block, **wrong).check()

@@ -156,7 +156,7 @@ def test_widths_names_and_scales(scored):
     assert Z.shape == (N, model.n_unsupervised) == (N, len(names))
     assert model.n_unsupervised == model.unsupervised.sum() == model.R - 4
     # One family is all of the kernel without labels, whatever share it has of the model's.
-    assert model.blocks[0].share < 1
+    assert model.blocks[0].kernel_weight < 1
     assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=0.15)
     again = reloaded(model)
     assert again.feature_names() == names

@@ -10,7 +10,7 @@ from reference import reloaded
 from test_copies_in_training import copies
 
 import d2ke
-from d2ke.models.near_copies import join
+from d2ke.models.loo import near_copies
 
 LETTERS = list("abcdefgh")
 
@@ -65,18 +65,18 @@ def test_equal_objects_beside_made_copies_are_in_their_groups():
 def test_groups_decide_where_most_objects_have_copies(pairs, expected):
     x = np.arange(100.0) * 10
     x = np.r_[x, x[:pairs] + 0.01]
-    found = join(np.outer(x, x), lambda n: 5)
+    found = near_copies(np.outer(x, x), lambda n: 5)
     assert (None if found is None else found.decide) is expected
 
 
 @pytest.mark.parametrize("repeats", [5, 30, 100])
 def test_equal_objects_never_decide(repeats):
     x = np.r_[np.arange(100.0), np.arange(repeats)]
-    found = join(np.outer(x, x), lambda n: 5)
+    found = near_copies(np.outer(x, x), lambda n: 5)
     assert found is None if repeats < 10 else not found.decide
 
 
 def test_equal_objects_only():
-    assert join(np.ones((5, 5)), lambda n: 2) is None
+    assert near_copies(np.ones((5, 5)), lambda n: 2) is None
     model = d2ke.d2ke_train(["a", "b"] * 10, ["abc"] * 20)
     assert model.groups is None

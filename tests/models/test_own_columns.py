@@ -17,7 +17,7 @@ from d2ke.models.blocks import Sample, fit_blocks
 from d2ke.models.distance_blocks import Block
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import no_labels
-from d2ke.models.own_columns import OwnColumns, own_values
+from d2ke.models.loo import OwnColumns, own_values
 from d2ke.models.recipes import recipe
 from d2ke.samplers import segments, training_objects
 

@@ -10,7 +10,7 @@ from d2ke.learners.ridge import Ridge, decompose
 from d2ke.models import blocks, inputs, tasks, train
 from d2ke.models.feature_map import FeatureMap
 from d2ke.models.labels import Labels, read_labels
-from d2ke.models.loo import LeftOutScores
+from d2ke.models.loo import LooScores
 from d2ke.models.tasks import Classes
 
 N = 300
@@ -124,10 +124,10 @@ def test_parts_of_scores_are_added(data):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(N, 20)) + labels.dense_columns() @ rng.normal(size=(3, 20))
     ridge, P = decompose(Z, labels.columns(), np.ones(20))
-    whole = LeftOutScores.of(ridge, P, labels, [1.0, 10.0], np.arange(0, N, 7))
+    whole = LooScores.of(ridge, P, labels, [1.0, 10.0], np.arange(0, N, 7))
     cuts = [slice(i, i + 70) for i in range(0, N, 70)]
     parts = [
-        LeftOutScores.of(
+        LooScores.of(
             ridge, P[cut], labels[cut], [1.0, 10.0], np.arange(-cut.start % 7, len(P[cut]), 7)
         )
         for cut in cuts
@@ -200,7 +200,7 @@ def test_ties_go_to_the_first_class():
     ridge = Ridge(
         np.zeros(1), np.ones(1), np.zeros(0), nothing.T, nothing, np.array([0.5]), 4, Z.dtype
     )
-    found = LeftOutScores.of(ridge, np.zeros((4, 0)), target, [1.0])
+    found = LooScores.of(ridge, np.zeros((4, 0)), target, [1.0])
     # Of the three others, two are of the other class.
     assert found.confusion.tolist() == [[[0, 2], [2, 0]]]
 

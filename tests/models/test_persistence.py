@@ -148,7 +148,7 @@ def _structure(store, before, after):
 DAMAGE = {
     "no block": lambda s: s["model/blocks"].__delitem__("0"),
     "unknown class": lambda s: _structure(s, '{"Scaling": ', '{"Popen": '),
-    "unknown part": lambda s: _structure(s, '["share", ', '["other", '),
+    "unknown part": lambda s: _structure(s, '["kernel_weight", ', '["other", '),
     "two parts": lambda s: _structure(s, '{"Scaling": ', '{"a": [], "Scaling": '),
     "mean too short": lambda s: _set(s, "model/scaling/mean", np.zeros(2)),
     "mean NaN": lambda s: s["model/scaling/mean"].__setitem__(0, np.nan),
@@ -166,7 +166,7 @@ DAMAGE = {
     "offsets beyond": lambda s: s["model/blocks/0/omega/offsets"].__setitem__(-1, 10**9),
     "no alphabet": lambda s: s["model"].__delitem__("alphabet"),
     "a group for an array": lambda s: (
-        s["model/scaling"].__delitem__("sd"), s["model/scaling"].create_group("sd")
+        s["model/scaling"].__delitem__("divisor"), s["model/scaling"].create_group("divisor")
     ),
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ import d2ke.dask
 from d2ke.estimators import D2KEClassifier
 from d2ke.learners.ridge import decompose
 from d2ke.models import tasks
-from d2ke.models.own_columns import OwnColumns
+from d2ke.models.loo import OwnColumns
 from d2ke.models.tasks import LabelSets
 
 N = 120
@@ -42,7 +42,7 @@ def test_as_many_ridges_as_labels(model):
         expected = (Z - ridge.mean) @ weights[0] + offset
         np.testing.assert_allclose(model.linear.decide(Z)[:, j], expected, atol=1e-4)
         own = OwnColumns.of(model.blocks)[:2]
-        left_out = ridge.left_out(P, 2.0 * Y[:, [j]] - 1, [model.C], removed=own)[:, 0, 0]
+        left_out = ridge.loo(P, 2.0 * Y[:, [j]] - 1, [model.C], removed=own)[:, 0, 0]
         np.testing.assert_allclose(model.calibration.decisions[:, j], left_out, atol=1e-3)
 
 

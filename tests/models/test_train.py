@@ -10,11 +10,11 @@ import pytest
 from reference import reloaded
 
 import d2ke
-from d2ke.models.family_kernels import deviation_groups
 from d2ke.models.feature_map import FeatureMap
-from d2ke.models.hinge import better_by_hinge
+from d2ke.models.kernel_weights import deviation_groups
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Classes
+from d2ke.models.train import better_by_hinge
 from d2ke.samplers import noise, resampled, segments, training_objects
 
 

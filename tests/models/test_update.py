@@ -44,7 +44,7 @@ def reference(y, X, model, n_old):
             FeatureMap(model.blocks).unscaled(objects[n_old:], None),
         ]
     ).astype(np.float64)
-    unit = model.scaling.sd * np.sqrt(model.R)
+    unit = model.scaling.divisor
     labels = read_labels(y, None)
     found, _ = decompose(Z, labels.columns(), unit)
     linear = labels.task.linear_model(found, model.C)

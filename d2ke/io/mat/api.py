@@ -49,11 +49,10 @@ from d2ke.io.mat import v4, v5, v73
 from d2ke.io.mat.errors import MatFileError, Unreadable
 from d2ke.io.mat.mcos import Subsystem
 from d2ke.io.mat.values import to_python, variable_nodes
-from d2ke.objects.container import OBJECT_KINDS, Objects
+from d2ke.objects.container import Objects
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.layouts import Layout
 from d2ke.objects.packing import pack, pack_items
-
-VERSIONS = ("5", "7.3")
 
 
 @hinted
@@ -241,7 +240,7 @@ def load_objects(
     if not isinstance(name, str):
         raise TypeError(f"name must be the name of one variable, got {name!r}")
     if kind is not None:
-        choice("kind", kind, OBJECT_KINDS)
+        choice("kind", kind, KINDS)
     layout = cell_layout(channels_first)
     with _named(path):
         present, nodes, _ = _nodes(path, [name])
@@ -323,7 +322,7 @@ def save_mat(
     TypeError: save_mat: data['a']['b'][1] is None; MATLAB can hold numbers, ...
     """
     path = file_path("file", file)
-    choice("version", version, VERSIONS)
+    choice("version", version, ("5", "7.3"))
     compress = flag("compress", compress)
     try:
         nodes = variable_nodes(data)

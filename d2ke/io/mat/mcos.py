@@ -24,10 +24,6 @@ from d2ke._base.damage import Damaged, damage
 from d2ke.io.mat.errors import Unreadable
 
 REFERENCE = 0xDD000000  # first number of a reference to an object
-_HEADER = 40  # bytes before the names
-_TAIL = {2: 1, 3: 2, 4: 3}  # items behind the properties, by version
-_MISSING = 2**64 - 1  # the length of a missing string
-_MAX_MICROSECONDS = 2.0**62
 
 Python = Callable[..., Any]  # values.to_python, which imports this module
 
@@ -70,15 +66,17 @@ class Subsystem:
             raise _Unknown("an object of a class, whose properties are not in the file")
         raw = items[0][1].ravel(order="F").tobytes()
         words = np.frombuffer(raw[: len(raw) & ~3], f"{self._order}u4").astype(np.int64)
-        if len(words) < 10 or int(words[0]) not in _TAIL:
+        n_last = {2: 1, 3: 2, 4: 3}  # items behind the properties, by version
+        if len(words) < 10 or int(words[0]) not in n_last:
             raise _Unknown(f"an object of a class, in version {words[:1]} of their format")
         ends = words[2:8].tolist()
-        self._names = [x.decode("utf-8", "replace") for x in raw[_HEADER : ends[0]].split(b"\0")]
+        # The names follow a header of 40 bytes.
+        self._names = [x.decode("utf-8", "replace") for x in raw[40 : ends[0]].split(b"\0")]
         regions = [words[a // 4 : b // 4] for a, b in pairwise(ends)]
         self._classes = regions[0][: len(regions[0]) // 4 * 4].reshape(-1, 4)
         self._objects = regions[2][: len(regions[2]) // 6 * 6].reshape(-1, 6)
         self._saved, self._normal = _blocks(regions[1]), _blocks(regions[3])
-        self._properties = items[2 : len(items) - _TAIL[int(words[0])]]
+        self._properties = items[2 : len(items) - n_last[int(words[0])]]
         defaults = items[-1]
         self._defaults = defaults[2] if defaults[0] == "cell" else []
         self._ready = True
@@ -197,7 +195,7 @@ def _string(p: _Properties) -> Any:
     texts: list[str | None] = []
     at = 0
     for length in lengths:
-        if length == _MISSING:
+        if length == 2**64 - 1:  # a missing string
             texts.append(None)
             continue
         text = units[at : at + length].tobytes().decode("utf-16-le", "surrogatepass")
@@ -278,7 +276,7 @@ _CONVERTERS: dict[str, Callable[[_Properties], Any]] = {
 
 
 def _blocks(region: np.ndarray) -> list[np.ndarray]:
-    """Return the blocks of a region: each a count and so many triples, of an even length."""
+    """Return the blocks of a region: each a count and its triples, of an even length."""
     blocks, at = [], 0
     while at < len(region):
         n = int(region[at])
@@ -324,7 +322,7 @@ def _microseconds(millis: np.ndarray, rest: Any) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
         micros = np.where(missing, 0.0, np.round((millis - whole + rest) * 1000))
         whole = np.where(missing, 0.0, whole)
-        beyond = ~(np.abs(whole) * 1000 + np.abs(micros) < _MAX_MICROSECONDS)
+        beyond = ~(np.abs(whole) * 1000 + np.abs(micros) < 2.0**62)
     if beyond.any():
         raise _Unknown("times beyond 146,000 years, or infinite")
     result = whole.astype(np.int64) * 1000 + micros.astype(np.int64)

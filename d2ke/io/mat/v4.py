@@ -11,21 +11,19 @@ import scipy.sparse
 
 from d2ke._base.damage import Damaged
 
-_STORED = ("f8", "f4", "i4", "i2", "u2", "u1")
-_LARGEST_TYPE = 4052  # MOPT = 4052, the largest of the documented values
-_MAX_COLUMNS = 2**24  # of a sparse matrix; columns take memory here but not in the file
-
 
 def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the name and place of each variable, from its header alone."""
     file.seek(0)
+    codes = ("f8", "f4", "i4", "i2", "u2", "u1")
+    largest = 4052  # MOPT = 4052, the largest of the documented values
     while file.tell() < size:
         raw = file.read(20)
-        order = "<" if 0 <= int.from_bytes(raw[:4], "little") <= _LARGEST_TYPE else ">"
+        order = "<" if 0 <= int.from_bytes(raw[:4], "little") <= largest else ">"
         code, rows, columns, imaginary, length = (int(x) for x in np.frombuffer(raw, f"{order}i4"))
         machine, rest = divmod(code, 1000)
         zero, stored, kind = rest // 100, rest // 10 % 10, rest % 10
-        if not 0 <= code <= _LARGEST_TYPE or zero or stored > 5 or kind > 2:
+        if not 0 <= code <= largest or zero or stored > 5 or kind > 2:
             raise Damaged(f"the type of the variable at byte {file.tell() - 20} is {code}")
         if machine not in (0, 1):
             raise Damaged("its numbers are in the format of a VAX or a Cray, not IEEE")
@@ -33,11 +31,11 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]
             raise Damaged(f"the header at byte {file.tell() - 20} is not one of version 4")
         name = file.read(length).split(b"\0")[0].decode("latin-1")
         full = imaginary and kind != 2  # a complex sparse matrix has a fourth column instead
-        nbytes = rows * columns * np.dtype(_STORED[stored]).itemsize * (2 if full else 1)
+        nbytes = rows * columns * np.dtype(codes[stored]).itemsize * (2 if full else 1)
         start = file.tell()
         if start + nbytes > size:
             raise Damaged(f"{name} needs {nbytes} bytes from byte {start}, beyond the file's end")
-        dtype = np.dtype(order + _STORED[stored])
+        dtype = np.dtype(order + codes[stored])
         yield name, (start, dtype, (rows, columns), bool(full), kind)
         file.seek(start + nbytes)
 
@@ -82,7 +80,7 @@ def read(file: BinaryIO, place: tuple[Any, ...]) -> tuple[Any, ...]:
 def _sparse(table: np.ndarray) -> tuple[Any, ...]:
     """Return a matrix from its rows (i, j, value[, imaginary part]); the last is its shape."""
     size = int(table[-1, 0]), int(table[-1, 1])
-    if size[1] > max(_MAX_COLUMNS, len(table)):
+    if size[1] > max(2**24, len(table)):  # columns take memory here but not in the file
         raise Damaged(f"a sparse matrix of {len(table) - 1} numbers has {size[1]} columns")
     data = table[:-1, 2]
     if table.shape[1] == 4:

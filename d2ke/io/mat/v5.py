@@ -32,15 +32,9 @@ _CLASSES = {
 }  # fmt: skip
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
 _FUNCTION, _OPAQUE = 16, 17
-_NAMES = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
-          _FUNCTION: "function_handle"}  # fmt: skip
-_UNNAMED = (_UINT32, 8, _INT32, 8, _INT8, 0)  # tags of flags, of two axes and of no name
 _CODE_OF_CLASS = {np.dtype(code): number for number, code in _CLASSES.items()}
 _CODE_OF_STORED = {np.dtype(code): number for number, code in _STORED.items() if number < 16}
 _LOGICAL, _COMPLEX = 0x0200, 0x0800
-_BLANKS = 2**16  # characters that old files declare and do not store
-_PIECE = 2**16  # bytes that are decompressed between two looks for Ctrl-C
-_MAX_BYTES = 2**31 - 1  # of one variable
 
 
 # Reading.
@@ -81,8 +75,10 @@ def described(file: BufferedIOBase, place: tuple[Any, ...]) -> tuple[tuple[int, 
         return shape if matlab_class == _OBJECT else reader.object_shape(system, at, end), name
     if flags & _LOGICAL:
         return shape, "logical"
-    if matlab_class in _NAMES:
-        return shape, _NAMES[matlab_class]
+    names = {_CELL: "cell", _STRUCT: "struct", _CHAR: "char", _SPARSE: "sparse",
+             _FUNCTION: "function_handle"}  # fmt: skip
+    if matlab_class in names:
+        return shape, names[matlab_class]
     if matlab_class not in _CLASSES:
         raise Damaged(f"a matrix has the class {matlab_class}, which MATLAB does not have")
     return shape, CLASS_NAMES[np.dtype(_CLASSES[matlab_class]).name]
@@ -144,8 +140,9 @@ def byte_order(file: BufferedIOBase) -> str:
 def _inflated(file: BufferedIOBase, nbytes: int, order: str) -> np.ndarray:
     """Decompress one variable."""
     stream, content = zlib.decompressobj(), bytearray()
-    for done in range(0, nbytes, _PIECE):
-        content += stream.decompress(file.read(min(_PIECE, nbytes - done)))
+    step = 2**16  # bytes between two looks for Ctrl-C
+    for done in range(0, nbytes, step):
+        content += stream.decompress(file.read(min(step, nbytes - done)))
     buffer = np.frombuffer(content, dtype=np.uint8)
     size = buffer[4:8].view(f"{order}u4")
     if len(buffer) % 8 == 0 and len(buffer) == 4 + int(size[0]):
@@ -194,7 +191,8 @@ class _Reader:
         if at + 40 <= end:
             beginning = self.beginning(self.buffer, at)
             flags, rows, columns = beginning[2], *beginning[6:8]
-            usual = beginning[:2] + beginning[4:6] + beginning[8:] == _UNNAMED
+            unnamed = (_UINT32, 8, _INT32, 8, _INT8, 0)  # tags of flags, of two axes and of no name
+            usual = beginning[:2] + beginning[4:6] + beginning[8:] == unnamed
             if usual and flags & 0xFF != _OPAQUE and (rows | columns) >> 24 == 0:
                 return flags, flags & 0xFF, (rows, columns), "", at + 40
         both, _, at = self.numbers(at, end)
@@ -289,7 +287,8 @@ class _Reader:
         """UTF-16 units of a char array, however the file encodes them."""
         stored, kind, _ = self.numbers(at, end)
         count = math.prod(shape)
-        if len(stored) == 0 and 0 < count <= _BLANKS:
+        # Old files declare blanks and do not store them.
+        if len(stored) == 0 and 0 < count <= 2**16:
             return np.full(shape, ord(" "), dtype=np.uint16)
         if self.narrow and kind == _UINT16 and len(stored) == count and shape[0] == 1:
             stored = _of_bytes(stored)
@@ -382,7 +381,7 @@ def _distinct(names: list[str]) -> list[str]:
 def write(file: BinaryIO, nodes: dict[str, tuple[Any, ...]], compress: bool) -> None:
     """Write variables, by name, as one MAT-file of version 5 (7 if compressed)."""
     for name, node in nodes.items():
-        if (nbytes := _nbytes(node)) > _MAX_BYTES:
+        if (nbytes := _nbytes(node)) > 2**31 - 1:
             raise ValueError(
                 f"data[{name!r}] takes {nbytes / 2**30:.1f} GB, but a variable of version 5 "
                 'takes less than 2 GB; use version="7.3"'

@@ -20,7 +20,6 @@ from d2ke.objects.hdf5 import hdf5_on
 
 _MAX_FIELDS = 4000  # in an attribute, which takes 64 KB; more are in a dataset, as MATLAB has it
 _COMPLEX = "d2ke_complex"  # marks empty complex arrays, which MATLAB does not
-_COMPRESSED_FROM = 4096  # bytes; chunks and their index cost more than small arrays
 
 
 # Reading.
@@ -131,7 +130,8 @@ class _Writer:
             values = np.ascontiguousarray(values.T).view([("real", real), ("imag", real)])
         else:
             values = values.T
-        if values.nbytes < _COMPRESSED_FROM or not self.compress:
+        # Chunks and their index cost more than small arrays.
+        if values.nbytes < 4096 or not self.compress:
             return group.create_dataset(name, data=values)
         return group.create_dataset(name, data=values, compression="gzip", compression_opts=3)
 

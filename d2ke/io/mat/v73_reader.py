@@ -13,8 +13,6 @@ from d2ke._base.damage import Damaged
 from d2ke.io.mat.mcos import REFERENCE
 from d2ke.io.mat.v5 import complex_numbers
 
-_MAX_DEPTH = 100  # HDF5 calls Python, and loses errors where its stack ends
-
 _DTYPES = {
     "double": "f8",
     "single": "f4",
@@ -45,8 +43,9 @@ class Reader:
         """Return what a dataset or a group holds."""
         self.depth += 1
         try:
-            if self.depth > _MAX_DEPTH:
-                raise Damaged(f"cells and structs are nested deeper than {_MAX_DEPTH} levels")
+            max_depth = 100  # HDF5 calls Python, and loses errors where its stack ends
+            if self.depth > max_depth:
+                raise Damaged(f"cells and structs are nested deeper than {max_depth} levels")
             return self.group(item) if isinstance(item, h5py.Group) else self.dataset(item)
         finally:
             self.depth -= 1

@@ -37,17 +37,10 @@ CLASSES = {
 }
 """MATLAB's class of each dtype that it can hold."""
 
-_MAX_EMPTY_ROWS = 2**20  # rows without characters take memory here but not in a file
-_WIDEST_ROW = 2**29 - 1  # of numpy's str
 
 _HELD = (
     "MATLAB can hold numbers, booleans, str, numeric arrays, lists (cells), dicts (structs) "
     "and scipy.sparse matrices"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
-_KEYWORDS = re.compile(
-    "break|case|catch|classdef|continue|else|elseif|end|for|function|global|if|otherwise|"
-    "parfor|persistent|return|spmd|switch|try|while"
 )
 
 
@@ -133,7 +126,9 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
         texts = [row.tobytes().decode("utf-16-le", "surrogatepass") for row in flat]
         return _boxed(np.array(texts).reshape(rows.shape[:-1]), squeeze)
     text = np.ascontiguousarray(rows, dtype=np.uint32)
-    if math.prod(rows.shape[:-1]) > max(_MAX_EMPTY_ROWS, units.size) or width > _WIDEST_ROW:
+    most_rows = 2**20  # without characters, which take memory here but not in a file
+    widest = 2**29 - 1  # of numpy's str
+    if math.prod(rows.shape[:-1]) > max(most_rows, units.size) or width > widest:
         raise Damaged(f"{name} is a char array of the shape {shape}")
     result = np.zeros(rows.shape[:-1], dtype=f"U{max(width, 1)}")
     if text.size:
@@ -148,10 +143,15 @@ def variable_nodes(data: Any) -> dict[str, tuple[Any, ...]]:
     """Return the node of each variable of a dict, or raise an error that names what is wrong."""
     if not isinstance(data, Mapping):
         raise TypeError(f"data must be a dict of variables by name, got {type(data).__name__}")
+    keywords = (
+        "break", "case", "catch", "classdef", "continue", "else", "elseif", "end", "for",
+        "function", "global", "if", "otherwise", "parfor", "persistent", "return", "spmd",
+        "switch", "try", "while",
+    )  # fmt: skip
     nodes = {}
     for name, value in data.items():
         _check_name(name, "data", "a variable")
-        if _KEYWORDS.fullmatch(name):
+        if name in keywords:
             raise ValueError(f"data has a variable {name!r}, which is a keyword of MATLAB")
         nodes[name] = from_python(value, f"data[{name!r}]")
     return nodes
@@ -282,7 +282,7 @@ def _sparse_node(value: Any, where: str) -> tuple[Any, ...]:
 def _check_name(name: Any, where: str, what: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"{where} has the key {name!r}; the name of {what} must be a str")
-    if not _IDENTIFIER.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", name):
         raise ValueError(
             f"{where} has {what} {name!r}, which MATLAB does not accept: a name is a letter, "
             "then letters, digits and _, at most 63 in all"

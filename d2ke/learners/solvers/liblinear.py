@@ -28,13 +28,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.rows import feature_rows
 from d2ke._base.threads import thread_count
-from d2ke.learners.linear_model import (
-    CRAMMER_SINGER,
-    REGRESSIONS,
-    SOLVERS,
-    LinearModel,
-    one_vs_rest_signs,
-)
+from d2ke.learners.linear_model import LinearModel, one_vs_rest_signs
 from d2ke.learners.newton import MAX_NEWTON, block_newton
 from d2ke.learners.solvers import calls as solver_calls
 from d2ke.learners.solvers import nodes as solver_nodes
@@ -43,8 +37,7 @@ from d2ke.learners.solvers.option_strings import Option
 from d2ke.objects.container import Objects
 from d2ke.objects.values import channel_names, column_names
 
-_DETERMINISTIC = (0, 2, 11)  # all others shuffle with the C library's rand()
-_FREE_BIAS = (0, 2, 5, 6, 11)
+_CRAMMER_SINGER = 4  # option -s
 # LIBLINEAR's default tolerances; 0.1 for the rest.
 _EPS = {0: 0.01, 2: 0.01, 5: 0.01, 6: 0.01, 11: 0.0001}
 _CROSS_VALIDATION = (
@@ -53,7 +46,9 @@ _CROSS_VALIDATION = (
 )
 
 OPTIONS = {
-    "-s": Option(option_strings.integer(*SOLVERS), "solver (default 1)"),
+    "-s": Option(
+        option_strings.integer(0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13), "solver (default 1)"
+    ),
     "-c": Option(option_strings.real(0, above=True), "cost C (default 1)"),
     "-p": Option(option_strings.real(0), "epsilon of the loss of -s 11, 12, 13 (default 0.1)"),
     "-e": Option(option_strings.real(0, above=True), "tolerance (default 0.01 to 0.1, by solver)"),
@@ -64,12 +59,6 @@ OPTIONS = {
     "-v": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
     "-C": Option(option_strings.refused(_CROSS_VALIDATION), "not supported"),
 }  # fmt: skip
-
-# LIBLINEAR's messages of an early stop. A switch to another solver is none; neither are "line
-# search fails" and "actred too small": then the objective is minimal to rounding.
-_EARLY_STOP = re.compile(
-    r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
-)
 
 
 @hinted
@@ -187,7 +176,8 @@ def train(
     else:
         name = f"LIBLINEAR -s {number}"
         problems = _problems(features, values, factors, parsed)
-        weights, stop = _run(problems, n_threads, None if number in _DETERMINISTIC else seed)
+        deterministic = (0, 2, 11)  # all others shuffle with the C library's rand()
+        weights, stop = _run(problems, n_threads, None if number in deterministic else seed)
     if not np.isfinite(weights).all():
         raise ValueError("the solution is not finite; the values of Z are too large")
     if stop is not None:
@@ -238,12 +228,14 @@ def check_problem(
     would ignore are refused.
     """
     solver = parsed.get("-s", 1)
-    if "-p" in parsed and solver not in REGRESSIONS:
+    is_regression = solver in (11, 12, 13)
+    if "-p" in parsed and not is_regression:
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
-    if solver in REGRESSIONS and ("-w" in parsed or class_weight is not None):
+    if is_regression and ("-w" in parsed or class_weight is not None):
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
-    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in _FREE_BIAS):
-        raise ValueError(f"option -R needs -B 1 and one of -s {_FREE_BIAS}, got -s {solver}")
+    free_bias = (0, 2, 5, 6, 11)
+    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in free_bias):
+        raise ValueError(f"option -R needs -B 1 and one of -s {free_bias}, got -s {solver}")
     labels.check_order(Z, "Z.index", y=y)
     try:
         features = feature_rows("Z", Z)
@@ -255,7 +247,7 @@ def check_problem(
         raise type(error)("Z", problem) from None
     if 0 in features.shape:
         raise ArgumentError("Z", f"must have rows and columns, got shape {features.shape}")
-    if solver in REGRESSIONS:
+    if is_regression:
         classes, values = None, labels.targets("y", y)
     else:
         classes, values = labels.encode_classes("y", y)
@@ -302,8 +294,13 @@ def _run(
     library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
     solved = solver_calls.run(problems, n_threads, seed)
     weights = np.concatenate([w for w, _ in solved])
+    # LIBLINEAR's messages of an early stop. A switch to another solver is none; neither are
+    # "line search fails" and "actred too small": then the objective is minimal to rounding.
+    early_stop = re.compile(
+        r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
+    )
     for problem, (_, printed) in enumerate(solved):
-        if message := _EARLY_STOP.search(printed):
+        if message := early_stop.search(printed):
             return weights, (problem, message[1])
     return weights, None
 
@@ -321,7 +318,7 @@ def _problems(
     solve = partial(_solve, rows, n_weights, parsed)
     if not len(factors):
         return [partial(solve, values, {})]
-    if parsed.get("-s", 1) == CRAMMER_SINGER:
+    if parsed.get("-s", 1) == _CRAMMER_SINGER:
         if max(len(values), n_weights) * len(factors) >= 2**31:
             raise ValueError("-s 4 cannot hold n * n_classes >= 2**31 values; use -s 2")
         return [partial(solve, values, dict(enumerate(factors)))]
@@ -385,7 +382,7 @@ def _solve(
     pointer = lib.liblinear.train(problem, param)
     try:
         model = pointer.contents
-        if solver == CRAMMER_SINGER:
+        if solver == _CRAMMER_SINGER:
             # Columns are in the order in which the labels first appear.
             n_classes = model.nr_class
             order = np.argsort(model.label[:n_classes])

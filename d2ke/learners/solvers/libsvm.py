@@ -33,9 +33,6 @@ from d2ke.learners.solvers import option_strings
 from d2ke.learners.solvers.option_strings import Option
 from d2ke.learners.solvers.svm_model import PRECOMPUTED, SVM_REGRESSIONS, SVMKernel, SVMModel
 
-_ASYMMETRY = 1e-5  # of the largest magnitude; float32 Grams are symmetric to about 1e-7
-_MAX_ITERATIONS = 10_000_000  # LIBSVM's limit, or 100 n if that is more
-
 OPTIONS = {
     "-s": Option(
         option_strings.integer(0, 1, 3, 4),
@@ -236,7 +233,7 @@ def _gram(name: str, values: Any) -> np.ndarray:
     largest = max((abs(float(value)) for value in (gram.max(), gram.min())) if n_rows else [0.0])
     if largest > float(np.finfo(np.float32).max):
         raise ArgumentError(name, f"has magnitude {largest:g}; LIBSVM caches kernels as float32")
-    arrays.check_symmetric(name, gram, _ASYMMETRY * largest)
+    arrays.check_symmetric(name, gram, 1e-5 * largest)  # float32 Grams are symmetric to about 1e-7
     return gram
 
 
@@ -329,7 +326,7 @@ def _copied(pointer: Any, size: int) -> np.ndarray:
 
 def _warn_of_iterations(printed: str) -> None:
     counts = [int(count) for count in re.findall(r"#iter = (\d+)", printed)]
-    if max(counts, default=0) >= _MAX_ITERATIONS:
+    if max(counts, default=0) >= 10_000_000:  # LIBSVM's limit, or 100 n if that is more
         warnings.warn(
             f"LIBSVM stopped after {max(counts)} iterations, before reaching the tolerance; "
             "use a larger -e, a smaller -c, or a positive definite kernel",

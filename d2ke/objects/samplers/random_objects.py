@@ -99,7 +99,7 @@ def random_series(
     names = None
     if X is not None:
         series = as_objects("X", X)
-        if series.kind == "strings":
+        if series.has_letters:
             raise ArgumentTypeError("X", "holds strings, but series are needed")
         names = series.channel_names if n_channels in (None, series.dim) else None
         n_channels = series.dim if n_channels is None else n_channels

@@ -132,7 +132,7 @@ def segments(
     objects = as_objects("X", X)
     refuse_weights(objects, "X", "segments")
     scale = positive_number("scale", scale)
-    if objects.kind == "strings" and scale != 1:
+    if objects.has_letters and scale != 1:
         raise ValueError(f"scale is for series, but X holds strings; got scale = {scale}")
     if length is None:
         if not objects.lengths.any():
