@@ -94,7 +94,7 @@ def between(
             )
         others = None if Y is X else objects("Y", Y, distance)
         return d2ke.distance_matrix(objects("X", X, distance), others, distance, **(params or {}))
-    # Their parameters in knnsearch and others, which pdist takes by place.
+    # The names of MATLAB's parameters in knnsearch and others; pdist takes them by position.
     words = {"P": "minkowski", "Cov": "mahalanobis", "Scale": "seuclidean"}
     for word, value in (params or {}).items():
         if words.get(word) != str(distance).lower():

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 _READ = os.O_RDONLY
-for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # those that the system has
+for _name in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK"):  # flags that the system has
     _READ |= getattr(os, _name, 0)
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _SEEKING = Lock()
@@ -116,7 +116,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_all(fd: int, content: bytes | memoryview | np.ndarray, place: int) -> None:
-    """Write all of `content` at a place of a file."""
+    """Write all of `content` at an offset of a file."""
     view = memoryview(content)
     view = view.cast("B") if view.nbytes else memoryview(b"")
     with _SEEKING:

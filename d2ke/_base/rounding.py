@@ -75,7 +75,7 @@ def feature_deviations(
 ) -> np.ndarray:
     """Return the divisors of features: their deviations, but not below the floors.
 
-    Features of distances have a floor above 0, see `least_deviations`; the others have
+    Features of distances have a floor above 0, see `least_deviations`; other features have
     `plain_deviations`.
     """
     plain = plain_deviations(deviation, largest, dtype)

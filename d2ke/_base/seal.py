@@ -62,7 +62,7 @@ def check_seal(stream: BinaryIO, kind: str) -> Seal:
     Raises
     ------
     Damaged
-        If any of them differs from what was written.
+        If any byte differs from what was written.
     """
     size = stream.seek(0, 2)
     stream.seek(0)

@@ -117,7 +117,7 @@ def choose_widths_by_labels(
         return left_out(graph, marks, c, balance)
 
     best = accuracy(widths)
-    # A better candidate must gain two percent, or half of 1 / sqrt(number of objects left out).
+    # A better candidate must gain 0.02 in accuracy, of few objects 0.5 / sqrt(objects left out).
     doubt = max(0.02, 0.5 / np.sqrt(min((marks >= 0).sum(), 200)))
     for candidate in candidates:
         score = accuracy(candidate)
@@ -132,7 +132,7 @@ def _candidates(
     settings: Sequence[tuple[int, float]],
     rates: Sequence[float],
 ) -> Iterator[Widths]:
-    """Yield the kernels of neighbours, and then those of all pairs."""
+    """Yield the kernels of neighbours, and then the kernels of all pairs."""
     for k, scale in settings:
         kernel, h = source.neighbor_kernel(near, k, scale)
         yield Widths(kernel, near, k, scale, h, 0.0)

@@ -131,7 +131,7 @@ def bandwidth(X: Any, *, n_neighbors: int = _NEIGHBORS) -> float:
 def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
     if len(X) < 2:
         raise ArgumentError(name, "has only one point; give h, or more points")
-    # A sample of many points, with its neighbours among all of them.
+    # Of many points, a sample, whose neighbours are searched among all points.
     sample = X[np.linspace(0, len(X) - 1, min(2000, len(X))).astype(np.intp)]
     at = min(n_neighbors, len(X) - 1)
     near = 0.0
@@ -146,7 +146,7 @@ def _width(name: str, X: np.ndarray, n_neighbors: int) -> float:
 
 
 def point_matrix(name: str, values: Any) -> np.ndarray:
-    """Return points as float64, at least one of them with at least one coordinate."""
+    """Return points as float64: at least one point and one coordinate."""
     matrix = arrays.matrix(name, values).astype(np.float64)
     if 0 in matrix.shape:
         raise ArgumentError(name, f"must have rows and columns, got shape {matrix.shape}")

@@ -36,7 +36,7 @@ class KernelInput:
     distances: Any = None
 
     def names(self) -> list[str]:
-        """Return the names of those of K, points, distances and features that are not None."""
+        """Return which of K, points, distances and features are not None."""
         names = ("K", "points", "distances", "features")
         return [name for name in names if getattr(self, name) is not None]
 

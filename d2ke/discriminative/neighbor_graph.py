@@ -64,7 +64,7 @@ class Neighborhood:
         if h is None:
             positive = local[local > 0]
             if not positive.size:
-                # At least half of the neighbours are copies; the others give the scale.
+                # At least half of the neighbours are copies; the remaining ones give the scale.
                 positive = scale * self.gaps[self.gaps > 0]
             if not positive.size:
                 name = "distances" if self.points is None else "points"

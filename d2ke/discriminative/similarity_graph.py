@@ -171,7 +171,7 @@ class DenseGraph:
         self.degrees = check_degrees(S.sum(axis=1))
 
     def eigenvectors(self, c: int) -> np.ndarray:
-        """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
+        """Return the c leading eigenvectors of D^(-1/2) S D^(-1/2), by falling eigenvalue."""
         roots = np.sqrt(self.degrees)
         M = self.S / roots[:, None] / roots
         if self.n <= max(LARGE, 16 * (c + _SPARE)):
@@ -197,7 +197,7 @@ class DenseGraph:
 
 def harmonic_values(S: np.ndarray, outside: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """Solve (D - S) x = rhs, for D the row sums of S and `outside` on the diagonal."""
-    # For the right-hand side `outside` x is 1, so that its error estimates that of the others.
+    # For the right-hand side `outside` x is 1, so that its error estimates the errors of all.
     system = -S
     system[np.diag_indices_from(system)] += S.sum(axis=1) + outside
     try:
@@ -255,7 +255,7 @@ class FeatureGraph:
         return S_V + self.constant * V.sum(axis=0)
 
     def eigenvectors(self, c: int) -> np.ndarray:
-        """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
+        """Return the c leading eigenvectors of D^(-1/2) S D^(-1/2), by falling eigenvalue."""
         roots = np.sqrt(self.degrees)[:, None]
 
         def normalised(V: np.ndarray) -> np.ndarray:

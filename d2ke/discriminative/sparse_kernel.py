@@ -73,7 +73,7 @@ class SparseGraph:
         return DenseGraph(self.S.toarray() + self.constant)
 
     def eigenvectors(self, c: int) -> np.ndarray:
-        """Return those of the c largest eigenvalues of D^(-1/2) S D^(-1/2), largest first."""
+        """Return the c leading eigenvectors of D^(-1/2) S D^(-1/2), by falling eigenvalue."""
         if self.n <= similarity_graph.LARGE:
             return self.dense().eigenvectors(c)
         roots = np.sqrt(self.degrees)[:, None]

@@ -316,7 +316,7 @@ def d2ke_explain(
     shares = np.concatenate([view.shares for view in views])
     order = np.argsort(-shares, kind="stable")
     steps, series = _steps(model, views)
-    has_parts = model.kind in ("strings", "sets")
+    has_parts = getattr(objects, "base", "") in ("strings", "sets")
     return Explanation(
         label, sign * float(decision[place]), sign * float(bias[place]), by_block,
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),

@@ -57,7 +57,7 @@ def _without_letters(model: D2KEModel, x: Objects, starts: np.ndarray, width: in
     rows[places, np.arange(len(codes))] = np.searchsorted(alphabet, other)
     kind = np.uint32 if len(alphabet) > 65536 else np.uint16 if len(alphabet) > 256 else np.uint8
     offsets = np.arange(len(rows) + 1) * len(codes)
-    return Objects("strings", rows.ravel().astype(kind), offsets, alphabet, x.letters)
+    return Objects(x.kind, rows.ravel().astype(kind), offsets, alphabet, x.letters)
 
 
 def _without_vectors(x: Objects, starts: np.ndarray, width: int) -> Objects:

@@ -210,7 +210,7 @@ def _weights(weights: Any, n: int) -> np.ndarray:
 def _medoid(
     pairs: PairwiseProblem, weights: np.ndarray, rng: np.random.Generator, n_threads: int
 ) -> Objects:
-    """Return the medoid, or that of a sample."""
+    """Return the medoid, of many objects the medoid of a sample."""
     n = len(pairs.x)
     sample = np.arange(n) if n <= _SAMPLE else np.sort(rng.choice(n, _SAMPLE, replace=False))
     x = take(pairs.x, sample)

@@ -228,11 +228,11 @@ def _distinct(columns: list[Column]) -> Copies:
 
 
 def _table(X: Any, name: str) -> Records:
-    one = "item"  # the column of a list of objects
+    column = "item"  # of a list of objects
     try:
-        records = pack_records(X if is_table(X) else {one: X}, name=name)
+        records = pack_records(X if is_table(X) else {column: X}, name=name)
     except (ArgumentError, ArgumentTypeError) as error:
-        argument = error.argument.removesuffix(f"[{one!r}]")
+        argument = error.argument.removesuffix(f"[{column!r}]")
         raise type(error)(argument, error.problem, error.index) from None
     if not len(records):
         raise ArgumentError(name, "is empty: at least one record is needed")

@@ -25,7 +25,7 @@ from d2ke.neighbors.strategies import choose_strategy
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects, span_of, take
 
-_DENSE_K = 8  # nearest of each object that are kept of all distances, which are lost otherwise
+_DENSE_K = 8  # neighbours of each object that are kept when all distances are computed
 _FEW_STRINGS = 1000  # whose rows are computed one by one
 _CHUNK = 512  # rows that a round searches, at least, before it takes the lower limits
 _NONE = np.iinfo(np.int64).max  # no object
@@ -78,7 +78,7 @@ def grow_by_radius(search: NeighborSearch, forest: Forest, cores: np.ndarray | N
     """Add all edges of weight 0, 1, 2, ... while their search costs less than all distances.
 
     Pairs within the largest component add no edge, so ever fewer objects are searched.
-    Returns the least weight of the other edges.
+    Returns the least weight of the edges that are left.
     """
     finder, radius, left = strings.StringFinder(search), 0, np.arange(len(forest.labels))
     while forest.count > 1:

@@ -65,7 +65,7 @@ class SeriesAverage:
         )  # fmt: skip
 
     def _tables(self, x: Objects, y: Objects, window: int) -> PairwiseKernel:
-        """Prepare the distance in a form that has a way back; squares are those of adtw."""
+        """Prepare the distance in a form that has a way back; adtw computes squares."""
         if self._distance == "ddtw":
             x, y = (from_owned("series", *rows.derivatives(side)) for side in (x, y))
             return rows.adtw(x, y, False, 0.0, window)

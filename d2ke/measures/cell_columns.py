@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of a narrow Gaussian kernel at many places, over near pairs only."""
+"""Sums of a narrow Gaussian kernel at many points, over near pairs only."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from d2ke.distances.clouds import cloud, decay, scaled
 
 
 class CellColumns:
-    """Points sorted into columns: cells along the two widest axes, unbounded along others.
+    """Points sorted into columns: cells along the two widest axes, unbounded along the other axes.
 
-    A column is at least 6 sigma wide, so that a place needs only the points of its own and
+    A column is at least 6 sigma wide, so that a point needs only the points of its own and
     of the adjacent columns. Pairs left out have kernel values below 1.5e-8.
     """
 
@@ -59,12 +59,12 @@ class CellColumns:
         self.seen = 0  # pairs of points, in all sums so far
 
     def _cells(self, places: np.ndarray) -> np.ndarray:
-        """Return the column of each place: 1 to the count; 0 or count + 1 just outside."""
+        """Return the column of each point: 1 to the count; 0 or count + 1 just outside."""
         within = (places[:, self.axes] - self.low[self.axes]) / self.sides
         return np.clip(np.floor(within), -2, self.counts + 1).astype(np.int64) + 1
 
     def potentials(self, places: np.ndarray, n_threads: int | None) -> np.ndarray:
-        """Return sum_q K(p, q) v_q at every place, (n, r)."""
+        """Return sum_q K(p, q) v_q at every point p, (n, r)."""
         places = places * self.factor
         cells = self._cells(places)
         near = ((cells >= 0) & (cells <= self.counts + 1)).all(axis=1)

@@ -109,7 +109,7 @@ def _spread(atoms: Atoms, delta: float) -> float:
 
     E D_K^2 <= 1/m, and exchanging one point changes D_K by at most c/m, where c^2 is 2 for
     positive weights, as K >= 0, and 4 in general: McDiarmid's inequality; without
-    replacement, that of El-Yaniv and Pechyony (2009, Lemma 2).
+    replacement, the bound of El-Yaniv and Pechyony (2009, Lemma 2).
     """
     return 1 + math.sqrt((1 if atoms.positive else 2) * math.log(1 / delta))
 
@@ -165,7 +165,7 @@ def _thinning(atoms: Atoms, m: int, accuracy: Accuracy) -> _Choice:
     return candidates[chosen], bound
 
 
-# Each returns the points chosen, and a bound of the distance if it has one.
+# Each function returns the indices of its points, and a bound of the distance, if it has one.
 CORESET_METHODS: dict[str, Callable[[Atoms, int, Accuracy], _Choice]] = {
     "random": _random,
     "sorted": _sorted,
@@ -179,8 +179,8 @@ CORESET_METHODS: dict[str, Callable[[Atoms, int, Accuracy], _Choice]] = {
 def _mean_field(atoms: Atoms, m: int, levels: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return candidates in ascending order, and the inner products of phi there with P.
 
-    `levels` are P, halved more and more often. The mean is that of P, or of as large a
-    level as the number of pairs allows.
+    `levels` are P, halved more and more often. The mean is taken over P, or over the largest
+    level that the number of pairs allows.
     """
     n = len(atoms)
     pool = max(_FEW, _CANDIDATES * m)

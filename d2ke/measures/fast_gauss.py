@@ -142,7 +142,7 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
     Raises ValueError if each needs too many features.
 
     For a wide kernel one centre is enough. Else the points are divided into cells, each with its
-    own expansion, which is multiplied with that of the points near it.
+    own expansion, which is multiplied with the expansion of the points near it.
     """
     n, dim = points.shape
     unit = math.sqrt(2) * sigma
@@ -180,8 +180,8 @@ def plan_expansion(points: np.ndarray, sigma: float, eps: float) -> ExpansionPla
 def taylor_norm(problem: NormProblem) -> NormEstimate:
     """Return kappa to eps times the square of the total.
 
-    With one centre, the sum of squares lacks those of the terms of higher degree; as these
-    are a positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
+    With one centre, the sum of squares lacks the terms of higher degree; as these are a
+    positive definite kernel too, the error is at most (sum |v_p| sqrt(R(p, p)))^2 with
     R(p, p) = P(Poisson(2 |p|^2) >= degree), which is the bound returned.
     """
     points, vectors, eps = problem.points, problem.vectors, problem.accuracy.eps

@@ -75,12 +75,12 @@ def series_norm(problem: NormProblem) -> NormEstimate:
     """Return kappa to eps times the square of the total.
 
     It is the sum over all features of c |sum_p v_p b(p)|^2, where b is a product of sines and
-    cosines of the coordinates and c that of their coefficients.
+    cosines of the coordinates and c the product of their coefficients.
     """
     vectors, sigma = problem.vectors, problem.kernel.sigma
     plan = plan_series(problem.points, sigma, problem.accuracy.eps)
     points = centred(problem.points)
-    # The largest is the other factor of the matrix product.
+    # The coordinate of the largest degree is the second factor of the matrix product.
     order = np.argsort(plan.degrees, kind="stable")
     n_front = max(1, len(order) - 1)
     n = len(points)

@@ -35,7 +35,7 @@ def plan_grid(pair: Pair, turning: bool, shifting: bool, budget: float) -> GridP
     """Choose the smallest scale from the pair's own upwards whose work is within the budget.
 
     At a coarser scale, rigid motions get a smaller grid than P and Q side by side would
-    need. It is enough for translations at which half of them or more overlap: these do not
+    need. It is enough for translations at which at least half of P and Q overlap: these do not
     reach the next period's copy.
     """
     dim = pair.p.shape[1]
@@ -106,7 +106,7 @@ class Field:
         self.spectrum = spectrum
 
     def at(self, places: np.ndarray) -> np.ndarray:
-        """Return the field at each place, (n, r), by cubic splines; 0 outside the grid."""
+        """Return the field at each point, (n, r), by cubic splines; 0 outside the grid."""
         values = fft.irfftn(self.spectrum, s=self.shape, axes=self.axes)
         at = (places - self.middle) / self.pixel
         inside = (2 * np.abs(at) < np.array(self.shape)).all(axis=1)
@@ -120,7 +120,7 @@ class Field:
         return result
 
     def cells_of(self, places: np.ndarray) -> np.ndarray:
-        """Return the flat number of the cell that each place lies in, periodically."""
+        """Return the flat number of the cell that each point lies in, periodically."""
         cell = np.rint(places / self.pixel).astype(np.int64)
         flat = np.zeros(places.shape[:-1], dtype=np.int64)
         for k, n in enumerate(self.shape):

@@ -30,7 +30,7 @@ class Kernel:
     def checked(
         cls, name: Any, sigma: Any, measures: list[Measure], choices: Sequence[str] = KERNELS
     ) -> Kernel:
-        """Check both arguments; "median" is that of the measures' points.
+        """Check both arguments; "median" is taken over the measures' points.
 
         With the default choices a function is a kernel too, one without a scale.
         """
@@ -137,8 +137,8 @@ class NormEstimate(NamedTuple):
 def bandwidth(sigma: Any, measures: Sequence[Measure]) -> float:
     """Return sigma, or for "median" the median distance between the measures' distinct points.
 
-    For more than 1000 distinct points, 1000 of them, evenly spaced in lexicographic order, are
-    used. If all points coincide, every sigma gives the same distances, and it is 1.
+    Of more than 1000 distinct points, 1000 are used, evenly spaced in lexicographic order. If all
+    points coincide, every sigma gives the same distances, and it is 1.
     """
     if not isinstance(sigma, str):
         return positive_number("sigma", sigma)

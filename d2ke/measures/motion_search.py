@@ -17,10 +17,10 @@ from d2ke.measures.quasi_newton import Ascent, Motions, Pair
 
 _BUDGETS = {1: 8e6, 2: 8e6, 3: 2e7}  # grid cells of the search, by dimension
 _STARTS = 48
-_LEVEL_PAIRS = 2_000_000  # of points, all motions together, for a step at a coarser scale
+_LEVEL_PAIRS = 2_000_000  # pairs of points of all motions, for a step at a coarser scale
 _WHOLE = 2_000_000  # pairs up to which nothing is sampled at the kernel's scale
-MAX_PAIRS = 4_000_000_000  # of which the last steps and the distances take all
-_CELLS = 1000  # points; of more, those that share a cell are merged for the search
+MAX_PAIRS = 4_000_000_000  # the last steps and the distances take all pairs up to this number
+_CELLS = 1000  # points above which points of one cell are merged for the search
 _APART = 0.5  # sigmas between motions that are not the same maximum
 
 
@@ -151,8 +151,8 @@ class MotionSearch:
         thin = core.mapped(partial(_merge_cells, side=plan.pixel / 2), plan.sigma)
         R = np.eye(self.dim)[None] if plan.angle is None else rotations.net(self.dim, plan.angle)
         if self.shifting:
-            # With few points many translations score nearly the same: follow more of them
-            # where that is cheap.
+            # With few points many translations score nearly the same: follow more where that is
+            # cheap.
             several = 4  # peaks of each rotation
             easy = plan.cells * len(R) * several < budget
             peaks = 16 * limit if len(R) == 1 else several if easy else 1
@@ -165,14 +165,14 @@ class MotionSearch:
             t = np.zeros((len(R), self.dim))
         self.candidates += len(R)
         motions = Motions(R, t)
-        # Few rotations of few points: all of them are starts.
+        # Few rotations of few points: all are starts.
         near = not self.shifting and len(R) * core.n_pairs <= _LEVEL_PAIRS // _STARTS
         gap = 0.0 if near else _APART * plan.sigma
         which = grid_correlation.suppress_neighbors(motions, values, self.radius, gap, limit)
         return motions[which], plan.sigma
 
     def _towards(self, sigma: float) -> np.ndarray:
-        """Return rotations of space that bring the middle of Q near to that of P."""
+        """Return rotations of space that bring the middle of Q near to the middle of P."""
         middles = self.middles
         sizes = [float(np.linalg.norm(middle)) for middle in middles]
         if self.dim != 3 or min(sizes) == 0:

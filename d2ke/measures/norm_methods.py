@@ -48,7 +48,7 @@ class NormMethod:
 
 
 def _sizes(problem: NormProblem) -> tuple[int, int, int]:
-    """Return the number of points, that of coordinates, and that of a vector's numbers."""
+    """Return the numbers of points, of coordinates, and of a vector's components."""
     return *problem.points.shape, problem.vectors.shape[1]
 
 
@@ -132,7 +132,7 @@ def check_method(name: Any, kernel: Kernel, accuracy: Accuracy) -> None:
 
 
 def choose(problem: NormProblem) -> tuple[str, str]:
-    """Return the method that is likely to be the fastest, and why; eps is that of each pair."""
+    """Return the method that is likely the fastest, and why; eps is the error of each pair."""
     if problem.accuracy.eps is None:
         return "exact", "no eps is given, so that nothing may be approximated"
     n = len(problem.points)

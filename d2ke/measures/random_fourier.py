@@ -38,9 +38,9 @@ def transforms(
     padded = np.zeros((omega.shape[0], width))
     padded[:, :count] = omega
     reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
-    accurate = 2.0**20  # the compiled sine is, of smaller arguments
+    limit = 2.0**20  # the compiled sine is accurate below
     sums = expansions.fourier(
-        points, vectors, offsets, padded, not reach < accurate, team_size(n_threads)
+        points, vectors, offsets, padded, not reach < limit, team_size(n_threads)
     )
     return sums[..., :count]
 
@@ -61,7 +61,7 @@ def random_norm(problem: NormProblem) -> NormEstimate:
     |transform(omega)|^2 lies in [0, W^2] and has the mean kappa. More and more frequencies
     are drawn until Maurer and Pontil's empirical Bernstein bound shows that they are
     enough. For small distances that is long before Hoeffding's bound, where drawing ends
-    at the latest. Half of delta is for Hoeffding's bound; the tests of the other share half.
+    at the latest. Half of delta is for Hoeffding's bound; the tests share the second half.
     """
     eps, delta, rng = problem.accuracy.eps, problem.accuracy.risk, problem.accuracy.rng
     points = centred(problem.points)
@@ -83,7 +83,7 @@ def random_norm(problem: NormProblem) -> NormEstimate:
             omega = frequencies(rng, points.shape[1], count, problem.kernel)
             sums = transforms(points, vectors, offsets, omega, problem.n_threads)
             values = np.square(sums[0]).sum(axis=(0, 1))
-            # Means and squared deviations of two parts give those of the whole (Chan).
+            # Chan's formula combines means and squared deviations of two parts.
             gap = float(values.mean()) - mean
             squares += float(np.square(values - values.mean()).sum())
             squares += gap * gap * drawn * count / (drawn + count)

@@ -108,7 +108,7 @@ def from_quaternions(q: np.ndarray) -> np.ndarray:
 
 
 def between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a rotation that turns the direction of a into that of b."""
+    """Return a rotation that turns the direction of a into the direction of b."""
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     if a @ b < -0.5:
         # Nearly opposite: by a half turn first, in a plane that holds a.

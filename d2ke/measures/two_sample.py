@@ -128,7 +128,7 @@ def kernel_two_sample_test(
         K = user_kernel.values(kernel, objects, objects)
     else:
         for name, sample in (("P", P), ("Q", Q)):
-            if getattr(sample, "kind", None) == "strings" or isinstance(_first_of(sample), str):
+            if getattr(sample, "has_letters", False) or isinstance(_first_of(sample), str):
                 raise ArgumentTypeError(
                     name,
                     "holds strings, and points are needed; a distance makes a kernel of any "

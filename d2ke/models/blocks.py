@@ -237,6 +237,12 @@ class FittedFeatures:
     def warn_of_unseen(self, column: Column) -> None:
         """Warn of entries of a column that no training row has, if features need that."""
 
+    def check(self, n_channels: int) -> None:
+        """Refuse arrays of a file that do not fit together, which kernels would leave.
+
+        `n_channels` are those of the objects.
+        """
+
 
 class FeatureBlock(FittedFeatures):
     """The base of blocks of features that are about no random objects.

@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from d2ke._base import arrays
 from d2ke._base.checks import flag, integer, not_negative, positive_number
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar
 from d2ke._base.threads import team_size
 from d2ke._ext import pairwise
 from d2ke.distances.pairs import check_pairs
-from d2ke.distances.registry import BY_NAME
+from d2ke.distances.registry import BY_NAME, check_parameters, find_distance
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.loo import own_values
 from d2ke.models.shapelets import Shapelets
 from d2ke.models.views import FITTED, View, apply_views, of_kinds
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, of_kind
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,18 @@ class FittedBlock(FittedFeatures):
     def kinds(self) -> int:
         """Number of kinds of distances: one or several of shapelets, else 1."""
         return len(self.omega.kinds) if isinstance(self.omega, Shapelets) else 1
+
+    def check(self, n_channels: int) -> None:
+        """Refuse arrays of a file that do not fit together."""
+        arrays.check_array("gamma", self.gamma, np.float64, (self.R,))
+        if isinstance(self.omega, Shapelets):
+            self.omega.check(n_channels)
+        elif isinstance(self.distance, str):
+            row = find_distance(self.distance)
+            check_parameters(row, self.parameters)
+            omega = of_kind(self.omega, row.kind) if self.R else None
+            if omega is None or (omega.lengths < row.shortest).any():
+                raise ValueError(f"{row.name!r} cannot compare the random objects of {self.name}")
 
     def describe(self) -> str:
         """Return the distance and its parameters."""

@@ -97,8 +97,8 @@ class FittedKmers(FittedFeatures):
         """The kernel of a string with itself, if it is not shorter than the k-mers."""
         return float(self.letter_weights.sum())
 
-    def check(self) -> None:
-        """Refuse parts that do not fit together."""
+    def check(self, n_channels: int) -> None:
+        """Refuse arrays of a file that do not fit together."""
         arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
         arrays.check_array(
             "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)

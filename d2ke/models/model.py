@@ -61,7 +61,7 @@ class D2KEModel:
         Weights of the scaled features.
     task : Task
         What is predicted: `Classes`, `Values` or `LabelSets`.
-    kind : {"series", "sets", "strings", "any", "records"}
+    kind : {"series", "sets", "strings", "any", "records"} or str
         Kind of the objects; "any" for Python functions as distances.
     channels : int
         Dimension of the vectors; 0 for other objects.

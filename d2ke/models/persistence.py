@@ -29,7 +29,6 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.files import open_file, write_file
 from d2ke._base.keywords import hinted
 from d2ke._base.seal import SIGNATURE, SIZE, check_seal, is_sealed, user_block
-from d2ke.distances.registry import check_parameters, find_distance
 from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import LinearModel
 from d2ke.learners.ridge import RidgeSums
@@ -44,7 +43,7 @@ from d2ke.models.shapelets import Shapelets
 from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
-from d2ke.objects.container import Objects, check_channel_names, of_kind
+from d2ke.objects.container import Objects, check_channel_names
 from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
 from d2ke.objects.kinds import find_kind
 
@@ -304,21 +303,7 @@ _READERS: dict[str, Callable[..., Any]] = {
 def _check(model: D2KEModel) -> None:
     """Refuse parts that do not fit together, with which compiled code would leave its arrays."""
     for block in model.blocks:
-        if isinstance(block, FittedBlock):
-            arrays.check_array("gamma", block.gamma, np.float64, (len(block.omega),))
-            channels = model.inputs[block.column].channels if model.inputs else model.channels
-            if isinstance(block.omega, Shapelets):
-                block.omega.check(channels)
-                continue
-            if callable(block.distance):
-                continue
-            row = find_distance(block.distance)
-            check_parameters(row, block.parameters)
-            has_kind = of_kind(block.omega, row.kind) is not None and len(block.omega)
-            if not has_kind or (block.omega.lengths < row.shortest).any():
-                raise ValueError(f"{row.name!r} cannot compare the random objects of {block.name}")
-        if isinstance(block, FittedKmers):
-            block.check()
+        block.check((model.inputs[block.column] if model.inputs else model).channels)
     R = sum(block.R for block in model.blocks)
     for name in ("mean", "divisor"):
         arrays.check_array(name, getattr(model.scaling, name), np.float64, (R,))

@@ -95,8 +95,8 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
         cost += bounded.cell * float(bounded.bounds.cells[sample].sum()) / (len(sample) * m)
     limit = 0.5 if search.pairs.same else 1.0
     if refined.half:  # which the sample does not use
-        # The limits of the nearest cost about 3 k distances a row and, with each pair once, 0.6 of
-        # a search of each pair twice.
+        # Limits cost about three distances for each neighbour. With each pair once, they take 0.6
+        # of a search of each pair twice.
         limit = 0.75 if search.k else 1.0
         cost += 3.0 * bounded.computed * search.k / m
     return cost <= limit

@@ -96,7 +96,7 @@ def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
     else:
         rounding, error, cost = 0.0, 1e-6, 0.01
         _check_metric(pairs, table, error * largest)
-    if not largest <= 1e30:  # float32 has all larger than 1e38 as infinite
+    if not largest <= 1e30:  # float32 overflows at 3e38
         return None
     # Three distances are rounded, and the numbers of the table; the least number is not 0.
     margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44

@@ -56,6 +56,7 @@ VALID = {
     "training_objects": {"X": OMEGA, "R": 2, "seed": 0},
     # Distances, neighbours, groups.
     "distance_matrix": WORD,
+    "add_kind": {"name": "codes", "read": list},
     "align": {"x": "ACGT", "y": "AGT"},
     "column_weights": {"X": {"a": WORDS, "b": [1, 2, 3, 4]}, "distance": {"a": "levenshtein"}},
     "nearest": WORD | {"k": 1},

@@ -294,8 +294,8 @@ def _run(
     library().liblinear.set_print_string_function(solver_calls.PRINT_HOOK)
     solved = solver_calls.run(problems, n_threads, seed)
     weights = np.concatenate([w for w, _ in solved])
-    # LIBLINEAR's messages of an early stop. A switch to another solver is none; neither are
-    # "line search fails" and "actred too small": then the objective is minimal to rounding.
+    # LIBLINEAR's messages of an early stop. A switch to another solver doesn't count, nor do "line
+    # search fails" and "actred too small": then the objective is minimal up to rounding.
     early_stop = re.compile(
         r"WARNING: (reaching max number of (?:Newton )?iterations(?!\nSwitching)|f < -1\.0e\+32)"
     )

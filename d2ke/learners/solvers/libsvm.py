@@ -326,7 +326,7 @@ def _copied(pointer: Any, size: int) -> np.ndarray:
 
 def _warn_of_iterations(printed: str) -> None:
     counts = [int(count) for count in re.findall(r"#iter = (\d+)", printed)]
-    if max(counts, default=0) >= 10_000_000:  # LIBSVM's limit, or 100 n if that is more
+    if max(counts, default=0) >= 10_000_000:  # LIBSVM's limit for n up to 1e5
         warnings.warn(
             f"LIBSVM stopped after {max(counts)} iterations, before reaching the tolerance; "
             "use a larger -e, a smaller -c, or a positive definite kernel",
