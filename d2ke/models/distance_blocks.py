@@ -222,7 +222,7 @@ class FittedBlock(FittedFeatures):
 
     @property
     def kinds(self) -> int:
-        """Number of kinds of distances: of shapelets several, else 1."""
+        """Number of kinds of distances: one or several of shapelets, else 1."""
         return len(self.omega.kinds) if isinstance(self.omega, Shapelets) else 1
 
     def check(self, n_channels: int) -> None:
@@ -289,8 +289,7 @@ class FittedBlock(FittedFeatures):
     def put_own(self, features: np.ndarray, rows: np.ndarray) -> None:
         """Replace the features of training objects at themselves; `rows` are sorted.
 
-        See `d2ke.models.loo`: new objects are never at distance 0 of their own random
-        object.
+        See `d2ke.models.loo`: new objects are never at distance 0 of their own random object.
         """
         if self.sources is None or self.own is None:
             return
