@@ -80,13 +80,13 @@ class Features:
     @property
     def divisor(self) -> np.ndarray:
         """Divisors of the sample's centred features, u_j / sqrt(s_f)."""
-        return self.scales.unit * self.stretch * np.sqrt(self.R)
+        return self.scales.floored_deviation * self.stretch * np.sqrt(self.R)
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
         """Return the scaling of features of these means and deviations, with the kernel weights."""
         largest, floors = self.scales.largest, self.scales.floors
-        unit = feature_deviations(deviation, largest, floors, np.float32)
-        return Scaling(mean, unit * self.stretch * np.sqrt(self.R))
+        floored_deviation = feature_deviations(deviation, largest, floors, np.float32)
+        return Scaling(mean, floored_deviation * self.stretch * np.sqrt(self.R))
 
 
 class FittedBlocks(NamedTuple):
@@ -255,7 +255,7 @@ def choose_features(
     features = Features(
         fitted,
         scales,
-        stretch=scales.divisor / (scales.unit * np.sqrt(len(s) * s)),
+        stretch=scales.divisor / (scales.floored_deviation * np.sqrt(len(s) * s)),
         unused_blocks=unused,
         target_centre=labels.task.target_centre(labels.values),
         dtype=product_type(n, F.shape[1]),

@@ -56,7 +56,7 @@ class FamilyScales(NamedTuple):
         Means, deviations and largest absolute values of the features.
     floors : ndarray of float64, shape (R,)
         Their least deviations, see `d2ke._base.rounding`.
-    unit : ndarray of float64, shape (R,)
+    floored_deviation : ndarray of float64, shape (R,)
         Deviations d_j, not below the least ones.
     divisor : ndarray of float64, shape (R,)
         Divisors u_j of centred features.
@@ -68,7 +68,7 @@ class FamilyScales(NamedTuple):
     deviation: np.ndarray
     largest: np.ndarray
     floors: np.ndarray
-    unit: np.ndarray
+    floored_deviation: np.ndarray
     divisor: np.ndarray
     varying: dict[str, bool]
 
@@ -77,9 +77,9 @@ class FamilyScales(NamedTuple):
         """Return the scales of the features of blocks, shape (n, R)."""
         mean, deviation, largest = moments(F)
         floors = least_deviations(deviation, largest, deviation_groups(blocks))
-        unit = feature_deviations(deviation, largest, floors, F.dtype)
+        floored_deviation = feature_deviations(deviation, largest, floors, F.dtype)
         families = per_feature(blocks, "family")
-        divisor = unit ** per_feature(blocks, "sd_power")
+        divisor = floored_deviation ** per_feature(blocks, "sd_power")
         # Nothing that is constant but for rounding may be made large.
         varied = varying(deviation, largest, floors, F.dtype)
         variances, families_vary = np.where(varied, (deviation / divisor) ** 2, 0.0), {}
@@ -88,7 +88,7 @@ class FamilyScales(NamedTuple):
             trace = variances[in_family].sum()
             divisor[in_family] *= np.sqrt(trace or 1.0)
             families_vary[family] = bool(trace > 0)
-        return cls(mean, deviation, largest, floors, unit, divisor, families_vary)
+        return cls(mean, deviation, largest, floors, floored_deviation, divisor, families_vary)
 
     def of_columns(self, columns: np.ndarray) -> FamilyScales:
         """Return the scales of the features of some families."""

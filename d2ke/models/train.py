@@ -327,7 +327,8 @@ class Solution(NamedTuple):
 def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
     """Return the sums of products of the features and labels of a chunk."""
     scales = features.scales
-    sums = RidgeSums.empty(scales.mean, scales.unit, features.target_centre, features.dtype)
+    mean, deviation = scales.mean, scales.floored_deviation
+    sums = RidgeSums.empty(mean, deviation, features.target_centre, features.dtype)
     for rows, F in chunk.features(features.blocks, "sums"):
         labels = chunk.labels[rows]
         sums.add(F, labels.columns(features.dtype), chunk.n_threads, labels.weights)
