@@ -32,6 +32,8 @@ from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, tr
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
+# Strings, short and long, of more than which all k-mers have scores: landmarks have few of them.
+_SCORED = (SAMPLE, 2 * SAMPLE)
 _PILOT = 256  # features beside k-mers that say how many of them pay
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)
@@ -200,8 +202,7 @@ def blocks_of_objects(
     if not kmers:
         return blocks
     others = [block for block in blocks if not isinstance(block, Kmers)]
-    # Of many strings all k-mers have scores: landmarks have few of them. Gapped are those of long.
-    many = n > SAMPLE * (2 if kmers[0].form == "gapped" else 1) and request.strands == "one"
+    many = n > _SCORED[kmers[0].form == "gapped"] and request.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
     if scored and request.R is not None:
         sizes = _in_proportion(request.R, [block.R for block in others])

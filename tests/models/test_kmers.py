@@ -144,12 +144,12 @@ def test_letters_of_every_kind(X, scored, monkeypatch):
 def test_files_whose_parts_do_not_fit_are_refused():
     _, X = words(60, np.random.default_rng(1))
     block = fitted(X, "contiguous")[0]
-    block.check()
+    block.check(0)
     for wrong in (
         {"basis": block.basis[1:]}, {"letter_weights": np.ones(3)}, {"strands": "both"},
     ):  # fmt: skip
         with pytest.raises(ValueError):  # noqa: PT011
-            replace(block, **wrong).check()
+            replace(block, **wrong).check(0)
 
 
 def test_long_strings_have_gaps():
