@@ -393,7 +393,7 @@ class ScoredKmers(UnfittedBlock):
     family: ClassVar[str] = "pieces"
     column: ClassVar[str] = ""
     supervised: ClassVar[bool] = True
-    own_rows: ClassVar[int] = ROWS
+    sample_size: ClassVar[int] = ROWS
 
     def resized(self, R: int) -> ScoredKmers:
         """Return itself: the labels fix the number of scores."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge
-from d2ke.models.blocks import FittedFeatures, Groups
+from d2ke.models.blocks import CopyGroups, FittedFeatures
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Task
@@ -203,7 +203,7 @@ class NearCopies:
 _FEW = 0.1  # least part of the objects in groups
 
 
-def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Groups | None:
+def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> CopyGroups | None:
     """Return the groups of near-copies among n objects, or None if there are hardly any.
 
     Parameters
@@ -230,7 +230,8 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Gr
         groups = near_copies(kernel[np.ix_(firsts, firsts)], largest_group)
         if groups is not None:
             return groups._replace(codes=groups.codes[codes])
-        return Groups(codes, False) if (np.bincount(codes)[codes] > 1).mean() >= _FEW else None
+        is_joined = np.bincount(codes)[codes] > 1
+        return CopyGroups(codes, False) if is_joined.mean() >= _FEW else None
     too_long = lengths[np.argmax(tree[:, 3] > largest_group(n))]
     nearest = np.repeat(lengths, is_leaf.sum(axis=1))  # of each object, to another
     stop = too_long if (nearest < too_long).mean() >= 0.8 else too_long / 2
@@ -238,7 +239,7 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Gr
     if joined < _FEW:
         return None
     longest = lengths[lengths < stop][-1]
-    return Groups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
+    return CopyGroups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
 
 
 # Leave-one-out predictions. With the hat matrix H of a ridge regression with penalty 1 / (2 C), the

@@ -212,12 +212,12 @@ def d2ke_train(
 class Options:
     """Options of training that steps share.
 
-    `entropy` of all seeds; `keep_sums` in the model; `find_groups`: look for near-copies.
+    `entropy` of all seeds; `keep_sums` in the model; `find_copies`: look for near-copies.
     """
 
     entropy: Any
     keep_sums: bool
-    find_groups: bool
+    find_copies: bool
 
 
 def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEModel:
@@ -237,11 +237,11 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    m = max(block.own_rows for block in blocks)
-    own_sample = data.sample(sample_rows(n, entropy, m)) if m else sample
-    drawn = draw(blocks, sample, own_sample, entropy, options.find_groups)
+    size = max(block.sample_size for block in blocks)
+    block_sample = data.sample(sample_rows(n, entropy, size)) if size else sample
+    drawn = draw(blocks, sample, block_sample, entropy, options.find_copies)
     sample = drawn.sample  # with its near-copies, if some were found
-    copies_decide = sample.copies is not None and sample.copies.decide
+    copies_decide = sample.near_copies is not None and sample.near_copies.decide
 
     # The weights s_f.
     features, F, decomposed = choose_features(drawn, limit, n, entropy)
@@ -264,14 +264,14 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         if not solved_by_sample:
             solution = solve(features, sums, F, sample, entropy, Cs)
     if not scored_by_sample:
-        scored_solution, scores = solution, data.sum(score, features, solution, n, entropy)
+        scored_solution, scores = solution, data.sum(score_chunk, features, solution, n, entropy)
     near_copies = near_copies_of(features, scored_solution, sample, scores, F)
 
     # The model of the best C.
     best = scores.best()
     C = float(solution.Cs[best])
-    if features.scores is not None:  # of thirds, with weights and C that the other two chose
-        scores, best = features.scores, 0
+    if features.fold_scores is not None:  # of thirds, with weights and C that the other two chose
+        scores, best = features.fold_scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
     model = D2KEModel(
         **input_fields(sample.objects, features.blocks),
@@ -389,7 +389,9 @@ def score_sample(features: Features, solution: Solution, sample: Sample, entropy
     return LooScores.of(solution.ridge, solution.P, sample.labels, solution.Cs, keep, columns)
 
 
-def score(chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any) -> LooScores:
+def score_chunk(
+    chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any
+) -> LooScores:
     """Score the left-out predictions of a chunk, of n rows in all."""
     labels, ridge, Cs = chunk.labels, solution.ridge, solution.Cs
     keep = rows_to_keep(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
@@ -421,9 +423,9 @@ def near_copies_of(
     Features that are computed from labels depend on the rule that was used, so the other accuracy
     is nan for models with such features.
     """
-    if sample.copies is None:
+    if sample.near_copies is None:
         return None
-    codes, decide = sample.copies
+    codes, decide = sample.near_copies
     if any(block.supervised for block in features.blocks):
         return NearCopies(sample.rows, codes, decide, np.nan, np.nan)
     ridge, Cs = solution.ridge, [solution.Cs[scores.best()]]
