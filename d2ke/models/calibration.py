@@ -34,8 +34,8 @@ _ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and decision values of the
 # d loss / d scale = sum_ik w_i (P_ik - t_ik) f_ik, as sum_k t_ik = 1.
 
 
-def rows_to_keep(n: int, n_values: int, entropy: Any) -> np.ndarray:
-    """Return the training objects, of n, whose left-out decisions are kept: a seeded sample.
+def calibration_rows(n: int, n_values: int, entropy: Any) -> np.ndarray:
+    """Return the training objects, of n, whose left-out decisions it fits: a seeded sample.
 
     Each has `n_values` of them.
     """

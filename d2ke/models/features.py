@@ -135,7 +135,7 @@ class FittedBlocks(NamedTuple):
         if not kernels.is_stacked or len(weights.by_family) == 1:
             return None
         s = np.array([weights.by_family[name] for name in kernels.scales.varying])
-        return ridge_of_gram(kernels.sum(s), labels.columns(), labels.weights)
+        return ridge_of_gram(kernels.sum(s), labels.targets(), labels.weights)
 
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
         """Return the same with more random objects of families that have a weight.

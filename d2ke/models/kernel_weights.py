@@ -26,7 +26,7 @@ from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations, var
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
-from d2ke.models.calibration import rows_to_keep
+from d2ke.models.calibration import calibration_rows
 from d2ke.models.labels import Labels
 from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
@@ -371,17 +371,17 @@ def choose_kernel_weights(
         labels = replace(labels, groups=None)
     if not any(kernels.scales.varying.values()):
         return KernelWeights(dict.fromkeys(names, 1 / len(names)))
-    targets = np.arange(labels.task.k)
-    if len(targets) > 256:  # classes whose errors are summed
-        targets = np.sort(rng.choice(targets, 256, replace=False))
-    stacking = _Stacking(kernels, labels, own_columns, targets)
+    some_targets = np.arange(labels.task.k)
+    if len(some_targets) > 256:  # classes whose errors are summed
+        some_targets = np.sort(rng.choice(some_targets, 256, replace=False))
+    stacking = _Stacking(kernels, labels, own_columns, some_targets)
     chosen = stacking.choose(np.arange(len(labels)))
     weights = dict(zip(names, chosen.kernel_weights.tolist(), strict=True))
     if n > size:
         return KernelWeights(weights)
-    keep = rows_to_keep(n, labels.task.k, entropy)
+    for_calibration = calibration_rows(n, labels.task.k, entropy)
     ridge = None if stacking.sums is not None else (chosen.ridge, chosen.P)
-    return KernelWeights(weights, ridge, lambda: stacking.scores_of_folds(rng, keep))
+    return KernelWeights(weights, ridge, lambda: stacking.scores_of_folds(rng, for_calibration))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,21 +422,21 @@ class _Stacking:
     """The choice of kernel weights by some of the rows; all rows fit each candidate's ridge."""
 
     def __init__(
-        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, targets: np.ndarray
+        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, some: np.ndarray
     ):
         self.kernels, self.labels, self.own_columns = kernels, labels, own_columns
-        self.targets, self.sums = targets, None
+        self.some_targets, self.sums = some, None
         F, scales = kernels.F, kernels.scales
         if F.shape[1] < len(F):
             centre = labels.task.target_centre(labels.values)
             self.sums = RidgeSums.empty(scales.mean, scales.divisor, centre)
-            self.sums.add(F, labels.columns(), kernels.n_threads, labels.weights)
+            self.sums.add(F, labels.targets(), kernels.n_threads, labels.weights)
         vary = np.array(list(scales.varying.values()))
         self.unsupervised = vary & kernels.without_labels
         self.candidates = candidate_kernels(kernels.blocks, vary)
         self.prior = self.candidates @ _priors(kernels.blocks)
         self.prior /= self.prior.sum()
-        self.T = labels.dense_columns()[:, targets]
+        self.T = labels.dense_targets()[:, some]
         codes = np.arange(len(labels)) if labels.groups is None else labels.groups
         self.groups = np.unique(codes, return_inverse=True)[1]
         fits = [self._fit(weights) for weights in self.candidates]
@@ -465,11 +465,11 @@ class _Stacking:
             return stacked
         return self._kernel(self.candidates[candidate])
 
-    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LooScores:
+    def scores_of_folds(self, rng: np.random.Generator, for_calibration: np.ndarray) -> LooScores:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
         folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
-        scores, kept_rows = [], []
+        scores, calibrated = [], []
         for fold in range(folds.max() + 1):
             rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             chosen = self.choose(others)
@@ -481,14 +481,15 @@ class _Stacking:
                 values *= np.sqrt(self.labels.row_weights)[:, None]
                 ridge = replace(ridge, rows=values)
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
-            kept = np.flatnonzero(np.isin(rows, keep))
+            places = np.flatnonzero(np.isin(rows, for_calibration))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
-            kept_rows.append(rows[kept])
-        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(kept_rows))
+            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], places, own_columns))
+            calibrated.append(rows[places])
+        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(calibrated))
         return replace(
-            merged, kept=merged.kept[order], kept_values=merged.kept_values[order],
-            kept_weights=merged.kept_weights[order],
+            merged, calibration_decisions=merged.calibration_decisions[order],
+            calibration_values=merged.calibration_values[order],
+            calibration_weights=merged.calibration_weights[order],
         )  # fmt: skip
 
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
@@ -509,20 +510,19 @@ class _Stacking:
 
     def _fit(self, weights: np.ndarray) -> _WeightedKernel:
         """Fit the ridge of the kernel with these weights, and leave out each row."""
-        kernels, labels, targets = self.kernels, self.labels, self.targets
+        kernels, labels, some = self.kernels, self.labels, self.some_targets
         if self.sums is None:
-            ridge, P = ridge_of_gram(kernels.sum(weights), labels.columns(), labels.weights)
+            ridge, P = ridge_of_gram(kernels.sum(weights), labels.targets(), labels.weights)
         else:
             with np.errstate(divide="ignore"):
                 ridge = Ridge.of(self.sums, kernels.scales.divisor / kernels.roots(weights))
             P = ridge.coordinates(kernels.F, kernels.n_threads)
         of_targets = replace(
-            ridge, projected=ridge.projected[:, targets], target_mean=ridge.target_mean[targets]
+            ridge, projected=ridge.projected[:, some], target_mean=ridge.target_mean[some]
         )
-        decisions = np.empty((len(P), len(ALL_CS), len(targets)))
-        for rows, some_Cs, _, values in loo_decisions(
-            of_targets, P, labels, ALL_CS, targets=targets
-        ):
+        decisions = np.empty((len(P), len(ALL_CS), len(some)))
+        loo = loo_decisions(of_targets, P, labels, ALL_CS, some_targets=some)
+        for rows, some_Cs, _, values in loo:
             decisions[rows, some_Cs] = values
         squared_errors = ((decisions - self.T[:, None]) ** 2).sum(axis=2)
         return _WeightedKernel(weights, ridge, P, decisions, squared_errors, labels.row_weights)

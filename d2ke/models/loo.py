@@ -257,7 +257,7 @@ def loo_decisions(
     labels: Labels,
     Cs: Sequence[float],
     own_columns: OwnColumns | None = None,
-    targets: Any = slice(None),
+    some_targets: Any = slice(None),
 ) -> Iterator[tuple[np.ndarray, slice, np.ndarray, np.ndarray]]:
     """Yield the decisions of rows by the models without each row, or without its group.
 
@@ -273,8 +273,8 @@ def loo_decisions(
         The C.
     own_columns : OwnColumns, optional
         The columns that are left out with each row.
-    targets : slice or ndarray of int64
-        Columns of the targets.
+    some_targets : slice or ndarray of int64
+        Which of the targets.
 
     Yields
     ------
@@ -290,7 +290,7 @@ def loo_decisions(
     for rows in labels.loo_chunks():
         chunk = labels[rows]
         predict = ridge.loo_together if chunk.together else ridge.loo
-        T = chunk.dense_columns()[:, targets]
+        T = chunk.dense_targets()[:, some_targets]
         removed = None if own_columns is None else own_columns.within(rows)[:2]
         step = max(1, 4096 // T.shape[1])  # decision values of a row that are held at a time
         for low in range(0, len(Cs), step):
@@ -320,11 +320,11 @@ class LooScores:
     confusion : ndarray of int64, shape (n_Cs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
         For several labels an array of shape (n_Cs, k, 2, 2), rows without and with each.
-    kept : ndarray, shape (m, n_Cs, k)
+    calibration_decisions : ndarray, shape (m, n_Cs, k)
         Left-out predictions of some rows, float32; float64 of a regression.
-    kept_values : ndarray, shape (m,)
+    calibration_values : ndarray, shape (m,)
         Codes of their classes, or their targets.
-    kept_weights : ndarray, shape (m,)
+    calibration_weights : ndarray, shape (m,)
         Their weights.
     """
 
@@ -335,11 +335,11 @@ class LooScores:
     fourth: np.ndarray
     spread: float
     confusion: np.ndarray | None
-    kept: np.ndarray
-    kept_values: np.ndarray
+    calibration_decisions: np.ndarray
+    calibration_values: np.ndarray
     total: float
     squared_weights: float
-    kept_weights: np.ndarray
+    calibration_weights: np.ndarray
 
     @classmethod
     def of(
@@ -348,23 +348,25 @@ class LooScores:
         P: np.ndarray,
         labels: Labels,
         Cs: Sequence[float],
-        keep: np.ndarray | None = None,
+        for_calibration: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
     ) -> LooScores:
-        """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
+        """Score rows, given by their coordinates and labels; keep those for calibration.
 
-        A row's own columns, if there are any, are left out with it.
+        `for_calibration` are sorted rows. A row's own columns, if there are any, are left out with
+        it.
         """
-        keep = np.empty(0, np.intp) if keep is None else keep
+        if for_calibration is None:
+            for_calibration = np.empty(0, np.intp)
         task, n_Cs = labels.task, len(Cs)
-        kept = np.empty((len(keep), n_Cs, task.k), task.kept_type)
-        kept_index = np.full(len(P), -1)
-        kept_index[keep] = np.arange(len(keep))
+        decisions = np.empty((len(for_calibration), n_Cs, task.k), task.calibration_type)
+        place = np.full(len(P), -1)
+        place[for_calibration] = np.arange(len(for_calibration))
         squared, fourth = np.zeros((2, n_Cs))
         weights = labels.row_weights
         scores = cls(
-            task, len(P), np.zeros(n_Cs), squared, fourth, 0.0, task.confusion(n_Cs), kept,
-            labels.values[keep], float(weights.sum()), 0.0, weights[keep],
+            task, len(P), np.zeros(n_Cs), squared, fourth, 0.0, task.confusion(n_Cs), decisions,
+            labels.values[for_calibration], float(weights.sum()), 0.0, weights[for_calibration],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
         for rows, some_Cs, T, decision in loo_decisions(ridge, P, labels, Cs, own_columns):
@@ -373,8 +375,8 @@ class LooScores:
                 scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
                 scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
-            is_kept = kept_index[rows] >= 0
-            kept[kept_index[rows][is_kept], some_Cs] = decision[is_kept]
+            is_for_calibration = place[rows] >= 0
+            decisions[place[rows][is_for_calibration], some_Cs] = decision[is_for_calibration]
             errors = (decision - T[:, None]) ** 2
             squared[some_Cs] += w @ errors.sum(axis=2)
             fourth[some_Cs] += w @ (errors**2).sum(axis=2)
@@ -395,13 +397,15 @@ class LooScores:
         if self.confusion is not None:
             added.append("confusion")
         merged: dict[str, Any] = {name: reduce(add, values(name)) for name in added}
-        for name in ("kept", "kept_values", "kept_weights"):
+        for name in ("calibration_decisions", "calibration_values", "calibration_weights"):
             merged[name] = np.concatenate(values(name))
         return replace(self, **merged)
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
-        """Return the calibration by the predictions that are kept, for one C."""
-        return self.task.calibration(self.kept[:, i], self.kept_values, self.kept_weights)
+        """Return the calibration by the kept predictions, for one C."""
+        return self.task.calibration(
+            self.calibration_decisions[:, i], self.calibration_values, self.calibration_weights
+        )
 
     def best(self) -> int:
         """Return the position of the C with the least squared error.

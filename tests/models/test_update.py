@@ -46,7 +46,7 @@ def reference(y, X, model, n_old):
     ).astype(np.float64)
     divisor = model.scaling.divisor
     labels = read_labels(y, None)
-    found, _ = decompose(Z, labels.columns(), divisor)
+    found, _ = decompose(Z, labels.targets(), divisor)
     linear = labels.task.linear_model(found, model.C)
     return linear.weights, linear.bias + linear.weights @ (
         (model.scaling.mean - found.mean) / divisor
