@@ -45,9 +45,9 @@ class Features:
         With random objects, gammas and kernel weights.
     scales : FamilyScales
         Of the sample's features.
-    stretch : ndarray of float64, shape (R,)
-        u_j / (d_j sqrt(R s_f)) for the divisors u_j and deviations d_j of `FamilyScales` and the
-        kernel weight s_f of the family.
+    divisor_ratio : ndarray of float64, shape (R,)
+        u_j / (sqrt(s_f) floored_deviation_j), by which deviations of all rows are multiplied, with
+        the divisors u_j of `FamilyScales` and the kernel weight s_f of the family.
     unused_blocks : tuple of str
         Names of the blocks of families without a kernel weight.
     target_centre : ndarray of float64, shape (k,)
@@ -64,7 +64,7 @@ class Features:
 
     blocks: tuple[FittedFeatures, ...]
     scales: FamilyScales
-    stretch: np.ndarray
+    divisor_ratio: np.ndarray
     unused_blocks: tuple[str, ...]
     target_centre: np.ndarray
     dtype: np.dtype[Any]
@@ -75,18 +75,18 @@ class Features:
     @property
     def R(self) -> int:
         """Number of features."""
-        return len(self.stretch)
+        return len(self.divisor_ratio)
 
     @property
     def divisor(self) -> np.ndarray:
         """Divisors of the sample's centred features, u_j / sqrt(s_f)."""
-        return self.scales.floored_deviation * self.stretch * np.sqrt(self.R)
+        return self.scales.floored_deviation * self.divisor_ratio
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
         """Return the scaling of features of these means and deviations, with the kernel weights."""
         largest, floors = self.scales.largest, self.scales.floors
         floored_deviation = feature_deviations(deviation, largest, floors, np.float32)
-        return Scaling(mean, floored_deviation * self.stretch * np.sqrt(self.R))
+        return Scaling(mean, floored_deviation * self.divisor_ratio)
 
 
 class FittedBlocks(NamedTuple):
@@ -255,7 +255,7 @@ def choose_features(
     features = Features(
         fitted,
         scales,
-        stretch=scales.divisor / (scales.floored_deviation * np.sqrt(len(s) * s)),
+        divisor_ratio=scales.divisor / (scales.floored_deviation * np.sqrt(s)),
         unused_blocks=unused,
         target_centre=labels.task.target_centre(labels.values),
         dtype=product_type(n, F.shape[1]),
