@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of features: the protocol, and the one place that fits and applies all of them.
+"""Blocks of features: the protocol, and fitting them; `feature_map` applies them.
 
 A block has a name, a `family`, `R` features, perhaps a `column` of records that it sees,
 ``fit(sample, seed)``, which returns a fitted block, and ``resized(R)``. A fitted block is a

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The training objects: in memory, chunk by chunk, or as a sample.
 
-Training does two things with its rows. It takes a sample, from which random objects, gammas, units
-and kernel weights are estimated, and it sums a function over chunks of all rows.
+Training touches its rows in two ways. It takes a sample, from which random objects, gammas,
+divisors and kernel weights are estimated, and it sums a function over chunks of all rows.
 """
 
 from __future__ import annotations

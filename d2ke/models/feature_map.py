@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The features of new objects by a trained model: its blocks, prepared once, and their scaling."""
+"""The features of new objects by a trained model: its blocks, prepared once, and their scaling.
+
+Features of training rows outside the sample are computed here, too.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Features:
     scales : FamilyScales
         Of the sample's features.
     divisor_ratio : ndarray of float64, shape (R,)
-        u_j / (sqrt(s_f) floored_deviation_j), by which deviations of all rows are multiplied, with
+        u_j / (sqrt(s_f) floored_j), by which deviations of all rows are multiplied, with
         the divisors u_j of `FamilyScales` and the kernel weight s_f of the family.
     unused_blocks : tuple of str
         Names of the blocks of families without a kernel weight.
@@ -107,7 +107,7 @@ class FittedBlocks(NamedTuple):
     def of(
         cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any, find_copies: bool = False
     ) -> FittedBlocks:
-        """Fit blocks to a sample, to their sizes of a first pass; perhaps look for near-copies."""
+        """Fit blocks to a sample, with their first-pass sizes; perhaps look for near-copies."""
         firsts = [block.resized(block.first) if 0 < block.first < block.R else block
                   for block in blocks]  # fmt: skip
         labels = sample.labels

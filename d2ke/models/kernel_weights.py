@@ -6,8 +6,8 @@ standardised features of its blocks and has the mean 1 on its diagonal; the weig
 negative and sum to 1, so K is positive definite.
 
 Candidates are averages of family kernels. We fit a ridge regression to each, and stack their
-leave-one-out predictions by non-negative least squares; the stacking weights a_m of the candidates
-become the kernel weights, s = sum_m a_m s^(m). If one candidate alone has clearly smaller
+leave-one-out predictions by non-negative least squares; the stacking weights a_c of the candidates
+become the kernel weights, s = sum_c a_c s^(c). If one candidate alone has clearly smaller
 leave-one-out errors than this sum, it is the kernel.
 """
 
@@ -34,13 +34,14 @@ MAX_ROWS = 1024  # training objects that choose kernel weights
 _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 
 
-# Let F_ij be feature j of object i, mean_j and d_j its mean and deviation over the sample (d_j not
-# below the least deviation), and p the `sd_power` of its block, usually 1. Features of a family f
-# are divided by
+# Let F_ij be feature j of object i, mean_j and deviation_j its mean and deviation over the sample,
+# floored_j = max(deviation_j, its least deviation), and power the `sd_power` of its block, usually
+# 1. Features of a family f are divided by
 #
-#     u_j = d_j^p sqrt(sum over j in f of (deviation_j / d_j^p)^2),
+#     u_j = floored_j^power sqrt(sum over j in f of (deviation_j / floored_j^power)^2),
 #
-# so that the kernel of the family has the mean 1 on its diagonal over the sample without weights:
+# so that the kernel of the family has the mean 1 on its diagonal over the rows given (the at most
+# 1,024 where weights are chosen), without their weights:
 #
 #     K_f(i, h) = sum over j in f of (F_ij - mean_j) (F_hj - mean_j) / u_j^2.
 #
@@ -57,7 +58,7 @@ class FamilyScales(NamedTuple):
     floors : ndarray of float64, shape (R,)
         Their least deviations, see `d2ke._base.rounding`.
     floored_deviation : ndarray of float64, shape (R,)
-        Deviations d_j, not below the least ones.
+        Deviations, not below the least ones: floored_j of the formula.
     divisor : ndarray of float64, shape (R,)
         Divisors u_j of centred features.
     varying : dict of str to bool
@@ -180,7 +181,7 @@ class FamilyKernels:
         return replace(self, F=self.F[rows], weights=weights, known={})
 
     def centred(self, columns: np.ndarray) -> np.ndarray:
-        """Return centred features in their divisor units, shape (n, m)."""
+        """Return centred features divided by u_j, of some columns, shape (n, n_columns)."""
         values = (self.F[:, columns] - self.scales.mean[columns]) / self.scales.divisor[columns]
         if self.weights is not None:
             values -= self.weights @ values / self.weights.sum()
@@ -268,23 +269,23 @@ def stacked_weights(
     """Return the stacking weights of candidates.
 
     They are not negative, sum to 1, and are proportional to the a that minimise
-    sum_i v_i |t_i - sum_m a_m f_mi|^2 + 5 v sum_m (a_m - p_m)^2, where v is the mean of |t_i|^2:
-    five pseudo-objects pull them toward their priors p.
+    sum_i v_i |t_i - sum_c a_c decision_ci|^2 + pull sum_c (a_c - prior_c)^2. With pull = 5 times
+    the mean of |t_i|^2, five pseudo-objects pull them toward their priors.
 
     Parameters
     ----------
-    decisions : ndarray of float64, shape (M, n, k)
+    decisions : ndarray of float64, shape (n_candidates, n, k)
         Leave-one-out decisions of each candidate, less the means of the targets.
     T : ndarray of float64, shape (n, k)
         The targets, less their means.
     row_weights : ndarray of float64, shape (n,)
         The weights v_i of the rows.
-    prior : ndarray of float64, shape (M,)
-        The prior weights p_m, which sum to 1.
+    prior : ndarray of float64, shape (n_candidates,)
+        The prior weights, which sum to 1.
 
     Returns
     -------
-    ndarray of float64, shape (M,)
+    ndarray of float64, shape (n_candidates,)
         The weights; the prior ones if no candidate predicts anything.
 
     Examples
@@ -448,7 +449,8 @@ class _Stacking:
         """Return the kernel with the weights that some rows choose.
 
         They are the stacked ones, or those of the best candidate, if its sum of squared errors is
-        smaller by more than those of five objects: weights of decisions may not suit kernels.
+        smaller by more than five objects' mean error: good weights of predictions may be poor
+        weights of kernels.
         """
         row_weights = self.labels.row_weights
         centre = np.average(self.T, axis=0, weights=row_weights)

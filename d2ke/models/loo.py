@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Leave-one-out predictions, and what is left out with an object: own columns and near-copies.
 
-The errors of these predictions choose C and the kernel weights, and are the reported accuracy. So
-a model must not know its objects from the features that they have as random objects, nor from
-copies of them.
+The errors of these predictions choose C and the kernel weights, and are the reported accuracy. So a
+model that predicts an object must not have used its own columns or copies. (Kernel weights are
+chosen with own columns.)
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from d2ke.models.tasks import Task
 
 ALL_CS = tuple(10.0 ** (np.arange(-2, 13) / 2))  # the values of C that are compared
 
-# Own columns. If training object i is also random object j of a block, its feature F_ij is
-# 1 / sqrt(R), which no new object has, so a model must not learn from it. With the largest feature
-# of the other objects instead, hidden_j, the model loses the label of the random object, which new
-# objects near it need. So training gives the object the value
+# Own columns. If training object i is also random object j of a block of R_b features, its feature
+# F_ij is 1 / sqrt(R_b), which no new object has, so a model must not learn from it. With the largest
+# feature of the other objects instead, hidden_j, the model loses the label of the random object,
+# which new objects near it need. So training gives the object the value
 #
-#     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R)))
+#     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R_b)))
 #
 # for m such columns of the block, with the mean and deviation of column j over the other objects.
-# If all n objects are random objects, these values add at most a quarter to the kernel of an object
-# with itself, which is 1 on average. If few objects are, the features stay hidden. A regression of
-# at most 30 objects keeps them as they are: the nearest others of so few are far away, and features
-# of new objects, many deviations above those of training, led its predictions far out of the
-# targets.
+# An object with several columns in the block keeps hidden_j in all of them. If all n objects are
+# random objects, these values add at most a quarter to the kernel of an object with itself, which
+# is 1 on average. If few objects are, the features stay hidden. A regression of at most 30 objects
+# keeps them as they are: the nearest others of so few are far away, and features of new objects,
+# many deviations above those of training, led its predictions far out of the targets.
 
 
 def own_values(
     features: np.ndarray, rows: np.ndarray, columns: np.ndarray, few: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Put the values of training into the features of objects at the random objects they are.
+    """Replace the feature of each object at itself, in place.
 
-    Only an object that is one random object of the block is raised: raising those that windows
-    are cut from several times lost accuracy.
+    Only an object with one own column in the block is raised. Raising objects with several windows
+    in a block lost accuracy.
 
     Parameters
     ----------
-    features : ndarray of float32, shape (n, R)
+    features : ndarray of float32, shape (n, R_b)
         The features of a block. The values at `rows` and `columns` are replaced.
     rows, columns : ndarray of int64, shape (m,)
         The objects, and the columns of the random objects that each of them is.
@@ -198,8 +198,8 @@ class NearCopies:
 # are joined; all near-copies are joined long before. So if four fifths of the objects or more are
 # joined, these are the groups. Else only edges of less than half that length are joined. Groups
 # decide what is left out together if they hold at least half of the objects, and are reported if
-# they hold a tenth. Names and words repeat by nature, and new ones do as well: of equal objects one
-# is looked at; they are reported if they are a tenth of all.
+# they hold a tenth. Names and words repeat by nature, and new ones do as well: equal objects are
+# first merged into one; they are reported if they are a tenth of all.
 _FEW = 0.1  # least part of the objects in groups
 
 
@@ -242,13 +242,13 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Co
     return CopyGroups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
 
 
-# Leave-one-out predictions. With the hat matrix H of a ridge regression with penalty 1 / (2 C), the
-# prediction of target t_i by the model without row i is
+# Leave-one-out predictions. With the hat matrix H of a ridge regression with penalty 1 / (2 C) and
+# row weights v_i, the prediction of target t_i by the model without row i is
 #
-#     t_i - (t_i - f_i) / (1 - H_ii),
+#     t_i - (t_i - decision_i) / (1 - v_i H_ii),
 #
-# where f_i is that of the model of all rows. Rows of one group are left out together: (I - H)^-1 of
-# their block takes the place of 1 / (1 - H_ii). See `d2ke.learners.ridge`.
+# where decision_i is that of the model of all rows. Rows of one group are left out together:
+# (I - H)^-1 of their block takes the place of 1 / (1 - v_i H_ii). See `d2ke.learners.ridge`.
 
 
 def loo_decisions(
@@ -370,19 +370,19 @@ class LooScores:
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
         for rows, some_Cs, T, decision in loo_decisions(ridge, P, labels, Cs, own_columns):
-            chunk, w = labels[rows], weights[rows]
+            chunk, v = labels[rows], weights[rows]
             if some_Cs.start == 0:
-                scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
+                scores.spread += float((v @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
-                scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
+                scores.squared_weights += float(v.sum() ** 2 if chunk.together else v @ v)
             is_for_calibration = place[rows] >= 0
             decisions[place[rows][is_for_calibration], some_Cs] = decision[is_for_calibration]
             errors = (decision - T[:, None]) ** 2
-            squared[some_Cs] += w @ errors.sum(axis=2)
-            fourth[some_Cs] += w @ (errors**2).sum(axis=2)
+            squared[some_Cs] += v @ errors.sum(axis=2)
+            fourth[some_Cs] += v @ (errors**2).sum(axis=2)
             judged = task.judge(decision, chunk.values, digits)
             if judged is not None:
-                scores.n_correct[some_Cs] += w @ judged[0]
+                scores.n_correct[some_Cs] += v @ judged[0]
                 if scores.confusion is not None:
                     np.add.at(scores.confusion[some_Cs], judged[1], 1)
         return scores

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model predicts: classes, real values, or sets of labels.
 
-A `Task` is the only place that asks which of the three it is. It encodes labels, gives the targets
+Nearly all that depends on the kind of labels is here: a `Task` encodes labels, gives the targets
 of a ridge, turns decisions into predictions, scores and calibrates them, and writes its
 lines of reports and warnings.
 """

@@ -63,7 +63,7 @@ def d2ke_train(
     docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
     and the kernel weights of families of blocks are chosen by the squared error of leave-one-out
     predictions. If there are at least four times as many objects as features, the squared hinge
-    loss is tried too. It is used if it is clearly better on every fifth object.
+    loss is tried too. It is used if it is clearly better on a held-out fifth.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def d2ke_train(
     Warns
     -----
     UserWarning
-        If the cross-validated accuracy is not above the share of the largest class: nothing was
+        If the left-out accuracy is not above the share of the largest class: nothing was
         learned. If `y` is text that is all numbers, written in several forms (1 and 1.0), and no
         `task` is given. If classes are many whole numbers, and wrong predictions are near
         the true ones.
@@ -249,8 +249,8 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     seconds["sample"] = time.perf_counter() - begin
     F_all = data.keep(features.blocks, F, rows)
 
-    # The ridge for every C. The sample scores its predictions where near-copies decide, or where it
-    # is all n <= R objects; otherwise a second pass over all objects does.
+    # The ridge for every C. Predictions are scored on the sample if near-copies decide, or if it is
+    # all n <= R objects; otherwise in a second pass.
     scored_by_sample = copies_decide or n == len(F) <= features.R
     solved_by_sample = scored_by_sample and n == len(F)
     sums = Cs = None
@@ -270,7 +270,8 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     # The model of the best C.
     best = scores.best()
     C = float(solution.scored_Cs[best])
-    if features.fold_scores is not None:  # of thirds, with weights and C that the other two chose
+    # Leave-one-out in each third, with weights and C chosen on the other two.
+    if features.fold_scores is not None:
         scores, best = features.fold_scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
     model = D2KEModel(
@@ -304,12 +305,13 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     return model
 
 
-# The weights W of n rows of standardised features z_i and targets t_i minimise
+# With n rows z_i of standardised features Z, targets t_i and row weights v_i, the weights W and
+# offsets b minimise
 #
 #     |W|^2 / 2 + C sum_i v_i |t_i - W z_i - b|^2.
 #
-# One eigendecomposition, of the products of features or of those of rows, whichever are fewer,
-# serves all C.
+# One eigendecomposition serves all C: of ZZ', n x n, if the sample is all n <= R objects; else of
+# Z'Z, R x R, also where n is less than R.
 
 
 class Solution(NamedTuple):
