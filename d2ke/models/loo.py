@@ -26,9 +26,9 @@ from d2ke.models.tasks import Task
 ALL_CS = tuple(10.0 ** (np.arange(-2, 13) / 2))  # the values of C that are compared
 
 # Own columns. If training object i is also random object j of a block of R_b features, its feature
-# F_ij is 1 / sqrt(R_b), which no new object has, so a model must not learn from it. With the largest
-# feature of the other objects instead, hidden_j, the model loses the label of the random object,
-# which new objects near it need. So training gives the object the value
+# F_ij is 1 / sqrt(R_b), which no new object has, so a model must not learn from it. With the
+# largest feature of the other objects instead, hidden_j, the model loses the label of the random
+# object, which new objects near it need. So training gives the object the value
 #
 #     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R_b)))
 #
