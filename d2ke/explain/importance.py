@@ -169,7 +169,7 @@ def importance_by_halves(
     A model of either half, with the same C, is tested on the other one.
     """
     task, true = model.task, model.task.truth(labels, len(labels))
-    T = task.to_decisions(task.dense_columns(task.encode(labels, len(labels))))
+    T = task.to_decisions(task.dense_targets(task.encode(labels, len(labels))))
     by_name: dict[str, list[Importance]] = {}
     halves = np.array_split(np.random.default_rng(0).permutation(len(Z)), 2)
     for train, rest in (halves, halves[::-1]):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ridge regression from sums of products: any number of rows, every penalty at once.
 
-The weights w and the offset b minimise |w|^2 / 2 + C sum_i (t_i - b - w.z_i)^2; the offset has no
-penalty. Rows may have weights, which multiply their squares: a row of weight 2 is two rows.
+The weights W and the offsets b minimise |W|^2 / 2 + C sum_i v_i |t_i - W z_i - b|^2; offsets have
+no penalty. The row weights v_i are 1 by default, and a row of weight 2 is two rows.
 `RidgeSums` adds the products of features and targets block by block, and blocks that were added
 elsewhere are merged, in any order. One eigendecomposition of the sums gives the weights of every
 penalty C, and what each row needs for its prediction by the model of all other rows.
@@ -25,17 +25,18 @@ from scipy import sparse
 from d2ke._base.blas import ROWS, product_pool, row_products, square
 from d2ke._base.rounding import rank_rounding
 
-# For centred features z_i and targets t_i in the rows of Z and T, and 1 / (2 C) = penalty,
+# For features F, standardised features z_i = (F_i - mean) / divisor and centred targets t_i in the
+# rows of Z and T, V = diag(v_i), n = sum_i v_i, and 1 / (2 C) = penalty,
 #
-#     products = Z'Z = basis diag(eigenvalues) basis',    p_i = basis' z_i,
-#     projected = basis' Z'T,    D = diag(1 / (eigenvalues + penalty)),
-#     weights w = basis D projected,    prediction f_i = p_i' D projected.
+#     products = Z'VZ = basis diag(eigenvalues) basis',    p_i = basis' z_i,
+#     projected = basis' Z'VT,    shrinkage = diag(1 / (eigenvalues + penalty)),
+#     weights W' = basis shrinkage projected,    decision_i = p_i' shrinkage projected.
 #
-# If rows are fewer than features, the same follows from ZZ' = U diag(eigenvalues) U', with
-# Z' (U / sqrt(eigenvalues)) in the place of the basis. The hat matrix, and the prediction by the
-# model without row i, are
+# If rows are fewer than features, the same follows from sqrt(V) Z Z' sqrt(V) =
+# U diag(eigenvalues) U', with Z' sqrt(V) U / sqrt(eigenvalues) in the place of the basis. The hat
+# matrix, and the prediction by the model without row i, are
 #
-#     H_ij = 1 / n + p_i' D p_j,    t_i - (t_i - f_i) / (1 - H_ii).
+#     H_ij = 1 / n + p_i' shrinkage p_j,    t_i - (t_i - decision_i) / (1 - v_i H_ii).
 
 # Indices of rows, sorted, and of features that are left out with them.
 Removed = tuple[np.ndarray, np.ndarray]
@@ -67,13 +68,13 @@ def class_indicators(codes: np.ndarray, n_classes: int, dtype: Any = np.float64)
 class RidgeSums:
     """Sums of products of features and targets over rows.
 
-    Features are shifted by `centre` and divided by `unit` before the products, so that little is
+    Features are shifted by `centre` and divided by `divisor` before the products, so that little is
     lost to rounding: both should be near the features' means and deviations. The solution does not
     depend on them.
 
     Attributes
     ----------
-    centre, unit : ndarray of float64, shape (R,)
+    centre, divisor : ndarray of float64, shape (R,)
         What features are shifted by and divided by.
     target_centre : ndarray of float64, shape (k,)
         What targets are shifted by; 0 where they are sparse.
@@ -94,10 +95,10 @@ class RidgeSums:
     --------
     >>> import numpy as np
     >>> from d2ke.learners.ridge import Ridge, RidgeSums
-    >>> Z, t = np.arange(6.0)[:, None], np.arange(6.0)[:, None] * 2 + 1
+    >>> F, t = np.arange(6.0)[:, None], np.arange(6.0)[:, None] * 2 + 1
     >>> sums = RidgeSums.empty(np.zeros(1), np.ones(1), np.zeros(1))
-    >>> sums.add(Z[:4], t[:4])
-    >>> sums.add(Z[4:], t[4:])
+    >>> sums.add(F[:4], t[:4])
+    >>> sums.add(F[4:], t[4:])
     >>> ridge = Ridge.of(sums)
     >>> weights, offsets = ridge.weights(1e9)
     >>> weights.round(6).tolist(), (offsets - weights @ ridge.mean).round(6).tolist()
@@ -105,7 +106,7 @@ class RidgeSums:
     """
 
     centre: np.ndarray
-    unit: np.ndarray
+    divisor: np.ndarray
     target_centre: np.ndarray
     dtype: np.dtype[Any]
     n: float
@@ -118,26 +119,26 @@ class RidgeSums:
     def empty(
         cls,
         centre: np.ndarray,
-        unit: np.ndarray,
+        divisor: np.ndarray,
         target_centre: np.ndarray,
         dtype: Any = np.float64,
     ) -> RidgeSums:
         """Return the sums of no rows."""
         R, k = len(centre), len(target_centre)
         return cls(
-            centre, unit, target_centre, np.dtype(dtype), 0,
+            centre, divisor, target_centre, np.dtype(dtype), 0,
             np.zeros((R, R)), np.zeros(R), np.zeros(k), np.zeros((k, R)).T,
         )  # fmt: skip
 
     def add(
         self,
-        Z: np.ndarray,
+        F: np.ndarray,
         T: Any,
         n_threads: int | None = None,
         row_weights: np.ndarray | None = None,
     ) -> None:
         """Add rows: features, shape (m, R), targets, shape (m, k), dense or sparse, and weights."""
-        values = ((Z - self.centre) / self.unit).astype(self.dtype, copy=False)
+        values = ((F - self.centre) / self.divisor).astype(self.dtype, copy=False)
         if not sparse.issparse(T):
             T = T - self.target_centre
         weighted = values
@@ -168,7 +169,7 @@ class RidgeSums:
         return replace(self, **{name: getattr(self, name).copy("K") for name in _SUMS})
 
     def merge(self, other: RidgeSums) -> None:
-        """Add the sums of other rows with the same centres and units."""
+        """Add the sums of other rows with the same centre and divisor."""
         self.n += other.n
         for name in _SUMS:
             mine = getattr(self, name)
@@ -181,12 +182,12 @@ class RidgeSums:
             sums.merge(other)
         return sums
 
-    def centred(self, unit: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def centred(self, divisor: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return products of centred features with each other (upper part) and with targets.
 
-        For features in other units, if there are any.
+        For features with another divisor, if one is given.
         """
-        factor = self.unit / (self.unit if unit is None else unit)
+        factor = self.divisor / (self.divisor if divisor is None else divisor)
         shift = self.features / self.n
         products = np.triu(self.products)
         products -= np.triu(np.outer(self.features, shift))
@@ -198,12 +199,12 @@ class RidgeSums:
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation of each feature."""
         variance = self.products.diagonal() / self.n - (self.features / self.n) ** 2
-        return self.mean, self.unit * np.sqrt(np.maximum(variance, 0))
+        return self.mean, self.divisor * np.sqrt(np.maximum(variance, 0))
 
     @property
     def mean(self) -> np.ndarray:
         """Mean of each feature."""
-        return self.centre + self.features / self.n * self.unit
+        return self.centre + self.features / self.n * self.divisor
 
     @property
     def target_mean(self) -> np.ndarray:
@@ -217,8 +218,8 @@ class Ridge:
 
     Attributes
     ----------
-    mean, unit : ndarray of float64, shape (R,)
-        Weights are for (z - mean) / unit.
+    mean, divisor : ndarray of float64, shape (R,)
+        Weights are for (F - mean) / divisor.
     eigenvalues : ndarray of float64, shape (r,)
         Eigenvalues of the products.
     basis : ndarray of float64, shape (R, r), or (n, r) with `rows`
@@ -232,8 +233,8 @@ class Ridge:
     dtype : dtype
         Of the coordinates of rows.
     rows : ndarray of float64, shape (n, R), or None
-        The centred rows in their units, times the roots of their weights, where they are fewer
-        than the features.
+        The standardised rows times the roots of their weights, where they are fewer than the
+        features.
 
     References
     ----------
@@ -242,7 +243,7 @@ class Ridge:
     """
 
     mean: np.ndarray
-    unit: np.ndarray
+    divisor: np.ndarray
     eigenvalues: np.ndarray
     basis: np.ndarray
     projected: np.ndarray
@@ -252,20 +253,20 @@ class Ridge:
     rows: np.ndarray | None = None
 
     @classmethod
-    def of(cls, sums: RidgeSums, unit: np.ndarray | None = None) -> Ridge:
-        """Decompose the sums, for features in other units if there are any."""
-        products, crossed = sums.centred(unit)
+    def of(cls, sums: RidgeSums, divisor: np.ndarray | None = None) -> Ridge:
+        """Decompose the sums, for features with another divisor if one is given."""
+        products, crossed = sums.centred(divisor)
         eigenvalues, basis = np.linalg.eigh(products, UPLO="U")
         kept = _above_rounding(eigenvalues, sums.dtype)
         basis = basis[:, kept]
         return cls(
-            sums.mean, sums.unit if unit is None else unit, eigenvalues[kept], basis,
+            sums.mean, sums.divisor if divisor is None else divisor, eigenvalues[kept], basis,
             basis.T @ crossed, sums.target_mean, sums.n, sums.dtype,
         )  # fmt: skip
 
-    def coordinates(self, Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
+    def coordinates(self, F: np.ndarray, n_threads: int | None = None) -> np.ndarray:
         """Return rows of features in the basis, shape (m, r)."""
-        values = ((Z - self.mean) / self.unit).astype(self.dtype, copy=False)
+        values = ((F - self.mean) / self.divisor).astype(self.dtype, copy=False)
         return row_products(values, self._columns, n_threads)
 
     @cached_property
@@ -293,10 +294,10 @@ class Ridge:
 
         The models of some rows have no weights of some features: their weights are constrained to
         0. Let E select these features, B be their rows of the basis, and M = products + penalty.
-        The constraint subtracts M^-1 E (E'M^-1 E)^-1 E'w from the weights w, and
+        The constraint subtracts M^-1 E (E'M^-1 E)^-1 E'W' from the weights W', and
         M^-1 E (E'M^-1 E)^-1 E'M^-1 from M^-1. Here E'M^-1 E = S / penalty with
-        S = I - B diag(eigenvalues) D B', and A = p'M^-1 E = p'D B' for a row p, so that
-        Y = penalty S^-1 A' gives f_i - Y'E'w and H_ii - Y'A'.
+        S = I - B diag(eigenvalues) shrinkage B', and A = p'M^-1 E = p' shrinkage B' for a row p,
+        so that Y = penalty S^-1 A' gives decision_i - Y'E'W' and H_ii - Y'A'.
 
         Parameters
         ----------
@@ -322,7 +323,7 @@ class Ridge:
         penalty = 1 / (2 * np.asarray(Cs))
         shrinkage = 1 / (self.eigenvalues[:, None] + penalty)
         duals = (shrinkage[:, :, None] * self.projected[:, None]).reshape(-1, len(Cs) * k)
-        leverage = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
+        H_ii = 1 / self.n + (P * P) @ shrinkage.astype(P.dtype, copy=False)
         decision = (P @ duals.astype(P.dtype, copy=False)).reshape(len(P), len(Cs), k)
         for rows, B in () if removed is None else self._bases(*removed):
             m = B.shape[1]
@@ -330,13 +331,13 @@ class Ridge:
             S = np.eye(m) - np.moveaxis(S, -1, 1)
             A = np.tensordot(P[rows, None] * B, shrinkage, 1).swapaxes(1, 2)
             Y = np.linalg.solve(S, penalty[:, None, None] * A[..., None])[..., 0]
-            leverage[rows] -= (Y * A).sum(axis=2)
+            H_ii[rows] -= (Y * A).sum(axis=2)
             weights = np.tensordot(B, duals, 1).reshape(len(B), m, len(Cs), k)
             decision[rows] -= np.einsum("ncm,nmck->nck", Y, weights)
         if row_weights is not None:
-            leverage *= row_weights[:, None].astype(P.dtype)
+            H_ii *= row_weights[:, None].astype(P.dtype)
         # A row that the model of all rows fits for any target carries no information.
-        rest = np.maximum(1 - leverage, rank_rounding(P.dtype))[:, :, None]
+        rest = np.maximum(1 - H_ii, rank_rounding(P.dtype))[:, :, None]
         decision -= T[:, None]
         decision /= rest
         decision += T[:, None]
@@ -387,13 +388,13 @@ class Ridge:
         # Rounding leaves 0 of 1 - H of a row that is fitted whatever its target.
         diagonal = (1 + 4 * np.finfo(np.float64).eps) * np.eye(len(P))
         for i, C in enumerate(Cs):
-            hat = (P / self._penalised(C)) @ P.T + 1 / self.n
+            H = (P / self._penalised(C)) @ P.T + 1 / self.n
             residuals = T - P @ self._dual(C)
             if B is not None:
                 crossed, solved = self._removal(B, P, C)
-                hat -= crossed @ solved
+                H -= crossed @ solved
                 residuals += solved.T @ (B @ self._dual(C))
-            rest = diagonal - roots * hat * roots.T
+            rest = diagonal - roots * H * roots.T
             residuals = np.linalg.solve(rest, roots * residuals)
             decision[:, i] = T - residuals / roots
         return decision + self.target_mean
@@ -419,9 +420,9 @@ class Ridge:
 
     def _removal(self, B: np.ndarray, P: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
         """Return A and penalty S^-1 A' of `loo` for rows that share these features."""
-        D = 1 / self._penalised(C)
-        A = (P * D) @ B.T
-        S = np.eye(len(B)) - (B * (self.eigenvalues * D)) @ B.T
+        shrinkage = 1 / self._penalised(C)
+        A = (P * shrinkage) @ B.T
+        S = np.eye(len(B)) - (B * (self.eigenvalues * shrinkage)) @ B.T
         return A, np.linalg.solve(S, A.T / (2 * C))
 
     def _penalised(self, C: float) -> np.ndarray:
@@ -436,9 +437,9 @@ def _above_rounding(eigenvalues: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray
 
 
 def ridge_of_rows(
-    Z: np.ndarray,
+    F: np.ndarray,
     T: Any,
-    unit: np.ndarray,
+    divisor: np.ndarray,
     n_threads: int | None = None,
     row_weights: np.ndarray | None = None,
     decomposed: Decomposed | None = None,
@@ -449,17 +450,17 @@ def ridge_of_rows(
     eigenvalues. If they are `decomposed` already, the models get weights of features.
     """
     if row_weights is None:
-        mean = Z.mean(axis=0, dtype=np.float64)
+        mean = F.mean(axis=0, dtype=np.float64)
     else:
-        mean = row_weights @ Z / row_weights.sum()
-    values = (Z - mean) / unit
+        mean = row_weights @ F / row_weights.sum()
+    values = (F - mean) / divisor
     if decomposed is None:
         gram = square(values.T.__getitem__, len(mean), n_threads)
         decomposed = ridge_of_gram(gram, T, row_weights)
     ridge, P = decomposed
     if row_weights is not None:
         values *= np.sqrt(row_weights)[:, None]
-    return replace(ridge, mean=mean, unit=unit, rows=values), P
+    return replace(ridge, mean=mean, divisor=divisor, rows=values), P
 
 
 def ridge_of_gram(
@@ -496,20 +497,20 @@ def ridge_of_gram(
 
 
 def decompose(
-    Z: np.ndarray, T: Any, unit: np.ndarray, n_threads: int | None = None
+    F: np.ndarray, T: Any, divisor: np.ndarray, n_threads: int | None = None
 ) -> tuple[Ridge, np.ndarray]:
     """Decompose rows in memory, by rows or by features, and return their coordinates too.
 
     By whichever are fewer, in float64.
     """
-    n, R = Z.shape
+    n, R = F.shape
     if n <= R:
-        return ridge_of_rows(Z, T, unit, n_threads)
-    centre = Z[:ROWS].mean(axis=0, dtype=np.float64)
+        return ridge_of_rows(F, T, divisor, n_threads)
+    centre = F[:ROWS].mean(axis=0, dtype=np.float64)
     target_centre = np.zeros(T.shape[1]) if sparse.issparse(T) else T[:ROWS].mean(axis=0)
-    sums = RidgeSums.empty(centre, unit, target_centre)
+    sums = RidgeSums.empty(centre, divisor, target_centre)
     blocks = [slice(low, low + ROWS) for low in range(0, n, ROWS)]
     for rows in blocks:
-        sums.add(Z[rows], T[rows], n_threads)
+        sums.add(F[rows], T[rows], n_threads)
     ridge = Ridge.of(sums)
-    return ridge, np.vstack([ridge.coordinates(Z[rows], n_threads) for rows in blocks])
+    return ridge, np.vstack([ridge.coordinates(F[rows], n_threads) for rows in blocks])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of features: the protocol, and the one place that fits and applies all of them.
+"""Blocks of features: the protocol, and fitting them; `feature_map` applies them.
 
 A block has a name, a `family`, `R` features, perhaps a `column` of records that it sees,
 ``fit(sample, seed)``, which returns a fitted block, and ``resized(R)``. A fitted block is a
@@ -24,12 +24,12 @@ from d2ke.models.labels import Labels
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Column
 
-# Random objects, gammas, units and kernel weights come from one sample of so many rows, which the
-# seed and the number of objects determine: it is the same wherever the objects are.
+# Random objects, gammas, divisors and kernel weights come from one sample of so many rows, which
+# the seed and the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
 
 
-class Groups(NamedTuple):
+class CopyGroups(NamedTuple):
     """Codes of n objects' groups, and whether most of them have near-copies, so that these decide.
 
     Groups that decide are left out together wherever something is chosen or measured.
@@ -55,7 +55,7 @@ class Sample:
         Threads to use.
     progress : bool or None
         As for `d2ke_train`.
-    copies : Groups or None
+    near_copies : CopyGroups or None
         Their near-copies, if some were looked for and found. Those that decide are the groups of
         the labels, too.
     """
@@ -65,7 +65,7 @@ class Sample:
     labels: Labels
     n_threads: int | None = None
     progress: bool | None = False
-    copies: Groups | None = None
+    near_copies: CopyGroups | None = None
 
     def of_column(self, name: str) -> Sample:
         """Return the entries of a column of records; of objects of one kind, named "", itself."""
@@ -104,7 +104,7 @@ class AnyBlock(Protocol):
         """Whether features are computed from labels."""
 
     @property
-    def own_rows(self) -> int:
+    def sample_size(self) -> int:
         """Size of a sample of its own that it is fitted to; 0 for the sample of all blocks."""
 
     def fit(self, sample: Sample, seed: Any) -> FittedFeatures | None:
@@ -122,7 +122,7 @@ class UnfittedBlock:
 
     first: int = 0
     supervised: ClassVar[bool] = False
-    own_rows: ClassVar[int] = 0
+    sample_size: ClassVar[int] = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,7 +150,7 @@ class FittedFeatures:
         Whether features are computed from labels.
     prior : float
         Weight of the family before training chooses one, relative to that of others.
-    own_rows : int
+    sample_size : int
         Number of training objects of a sample of its own that the block is fitted to; 0 for the
         sample of all blocks.
     kinds : int
@@ -175,7 +175,7 @@ class FittedFeatures:
     first: ClassVar[int] = 0
     supervised: ClassVar[bool] = False
     prior: ClassVar[float] = 1.0
-    own_rows: ClassVar[int] = 0
+    sample_size: ClassVar[int] = 0
     sd_power: Any = 1.0
     sources: Any = field(default=None, repr=False)
     hidden: Any = field(default=None, repr=False)
@@ -274,11 +274,11 @@ def check_blocks(blocks: Any) -> None:
 
 
 def fit_fixed(
-    blocks: Sequence[AnyBlock], sample: Sample, own_sample: Sample, entropy: Any
+    blocks: Sequence[AnyBlock], sample: Sample, block_sample: Sample, entropy: Any
 ) -> tuple[AnyBlock, ...]:
-    """Return the blocks, those of a fixed size fitted; those with `own_rows` to `own_sample`.
+    """Return the blocks; those of a fixed size are fitted, the others when sizes are chosen.
 
-    The others are fitted when their sizes are chosen.
+    Blocks with a `sample_size` are fitted to `block_sample`.
     """
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     fitted: list[AnyBlock] = []
@@ -286,7 +286,7 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        seen = own_sample if block.own_rows else sample
+        seen = block_sample if block.sample_size else sample
         ready = block.fit(seen.of_column(block.column), seed)
         if ready is not None:
             fitted.append(ready)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Probabilities from decision values, fitted on those of left-out training objects.
 
-Two classes have Platt's logistic curve, more a softmax with one temperature and an offset for each
-class: all are softmax(scale * decisions + offsets).
+Two classes get Platt's logistic curve; three or more get a softmax with one temperature and an
+offset for each class. Both are softmax(scale * decisions + offsets).
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from d2ke.learners.linear_model import winners
 
 _ROWS, _VALUES = 20_000, 1 << 23  # left-out objects, and decision values of them for all C
 
-# With left-out decisions f_ik of object i for class k (of two classes f_i0 = 0), its weight w_i and
-# the true class y_i, probabilities and the loss that scale and offsets b_k minimise are
+# With left-out decisions decision_ik of object i for class k (of two classes decision_i0 = 0), its
+# weight v_i and the true class y_i, probabilities and the loss that scale >= 0 and offsets b_k
+# minimise are
 #
-#     P_ik = exp(scale f_ik + b_k) / sum_l exp(scale f_il + b_l),    scale >= 0,
-#     loss = -sum_i w_i sum_k t_ik log P_ik + penalty |b|^2 / 2.
+#     probability_ik = exp(scale decision_ik + b_k) / sum_l exp(scale decision_il + b_l),
+#     loss = -sum_i v_i sum_k t_ik log probability_ik + penalty |b|^2 / 2.
 #
-# The targets t_ik are smoothed. For two classes they are Platt's (1999), with the weight n_k of the
-# objects of class k, and penalty 0; for K > 2 classes, with the weight m of all objects, penalty 1:
+# The targets t_ik are smoothed. For two classes they are Platt's (1999), with the weight count_k of
+# the objects of class k, and penalty 0; for more classes, with the weight count of all objects, and
+# penalty 1:
 #
-#     t_ik = (n_k + 1) / (n_k + 2) if k = y_i,    else 1 / (n_{y_i} + 2),
-#     t_ik = (m + 1) / (m + 2)     if k = y_i,    else 1 / ((m + 2) (K - 1)).
+#     t_ik = (count_k + 1) / (count_k + 2) if k = y_i,    else 1 / (count_{y_i} + 2),
+#     t_ik = (count + 1) / (count + 2)     if k = y_i,    else 1 / ((count + 2) (n_classes - 1)).
 #
-# The slopes are d loss / d b_k = sum_i w_i (P_ik - t_ik) + penalty b_k and
-# d loss / d scale = sum_ik w_i (P_ik - t_ik) f_ik, as sum_k t_ik = 1.
+# With wrong_ik = v_i (probability_ik - t_ik), the slopes are d loss / d b_k = sum_i wrong_ik +
+# penalty b_k and d loss / d scale = sum_ik wrong_ik decision_ik, as sum_k t_ik = 1.
 
 
-def rows_to_keep(n: int, n_values: int, entropy: Any) -> np.ndarray:
-    """Return the training objects, of n, whose left-out decisions are kept: a seeded sample.
+def calibration_rows(n: int, n_values: int, entropy: Any) -> np.ndarray:
+    """Return the training objects, of n, whose left-out decisions it fits: a seeded sample.
 
     Each has `n_values` of them.
     """
@@ -82,14 +84,14 @@ class Calibration:
         More than two classes have smoothed targets as if one object more were wrong, and the
         penalty keeps classes of few objects near the others.
         """
-        kept = decisions.astype(np.float32)
+        rounded = decisions.astype(np.float32)
         codes, rows = values.astype(np.int64), np.arange(len(values))
         weights = np.ones(len(values)) if weights is None else weights
-        m, F = weights.sum(), _columns(kept.astype(np.float64))
+        total, decisions = weights.sum(), _columns(rounded.astype(np.float64))
         if n_classes == 2:
             counts, penalty = np.bincount(codes, weights, minlength=2)[codes], 0.0
         else:
-            counts, penalty = np.full(len(values), m), 1.0
+            counts, penalty = np.full(len(values), total), 1.0
         other = 1.0 / (counts + 2)
         targets = np.repeat((other / (n_classes - 1))[:, None], n_classes, axis=1)
         targets[rows, codes] = 1 - other
@@ -98,18 +100,19 @@ class Calibration:
 
         def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
             scale, offsets = parameters[0], parameters[1:]
-            logs = log_softmax(scale * F + offsets, axis=1)
+            logs = log_softmax(scale * decisions + offsets, axis=1)
             wrong = weights[:, None] * (np.exp(logs) - targets)
             value = penalty / 2 * offsets @ offsets - weights @ (targets * logs).sum(axis=1)
             slopes = wrong.sum(axis=0) + penalty * offsets
-            return value / m, np.append(np.vdot(wrong, F), slopes) / m
+            return value / total, np.append(np.vdot(wrong, decisions), slopes) / total
 
-        # The best scale is negative if left-out decisions are mostly wrong: then they have no use.
+        # The best scale would be negative if left-out decisions are mostly wrong: then they are
+        # useless, and the bound gives scale 0.
         bounds = [(0.0, None)] + [(None, None)] * n_classes
         start = np.append(1.0, np.zeros(n_classes))
         options = {"maxiter": 200, "ftol": 1e-12, "gtol": 1e-7}
         best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        return cls(kept, codes, float(best.x[0]), best.x[1:].copy())
+        return cls(rounded, codes, float(best.x[0]), best.x[1:].copy())
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, shape (n, n_classes).

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The training objects: in memory, chunk by chunk, or as a sample.
 
-Training does two things with its rows. It takes a sample, from which random objects, gammas, units
-and kernel weights are estimated, and it sums a function over chunks of all rows.
+Training touches its rows in two ways. It takes a sample, from which random objects, gammas,
+divisors and kernel weights are estimated, and it sums a function over chunks of all rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Chunk:
         The row of the first object among all training objects.
     n_threads, progress
         As for `d2ke_train`.
-    kept : ndarray of float32, shape (n, R), or None
+    F : ndarray of float32, shape (n, R), or None
         The features of the objects, if they stay in memory from one pass to the next.
     """
 
@@ -49,7 +49,7 @@ class Chunk:
     first_row: int = 0
     n_threads: int | None = None
     progress: bool | None = False
-    kept: np.ndarray | None = field(default=None, repr=False)
+    F: np.ndarray | None = field(default=None, repr=False)
 
     def sample(self, rows: np.ndarray) -> Sample:
         """Return some of the objects, by their rows among all."""
@@ -66,8 +66,8 @@ class Chunk:
         n, step = len(self.labels), block_rows(feature_map.R)
         for start in stages(range(0, n, step), title, self.progress):
             rows = slice(start, min(start + step, n))
-            if self.kept is not None:
-                yield rows, self.kept[rows]
+            if self.F is not None:
+                yield rows, self.F[rows]
                 continue
             objects = span_of(self.objects, rows.start, rows.stop)
             numbers = np.arange(rows.start, rows.stop) + self.first_row
@@ -132,20 +132,20 @@ class InMemory(Chunk):
         """Keep the features of all objects, if they fit; groups need them."""
         n, R = self.n, F.shape[1]
         if len(F) == n:
-            self.kept = F
+            self.F = F
         elif 4 * n * R <= MAX_KEPT:
-            self.kept = np.empty((n, R), np.float32)
-            self.kept[rows] = F
+            self.F = np.empty((n, R), np.float32)
+            self.F[rows] = F
             others = np.setdiff1d(np.arange(n), rows, assume_unique=True)
             step, feature_map = block_rows(R), FeatureMap(blocks)
             for start in stages(range(0, len(others), step), "features", self.progress):
                 chosen = others[start : start + step]
                 objects = take(self.objects, chosen)
-                self.kept[chosen] = feature_map.unscaled(objects, self.n_threads, chosen)
+                self.F[chosen] = feature_map.unscaled(objects, self.n_threads, chosen)
         elif self.labels.groups is not None:
             raise ArgumentError(
                 "groups",
                 f"needs all features in memory, at most {MAX_KEPT} bytes: {n} objects have "
                 f"R = {R} features, take fewer of either",
             )
-        return self.kept
+        return self.F

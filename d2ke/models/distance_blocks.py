@@ -29,9 +29,9 @@ from d2ke.objects.container import Objects, of_kind
 class Block(UnfittedBlock):
     """One D2KE kernel of a model: views, a distance, and the distribution of the random objects.
 
-    Its features are exp(-gamma_j d(v(x), omega_j)) / sqrt(R) for R random objects omega_j; gamma_j
-    is 1 over the median distance of the training objects to omega_j. Blocks side by side are a sum
-    of positive definite kernels.
+    Its features are exp(-gamma_j d(x, omega_j)) / sqrt(R) of viewed objects x, for R random objects
+    omega_j; gamma_j is `gamma_scale` over the median distance of the training objects to omega_j.
+    Blocks side by side are a sum of positive definite kernels.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Block(UnfittedBlock):
     from_omega : bool
         Whether the distance goes from omega to x, for distances that are not symmetric.
     gamma_scale : float
-        gamma_j is this over the median distance.
+        Numerator of gamma_j.
     sd_power : float
         Features are divided by their standard deviations to this power: 1 standardises them, a
         smaller power gives a smaller part of the kernel to random objects with few near objects.
@@ -260,9 +260,10 @@ class FittedBlock(FittedFeatures):
     def with_gamma(self, D: np.ndarray, scale: float) -> FittedBlock:
         """Return the block with gammas, scale over the median distances of the training objects.
 
-        gamma_j = scale / m_j, where m_j is the median over i of d(x_i, omega_j). Distances of at
-        most 1e-5 of u, the median of the m_j above 0, are rounding. If m_j is one of them, most
-        training objects are at distance 0: m_j is then the mean over the others, or u.
+        gamma_j = scale / middle_j, where middle_j is the median over i of d(x_i, omega_j).
+        Distances of at most 1e-5 of `usual`, the median of the middle_j above 0, are rounding. If
+        middle_j is one of them, most training objects are at distance 0: middle_j is then the mean
+        over the others, or `usual`.
         """
         middle = np.median(D, axis=0).astype(np.float64)
         positive = middle[middle > 0] if middle.any() else D[D > 0]
@@ -286,7 +287,7 @@ class FittedBlock(FittedFeatures):
     def put_own(self, features: np.ndarray, rows: np.ndarray) -> None:
         """Replace the features of training objects at themselves; `rows` are sorted.
 
-        See `d2ke.models.loo`: new objects are never at distance 0 of their own random object.
+        See `d2ke.models.loo`: a new object has no random object of its own.
         """
         if self.sources is None or self.own is None:
             return

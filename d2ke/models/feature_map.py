@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The features of new objects by a trained model: its blocks, prepared once, and their scaling."""
+"""The features of new objects by a trained model: its blocks, prepared once, and their scaling.
+
+Features of training rows outside the sample are computed here, too.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ class FeatureMap:
                 by_column.setdefault(block.column, []).append((block, columns))
             else:
                 self._plain.append((block, columns))
-        self._groups = {name: _Group(members) for name, members in by_column.items()}
+        self._shared_views = {name: _SharedViews(members) for name, members in by_column.items()}
         # exp(-gamma d) / sqrt(R) of a block, with gamma = 1 / median
         sizes = [block.R for members in by_column.values() for block, _ in members]
         self._smallest = np.exp(-_FAR) / np.sqrt(max(sizes, default=1))
@@ -74,12 +77,12 @@ class FeatureMap:
         In the end, warn of objects that are far from all random objects.
         """
         step, n = self.rows_at_once(X), len(X)
-        n_far = dict.fromkeys(self._groups, 0)
+        n_far = dict.fromkeys(self._shared_views, 0)
         for first in stages(range(0, n, step), "objects", progress):
             rows = slice(first, min(first + step, n))
             F = self.unscaled(X if step >= n else span_of(X, rows.start, rows.stop), n_threads)
-            for name, group in self._groups.items():
-                nearest = F[:, group.columns].max(axis=1)
+            for name, shared in self._shared_views.items():
+                nearest = F[:, shared.columns].max(axis=1)
                 n_far[name] += int(np.count_nonzero(nearest < self._smallest))
             yield rows, self.scaling.scale(F, F)
         for name, count in n_far.items():
@@ -103,16 +106,16 @@ class FeatureMap:
                 chosen = None if rows is None else rows[column.rows]
                 features = block.features(column.values, n_threads, chosen)
             F[:, columns] = spread(features, column, block.fill)
-        for name, group in self._groups.items():
+        for name, shared in self._shared_views.items():
             if not name:
-                group.fill(X, F, n_threads, rows)
+                shared.fill(X, F, n_threads, rows)
                 continue
             column = X[name]
             entries = np.empty((len(column.rows), self.R), np.float32)
             if len(entries):
                 chosen = None if rows is None else rows[column.rows]
-                group.fill(column.values, entries, n_threads, chosen)
-            for block, columns in group.members:
+                shared.fill(column.values, entries, n_threads, chosen)
+            for block, columns in shared.members:
                 F[:, columns] = spread(entries[:, columns], column, block.fill)
         return F
 
@@ -127,7 +130,7 @@ class FeatureMap:
         return max(16, _BLOCK // per_row)
 
 
-class _Group:
+class _SharedViews:
     """The blocks of distances that see the same objects.
 
     Blocks whose first views are the same share what these return.

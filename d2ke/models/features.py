@@ -45,9 +45,9 @@ class Features:
         With random objects, gammas and kernel weights.
     scales : FamilyScales
         Of the sample's features.
-    stretch : ndarray of float64, shape (R,)
-        u_j / (d_j sqrt(R s_f)) for the divisors u_j and deviations d_j of `FamilyScales` and the
-        kernel weight s_f of the family.
+    divisor_ratio : ndarray of float64, shape (R,)
+        u_j / (sqrt(s_f) floored_j), by which deviations of all rows are multiplied, with
+        the divisors u_j of `FamilyScales` and the kernel weight s_f of the family.
     unused_blocks : tuple of str
         Names of the blocks of families without a kernel weight.
     target_centre : ndarray of float64, shape (k,)
@@ -58,35 +58,35 @@ class Features:
         What the model keeps of the sample.
     own_columns : OwnColumns
         The columns that are left out with training objects.
-    scores : LooScores or None
+    fold_scores : LooScores or None
         Of left-out predictions with kernel weights that other objects chose, see `KernelWeights`.
     """
 
     blocks: tuple[FittedFeatures, ...]
     scales: FamilyScales
-    stretch: np.ndarray
+    divisor_ratio: np.ndarray
     unused_blocks: tuple[str, ...]
     target_centre: np.ndarray
     dtype: np.dtype[Any]
     reference: ReferenceObjects
     own_columns: OwnColumns
-    scores: LooScores | None = None
+    fold_scores: LooScores | None = None
 
     @property
     def R(self) -> int:
         """Number of features."""
-        return len(self.stretch)
+        return len(self.divisor_ratio)
 
     @property
     def divisor(self) -> np.ndarray:
         """Divisors of the sample's centred features, u_j / sqrt(s_f)."""
-        return self.scales.unit * self.stretch * np.sqrt(self.R)
+        return self.scales.floored_deviation * self.divisor_ratio
 
     def scaling(self, mean: np.ndarray, deviation: np.ndarray) -> Scaling:
         """Return the scaling of features of these means and deviations, with the kernel weights."""
         largest, floors = self.scales.largest, self.scales.floors
-        unit = feature_deviations(deviation, largest, floors, np.float32)
-        return Scaling(mean, unit * self.stretch * np.sqrt(self.R))
+        floored_deviation = feature_deviations(deviation, largest, floors, np.float32)
+        return Scaling(mean, floored_deviation * self.divisor_ratio)
 
 
 class FittedBlocks(NamedTuple):
@@ -105,20 +105,20 @@ class FittedBlocks(NamedTuple):
 
     @classmethod
     def of(
-        cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any, find_groups: bool = False
+        cls, blocks: Sequence[AnyBlock], sample: Sample, entropy: Any, find_copies: bool = False
     ) -> FittedBlocks:
-        """Fit blocks to a sample, to their sizes of a first pass; perhaps look for near-copies."""
+        """Fit blocks to a sample, with their first-pass sizes; perhaps look for near-copies."""
         firsts = [block.resized(block.first) if 0 < block.first < block.R else block
                   for block in blocks]  # fmt: skip
         labels = sample.labels
         fitted, F = fit_blocks(firsts, sample, entropy)
         kernels = FamilyKernels(F, fitted, labels.weights, sample.n_threads)
-        if find_groups:
+        if find_copies:
             kernel = kernels.of_copies(OwnColumns.of(fitted).within(sample.rows))
             copies = None if kernel is None else near_copies(kernel, labels.task.largest_group)
             if copies is not None and copies.decide:
                 labels = replace(labels, groups=copies.codes)
-            sample = replace(sample, labels=labels, copies=copies)
+            sample = replace(sample, labels=labels, near_copies=copies)
         return cls(firsts, fitted, F, sample, kernels)
 
     def choose_weights(self, entropy: Any, max_rows: int = MAX_ROWS) -> KernelWeights:
@@ -135,7 +135,7 @@ class FittedBlocks(NamedTuple):
         if not kernels.is_stacked or len(weights.by_family) == 1:
             return None
         s = np.array([weights.by_family[name] for name in kernels.scales.varying])
-        return ridge_of_gram(kernels.sum(s), labels.columns(), labels.weights)
+        return ridge_of_gram(kernels.sum(s), labels.targets(), labels.weights)
 
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
         """Return the same with more random objects of families that have a weight.
@@ -160,9 +160,9 @@ class FittedBlocks(NamedTuple):
         if not grown:
             return self._replace(weights=weights if weights.score_folds else None)
         anew = _by_block(*fit_blocks(blocks, self.sample, entropy, grown))
-        kept = [pair for pair in _by_block(self.fitted, self.F) if pair[0].family not in grown]
+        unchanged = [pair for pair in _by_block(self.fitted, self.F) if pair[0].family not in grown]
         order = [block.family for block in blocks]
-        parts = sorted([*kept, *anew], key=lambda pair: order.index(pair[0].family))
+        parts = sorted([*unchanged, *anew], key=lambda pair: order.index(pair[0].family))
         fitted, F = tuple(block for block, _ in parts), np.hstack([values for _, values in parts])
         kernels = self.kernels.with_features(F, fitted, grown)
         return self._replace(blocks=blocks, fitted=fitted, F=F, kernels=kernels)
@@ -179,28 +179,28 @@ def _by_block(
 def draw(
     blocks: Sequence[AnyBlock],
     sample: Sample,
-    own_sample: Sample,
+    block_sample: Sample,
     entropy: Any,
-    find_groups: bool = False,
+    find_copies: bool = False,
 ) -> FittedBlocks:
     """Draw the random objects of all blocks from the sample.
 
-    Blocks with `own_rows` are fitted to `own_sample`. Blocks that name a size of a first pass begin
-    with it; weights of their families say whether they grow.
+    Blocks with a `sample_size` are fitted to `block_sample`. Blocks that name a size of a first
+    pass begin with it; weights of their families say whether they grow.
 
-    With `find_groups`, near-copies in the sample become groups. Supervised blocks are then fitted
+    With `find_copies`, near-copies in the sample become groups. Supervised blocks are then fitted
     to the sample, as other objects may be copies, too.
     """
     others = [block for block in blocks if not block.supervised]
     has_supervised = len(others) < len(blocks)
-    if find_groups and has_supervised and others:
+    if find_copies and has_supervised and others:
         quiet = replace(sample, progress=False)
-        found = FittedBlocks.of(others, quiet, entropy, find_groups=True).sample
+        found = FittedBlocks.of(others, quiet, entropy, find_copies=True).sample
         sample = replace(found, progress=sample.progress)
-        if sample.copies is not None and sample.copies.decide:
-            own_sample = sample
-    blocks = fit_fixed(blocks, sample, own_sample, entropy)
-    drawn = FittedBlocks.of(blocks, sample, entropy, find_groups and not has_supervised)
+        if sample.near_copies is not None and sample.near_copies.decide:
+            block_sample = sample
+    blocks = fit_fixed(blocks, sample, block_sample, entropy)
+    drawn = FittedBlocks.of(blocks, sample, entropy, find_copies and not has_supervised)
     return drawn.grown(blocks, entropy)
 
 
@@ -245,22 +245,22 @@ def choose_features(
     own_rows, columns, hidden = own_columns.within(sample.rows)
     raised, F[own_rows, columns] = F[own_rows, columns], hidden  # raised, objects look far apart
     rows = np.arange(len(F)) if len(F) <= SAMPLE else sample_rows(len(F), entropy)
-    kept = F if len(rows) == len(F) else F[rows]
+    F_reference = F if len(rows) == len(F) else F[rows]
     if len(unsupervised) < len(fitted):
-        kept = kept[:, ~per_feature(fitted, "supervised")]
+        F_reference = F_reference[:, ~per_feature(fitted, "supervised")]
     reference = ReferenceObjects.of(
-        kept, unsupervised, sample.rows[rows], entropy, sample.n_threads
+        F_reference, unsupervised, sample.rows[rows], entropy, sample.n_threads
     )
     F[own_rows, columns] = raised
     features = Features(
         fitted,
         scales,
-        stretch=scales.divisor / (scales.unit * np.sqrt(len(s) * s)),
+        divisor_ratio=scales.divisor / (scales.floored_deviation * np.sqrt(s)),
         unused_blocks=unused,
         target_centre=labels.task.target_centre(labels.values),
         dtype=product_type(n, F.shape[1]),
         reference=reference,
         own_columns=own_columns,
-        scores=chosen.score_folds() if chosen.score_folds and len(F) == n else None,
+        fold_scores=chosen.score_folds() if chosen.score_folds and len(F) == n else None,
     )
     return features, F, decomposed

@@ -6,8 +6,8 @@ standardised features of its blocks and has the mean 1 on its diagonal; the weig
 negative and sum to 1, so K is positive definite.
 
 Candidates are averages of family kernels. We fit a ridge regression to each, and stack their
-leave-one-out predictions by non-negative least squares; the stacking weights a_m of the candidates
-become the kernel weights, s = sum_m a_m s^(m). If one candidate alone has clearly smaller
+leave-one-out predictions by non-negative least squares; the stacking weights a_c of the candidates
+become the kernel weights, s = sum_c a_c s^(c). If one candidate alone has clearly smaller
 leave-one-out errors than this sum, it is the kernel.
 """
 
@@ -26,7 +26,7 @@ from d2ke._base.rounding import PLAIN, feature_deviations, least_deviations, var
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, per_feature
-from d2ke.models.calibration import rows_to_keep
+from d2ke.models.calibration import calibration_rows
 from d2ke.models.labels import Labels
 from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
@@ -34,13 +34,14 @@ MAX_ROWS = 1024  # training objects that choose kernel weights
 _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 
 
-# Let F_ij be feature j of object i, mean_j and d_j its mean and deviation over the sample (d_j not
-# below the least deviation), and p the `sd_power` of its block, usually 1. Features of a family f
-# are divided by
+# Let F_ij be feature j of object i, mean_j and deviation_j its mean and deviation over the sample,
+# floored_j = max(deviation_j, its least deviation), and power the `sd_power` of its block, usually
+# 1. Features of a family f are divided by
 #
-#     u_j = d_j^p sqrt(sum over j in f of (deviation_j / d_j^p)^2),
+#     u_j = floored_j^power sqrt(sum over j in f of (deviation_j / floored_j^power)^2),
 #
-# so that the kernel of the family has the mean 1 on its diagonal over the sample without weights:
+# so that the kernel of the family has the mean 1 on its diagonal over the rows given (the at most
+# 1,024 where weights are chosen), without their weights:
 #
 #     K_f(i, h) = sum over j in f of (F_ij - mean_j) (F_hj - mean_j) / u_j^2.
 #
@@ -56,8 +57,8 @@ class FamilyScales(NamedTuple):
         Means, deviations and largest absolute values of the features.
     floors : ndarray of float64, shape (R,)
         Their least deviations, see `d2ke._base.rounding`.
-    unit : ndarray of float64, shape (R,)
-        Deviations d_j, not below the least ones.
+    floored_deviation : ndarray of float64, shape (R,)
+        Deviations, not below the least ones: floored_j of the formula.
     divisor : ndarray of float64, shape (R,)
         Divisors u_j of centred features.
     varying : dict of str to bool
@@ -68,7 +69,7 @@ class FamilyScales(NamedTuple):
     deviation: np.ndarray
     largest: np.ndarray
     floors: np.ndarray
-    unit: np.ndarray
+    floored_deviation: np.ndarray
     divisor: np.ndarray
     varying: dict[str, bool]
 
@@ -77,9 +78,9 @@ class FamilyScales(NamedTuple):
         """Return the scales of the features of blocks, shape (n, R)."""
         mean, deviation, largest = moments(F)
         floors = least_deviations(deviation, largest, deviation_groups(blocks))
-        unit = feature_deviations(deviation, largest, floors, F.dtype)
+        floored_deviation = feature_deviations(deviation, largest, floors, F.dtype)
         families = per_feature(blocks, "family")
-        divisor = unit ** per_feature(blocks, "sd_power")
+        divisor = floored_deviation ** per_feature(blocks, "sd_power")
         # Nothing that is constant but for rounding may be made large.
         varied = varying(deviation, largest, floors, F.dtype)
         variances, families_vary = np.where(varied, (deviation / divisor) ** 2, 0.0), {}
@@ -88,7 +89,7 @@ class FamilyScales(NamedTuple):
             trace = variances[in_family].sum()
             divisor[in_family] *= np.sqrt(trace or 1.0)
             families_vary[family] = bool(trace > 0)
-        return cls(mean, deviation, largest, floors, unit, divisor, families_vary)
+        return cls(mean, deviation, largest, floors, floored_deviation, divisor, families_vary)
 
     def of_columns(self, columns: np.ndarray) -> FamilyScales:
         """Return the scales of the features of some families."""
@@ -180,7 +181,7 @@ class FamilyKernels:
         return replace(self, F=self.F[rows], weights=weights, known={})
 
     def centred(self, columns: np.ndarray) -> np.ndarray:
-        """Return centred features in their divisor units, shape (n, m)."""
+        """Return centred features divided by u_j, of some columns, shape (n, n_columns)."""
         values = (self.F[:, columns] - self.scales.mean[columns]) / self.scales.divisor[columns]
         if self.weights is not None:
             values -= self.weights @ values / self.weights.sum()
@@ -268,23 +269,23 @@ def stacked_weights(
     """Return the stacking weights of candidates.
 
     They are not negative, sum to 1, and are proportional to the a that minimise
-    sum_i v_i |t_i - sum_m a_m f_mi|^2 + 5 v sum_m (a_m - p_m)^2, where v is the mean of |t_i|^2:
-    five pseudo-objects pull them toward their priors p.
+    sum_i v_i |t_i - sum_c a_c decision_ci|^2 + pull sum_c (a_c - prior_c)^2. With pull = 5 times
+    the mean of |t_i|^2, five pseudo-objects pull them toward their priors.
 
     Parameters
     ----------
-    decisions : ndarray of float64, shape (M, n, k)
+    decisions : ndarray of float64, shape (n_candidates, n, k)
         Leave-one-out decisions of each candidate, less the means of the targets.
     T : ndarray of float64, shape (n, k)
         The targets, less their means.
     row_weights : ndarray of float64, shape (n,)
         The weights v_i of the rows.
-    prior : ndarray of float64, shape (M,)
-        The prior weights p_m, which sum to 1.
+    prior : ndarray of float64, shape (n_candidates,)
+        The prior weights, which sum to 1.
 
     Returns
     -------
-    ndarray of float64, shape (M,)
+    ndarray of float64, shape (n_candidates,)
         The weights; the prior ones if no candidate predicts anything.
 
     Examples
@@ -371,17 +372,17 @@ def choose_kernel_weights(
         labels = replace(labels, groups=None)
     if not any(kernels.scales.varying.values()):
         return KernelWeights(dict.fromkeys(names, 1 / len(names)))
-    targets = np.arange(labels.task.k)
-    if len(targets) > 256:  # classes whose errors are summed
-        targets = np.sort(rng.choice(targets, 256, replace=False))
-    stacking = _Stacking(kernels, labels, own_columns, targets)
+    some_targets = np.arange(labels.task.k)
+    if len(some_targets) > 256:  # classes whose errors are summed
+        some_targets = np.sort(rng.choice(some_targets, 256, replace=False))
+    stacking = _Stacking(kernels, labels, own_columns, some_targets)
     chosen = stacking.choose(np.arange(len(labels)))
     weights = dict(zip(names, chosen.kernel_weights.tolist(), strict=True))
     if n > size:
         return KernelWeights(weights)
-    keep = rows_to_keep(n, labels.task.k, entropy)
+    for_calibration = calibration_rows(n, labels.task.k, entropy)
     ridge = None if stacking.sums is not None else (chosen.ridge, chosen.P)
-    return KernelWeights(weights, ridge, lambda: stacking.scores_of_folds(rng, keep))
+    return KernelWeights(weights, ridge, lambda: stacking.scores_of_folds(rng, for_calibration))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,21 +423,21 @@ class _Stacking:
     """The choice of kernel weights by some of the rows; all rows fit each candidate's ridge."""
 
     def __init__(
-        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, targets: np.ndarray
+        self, kernels: FamilyKernels, labels: Labels, own_columns: OwnColumns, some: np.ndarray
     ):
         self.kernels, self.labels, self.own_columns = kernels, labels, own_columns
-        self.targets, self.sums = targets, None
+        self.some_targets, self.sums = some, None
         F, scales = kernels.F, kernels.scales
         if F.shape[1] < len(F):
             centre = labels.task.target_centre(labels.values)
             self.sums = RidgeSums.empty(scales.mean, scales.divisor, centre)
-            self.sums.add(F, labels.columns(), kernels.n_threads, labels.weights)
+            self.sums.add(F, labels.targets(), kernels.n_threads, labels.weights)
         vary = np.array(list(scales.varying.values()))
         self.unsupervised = vary & kernels.without_labels
         self.candidates = candidate_kernels(kernels.blocks, vary)
         self.prior = self.candidates @ _priors(kernels.blocks)
         self.prior /= self.prior.sum()
-        self.T = labels.dense_columns()[:, targets]
+        self.T = labels.dense_targets()[:, some]
         codes = np.arange(len(labels)) if labels.groups is None else labels.groups
         self.groups = np.unique(codes, return_inverse=True)[1]
         fits = [self._fit(weights) for weights in self.candidates]
@@ -448,7 +449,8 @@ class _Stacking:
         """Return the kernel with the weights that some rows choose.
 
         They are the stacked ones, or those of the best candidate, if its sum of squared errors is
-        smaller by more than those of five objects: weights of decisions may not suit kernels.
+        smaller by more than five objects' mean error: good weights of predictions may be poor
+        weights of kernels.
         """
         row_weights = self.labels.row_weights
         centre = np.average(self.T, axis=0, weights=row_weights)
@@ -465,11 +467,11 @@ class _Stacking:
             return stacked
         return self._kernel(self.candidates[candidate])
 
-    def scores_of_folds(self, rng: np.random.Generator, keep: np.ndarray) -> LooScores:
+    def scores_of_folds(self, rng: np.random.Generator, for_calibration: np.ndarray) -> LooScores:
         """Score the rows of each fold with the weights and the C that the other folds choose."""
         n_groups = self.groups.max() + 1
         folds = (rng.permutation(n_groups) % min(3, n_groups))[self.groups]
-        scores, kept_rows = [], []
+        scores, calibrated = [], []
         for fold in range(folds.max() + 1):
             rows, others = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             chosen = self.choose(others)
@@ -481,14 +483,15 @@ class _Stacking:
                 values *= np.sqrt(self.labels.row_weights)[:, None]
                 ridge = replace(ridge, rows=values)
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
-            kept = np.flatnonzero(np.isin(rows, keep))
+            places = np.flatnonzero(np.isin(rows, for_calibration))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], kept, own_columns))
-            kept_rows.append(rows[kept])
-        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(kept_rows))
+            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], places, own_columns))
+            calibrated.append(rows[places])
+        merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(calibrated))
         return replace(
-            merged, kept=merged.kept[order], kept_values=merged.kept_values[order],
-            kept_weights=merged.kept_weights[order],
+            merged, calibration_decisions=merged.calibration_decisions[order],
+            calibration_values=merged.calibration_values[order],
+            calibration_weights=merged.calibration_weights[order],
         )  # fmt: skip
 
     def _kernel(self, weights: np.ndarray) -> _WeightedKernel:
@@ -509,20 +512,19 @@ class _Stacking:
 
     def _fit(self, weights: np.ndarray) -> _WeightedKernel:
         """Fit the ridge of the kernel with these weights, and leave out each row."""
-        kernels, labels, targets = self.kernels, self.labels, self.targets
+        kernels, labels, some = self.kernels, self.labels, self.some_targets
         if self.sums is None:
-            ridge, P = ridge_of_gram(kernels.sum(weights), labels.columns(), labels.weights)
+            ridge, P = ridge_of_gram(kernels.sum(weights), labels.targets(), labels.weights)
         else:
             with np.errstate(divide="ignore"):
                 ridge = Ridge.of(self.sums, kernels.scales.divisor / kernels.roots(weights))
             P = ridge.coordinates(kernels.F, kernels.n_threads)
         of_targets = replace(
-            ridge, projected=ridge.projected[:, targets], target_mean=ridge.target_mean[targets]
+            ridge, projected=ridge.projected[:, some], target_mean=ridge.target_mean[some]
         )
-        decisions = np.empty((len(P), len(ALL_CS), len(targets)))
-        for rows, some_Cs, _, values in loo_decisions(
-            of_targets, P, labels, ALL_CS, targets=targets
-        ):
+        decisions = np.empty((len(P), len(ALL_CS), len(some)))
+        loo = loo_decisions(of_targets, P, labels, ALL_CS, some_targets=some)
+        for rows, some_Cs, _, values in loo:
             decisions[rows, some_Cs] = values
         squared_errors = ((decisions - self.T[:, None]) ** 2).sum(axis=2)
         return _WeightedKernel(weights, ridge, P, decisions, squared_errors, labels.row_weights)

@@ -265,7 +265,7 @@ def _weighed(
 def _squared_errors(K: np.ndarray, labels: Labels) -> np.ndarray:
     """Return the squared errors of left-out rows, for the C with the least of them."""
     K = K - K.mean(axis=0)
-    ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.columns(), labels.weights)
+    ridge, P = ridge_of_gram(K - K.mean(axis=1)[:, None], labels.targets(), labels.weights)
     errors = np.empty((len(K), len(ALL_CS)))
     for rows, some_Cs, T, decisions in loo_decisions(ridge, P, labels, ALL_CS):
         errors[rows, some_Cs] = ((decisions - T[:, None]) ** 2).sum(axis=2)
@@ -393,7 +393,7 @@ class ScoredKmers(UnfittedBlock):
     family: ClassVar[str] = "pieces"
     column: ClassVar[str] = ""
     supervised: ClassVar[bool] = True
-    own_rows: ClassVar[int] = ROWS
+    sample_size: ClassVar[int] = ROWS
 
     def resized(self, R: int) -> ScoredKmers:
         """Return itself: the labels fix the number of scores."""
@@ -437,7 +437,7 @@ class _SparseRidge:
 
     def __init__(self, S: Any, centre: np.ndarray, labels: Labels, rng: np.random.Generator):
         self.S, self.centre = S, centre
-        self.T, self.weights = labels.dense_columns(), labels.row_weights
+        self.T, self.weights = labels.dense_targets(), labels.row_weights
         self.mean = self.weights @ self.T / self.weights.sum()
         codes = np.arange(len(self.T)) if labels.groups is None else labels.groups
         distinct, codes = np.unique(codes, return_inverse=True)

@@ -56,13 +56,13 @@ class Labels:
         """Weight of each row, 1 without weights."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
-    def columns(self, dtype: Any = np.float64) -> Any:
+    def targets(self, dtype: Any = np.float64) -> Any:
         """Return what the ridge fits, shape (n, k)."""
-        return self.task.columns(self.values, dtype)
+        return self.task.targets(self.values, dtype)
 
-    def dense_columns(self) -> np.ndarray:
-        """Return `columns` as an ndarray of float64."""
-        return self.task.dense_columns(self.values)
+    def dense_targets(self) -> np.ndarray:
+        """Return `targets` as an ndarray of float64."""
+        return self.task.dense_targets(self.values)
 
     def weighted(self, class_weight: Any, sample_weight: np.ndarray | None) -> Labels:
         """Return the labels with weights: those of the objects times those of their classes."""

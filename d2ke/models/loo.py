@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Leave-one-out predictions, and what is left out with an object: own columns and near-copies.
 
-The errors of these predictions choose C and the kernel weights, and are the reported accuracy. So
-a model must not know its objects from the features that they have as random objects, nor from
-copies of them.
+The errors of these predictions choose C and the kernel weights, and are the reported accuracy. So a
+model that predicts an object must not have used its own columns or copies. (Kernel weights are
+chosen with own columns.)
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ import numpy as np
 
 from d2ke.embedding.scaling import moments
 from d2ke.learners.ridge import Ridge
-from d2ke.models.blocks import FittedFeatures, Groups
+from d2ke.models.blocks import CopyGroups, FittedFeatures
 from d2ke.models.calibration import Calibration, LabelCalibration
 from d2ke.models.labels import Labels
 from d2ke.models.tasks import Task
 
 ALL_CS = tuple(10.0 ** (np.arange(-2, 13) / 2))  # the values of C that are compared
 
-# Own columns. If training object i is also random object j of a block, its feature F_ij is
-# 1 / sqrt(R), which no new object has, so a model must not learn from it. With the largest feature
-# of the other objects instead, hidden_j, the model loses the label of the random object, which new
-# objects near it need. So training gives the object the value
+# Own columns. If training object i is also random object j of a block of R_b features, its feature
+# F_ij is 1 / sqrt(R_b), which no new object has, so a model must not learn from it. With the
+# largest feature of the other objects instead, hidden_j, the model loses the label of the random
+# object, which new objects near it need. So training gives the object the value
 #
-#     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R)))
+#     own_j = max(hidden_j, min(mean_j + deviation_j m / (2 sqrt(n)), 1 / sqrt(R_b)))
 #
 # for m such columns of the block, with the mean and deviation of column j over the other objects.
-# If all n objects are random objects, these values add at most a quarter to the kernel of an object
-# with itself, which is 1 on average. If few objects are, the features stay hidden. A regression of
-# at most 30 objects keeps them as they are: the nearest others of so few are far away, and features
-# of new objects, many deviations above those of training, led its predictions far out of the
-# targets.
+# An object with several columns in the block keeps hidden_j in all of them. If all n objects are
+# random objects, these values add at most a quarter to the kernel of an object with itself, which
+# is 1 on average. If few objects are, the features stay hidden. A regression of at most 30 objects
+# keeps them as they are: the nearest others of so few are far away, and features of new objects,
+# many deviations above those of training, led its predictions far out of the targets.
 
 
 def own_values(
     features: np.ndarray, rows: np.ndarray, columns: np.ndarray, few: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Put the values of training into the features of objects at the random objects they are.
+    """Replace the feature of each object at itself, in place.
 
-    Only an object that is one random object of the block is raised: raising those that windows
-    are cut from several times lost accuracy.
+    Only an object with one own column in the block is raised. Raising objects with several windows
+    in a block lost accuracy.
 
     Parameters
     ----------
-    features : ndarray of float32, shape (n, R)
+    features : ndarray of float32, shape (n, R_b)
         The features of a block. The values at `rows` and `columns` are replaced.
     rows, columns : ndarray of int64, shape (m,)
         The objects, and the columns of the random objects that each of them is.
@@ -198,12 +198,12 @@ class NearCopies:
 # are joined; all near-copies are joined long before. So if four fifths of the objects or more are
 # joined, these are the groups. Else only edges of less than half that length are joined. Groups
 # decide what is left out together if they hold at least half of the objects, and are reported if
-# they hold a tenth. Names and words repeat by nature, and new ones do as well: of equal objects one
-# is looked at; they are reported if they are a tenth of all.
+# they hold a tenth. Names and words repeat by nature, and new ones do as well: equal objects are
+# first merged into one; they are reported if they are a tenth of all.
 _FEW = 0.1  # least part of the objects in groups
 
 
-def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Groups | None:
+def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> CopyGroups | None:
     """Return the groups of near-copies among n objects, or None if there are hardly any.
 
     Parameters
@@ -230,7 +230,8 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Gr
         groups = near_copies(kernel[np.ix_(firsts, firsts)], largest_group)
         if groups is not None:
             return groups._replace(codes=groups.codes[codes])
-        return Groups(codes, False) if (np.bincount(codes)[codes] > 1).mean() >= _FEW else None
+        is_joined = np.bincount(codes)[codes] > 1
+        return CopyGroups(codes, False) if is_joined.mean() >= _FEW else None
     too_long = lengths[np.argmax(tree[:, 3] > largest_group(n))]
     nearest = np.repeat(lengths, is_leaf.sum(axis=1))  # of each object, to another
     stop = too_long if (nearest < too_long).mean() >= 0.8 else too_long / 2
@@ -238,16 +239,16 @@ def near_copies(kernel: np.ndarray, largest_group: Callable[[int], float]) -> Gr
     if joined < _FEW:
         return None
     longest = lengths[lengths < stop][-1]
-    return Groups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
+    return CopyGroups(fcluster(tree, longest, "distance").astype(np.int64) - 1, joined >= 0.5)
 
 
-# Leave-one-out predictions. With the hat matrix H of a ridge regression with penalty 1 / (2 C), the
-# prediction of target t_i by the model without row i is
+# Leave-one-out predictions. With the hat matrix H of a ridge regression with penalty 1 / (2 C) and
+# row weights v_i, the prediction of target t_i by the model without row i is
 #
-#     t_i - (t_i - f_i) / (1 - H_ii),
+#     t_i - (t_i - decision_i) / (1 - v_i H_ii),
 #
-# where f_i is that of the model of all rows. Rows of one group are left out together: (I - H)^-1 of
-# their block takes the place of 1 / (1 - H_ii). See `d2ke.learners.ridge`.
+# where decision_i is that of the model of all rows. Rows of one group are left out together:
+# (I - H)^-1 of their block takes the place of 1 / (1 - v_i H_ii). See `d2ke.learners.ridge`.
 
 
 def loo_decisions(
@@ -256,7 +257,7 @@ def loo_decisions(
     labels: Labels,
     Cs: Sequence[float],
     own_columns: OwnColumns | None = None,
-    targets: Any = slice(None),
+    some_targets: Any = slice(None),
 ) -> Iterator[tuple[np.ndarray, slice, np.ndarray, np.ndarray]]:
     """Yield the decisions of rows by the models without each row, or without its group.
 
@@ -272,8 +273,8 @@ def loo_decisions(
         The C.
     own_columns : OwnColumns, optional
         The columns that are left out with each row.
-    targets : slice or ndarray of int64
-        Columns of the targets.
+    some_targets : slice or ndarray of int64
+        Which of the targets.
 
     Yields
     ------
@@ -289,7 +290,7 @@ def loo_decisions(
     for rows in labels.loo_chunks():
         chunk = labels[rows]
         predict = ridge.loo_together if chunk.together else ridge.loo
-        T = chunk.dense_columns()[:, targets]
+        T = chunk.dense_targets()[:, some_targets]
         removed = None if own_columns is None else own_columns.within(rows)[:2]
         step = max(1, 4096 // T.shape[1])  # decision values of a row that are held at a time
         for low in range(0, len(Cs), step):
@@ -319,11 +320,11 @@ class LooScores:
     confusion : ndarray of int64, shape (n_Cs, k, k), or None
         Rows by true class and predicted class; None for a regression or more than 1,000 classes.
         For several labels an array of shape (n_Cs, k, 2, 2), rows without and with each.
-    kept : ndarray, shape (m, n_Cs, k)
+    calibration_decisions : ndarray, shape (m, n_Cs, k)
         Left-out predictions of some rows, float32; float64 of a regression.
-    kept_values : ndarray, shape (m,)
+    calibration_values : ndarray, shape (m,)
         Codes of their classes, or their targets.
-    kept_weights : ndarray, shape (m,)
+    calibration_weights : ndarray, shape (m,)
         Their weights.
     """
 
@@ -334,11 +335,11 @@ class LooScores:
     fourth: np.ndarray
     spread: float
     confusion: np.ndarray | None
-    kept: np.ndarray
-    kept_values: np.ndarray
+    calibration_decisions: np.ndarray
+    calibration_values: np.ndarray
     total: float
     squared_weights: float
-    kept_weights: np.ndarray
+    calibration_weights: np.ndarray
 
     @classmethod
     def of(
@@ -347,39 +348,41 @@ class LooScores:
         P: np.ndarray,
         labels: Labels,
         Cs: Sequence[float],
-        keep: np.ndarray | None = None,
+        for_calibration: np.ndarray | None = None,
         own_columns: OwnColumns | None = None,
     ) -> LooScores:
-        """Score rows, given by their coordinates and labels; keep predictions of some, sorted.
+        """Score rows, given by their coordinates and labels; keep those for calibration.
 
-        A row's own columns, if there are any, are left out with it.
+        `for_calibration` are sorted rows. A row's own columns, if there are any, are left out with
+        it.
         """
-        keep = np.empty(0, np.intp) if keep is None else keep
+        if for_calibration is None:
+            for_calibration = np.empty(0, np.intp)
         task, n_Cs = labels.task, len(Cs)
-        kept = np.empty((len(keep), n_Cs, task.k), task.kept_type)
-        kept_index = np.full(len(P), -1)
-        kept_index[keep] = np.arange(len(keep))
+        decisions = np.empty((len(for_calibration), n_Cs, task.k), task.calibration_type)
+        place = np.full(len(P), -1)
+        place[for_calibration] = np.arange(len(for_calibration))
         squared, fourth = np.zeros((2, n_Cs))
         weights = labels.row_weights
         scores = cls(
-            task, len(P), np.zeros(n_Cs), squared, fourth, 0.0, task.confusion(n_Cs), kept,
-            labels.values[keep], float(weights.sum()), 0.0, weights[keep],
+            task, len(P), np.zeros(n_Cs), squared, fourth, 0.0, task.confusion(n_Cs), decisions,
+            labels.values[for_calibration], float(weights.sum()), 0.0, weights[for_calibration],
         )  # fmt: skip
         digits = 9 if P.dtype == np.float64 else 5
         for rows, some_Cs, T, decision in loo_decisions(ridge, P, labels, Cs, own_columns):
-            chunk, w = labels[rows], weights[rows]
+            chunk, v = labels[rows], weights[rows]
             if some_Cs.start == 0:
-                scores.spread += float((w @ (T - ridge.target_mean) ** 2).sum())
+                scores.spread += float((v @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
-                scores.squared_weights += float(w.sum() ** 2 if chunk.together else w @ w)
-            is_kept = kept_index[rows] >= 0
-            kept[kept_index[rows][is_kept], some_Cs] = decision[is_kept]
+                scores.squared_weights += float(v.sum() ** 2 if chunk.together else v @ v)
+            is_for_calibration = place[rows] >= 0
+            decisions[place[rows][is_for_calibration], some_Cs] = decision[is_for_calibration]
             errors = (decision - T[:, None]) ** 2
-            squared[some_Cs] += w @ errors.sum(axis=2)
-            fourth[some_Cs] += w @ (errors**2).sum(axis=2)
+            squared[some_Cs] += v @ errors.sum(axis=2)
+            fourth[some_Cs] += v @ (errors**2).sum(axis=2)
             judged = task.judge(decision, chunk.values, digits)
             if judged is not None:
-                scores.n_correct[some_Cs] += w @ judged[0]
+                scores.n_correct[some_Cs] += v @ judged[0]
                 if scores.confusion is not None:
                     np.add.at(scores.confusion[some_Cs], judged[1], 1)
         return scores
@@ -394,13 +397,15 @@ class LooScores:
         if self.confusion is not None:
             added.append("confusion")
         merged: dict[str, Any] = {name: reduce(add, values(name)) for name in added}
-        for name in ("kept", "kept_values", "kept_weights"):
+        for name in ("calibration_decisions", "calibration_values", "calibration_weights"):
             merged[name] = np.concatenate(values(name))
         return replace(self, **merged)
 
     def calibration(self, i: int) -> Calibration | LabelCalibration:
-        """Return the calibration by the predictions that are kept, for one C."""
-        return self.task.calibration(self.kept[:, i], self.kept_values, self.kept_weights)
+        """Return the calibration by the kept predictions, for one C."""
+        return self.task.calibration(
+            self.calibration_decisions[:, i], self.calibration_values, self.calibration_weights
+        )
 
     def best(self) -> int:
         """Return the position of the C with the least squared error.

@@ -54,7 +54,7 @@ class D2KEModel:
         The blocks of features, side by side: views, distances, random objects and gammas; for
         records, numbers and categories too.
     scaling : Scaling
-        Means and units of the features.
+        Means and divisors of the features.
     deviation : ndarray of float64, shape (R,)
         Standard deviations of the scaled features of the training objects.
     linear : LinearModel

@@ -284,7 +284,7 @@ def d2ke_update(
     for first in stages(range(0, len(objects), step), "objects", progress):
         rows = slice(first, min(first + step, len(objects)))
         F = model.feature_map.unscaled(span_of(objects, rows.start, rows.stop), n_threads)
-        sums.add(F, model.task.columns(values[rows], sums.dtype), n_threads)
+        sums.add(F, model.task.targets(values[rows], sums.dtype), n_threads)
     scaling = model.scaling
     ridge = Ridge.of(sums, scaling.divisor)
     linear = model.task.linear_model(ridge, model.C)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model predicts: classes, real values, or sets of labels.
 
-A `Task` is the only place that asks which of the three it is. It encodes labels, gives the columns
-that a ridge fits, turns decisions into predictions, scores and calibrates them, and writes its
+Nearly all that depends on the kind of labels is here: a `Task` encodes labels, gives the targets
+of a ridge, turns decisions into predictions, scores and calibrates them, and writes its
 lines of reports and warnings.
 """
 
@@ -31,7 +31,7 @@ _MANY = 20  # classes, and errors in which an order can be seen
 class Task:
     """What a model predicts.
 
-    Decision values are ``unit * columns + centre`` for the columns that a ridge fits. Columns of
+    Decision values are ``unit * targets + centre`` for the targets that a ridge fits. Targets of
     0 and 1 give decision values above 0 for a class.
 
     Attributes
@@ -46,8 +46,8 @@ class Task:
         Name of the score, for reports: ``"accuracy"``, in percent, or ``"R^2"``.
     sentence : str
         What says a score in words.
-    kept_type : dtype
-        Type of the left-out predictions that calibration keeps.
+    calibration_type : dtype
+        Type of the left-out predictions that calibration fits.
     few : int
         As for `d2ke.models.loo.own_values`.
     fewest : int
@@ -61,13 +61,13 @@ class Task:
     multilabel = False
     measure = "accuracy"
     sentence = "accuracy {:.2f} %"
-    kept_type: Any = np.float32
+    calibration_type: Any = np.float32
     few = 0
     fewest = 0
 
     @property
     def k(self) -> int:
-        """Number of columns that the ridge fits, and of decision values."""
+        """Number of targets of the ridge, and of decision values."""
         return len(self.classes)
 
     @property
@@ -88,21 +88,21 @@ class Task:
         """Return the labels of n objects as training has them; refuse labels that are new."""
         return self.truth(y, n)
 
-    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+    def targets(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
         """Return what the ridge fits to encoded labels, shape (n, k), sparse or dense."""
         raise NotImplementedError
 
-    def dense_columns(self, values: np.ndarray) -> np.ndarray:
-        """Return `columns` as an ndarray of float64."""
-        columns = self.columns(values)
-        return columns.toarray() if sparse.issparse(columns) else columns
+    def dense_targets(self, values: np.ndarray) -> np.ndarray:
+        """Return `targets` as an ndarray of float64."""
+        targets = self.targets(values)
+        return targets.toarray() if sparse.issparse(targets) else targets
 
-    def to_decisions(self, columns: np.ndarray) -> np.ndarray:
-        """Return decision values for what a ridge predicts of `columns`: above 0 for a class."""
-        return self.unit * columns + self.centre
+    def to_decisions(self, targets: np.ndarray) -> np.ndarray:
+        """Return decision values for what a ridge predicts of `targets`: above 0 for a class."""
+        return self.unit * targets + self.centre
 
     def target_centre(self, values: np.ndarray) -> np.ndarray:
-        """Return what the columns are shifted by in sums, shape (k,); 0 if they are sparse."""
+        """Return what targets are shifted by in sums, shape (k,); 0 if they are sparse."""
         return np.zeros(self.k)
 
     def class_factors(self, class_weight: Any, counts: Mapping[Any, float]) -> np.ndarray:
@@ -192,7 +192,7 @@ class Task:
     ) -> tuple[np.ndarray, Any] | None:
         """Return which left-out predictions are correct, and their cells of the confusions.
 
-        `decision` has the shape (n, n_Cs, k), in units of `columns`, and is rounded to `digits`,
+        `decision` has the shape (n, n_Cs, k), in units of `targets`, and is rounded to `digits`,
         so that ties up to rounding go to the first class. None for real values.
         """
         return None
@@ -235,7 +235,7 @@ class Classes(Task):
 
     @property
     def k(self) -> int:
-        """One column for each class, but one for two classes."""
+        """One target for each class, but one for two classes."""
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     def truth(self, y: Any, n: int) -> np.ndarray:
@@ -256,7 +256,7 @@ class Classes(Task):
             )
         return codes
 
-    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+    def targets(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
         """Return 1 in the column of each row's class, sparse."""
         return class_indicators(values, len(self.classes), dtype)
 
@@ -366,7 +366,7 @@ class Values(Task):
     k = 1
     measure = "R^2"
     sentence = "R^2 {:.3f}"
-    kept_type = np.float64
+    calibration_type = np.float64
     few = 30
     fewest = 4
 
@@ -384,7 +384,7 @@ class Values(Task):
         """Return the values of n objects, relative to `centre` and in `unit`."""
         return (self.truth(y, n) - self.centre) / self.unit
 
-    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+    def targets(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
         """Return the values as a column."""
         return values[:, None]
 
@@ -487,7 +487,7 @@ class LabelSets(Task):
             )
         return values
 
-    def columns(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
+    def targets(self, values: np.ndarray, dtype: Any = np.float64) -> Any:
         """Return the matrix, sparse."""
         return sparse.csr_array(values.astype(dtype))
 

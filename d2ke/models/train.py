@@ -20,7 +20,7 @@ from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import hinge_can_pay, train_classifier
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, product_type, ridge_of_rows
 from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
-from d2ke.models.calibration import Calibration, rows_to_keep
+from d2ke.models.calibration import Calibration, calibration_rows
 from d2ke.models.data import Chunk, InMemory, TrainingData
 from d2ke.models.features import Features, choose_features, draw
 from d2ke.models.inputs import ModelRequest, check_size, input_fields, packed
@@ -63,7 +63,7 @@ def d2ke_train(
     docs/windows.md) and whole series. Gamma is set by the median distance to each random object. C
     and the kernel weights of families of blocks are chosen by the squared error of leave-one-out
     predictions. If there are at least four times as many objects as features, the squared hinge
-    loss is tried too. It is used if it is clearly better on every fifth object.
+    loss is tried too. It is used if it is clearly better on a held-out fifth.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def d2ke_train(
     Warns
     -----
     UserWarning
-        If the cross-validated accuracy is not above the share of the largest class: nothing was
+        If the left-out accuracy is not above the share of the largest class: nothing was
         learned. If `y` is text that is all numbers, written in several forms (1 and 1.0), and no
         `task` is given. If classes are many whole numbers, and wrong predictions are near
         the true ones.
@@ -212,12 +212,12 @@ def d2ke_train(
 class Options:
     """Options of training that steps share.
 
-    `entropy` of all seeds; `keep_sums` in the model; `find_groups`: look for near-copies.
+    `entropy` of all seeds; `keep_sums` in the model; `find_copies`: look for near-copies.
     """
 
     entropy: Any
     keep_sums: bool
-    find_groups: bool
+    find_copies: bool
 
 
 def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEModel:
@@ -237,41 +237,42 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    m = max(block.own_rows for block in blocks)
-    own_sample = data.sample(sample_rows(n, entropy, m)) if m else sample
-    drawn = draw(blocks, sample, own_sample, entropy, options.find_groups)
+    size = max(block.sample_size for block in blocks)
+    block_sample = data.sample(sample_rows(n, entropy, size)) if size else sample
+    drawn = draw(blocks, sample, block_sample, entropy, options.find_copies)
     sample = drawn.sample  # with its near-copies, if some were found
-    copies_decide = sample.copies is not None and sample.copies.decide
+    copies_decide = sample.near_copies is not None and sample.near_copies.decide
 
     # The weights s_f.
     features, F, decomposed = choose_features(drawn, limit, n, entropy)
     del drawn  # it has features of all families
     seconds["sample"] = time.perf_counter() - begin
-    kept = data.keep(features.blocks, F, rows)
+    F_all = data.keep(features.blocks, F, rows)
 
-    # The ridge for every C. The sample scores its predictions where near-copies decide, or where it
-    # is all n <= R objects; otherwise a second pass over all objects does.
+    # The ridge for every C. Predictions are scored on the sample if near-copies decide, or if it is
+    # all n <= R objects; otherwise in a second pass.
     scored_by_sample = copies_decide or n == len(F) <= features.R
     solved_by_sample = scored_by_sample and n == len(F)
     sums = Cs = None
     if scored_by_sample:
         scored_solution = solution = solve_sample(features, F, sample, entropy, decomposed)
         scores = score_sample(features, solution, sample, entropy)
-        Cs = solution.Cs if copies_decide else None
+        Cs = solution.scored_Cs if copies_decide else None
     if options.keep_sums or not solved_by_sample:
         sums = data.sum(sum_products, features)
         seconds["sums"] = time.perf_counter() - begin - seconds["sample"]
         if not solved_by_sample:
             solution = solve(features, sums, F, sample, entropy, Cs)
     if not scored_by_sample:
-        scored_solution, scores = solution, data.sum(score, features, solution, n, entropy)
+        scored_solution, scores = solution, data.sum(score_chunk, features, solution, n, entropy)
     near_copies = near_copies_of(features, scored_solution, sample, scores, F)
 
     # The model of the best C.
     best = scores.best()
-    C = float(solution.Cs[best])
-    if features.scores is not None:  # of thirds, with weights and C that the other two chose
-        scores, best = features.scores, 0
+    C = float(solution.scored_Cs[best])
+    # Leave-one-out in each third, with weights and C chosen on the other two.
+    if features.fold_scores is not None:
+        scores, best = features.fold_scores, 0
     accuracy, accuracy_error = scores.accuracy(best)
     model = D2KEModel(
         **input_fields(sample.objects, features.blocks),
@@ -295,42 +296,44 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     )
     labels, can_pay = data.labels, isinstance(task, Classes) and hinge_can_pay(n, features.R)
     if (
-        can_pay and kept is not None and labels.weights is None and labels.groups is None
+        can_pay and F_all is not None and labels.weights is None and labels.groups is None
         and not copies_decide and not options.keep_sums
     ):  # fmt: skip
-        Z = model.scaling.scale(kept, kept)
+        Z = model.scaling.scale(F_all, F_all)
         model = replace(model, **better_by_hinge(Z, labels, C, sample.n_threads))
     seconds["model"] = time.perf_counter() - begin - sum(seconds.values())
     return model
 
 
-# The weights W of n rows of standardised features z_i and targets t_i minimise
+# With n rows z_i of standardised features Z, targets t_i and row weights v_i, the weights W and
+# offsets b minimise
 #
 #     |W|^2 / 2 + C sum_i v_i |t_i - W z_i - b|^2.
 #
-# One eigendecomposition, of the products of features or of those of rows, whichever are fewer,
-# serves all C.
+# One eigendecomposition serves all C: of ZZ', n x n, if the sample is all n <= R objects; else of
+# Z'Z, R x R, also where n is less than R.
 
 
 class Solution(NamedTuple):
-    """The models of every penalty, and the C that are scored.
+    """The models of every penalty, and the values of C that are scored.
 
     P are the coordinates of the sample, if the models are scored by it.
     """
 
     ridge: Ridge
     scaling: Scaling
-    Cs: Sequence[float]
+    scored_Cs: Sequence[float]
     P: np.ndarray | None = None
 
 
 def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
     """Return the sums of products of the features and labels of a chunk."""
     scales = features.scales
-    sums = RidgeSums.empty(scales.mean, scales.unit, features.target_centre, features.dtype)
+    mean, deviation = scales.mean, scales.floored_deviation
+    sums = RidgeSums.empty(mean, deviation, features.target_centre, features.dtype)
     for rows, F in chunk.features(features.blocks, "sums"):
         labels = chunk.labels[rows]
-        sums.add(F, labels.columns(features.dtype), chunk.n_threads, labels.weights)
+        sums.add(F, labels.targets(features.dtype), chunk.n_threads, labels.weights)
     return sums
 
 
@@ -370,11 +373,11 @@ def solve_sample(
     labels = sample.labels
     if len(F) > features.R:
         features = replace(features, dtype=product_type(*F.shape))
-        chunk = Chunk(sample.objects, labels, 0, sample.n_threads, kept=F)
+        chunk = Chunk(sample.objects, labels, 0, sample.n_threads, F=F)
         solution = solve(features, sum_products(chunk, features), F, sample, entropy)
         return solution._replace(P=solution.ridge.coordinates(F, sample.n_threads))
     ridge, P = ridge_of_rows(
-        F, labels.columns(), features.divisor, sample.n_threads, labels.weights, decomposed
+        F, labels.targets(), features.divisor, sample.n_threads, labels.weights, decomposed
     )
     n_Cs = len(ALL_CS) if len(F) > labels.task.fewest else np.searchsorted(ALL_CS, len(F))
     return Solution(ridge, Scaling(ridge.mean, features.divisor), ALL_CS[:n_Cs], P)
@@ -382,29 +385,33 @@ def solve_sample(
 
 def score_sample(features: Features, solution: Solution, sample: Sample, entropy: Any) -> LooScores:
     """Score the left-out predictions of a sample by the models of the sample."""
-    assert solution.P is not None
-    keep = rows_to_keep(len(solution.P), len(solution.Cs) * sample.labels.task.k, entropy)
+    P, Cs, labels = solution.P, solution.scored_Cs, sample.labels
+    assert P is not None
+    for_calibration = calibration_rows(len(P), len(Cs) * labels.task.k, entropy)
     columns = features.own_columns.within(sample.rows)
-    return LooScores.of(solution.ridge, solution.P, sample.labels, solution.Cs, keep, columns)
+    return LooScores.of(solution.ridge, P, labels, Cs, for_calibration, columns)
 
 
-def score(chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any) -> LooScores:
+def score_chunk(
+    chunk: Chunk, features: Features, solution: Solution, n: int, entropy: Any
+) -> LooScores:
     """Score the left-out predictions of a chunk, of n rows in all."""
-    labels, ridge, Cs = chunk.labels, solution.ridge, solution.Cs
-    keep = rows_to_keep(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
+    labels, ridge, Cs = chunk.labels, solution.ridge, solution.scored_Cs
+    for_calibration = calibration_rows(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
     slices = chunk.features(features.blocks, "scores")
     if not len(labels):
         slices = iter([(slice(0, 0), np.empty((0, features.R), np.float32))])
-    if labels.groups is not None and chunk.kept is not None:
+    if labels.groups is not None and chunk.F is not None:
         # Groups may be anywhere, so they are scored together.
-        slices = iter([(slice(0, len(labels)), chunk.kept)])
+        slices = iter([(slice(0, len(labels)), chunk.F)])
     scores = [
         LooScores.of(
             ridge,
             ridge.coordinates(F, chunk.n_threads),
             labels[rows],
             Cs,
-            keep[slice(*np.searchsorted(keep, (rows.start, rows.stop)))] - rows.start,
+            for_calibration[slice(*np.searchsorted(for_calibration, (rows.start, rows.stop)))]
+            - rows.start,
             features.own_columns.within(np.arange(rows.start, rows.stop) + chunk.first_row),
         )
         for rows, F in slices
@@ -420,12 +427,12 @@ def near_copies_of(
     Features that are computed from labels depend on the rule that was used, so the other accuracy
     is nan for models with such features.
     """
-    if sample.copies is None:
+    if sample.near_copies is None:
         return None
-    codes, decide = sample.copies
+    codes, decide = sample.near_copies
     if any(block.supervised for block in features.blocks):
         return NearCopies(sample.rows, codes, decide, np.nan, np.nan)
-    ridge, Cs = solution.ridge, [solution.Cs[scores.best()]]
+    ridge, Cs = solution.ridge, [solution.scored_Cs[scores.best()]]
     columns = features.own_columns.within(sample.rows)
     labels = replace(sample.labels, groups=None if decide else codes)
     P = ridge.coordinates(F, sample.n_threads) if solution.P is None else solution.P
@@ -472,12 +479,12 @@ def better_by_hinge(
         Z[low : low + len(rows)] = Z[rows]
     Z[n:] = last
     del last
-    kept, out, true = Z[:n], Z[n:], y[n:]
+    Z_rest, Z_held, true = Z[:n], Z[n:], y[n:]
     options = {"n_threads": n_threads}
 
     def attempt(loss: str, value: float) -> tuple[np.ndarray, np.ndarray]:
-        model = train_classifier(y[:n], kept, loss=loss, C=value, **options)
-        labels, _, decisions = predict(None, out, model)
+        model = train_classifier(y[:n], Z_rest, loss=loss, C=value, **options)
+        labels, _, decisions = predict(None, Z_held, model)
         return labels, decisions
 
     plain = attempt("squared", C)[0] == true
@@ -497,7 +504,7 @@ def better_by_hinge(
     accuracy = float(correct.mean())
     error = float(np.sqrt(accuracy * (1 - accuracy) / len(true)))
     model = replace(model, classes=classes)
-    rows = rows_to_keep(len(true), decisions.shape[1], 0)
+    rows = calibration_rows(len(true), decisions.shape[1], 0)
     calibration = Calibration.fit(decisions[rows], true[rows], len(classes))
     return {
         "linear": model, "C": value, "accuracy": 100.0 * accuracy, "accuracy_error": 100.0 * error,

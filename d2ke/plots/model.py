@@ -162,7 +162,7 @@ def accuracy_by_R(
             continue
         features = np.ascontiguousarray(Z[:, chosen])
         unit = np.full(len(chosen), np.sqrt(len(chosen) / model.R))  # weights of the features stay
-        ridge, P = decompose(features, coded.columns(), unit, n_threads)
+        ridge, P = decompose(features, coded.targets(), unit, n_threads)
         used = np.isin(own_columns.columns, chosen)
         places = np.searchsorted(chosen, own_columns.columns[used])
         removed = OwnColumns(own_columns.rows[used], places, own_columns.hidden[used])

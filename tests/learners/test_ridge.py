@@ -31,11 +31,11 @@ def problem(n, R, k, seed=0):
     return Z, T
 
 
-def summed(Z, T, centre=0.0, unit=1.0, target_centre=0.0, dtype=np.float64, step=None):
+def summed(Z, T, centre=0.0, divisor=1.0, target_centre=0.0, dtype=np.float64, step=None):
     """Sum rows, by blocks of so many."""
     R, k = Z.shape[1], T.shape[1]
     sums = RidgeSums.empty(
-        np.zeros(R) + centre, np.zeros(R) + unit, np.zeros(k) + target_centre, dtype
+        np.zeros(R) + centre, np.zeros(R) + divisor, np.zeros(k) + target_centre, dtype
     )
     step = step or max(1, len(Z))
     for low in range(0, len(Z), step):
@@ -45,7 +45,7 @@ def summed(Z, T, centre=0.0, unit=1.0, target_centre=0.0, dtype=np.float64, step
 
 def decisions(ridge, Z, C):
     weights, offsets = ridge.weights(C)
-    return (Z - ridge.mean) / ridge.unit @ weights.T + offsets
+    return (Z - ridge.mean) / ridge.divisor @ weights.T + offsets
 
 
 def near(found, expected, rtol=1e-9):
@@ -68,8 +68,8 @@ def same_sums(a, b):
 def test_any_blocks_merged_in_any_order_are_one_sum(data):
     n, R, k = (data.draw(st.integers(1, most)) for most in (40, 9, 3))
     Z, T = problem(n, R, k, seed=data.draw(st.integers(0, 99)))
-    whole = summed(Z, T, centre=0.3, unit=2.0, target_centre=1.0)
-    parts = [RidgeSums.empty(whole.centre, whole.unit, whole.target_centre) for _ in range(4)]
+    whole = summed(Z, T, centre=0.3, divisor=2.0, target_centre=1.0)
+    parts = [RidgeSums.empty(whole.centre, whole.divisor, whole.target_centre) for _ in range(4)]
     owner = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     step = data.draw(st.integers(1, n))
     for low in range(0, n, step):
@@ -77,7 +77,7 @@ def test_any_blocks_merged_in_any_order_are_one_sum(data):
             rows = low + np.flatnonzero(owner[low : low + step] == i)
             part.add(Z[rows], T[rows], n_threads=1)
     order = data.draw(st.permutations(parts))
-    merged = RidgeSums.empty(whole.centre, whole.unit, whole.target_centre)
+    merged = RidgeSums.empty(whole.centre, whole.divisor, whole.target_centre)
     for part in order:
         merged.merge(part)
     same_sums(merged, whole)
@@ -99,15 +99,15 @@ def test_strips_of_columns_and_runs_of_rows(R, monkeypatch):
 
 @given(
     centre=st.sampled_from([0.0, -3.0, 0.5]),
-    unit=st.sampled_from([0.1, 1.0, 30.0]),
+    divisor=st.sampled_from([0.1, 1.0, 30.0]),
     C=st.sampled_from(COSTS),
     seed=st.integers(0, 99),
 )
-def test_the_solution_does_not_depend_on_centre_and_unit(centre, unit, C, seed):
+def test_the_solution_does_not_depend_on_centre_and_divisor(centre, divisor, C, seed):
     Z, T = problem(25, 5, 2, seed)
     ones = np.ones(5)
     expected = decisions(Ridge.of(summed(Z, T), ones), Z, C)
-    near(decisions(Ridge.of(summed(Z, T, centre, unit, -1.0), ones), Z, C), expected)
+    near(decisions(Ridge.of(summed(Z, T, centre, divisor, -1.0), ones), Z, C), expected)
 
 
 def test_sparse_targets_are_dense_ones():
@@ -135,11 +135,11 @@ def test_products_are_cheap_in_float64_up_to_a_size():
 @pytest.mark.parametrize("C", COSTS)
 def test_weights_solve_the_normal_equations(n, R, k, C):
     Z, T = problem(n, R, k)
-    unit = np.linspace(0.5, 2, R)
-    ridge, P = decompose(Z, T, unit)
-    weights, offset = solved(Z / unit, T, C)
+    divisor = np.linspace(0.5, 2, R)
+    ridge, P = decompose(Z, T, divisor)
+    weights, offset = solved(Z / divisor, T, C)
     near(ridge.weights(C)[0].T, weights, 1e-8)
-    near(decisions(ridge, Z, C), Z / unit @ weights + offset, 1e-8)
+    near(decisions(ridge, Z, C), Z / divisor @ weights + offset, 1e-8)
     near(ridge.coordinates(Z), P)
 
 

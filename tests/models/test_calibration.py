@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 import d2ke
-from d2ke.models.calibration import Calibration, calibration_error, rows_to_keep
+from d2ke.models.calibration import Calibration, calibration_error, calibration_rows
 
 
 def decisions_of(n, k, seed=0, scale=2.0):
@@ -88,12 +88,12 @@ def test_decisions_that_are_always_right_or_always_wrong_stay_finite(k):
 
 
 def test_rows_are_a_seeded_sample():
-    assert (rows_to_keep(10, 1, 0) == np.arange(10)).all()
-    rows = rows_to_keep(100_000, 15, 3)
+    assert (calibration_rows(10, 1, 0) == np.arange(10)).all()
+    rows = calibration_rows(100_000, 15, 3)
     assert len(np.unique(rows)) == 20_000
-    assert (rows == rows_to_keep(100_000, 15, 3)).all()
+    assert (rows == calibration_rows(100_000, 15, 3)).all()
     assert (np.diff(rows) > 0).all()
-    assert len(rows_to_keep(100_000, 1000, 0)) == 8388
+    assert len(calibration_rows(100_000, 1000, 0)) == 8388
 
 
 def strings(n, k=3, seed=0):

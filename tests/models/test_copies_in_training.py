@@ -186,5 +186,5 @@ def test_exact_copies_left_out_together_are_as_if_never_seen(R, C):
     left_out = ridge.loo_together(P[:4], T[:4], [C])[:, 0]
     other, _ = ridge_of_rows(Z[4:], T[4:], np.full(R, np.sqrt(R)))
     weights, offset = other.weights(C)
-    expected = (Z[:4] - other.mean) / other.unit @ weights.T + offset
+    expected = (Z[:4] - other.mean) / other.divisor @ weights.T + offset
     np.testing.assert_allclose(left_out, expected, rtol=1e-4, atol=1e-4)

@@ -268,8 +268,8 @@ def test_folds_take_away_most_of_what_chance_adds(R, options, monkeypatch):
         blocks = [Features(R, name=name, family=name) for name in "abcd"]
         assert choice(Z, blocks, labels, seed).score_folds() is None
         scores = scores_of_folds(chosen[-1], rng, np.arange(36))
-        assert scores.n == len(scores.kept) == 36
-        assert (scores.kept_values == y).all()
+        assert scores.n == len(scores.calibration_decisions) == 36
+        assert (scores.calibration_values == y).all()
         right[seed, 0] = scores.n_correct[0] / 36
         kernel, targets = chosen[-1].choose(np.arange(36)), chosen[-1].T
         found = kernel.decisions[:, kernel.best()]

@@ -122,8 +122,8 @@ def test_the_sample_depends_on_the_seed_and_the_number_of_objects_alone():
 def test_parts_of_scores_are_added(data):
     labels = read_labels(data[0], None)
     rng = np.random.default_rng(0)
-    Z = rng.normal(size=(N, 20)) + labels.dense_columns() @ rng.normal(size=(3, 20))
-    ridge, P = decompose(Z, labels.columns(), np.ones(20))
+    Z = rng.normal(size=(N, 20)) + labels.dense_targets() @ rng.normal(size=(3, 20))
+    ridge, P = decompose(Z, labels.targets(), np.ones(20))
     whole = LooScores.of(ridge, P, labels, [1.0, 10.0], np.arange(0, N, 7))
     cuts = [slice(i, i + 70) for i in range(0, N, 70)]
     parts = [
@@ -136,7 +136,7 @@ def test_parts_of_scores_are_added(data):
     assert whole.n == added.n == N
     assert (whole.confusion == added.confusion).all()
     np.testing.assert_allclose(whole.squared, added.squared)
-    np.testing.assert_allclose(whole.kept, added.kept)
+    np.testing.assert_allclose(whole.calibration_decisions, added.calibration_decisions)
     assert (whole.n_correct == np.trace(whole.confusion, axis1=1, axis2=2)).all()
 
 

@@ -44,11 +44,13 @@ def reference(y, X, model, n_old):
             FeatureMap(model.blocks).unscaled(objects[n_old:], None),
         ]
     ).astype(np.float64)
-    unit = model.scaling.divisor
+    divisor = model.scaling.divisor
     labels = read_labels(y, None)
-    found, _ = decompose(Z, labels.columns(), unit)
+    found, _ = decompose(Z, labels.targets(), divisor)
     linear = labels.task.linear_model(found, model.C)
-    return linear.weights, linear.bias + linear.weights @ ((model.scaling.mean - found.mean) / unit)
+    return linear.weights, linear.bias + linear.weights @ (
+        (model.scaling.mean - found.mean) / divisor
+    )
 
 
 def same(model, weights, offsets, tolerance):
