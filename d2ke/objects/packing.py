@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`pack`: one reader for the container of the items, and `Objects` of its result."""
+"""`pack`: the items are read by the reader of their container, and become `Objects`."""
 
 from __future__ import annotations
 

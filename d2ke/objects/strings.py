@@ -48,14 +48,13 @@ def read_strings(items: Sequence[Any], name: str) -> Objects:
 
 def read_texts(items: Sequence[Any], letters: str) -> Objects:
     """Read strings that are all `str` or all `bytes`; ASCII text is read as bytes."""
-    offsets = offsets_of(list(map(len, items)))
     if letters == "bytes":
-        return index_letters(np.frombuffer(b"".join(items), np.uint8), offsets, letters)
-    text = "".join(items)
-    if text.isascii():
-        return index_letters(np.frombuffer(text.encode(), np.uint8), offsets, letters)
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    return index_letters(points, offsets, letters)
+        symbols: NDArray[Any] = np.frombuffer(b"".join(items), np.uint8)
+    elif (text := "".join(items)).isascii():
+        symbols = np.frombuffer(text.encode(), np.uint8)
+    else:
+        symbols = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    return index_letters(symbols, offsets_of(list(map(len, items))), letters)
 
 
 def read_tokens(items: Sequence[Any], name: str) -> Objects:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers in the forms in which Objects keep them."""
+"""Items as arrays, lists and names of channels, and numbers in the forms that Objects keep."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def column_names(item: Any) -> Any:
 def channel_labels(item: Any, channels_first: bool) -> Any:
     """Return the labels of the channels of one object; None if it has none.
 
-    They are the columns of a data frame, the fields of a structured array, or the coordinate of the
-    axis of xarray that isn't called time.
+    They are the columns of a data frame, the fields of a structured array, or the coordinate of
+    xarray's axis that isn't called time.
     """
     if type(item) is np.ndarray:
         return item.dtype.names
