@@ -483,10 +483,10 @@ class _Stacking:
                 values *= np.sqrt(self.labels.row_weights)[:, None]
                 ridge = replace(ridge, rows=values)
                 own_columns = own_columns._replace(columns=np.arange(len(columns)))
-            places = np.flatnonzero(np.isin(rows, for_calibration))
+            indices = np.flatnonzero(np.isin(rows, for_calibration))
             labels, own_columns = self.labels[rows], own_columns.within(rows)
-            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], places, own_columns))
-            calibrated.append(rows[places])
+            scores.append(LooScores.of(ridge, chosen.P[rows], labels, [C], indices, own_columns))
+            calibrated.append(rows[indices])
         merged, order = scores[0].merged(*scores[1:]), np.argsort(np.concatenate(calibrated))
         return replace(
             merged, calibration_decisions=merged.calibration_decisions[order],

@@ -420,13 +420,13 @@ class ScoredKmers(UnfittedBlock):
         deviation = np.sqrt(p * (1 - p))
         if not deviation.any():
             return None
-        unit = np.divide(1, deviation**0.25, out=np.zeros(len(kept)), where=deviation > 0)
-        unit /= np.sqrt((deviation**1.5).sum())
-        S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(unit.astype(np.float32))
-        ridge = _SparseRidge(S.tocsr(), (p * unit).astype(np.float32), labels, rng)
+        scale = np.divide(1, deviation**0.25, out=np.zeros(len(kept)), where=deviation > 0)
+        scale /= np.sqrt((deviation**1.5).sum())
+        S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(scale.astype(np.float32))
+        ridge = _SparseRidge(S.tocsr(), (p * scale).astype(np.float32), labels, rng)
         weights, hidden = ridge.fit()
         return KmerScores(
-            omega, marks.keywords, (unit[:, None] * weights).astype(np.float32),
+            omega, marks.keywords, (scale[:, None] * weights).astype(np.float32),
             ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
             hidden=hidden.astype(np.float32), name="pieces", family="pieces",
         )  # fmt: skip

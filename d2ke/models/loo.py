@@ -360,8 +360,8 @@ class LooScores:
             for_calibration = np.empty(0, np.intp)
         task, n_Cs = labels.task, len(Cs)
         decisions = np.empty((len(for_calibration), n_Cs, task.k), task.calibration_type)
-        place = np.full(len(P), -1)
-        place[for_calibration] = np.arange(len(for_calibration))
+        index = np.full(len(P), -1)
+        index[for_calibration] = np.arange(len(for_calibration))
         squared, fourth = np.zeros((2, n_Cs))
         weights = labels.row_weights
         scores = cls(
@@ -375,8 +375,8 @@ class LooScores:
                 scores.spread += float((v @ (T - ridge.target_mean) ** 2).sum())
                 # Objects of a group may all be right or wrong together.
                 scores.squared_weights += float(v.sum() ** 2 if chunk.together else v @ v)
-            is_for_calibration = place[rows] >= 0
-            decisions[place[rows][is_for_calibration], some_Cs] = decision[is_for_calibration]
+            chosen = index[rows] >= 0
+            decisions[index[rows][chosen], some_Cs] = decision[chosen]
             errors = (decision - T[:, None]) ** 2
             squared[some_Cs] += v @ errors.sum(axis=2)
             fourth[some_Cs] += v @ (errors**2).sum(axis=2)
