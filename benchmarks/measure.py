@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from d2ke._base.threads import available_threads
+from d2ke._base.threads import thread_count
 from d2ke._ext import isa
 
 
@@ -116,7 +116,7 @@ def parser(
     if rounds:
         result.add_argument("--rounds", type=int, default=rounds, help="times of each call")
     if threads is not None:
-        result.add_argument("--threads", type=int, default=threads or available_threads())
+        result.add_argument("--threads", type=int, default=threads or thread_count(None))
     return result
 
 

@@ -95,14 +95,14 @@ def columns_of(result: Any, ids: Any = None, other_ids: Any = None, model: Any =
     ids = getattr(result, "ids", None) if ids is None else ids
     named: Columns = {}
     # Columns of positions among the objects, which `ids` name, or among others: `other_ids`.
-    own = ("item", "example", "medoid", "end")
-    other = ("neighbor", "match", "training_object")
+    own_columns = ("item", "example", "medoid", "end")
+    other_columns = ("neighbor", "match", "training_object")
     for column, values in columns.items():
         named[column] = values
-        if column in own or column in other:
-            name, held = ("ids", ids) if column in own else ("other_ids", other_ids)
+        if column in own_columns or column in other_columns:
+            name, held = ("ids", ids) if column in own_columns else ("other_ids", other_ids)
             if held is not None:
-                known = n if column in own else None
+                known = n if column in own_columns else None
                 named["id" if column == "item" else f"{column}_id"] = _names(
                     read_ids(held, None, name), values, known, name
                 )

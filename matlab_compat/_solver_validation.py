@@ -149,8 +149,8 @@ def class_probabilities(decision: np.ndarray, A: np.ndarray, B: np.ndarray, k: i
     """
     with np.errstate(over="ignore"):
         first = 1 / (1 + np.exp(decision * A + B))
-    least = 1e-7  # as in LIBSVM
-    first = np.clip(first, least, 1 - least)
+    min_probability = 1e-7  # as in LIBSVM
+    first = np.clip(first, min_probability, 1 - min_probability)
     if k == 2:
         return np.hstack([first, 1 - first])
     result = np.empty((len(decision), k))

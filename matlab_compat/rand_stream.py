@@ -177,10 +177,10 @@ class RandStream:
         pair = np.asarray(limits).reshape(-1)
         if len(pair) > 2 or len(pair) == 0:
             raise ArgumentError("limits", f"must be imax or [imin, imax], got {limits!r}")
-        largest = 2**53
-        low = whole("imin", pair[0], -largest, largest) if len(pair) == 2 else 1
-        high = whole("imax", pair[-1], -largest, largest)
-        if high < low or high - low >= largest:
+        max_integer = 2**53
+        low = whole("imin", pair[0], -max_integer, max_integer) if len(pair) == 2 else 1
+        high = whole("imax", pair[-1], -max_integer, max_integer)
+        if high < low or high - low >= max_integer:
             raise ArgumentError(
                 "limits", f"must be in order, less than 2^53 apart; got {low} and {high}"
             )

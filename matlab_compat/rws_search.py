@@ -231,7 +231,7 @@ def _grid_search(
     info = Struct(aveAccu_best=0.0)
     history = Struct(valAccuHist=[], DMaxHist=[], sigmaHist=[], lambda_invHist=[])
     settings = [(DMax, sigma) for DMax in grid.DMax_list for sigma in grid.sigma_list]
-    gain = 0.1  # percent by which a setting must beat the best one
+    min_gain = 0.1  # percent by which a setting must beat the best one
     with quiet(), worker_pool(source.n_threads) as pool:
         for DMax, sigma in stages(settings, "settings", progress):
             started = time.perf_counter()
@@ -240,13 +240,13 @@ def _grid_search(
             base = RandomSeries(sigma, grid.DMin, DMax).draw(grid.R, objects.dim)
             F = source.features(objects[order], base)[0]
             for_features = time.perf_counter() - started
-            best = info.aveAccu_best + gain
+            best = info.aveAccu_best + min_gain
             runs = [
                 pool.submit(_accuracies, train, y, F, C, grid.CV, best) for C in grid.lambda_inverse
             ]
             for C, run in zip(grid.lambda_inverse, runs, strict=True):
                 results = result_of(run)
-                if results is None or results[:, 0].mean() <= info.aveAccu_best + gain:
+                if results is None or results[:, 0].mean() <= info.aveAccu_best + min_gain:
                     continue
                 percents, for_liblinear = results[:, 0], float(results[-1, 1])
                 winner = (percents, [float(DMax)], [float(sigma)], [float(C)])
@@ -265,7 +265,7 @@ def _grid_search(
                     DMax=float(DMax),
                     lambda_inverse=float(C),
                 )
-            if info.aveAccu_best + gain >= 100:
+            if info.aveAccu_best + min_gain >= 100:
                 # No later setting can win. The stream ends where the last one would leave it.
                 last = RandomSeries(grid.sigma_list[-1], grid.DMin, grid.DMax_list[-1])
                 last.draw(grid.R, objects.dim)

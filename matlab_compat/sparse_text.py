@@ -55,7 +55,7 @@ def libsvmread(filename: str | os.PathLike[str]) -> tuple[np.ndarray, sparse.csr
     (array([ 1., -1.]), array([[0. , 2.5], [1. , 0. ]]))
     """
     labels, values, indices, starts = array("d"), array("d"), array("q"), array("q", [0])
-    largest = 2**31 - 1  # LIBSVM's int
+    max_index = 2**31 - 1  # LIBSVM's int
     for where, line in lines_of(file_path("filename", filename)):
         if not line:
             continue
@@ -64,9 +64,9 @@ def libsvmread(filename: str | os.PathLike[str]) -> tuple[np.ndarray, sparse.csr
         columns, texts = [], []
         for pair in pairs:
             index, colon, text = pair.partition(":")
-            if not (colon and index.isdecimal() and 1 <= int(index) <= largest):
+            if not (colon and index.isdecimal() and 1 <= int(index) <= max_index):
                 raise ValueError(
-                    f"{where}: {pair!r} is not index:value with an index from 1 to {largest}"
+                    f"{where}: {pair!r} is not index:value with an index from 1 to {max_index}"
                 )
             columns.append(int(index) - 1)
             texts.append(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MOST = {"two_lists": (14, 46), "train_and_predict": (47, 350), "random_features": (11, 40)}
+MOST = {"two_lists": (14, 37), "train_and_predict": (46, 325), "random_features": (11, 38)}
 
 
 @pytest.mark.slow

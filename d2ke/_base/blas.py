@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from operator import methodcaller
 from typing import Any
@@ -32,7 +32,7 @@ def _libraries() -> tuple[list[Any], list[Any]]:
 
 def _set(libraries: list[Any], counts: list[int]) -> None:
     for library, count in zip(libraries, counts, strict=True):
-        # Newer versions of threadpoolctl ignore all threads but the first that sets a number,
+        # Newer versions of threadpoolctl let only the thread that first set a number set another,
         # until it is released. Here, threads set and reset numbers in any order.
         release = getattr(library, "clear_controlling_thread", lambda force: None)
         release(force=True)
@@ -43,45 +43,36 @@ def _set(libraries: list[Any], counts: list[int]) -> None:
 _thread_count = methodcaller("get_num_threads")
 
 
-class _OneThread:
-    """A limit of one thread, set by the first of several Python threads and lifted by the last.
+_lock = threading.Lock()
+_users = 0  # Python threads, and nested blocks of them, that keep the BLAS to one thread
+_before: list[int] = []  # the numbers of threads that the last of them restores
 
-    If each thread restored the number that it found, one would lift the limit while others
-    compute, which changes their last bits, and another would leave the limit for good.
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep the BLAS to one thread: its threads within ours are many times slower.
+
+    The first of several Python threads sets the limit, and the last lifts it. If each restored the
+    number that it found, one would lift the limit while others compute, which changes their last
+    bits, and another would leave the limit for good.
     """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-        self._before: list[int] = []
-        self._local = threading.local()
-
-    def __enter__(self) -> None:
-        shared, by_thread = _libraries()
-        stack = self._local.__dict__.setdefault("stack", [])
-        stack.append(list(map(_thread_count, by_thread)))
-        _set(by_thread, [1] * len(by_thread))
-        with self._lock:
-            if self._users == 0:
-                self._before = list(map(_thread_count, shared))
-                _set(shared, [1] * len(shared))
-            self._users += 1
-
-    def __exit__(self, *_: object) -> None:
-        shared, by_thread = _libraries()
-        _set(by_thread, self._local.stack.pop())
-        with self._lock:
-            self._users = max(self._users - 1, 0)
-            if self._users == 0:
-                _set(shared, self._before)
-
-
-_one_thread = _OneThread()
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Keep the BLAS to one thread: its threads within ours are many times slower."""
-    return _one_thread
+    global _users, _before
+    shared, by_thread = _libraries()
+    own = list(map(_thread_count, by_thread))
+    _set(by_thread, [1] * len(by_thread))
+    with _lock:
+        if _users == 0:
+            _before = list(map(_thread_count, shared))
+            _set(shared, [1] * len(shared))
+        _users += 1
+    try:
+        yield
+    finally:
+        _set(by_thread, own)
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _set(shared, _before)
 
 
 def limit_blas_of_thread() -> None:
@@ -90,8 +81,8 @@ def limit_blas_of_thread() -> None:
     _set(by_thread, [1] * len(by_thread))
 
 
-# Rows of one product. The BLAS chooses its algorithm by them, and with it the last bits, so they
-# must not depend on the number of threads.
+# Rows of one product. They decide which algorithm the BLAS takes, and with it the last bits, so
+# they must not depend on the number of threads.
 _RUN = 256
 
 ROWS = 4096  # rows of one term of a sum of products
@@ -105,7 +96,7 @@ def product_pool(n_threads: int | None) -> Iterator[Executor]:
 
 
 def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Compute rows @ columns.T by runs of rows on several threads."""
+    """Compute rows @ columns.T on several threads, 256 rows at a time."""
     result = np.empty((len(rows), len(columns)), np.result_type(rows, columns))
 
     def fill(begin: int) -> None:

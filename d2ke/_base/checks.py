@@ -7,6 +7,7 @@ import math
 import numbers
 import operator
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +16,23 @@ import numpy as np
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 
 
-def positive_number(name: str, value: Any) -> float:
-    """Return a finite number greater than 0 as float."""
-    result = _number(name, value, "a positive number")
-    if not (math.isfinite(result) and result > 0):
+def positive_number(name: str, value: Any, *, or_zero: bool = False) -> float:
+    """Return a finite number greater than 0, or with `or_zero` at least 0, as float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        wanted = "number >= 0" if or_zero else "positive number"
+        raise ArgumentTypeError(name, f"must be a {wanted}, got {value!r}")
+    try:
+        result = float(value)
+    except OverflowError:  # an integer or a fraction
+        raise ArgumentError(name, "must be less than 1.8e308, got a larger number") from None
+    if or_zero and not 0 <= result < math.inf:
+        raise ArgumentError(name, f"must be a finite number >= 0, got {value}")
+    if not or_zero and not 0 < result < math.inf:
         raise ArgumentError(name, f"must be a positive finite number, got {result}")
     return result
 
 
-def not_negative(name: str, value: Any) -> float:
-    """Return a finite number of at least 0 as float."""
-    result = _number(name, value, "a number >= 0")
-    if not 0 <= result < math.inf:
-        raise ArgumentError(name, f"must be a finite number >= 0, got {value}")
-    return result
-
-
-def _number(name: str, value: Any, kind: str) -> float:
-    """Return a real number as float."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise ArgumentTypeError(name, f"must be {kind}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:  # an integer or a fraction
-        raise ArgumentError(name, "must be less than 1.8e308, got a larger number") from None
+not_negative = partial(positive_number, or_zero=True)
 
 
 def below_one(name: str, value: Any) -> float:

@@ -91,7 +91,7 @@ def warn(message: str) -> None:
     """Warn of a result that may not be what the user meant, at the line that called the package."""
     frame: FrameType | None = sys._getframe(1)
     depth = 2
-    own = ("d2ke", "matlab_compat")
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in own:
+    packages = ("d2ke", "matlab_compat")
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in packages:
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=depth)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks and encoding of labels of any type."""
+"""Labels of any type: checks, encoding, and how well predictions agree with them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def refuse_missing(name: str, values: Any) -> None:
 
 
 def known_labels(name: str, y: Any, unknown: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return labels, which of them are missing, and the marker that these have.
+    """Return labels, a mask of the missing ones, and the marker that stands in their place.
 
-    The empty text is missing, too. The marker is `unknown`, but "" among text if it is not text.
+    An empty text counts as missing. The marker is `unknown`, or "" if only the labels are text.
     """
     values = entries_of(y)
     if np.ma.isMaskedArray(y) or not isinstance(values, (list, tuple)):
@@ -213,7 +213,7 @@ def label_matrix(y: Any) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def refuse_swapped(y: Any, X: Any) -> None:
-    """Refuse objects as y where X looks like labels: few values, each of one number or word."""
+    """Refuse y and X that look swapped: y holds objects, and X few numbers or words that repeat."""
     if hasattr(y, "columns"):  # a data frame of several labels, which iterates over names
         return
     # Among fewer labels no class repeats often enough to tell labels from objects.
@@ -248,8 +248,9 @@ def refuse_swapped(y: Any, X: Any) -> None:
 def check_order(X: Any, of: str = "X.index", **values: Any) -> None:
     """Refuse labels, weights or groups whose index has the labels of X's index in another order.
 
-    X may have ids in the place of an index. The default index, which counts the rows, names
-    nothing, nor do labels that repeat; other indexes than that of X mean the order of the rows.
+    If X has ids, they are its index. An index that counts the rows, as the default one does, and
+    one of X whose labels repeat name no rows. Values with any other index than that of X are taken
+    in the order of their rows.
     """
     rows = _row_names(X)
     if rows is None or len(set(rows)) < len(rows):
@@ -360,16 +361,12 @@ def accuracy(
     percent = np.nan if classes is None else 100.0 * float(np.mean(true == predicted))
     if label_family(predicted) != "number":
         return percent, np.nan, np.nan
-    return percent, *_errors(true.astype(np.float64), predicted.astype(np.float64))
-
-
-def _errors(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Return the mean squared error and the squared correlation of two float64 arrays."""
+    a, b = true.astype(np.float64), predicted.astype(np.float64)
     with np.errstate(over="ignore"):  # labels of 1e200 have an infinite squared error
         mse = float(np.mean((a - b) ** 2))
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return mse, np.nan
-    return mse, float((_direction(a) @ _direction(b)) ** 2)
+        return percent, mse, np.nan
+    return percent, mse, float((_direction(a) @ _direction(b)) ** 2)
 
 
 def _direction(values: np.ndarray) -> np.ndarray:

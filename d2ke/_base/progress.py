@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Progress bars by tqdm: by default long work shows itself, on a terminal or in a notebook."""
+"""Progress bars by tqdm; by default work of over two seconds shows one, if somebody sees it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from d2ke._base.checks import flag
+import numpy as np
+
 from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.signals import deferred_interrupts
 
@@ -23,7 +24,7 @@ _DELAY = 2.0  # seconds until work counts as long
 
 
 def bars() -> Any:
-    """Return the class tqdm; Ctrl-C waits for its import, which would lose it or break the lock."""
+    """Return the class tqdm; Ctrl-C waits for its import, which could lose it or break its lock."""
     with deferred_interrupts():
         if in_notebook():
             with warnings.catch_warnings():
@@ -39,9 +40,9 @@ def bars() -> Any:
 def progress_bar(
     progress: bool | None, description: str, unit: str = "pair"
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function ``report(done, total)``, or None if nothing is ever shown.
+    """Yield a function ``report(done, total)``, or None if no bar is shown.
 
-    The bar is made by a report: for None the first after two seconds, for True the first of all.
+    With True the first report makes the bar; with None the first report after two seconds does.
     """
     if not is_shown(progress):
         yield None
@@ -69,7 +70,7 @@ def progress_bar(
 
 
 def _bar(**options: Any) -> tuple[Any, Callable[[], None] | None]:
-    """Return a bar, and what empties its place in a notebook, which is saved with the place."""
+    """Return a bar and, in a notebook, a function that clears its cell from the saved output."""
     tqdm = bars()
     if not any(base.__module__ == "tqdm.notebook" for base in tqdm.__mro__):
         return tqdm(**options, unit_scale=True, leave=False), None
@@ -92,30 +93,30 @@ def stages(items: Sequence[T], description: str, progress: bool | None) -> Itera
 
 def check_progress(progress: Any) -> bool | None:
     """Return True, False or None."""
-    try:
-        return None if progress is None else flag("progress", progress)
-    except ArgumentTypeError:
-        raise ArgumentTypeError(
-            "progress", f"must be True, False or None, got {progress!r}"
-        ) from None
+    if progress is None:
+        return None
+    if not isinstance(progress, (bool, np.bool_)):
+        raise ArgumentTypeError("progress", f"must be True, False or None, got {progress!r}")
+    return bool(progress)
 
 
 def is_shown(progress: bool | None) -> bool:
-    """Return whether bars may be shown; None stands for where somebody looks at them.
+    """Return whether bars may be shown; for None, only on a terminal or in a notebook.
 
-    Bars of several threads or processes would write over each other.
+    Then only the main thread of the main process shows bars, since several would overwrite each
+    other.
     """
-    progress = check_progress(progress)
-    if progress is not None or sys.stderr is None:  # in Windows' pythonw.exe
-        return bool(progress) and sys.stderr is not None
-    alone = (
-        threading.current_thread() is threading.main_thread()
+    if progress is not None:
+        return bool(check_progress(progress)) and sys.stderr is not None
+    return (
+        sys.stderr is not None  # it is None in Windows' pythonw.exe
+        and threading.current_thread() is threading.main_thread()
         and multiprocessing.process.current_process().name == "MainProcess"
+        and (sys.stderr.isatty() or in_notebook())
     )
-    return alone and (sys.stderr.isatty() or in_notebook())
 
 
 def in_notebook() -> bool:
     """Return whether this runs in a kernel of Jupyter, whatever shows its output."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return "IPKernelApp" in getattr(shell, "config", ())
+    get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return get_ipython is not None and "IPKernelApp" in getattr(get_ipython(), "config", ())

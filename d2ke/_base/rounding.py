@@ -12,12 +12,12 @@ PLAIN = -1  # the group of features that are not of distances
 
 
 def rank_rounding(dtype: Any) -> float:
-    """Return the share of the largest eigenvalue of products below which others are rounding."""
+    """Return the part of the largest eigenvalue of a product below which others are rounding."""
     return {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 3e-7}[np.dtype(dtype)]
 
 
 def constant(deviation: Any, largest: Any, dtype: Any) -> Any:
-    """Return which columns are constant to rounding, by their largest absolute values.
+    """Return which columns are constant up to rounding, given their largest absolute values.
 
     Examples
     --------
@@ -30,16 +30,16 @@ def constant(deviation: Any, largest: Any, dtype: Any) -> Any:
 
 
 def plain_deviations(deviation: np.ndarray, largest: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return the deviations of columns that are not of distances: 1 if constant to rounding."""
+    """Return deviations to divide by: 1 for a column that is constant up to rounding."""
     return np.where(constant(deviation, largest, dtype), 1.0, deviation)
 
 
 def least_deviations(deviation: np.ndarray, largest: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Return the least deviation that each feature of distances is divided by.
+    """Return a lower limit of the divisor of each feature of distances.
 
     It is a tenth of the median deviation of the features of its group that vary by more than 1e-6
-    of their largest value; 1 if none does. Without it, a feature that is constant in training up
-    to rounding would be millions of deviations away in other objects.
+    of their largest value; 1 if none does. Without this limit, a feature that is constant in
+    training up to rounding would be millions of deviations away in other objects.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def least_deviations(deviation: np.ndarray, largest: np.ndarray, groups: np.ndar
         Standard deviation and largest absolute value of each feature.
     groups : ndarray of int64, shape (R,)
         The group of each feature: one for each block and kind of distance; `PLAIN` for features
-        that are not of distances, which have no least deviation.
+        that are not of distances, which have no limit.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def feature_deviations(
 ) -> np.ndarray:
     """Return the divisors of features: their deviations, but not below the floors.
 
-    Features of distances have a floor above 0, see `least_deviations`; other features have
-    `plain_deviations`.
+    Features of distances have a floor above 0, see `least_deviations`; all others are divided by
+    their `plain_deviations`.
     """
     plain = plain_deviations(deviation, largest, dtype)
     return np.where(floors > 0, np.maximum(deviation, floors), plain)

@@ -24,9 +24,9 @@ def shown(value: Any) -> str:
 def listed(items: Iterable[Any], show: Callable[[Any], str] = repr) -> str:
     """Return the first of some names, and how many more there are."""
     names = list(items)
-    most = 10
-    more = f", ... and {len(names) - most} more" * (len(names) > most)
-    return ", ".join(map(show, names[:most])) + more
+    max_names = 10
+    more = f", ... and {len(names) - max_names} more" * (len(names) > max_names)
+    return ", ".join(map(show, names[:max_names])) + more
 
 
 def is_value(label: Any) -> bool:
@@ -57,7 +57,7 @@ def object_text(item: Any) -> str:
         return "missing" if item is None else f"{item:.4g}"
     if isinstance(item, (str, bytes)):
         text = item if isinstance(item, str) else repr(item)
-        shown = 18
-        return text if len(text) <= shown else f"{text[:shown]}... ({len(text)})"
+        max_letters = 18
+        return text if len(text) <= max_letters else f"{text[:max_letters]}... ({len(text)})"
     array = np.asarray(item)
     return f"{array.shape[0]} x {array.shape[1]}" if array.ndim == 2 else f"{array.size} letters"

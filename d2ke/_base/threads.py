@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The number of threads that a call may use."""
+"""The number of threads that a call may use, and pools of Python threads."""
 
 from __future__ import annotations
 
@@ -35,10 +35,13 @@ def thread_count(n_threads: int | None) -> int:
     That is the number of processors open to the process, OMP_NUM_THREADS if it
     is set, and never more than a container's quota.
     """
-    if n_threads is None:
-        return available_threads()
-    # More than any machine has, and a C int holds it.
-    return min(integer("n_threads", n_threads, 1), 4096)
+    if n_threads is not None:
+        # No machine has more than 4096, and a C int holds that.
+        return min(integer("n_threads", n_threads, 1), 4096)
+    count = omp.max_threads()
+    if hasattr(os, "sched_getaffinity"):
+        count = min(count, len(os.sched_getaffinity(0)))
+    return max(1, min(count, _cpu_quota() or count))
 
 
 def forked() -> bool:
@@ -49,24 +52,16 @@ def forked() -> bool:
 def team_size(n_threads: int | None) -> int:
     """Return the threads of an OpenMP region: as `thread_count`, but 1 in a forked process.
 
-    There GCC's OpenMP waits for ever for the parent's threads, of whichever library they were.
+    In a forked process GCC's OpenMP would wait forever for threads that only the parent has.
     Results do not depend on the number.
     """
     count = thread_count(n_threads)
     return 1 if _forked else count
 
 
-def available_threads() -> int:
-    """Return how many threads this process may use, at least 1."""
-    count = omp.max_threads()
-    if hasattr(os, "sched_getaffinity"):
-        count = min(count, len(os.sched_getaffinity(0)))
-    return max(1, min(count, _cpu_quota() or count))
-
-
 @cache
 def _cpu_quota() -> int | None:
-    """Return the whole processors that control groups grant; None without a limit."""
+    """Return the number of processors that control groups grant, rounded up; None if no limit."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("utf-8").split()
         return None if quota == "max" else math.ceil(int(quota) / int(period))
@@ -75,19 +70,19 @@ def _cpu_quota() -> int | None:
 
 
 def result_of(future: Future[T]) -> T:
-    """Return the result of a future; the wait has ticks, as Windows cannot interrupt a wait."""
+    """Return the result of a future; wait in ticks, because Windows cannot interrupt a wait."""
     while not future.done():
         wait([future], TICK)
     return future.result()
 
 
 class Workers(ThreadPoolExecutor):
-    """A pool of Python threads; Ctrl-C ends the wait for what they compute."""
+    """A pool of Python threads; Ctrl-C ends the wait for their results."""
 
     def map(self, fn: Callable[..., T], *iterables: Iterable[Any], **_: Any) -> Iterator[T]:
-        """Call the function with all items, and yield its results in their order.
+        """Call the function with all items, and yield the results in the order of the items.
 
-        A result that was yielded is not kept.
+        The pool keeps no result that it has yielded.
         """
         futures = [self.submit(fn, *items) for items in zip(*iterables, strict=True)][::-1]
         return (result_of(futures.pop()) for _ in range(len(futures)))
@@ -97,7 +92,7 @@ class Workers(ThreadPoolExecutor):
 def worker_pool(
     n_threads: int | None, initializer: Callable[[], None] | None = None
 ) -> Iterator[Workers]:
-    """Give a pool of Python threads; an exception, Ctrl-C above all, does not wait for them."""
+    """Yield a pool of Python threads; after an exception, such as Ctrl-C, nobody waits for them."""
     pool = Workers(thread_count(n_threads), "d2ke", initializer)
     try:
         yield pool

@@ -166,8 +166,8 @@ def _report_columns(table: Table, columns: ColumnNames, session: Session) -> Non
     uses |= {columns.labels: "labels", columns.ids: "ids of series", columns.time: "time"}
     uses.setdefault(columns.rows, "names of rows")
     rows = [("column", "holds", "missing", "different", "read as", "first entries")]
-    shown = 30
-    for name in table.names[:shown]:
+    max_columns = 30
+    for name in table.names[:max_columns]:
         typed = table.typed(name)
         different, examples = _entries(typed)
         use = uses.get(name, "" if columns == NOTHING else "not used")
@@ -177,8 +177,8 @@ def _report_columns(table: Table, columns: ColumnNames, session: Session) -> Non
     for row in rows:
         cells = (text.ljust(width) for text, width in zip(row, widths, strict=True))
         session.report("  ".join(cells).rstrip())
-    if len(table.names) > shown:
-        session.report(f"and {len(table.names) - shown} more columns")
+    if len(table.names) > max_columns:
+        session.report(f"and {len(table.names) - max_columns} more columns")
 
 
 def _report_first(held: LabelledObjects, session: Session) -> None:

@@ -217,10 +217,10 @@ def _as_classes(held: LabelledObjects, model: D2KEModel) -> np.ndarray:
 def _print_confusion(true: np.ndarray, predicted: np.ndarray, session: Session) -> None:
     """Report the confusion matrix; of many classes, the pairs that are confused most."""
     names, counts = confusion(true, predicted)
-    most = 20
-    if len(names) > most:
+    max_classes = 20
+    if len(names) > max_classes:
         wrong = counts * (1 - np.eye(len(names), dtype=np.int64))
-        for place in np.argsort(-wrong, axis=None, kind="stable")[:most]:
+        for place in np.argsort(-wrong, axis=None, kind="stable")[:max_classes]:
             i, j = np.unravel_index(place, wrong.shape)
             if wrong[i, j]:
                 session.report(f"  {names[i]} taken for {names[j]}: {wrong[i, j]}")

@@ -35,12 +35,12 @@ class Neighborhood:
         """Find the k nearest neighbours of points."""
         _check_several("points", X)
         spread = X.max(axis=0) / 2 - X.min(axis=0) / 2
-        largest = 2.0**500  # float64 holds sums of squares of such numbers
-        if spread.max(initial=0.0) > largest / X.shape[1]:
+        max_spread = 2.0**500  # float64 holds sums of squares of such numbers
+        if spread.max(initial=0.0) > max_spread / X.shape[1]:
             raise ArgumentError(
                 "points",
                 f"are too far apart: squares of their distances are beyond float64 where "
-                f"coordinates differ by more than {2 * largest / X.shape[1]:.3g}; divide points "
+                f"coordinates differ by more than {2 * max_spread / X.shape[1]:.3g}; divide points "
                 "by a number",
             )
         near, gaps = _nearest(X, X, min(k, len(X) - 1) + 1)

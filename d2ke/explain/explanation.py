@@ -181,16 +181,18 @@ class Explanation:
             omegas.append(f"  {entry['share']:+.4f} {text}{where}")
         lines += ["random objects that add most:", *first_lines(omegas, 10)]
         lines += ["letters that add most:"] * bool(self.letters)
-        most = 5
-        for entry in self.letters[:most]:
+        n_printed = 5
+        for entry in self.letters[:n_printed]:
             lines.append(
                 f"  {entry['share']:+.4f} {entry['letter']!r}, {len(entry['places'])} times"
             )
         lines += ["pieces that add most:"] * bool(self.pieces)
-        for entry in self.pieces[:most]:
+        for entry in self.pieces[:n_printed]:
             places = entry["places"].tolist()
-            named = ", ".join(map(str, places[:most])) + ", ..." * (len(places) > most)
-            where = f"at {named}" if len(places) <= most else f"{len(places)} times, at {named}"
+            named = ", ".join(map(str, places[:n_printed])) + ", ..." * (len(places) > n_printed)
+            where = (
+                f"at {named}" if len(places) <= n_printed else f"{len(places)} times, at {named}"
+            )
             lines.append(f"  {entry['share']:+.4f} {entry['piece']!r} {where}")
         return "\n".join(lines)
 

@@ -182,8 +182,8 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
     chosen = np.zeros(n, bool)
     chosen[medoids] = True
     lost = np.bincount(near, weights * (following - nearest), k)
-    least = 1e-12  # of the loss; smaller gains are rounding
-    smallest_gain = least * (weights * nearest).sum()
+    rounding = 1e-12  # of the loss
+    smallest_gain = rounding * (weights * nearest).sum()
     candidate, n_tried = 0, 0
     while n_tried < n:
         if not chosen[candidate]:
@@ -207,7 +207,7 @@ def faster_pam(D: np.ndarray, medoids: np.ndarray, weights: np.ndarray | None = 
                 updated = _two_nearest(D[np.ix_(medoids, again)])
                 near[again], second[again], nearest[again], following[again] = updated
                 lost = np.bincount(near, weights * (following - nearest), k)
-                smallest_gain = least * (weights * nearest).sum()
+                smallest_gain = rounding * (weights * nearest).sum()
                 n_tried = 0
         n_tried += 1
         candidate = (candidate + 1) % n

@@ -25,12 +25,12 @@ def grouped(
     """
     apart = i != j
     i, j, odds, n = i[apart], j[apart], odds[apart], len(counts)
-    certain = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
-    far = min(-certain, cut - 1)  # of pairs that were not compared: below any threshold
+    max_odds = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
+    far = min(-max_odds, cut - 1)  # of pairs that were not compared: below any threshold
     if linkage == "single":
         i, j = i[odds >= cut], j[odds >= cut]
     else:
-        strong = np.clip(odds, far, max(certain, cut))
+        strong = np.clip(odds, far, max(max_odds, cut))
         kept = strong > far
         sizes = counts if linkage == "average" else np.ones_like(counts)
         i, j = _steps(i[kept], j[kept], strong[kept], cut, far, linkage == "average", sizes).T

@@ -53,12 +53,12 @@ def open_table(
         names, rows = [names[i] for i in named], [[row[i] for i in named] for row in rows]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     name_it = "put a line of names before it, such as 'sequence,label'"
-    wide = "if each row is a series, say so (series)"
+    as_series = "if each row is a series, say so (series)"
     if twice is not None:
         unnamed = listed([i + 1 for i, name in enumerate(names) if not name])
         what = f"has no names of the columns {unnamed}, which have entries"
         what = f"names the column {twice!r} twice" if twice else what
-        more = f"; if it is data, {name_it}, or {wide}" * looks_numeric([twice])
+        more = f"; if it is data, {name_it}, or {as_series}" * looks_numeric([twice])
         raise ValueError(f"{path}: the header {what}{more}")
     columns = columns.or_earlier(names, earlier)
     columns.check(path, names, "column")
@@ -69,7 +69,7 @@ def open_table(
             raise ValueError(
                 f"{path}: the first line may be a header or the first object, as it has "
                 f"{name!r}; {name_it}, or, if it has the names, name a column (objects, labels or "
-                f"ids){f'; {wide}' * looks_numeric([name])}"
+                f"ids){f'; {as_series}' * looks_numeric([name])}"
             )
     if na_values:
         rows = [[None if field in na_values else field for field in row] for row in rows]
@@ -83,8 +83,8 @@ def open_table(
 def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], list[str]]:
     """Return the header, the other rows and their lines, by the delimiter that fits."""
     first = text.lstrip().partition("\n")[0]
-    words_of = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-    marks = [mark for mark in words_of if mark in first] or [","]
+    delimiters = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+    marks = [mark for mark in delimiters if mark in first] or [","]
     named = re.match(r"sep=([,;\t|])\r?\n", text, re.IGNORECASE)  # a line for spreadsheets
     if named is not None:
         return _rows(path, "\n" + text[named.end() :], named[1])
@@ -98,7 +98,7 @@ def _split(path: Path, text: str) -> tuple[list[str], list[list[str | None]], li
     tabs = ".tsv" in path.name.lower() and "\t" in fits
     if tabs or len(fits) == 1:
         return fits["\t" if tabs else next(iter(fits))]
-    words = " or ".join(words_of[mark] for mark in fits or marks)
+    words = " or ".join(delimiters[mark] for mark in fits or marks)
     how = "each cuts all lines alike" if fits else "neither cuts all lines alike"
     raise ValueError(f"{path}: the delimiter may be {words}, {how}; quote fields that have others")
 

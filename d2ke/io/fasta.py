@@ -25,8 +25,8 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
     is a guess, which is the label if each header has it and no more than half of them differ.
     """
     given = labels is not None
-    last = "|"  # the label is the last field after it
-    if labels is None and of_model != last:
+    last_field = "|"  # the label is the last field after it
+    if labels is None and of_model != last_field:
         labels = of_model
     pattern = None if labels is None else _label_pattern(labels)
     wheres: list[str] = []
@@ -71,7 +71,7 @@ def read_fasta(path: Path, labels: str | None, of_model: str | None = None) -> L
         piped = guessed and any("|" in header for header in headers)
         note = "the last fields after | are no labels, as they do not repeat" * piped
         return LabelledObjects(objects, None, note=note)
-    columns = ColumnNames(how={"header": last if labels is None else labels})
+    columns = ColumnNames(how={"header": last_field if labels is None else labels})
     classes = labels_of_text(written, wheres.__getitem__)
     return LabelledObjects(objects, classes, columns, written)
 

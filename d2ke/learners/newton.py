@@ -54,7 +54,7 @@ def block_newton(
         than `MAX_DENSE` features that hardly vary, the part of the latter along the mean row does
         not count: it is nearly all of the gradient, and carries no difference between rows.
     start : ndarray of float64, shape (R, k) or, with bias, (R + 1, k), optional
-        Where to start; at 0 by default.
+        Where to start; 0 by default.
     n_threads : int, optional
         Threads; None for all that this process may use.
 
@@ -91,8 +91,12 @@ def block_newton(
         weights = 2 * np.where(signs > 0, costs[1], costs[0]) * (signs != 0)
         at_zero = features.backward(weights * signs)
         if not dense:
+            # Leave out the part along the mean row if that is most of the mean square; of centred
+            # features with a bias it is at most half.
             mean = features.backward(np.ones((n, 1))) / n
-            at_zero = _without_mean(at_zero, mean, products.sum() / n)
+            length = float(np.sum(mean**2))
+            if length > 0.9 * (products.sum() / n):
+                at_zero = at_zero - mean * (mean.T @ at_zero) / length
         at_zero = np.linalg.norm(at_zero, axis=0)
         sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
         rarer = np.maximum(np.minimum(*sides), 1)
@@ -121,16 +125,6 @@ def block_newton(
     solved = np.ones(k, dtype=bool)
     solved[left] = False
     return W, solved
-
-
-def _without_mean(gradient: np.ndarray, mean: np.ndarray, square: float) -> np.ndarray:
-    """Leave out the part along the mean row, shape (R, 1), if it is most of the mean square."""
-    length = float(np.sum(mean**2))
-    # The tolerance is relative to this gradient. Of centred features with a bias, the mean row has
-    # at most half of the squares.
-    if length <= 0.9 * square:
-        return gradient
-    return gradient - mean * (mean.T @ gradient) / length
 
 
 def _newton_step(

@@ -68,13 +68,13 @@ class MotionSearch:
     def _check_extent(self, name: str, points: np.ndarray) -> None:
         with np.errstate(over="ignore"):
             wide = float(np.ptp(points, axis=0).max() if self.shifting else np.abs(points).max())
-        widest = 2.0**40  # sigmas: coordinates as large have 12 bits for a sigma
-        if wide > widest * self.sigma:
+        max_extent = 2.0**40  # sigmas: coordinates as large have 12 bits for a sigma
+        if wide > max_extent * self.sigma:
             raise ArgumentError(
                 name,
                 f"extends over {wide / self.sigma:.3g} sigma"
                 f"{'' if self.shifting else ' from the origin'}; alignment allows up to "
-                f"{widest:.3g}",
+                f"{max_extent:.3g}",
             )
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
@@ -153,9 +153,9 @@ class MotionSearch:
         if self.shifting:
             # With few points many translations score nearly the same: follow more where that is
             # cheap.
-            several = 4  # peaks of each rotation
-            easy = plan.cells * len(R) * several < budget
-            peaks = 16 * limit if len(R) == 1 else several if easy else 1
+            n_peaks = 4  # of each rotation
+            easy = plan.cells * len(R) * n_peaks < budget
+            peaks = 16 * limit if len(R) == 1 else n_peaks if easy else 1
             R, t, values = grid_correlation.translations(
                 thin, plan, self.action, R, peaks, self.n_threads
             )

@@ -38,9 +38,9 @@ def transforms(
     padded = np.zeros((omega.shape[0], width))
     padded[:, :count] = omega
     reach = np.linalg.norm(points, axis=1).max() * np.linalg.norm(omega, axis=0).max()
-    limit = 2.0**20  # the compiled sine is accurate below
+    max_argument = 2.0**20  # the compiled sine is accurate below
     sums = expansions.fourier(
-        points, vectors, offsets, padded, not reach < limit, team_size(n_threads)
+        points, vectors, offsets, padded, not reach < max_argument, team_size(n_threads)
     )
     return sums[..., :count]
 

@@ -128,7 +128,9 @@ def kernel_two_sample_test(
         K = user_kernel.values(kernel, objects, objects)
     else:
         for name, sample in (("P", P), ("Q", Q)):
-            if getattr(sample, "has_letters", False) or isinstance(_first_of(sample), str):
+            is_sequence = isinstance(sample, (list, tuple, np.ndarray))
+            head = next(iter(sample), None) if is_sequence else None
+            if getattr(sample, "has_letters", False) or isinstance(head, str):
                 raise ArgumentTypeError(
                     name,
                     "holds strings, and points are needed; a distance makes a kernel of any "
@@ -153,11 +155,6 @@ def kernel_two_sample_test(
         np.exp(K, out=K)
     divided = _Pooled(lambda W: _quadratic(K, W), n, len(K), _largest(K))
     return _tested(divided, n_permutations, seed, scale)
-
-
-def _first_of(sample: Any) -> Any:
-    """Return the first item of a sequence, None for anything else."""
-    return next(iter(sample), None) if isinstance(sample, (list, tuple, np.ndarray)) else None
 
 
 def _check_gram(n: int) -> None:

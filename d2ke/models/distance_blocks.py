@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from d2ke.distances.registry import BY_NAME, check_parameters, find_distance
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock
 from d2ke.models.loo import own_values
 from d2ke.models.shapelets import Shapelets
-from d2ke.models.views import FITTED, View, apply_views, of_kinds
+from d2ke.models.views import View, apply_views, fit_view
 from d2ke.objects.container import Objects, of_kind
 
 
@@ -133,10 +132,8 @@ class Block(UnfittedBlock):
         """Fit the block; return the features of the sample too."""
         X, views = sample.objects, []
         for view in self.views:
-            if view in FITTED:
-                view = partial(view, **FITTED[view](of_kinds(view, X)))
-            views.append(view)
-            X = apply_views((view,), X)
+            views.append(fit_view(view, X))
+            X = apply_views((views[-1],), X)
         omega, sources = self.sampler(self.R, X, seed=seed), None
         if isinstance(omega, tuple):
             omega, sources = omega
@@ -222,7 +219,7 @@ class FittedBlock(FittedFeatures):
 
     @property
     def kinds(self) -> int:
-        """Number of kinds of distances: of shapelets several, else 1."""
+        """Number of kinds of distances: one or several of shapelets, else 1."""
         return len(self.omega.kinds) if isinstance(self.omega, Shapelets) else 1
 
     def check(self, n_channels: int) -> None:

@@ -27,7 +27,7 @@ from d2ke.learners.ridge import ridge_of_gram
 from d2ke.models.blocks import FittedFeatures, Sample, UnfittedBlock, take
 from d2ke.models.labels import Labels
 from d2ke.models.loo import ALL_CS, loo_decisions
-from d2ke.models.views import FITTED, mark_ends
+from d2ke.models.views import apply_views, fit_view, mark_ends
 from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.strings import counted_pieces, select_pieces
 
@@ -408,8 +408,8 @@ class ScoredKmers(UnfittedBlock):
             within = np.cumsum(X.lengths[order]) <= _LETTERS
             chosen = np.sort(order[: max(2, np.count_nonzero(within))])
             X, labels, rows = X[chosen], labels[chosen], rows[chosen]
-        marks = FITTED[mark_ends](X)
-        marked = mark_ends(X, **marks)
+        marks: Any = fit_view(mark_ends, X)
+        marked = apply_views((marks,), X)
         count, place, length = counted_pieces(marked, 6)
         minimum = 2
         if np.count_nonzero(count >= minimum) > _KMERS:
@@ -426,7 +426,7 @@ class ScoredKmers(UnfittedBlock):
         ridge = _SparseRidge(S.tocsr(), (p * scale).astype(np.float32), labels, rng)
         weights, hidden = ridge.fit()
         return KmerScores(
-            omega, marks, (scale[:, None] * weights).astype(np.float32),
+            omega, marks.keywords, (scale[:, None] * weights).astype(np.float32),
             ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
             hidden=hidden.astype(np.float32), name="pieces", family="pieces",
         )  # fmt: skip

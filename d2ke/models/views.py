@@ -41,7 +41,7 @@ def _view(*kinds: str) -> Callable[[F], F]:
         @hinted
         @wraps(function)
         def view(X: Any, *args: Any, **arguments: Any) -> Objects:
-            return function(of_kinds(view, as_objects("X", X)), *args, **arguments)
+            return function(_of_kinds(view, as_objects("X", X)), *args, **arguments)
 
         VIEWS[function.__name__] = view
         _INNER[view] = function, kinds
@@ -50,7 +50,7 @@ def _view(*kinds: str) -> Callable[[F], F]:
     return public
 
 
-def of_kinds(view: View, objects: Objects) -> Objects:
+def _of_kinds(view: View, objects: Objects) -> Objects:
     """Return the objects; refuse a kind that a view of this file does not take."""
     function, kinds = _INNER[view]
     if objects.base not in kinds:
@@ -350,8 +350,10 @@ def _marks(objects: Objects) -> dict[str, Any]:
     return {"begin": free[1], "end": free[0]}
 
 
-# Functions of the training objects that return default arguments of a view.
-FITTED = {standardize: _moments, mark_ends: _marks}
+def fit_view(view: View, X: Any) -> View:
+    """Return a view with the arguments that it takes from training objects, if there are some."""
+    find: Any = {standardize: _moments, mark_ends: _marks}.get(view)
+    return view if find is None else partial(view, **find(_of_kinds(view, X)))
 
 
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:
@@ -361,7 +363,7 @@ def apply_views(views: tuple[View, ...], objects: Any) -> Any:
         if isinstance(view, partial) and not view.args:
             function, arguments = view.func, view.keywords
         if function in _INNER and isinstance(objects, Objects):
-            objects = _INNER[function][0](of_kinds(function, objects), **arguments)
+            objects = _INNER[function][0](_of_kinds(function, objects), **arguments)
             continue
         changed = view(objects)  # the user's own view
         if isinstance(objects, Objects) and (

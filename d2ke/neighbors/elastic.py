@@ -83,8 +83,8 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
     dim, squared = pairs.x.dim, name in ("adtw", "wdtw")
     largest = max(float(np.abs(rows).max()) for rows, _ in sides)
     places = sum(int(np.diff(offsets).max()) for _, offsets in sides) + dim + 16
-    roots = 2.0**-10  # rough roots err by this part
-    error = 2.0**-21 * places + (roots if dim > 1 or squared else 0.0)
+    root_error = 2.0**-10  # relative: roots are rough
+    error = 2.0**-21 * places + (root_error if dim > 1 or squared else 0.0)
     if not _LEAST <= largest <= _LARGEST or error > 2.0**-5 or parameters.max() > _LARGEST:
         return None
     gap = np.array(params.get("g", (0.0,))) if name == "erp" else None
@@ -94,11 +94,12 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
         return None
     place = 2.0**-20 * dim * largest + 2.0**-40
     if squared:
-        # |2 a e + e e| <= roots a a + (1 + 1 / roots) e e, for a difference a with the error e.
+        # |2 a e + e e| <= r a a + (1 + 1 / r) e e, for a difference a with the error e, and r the
+        # error of a root.
         place = 2.0**-32 * dim * largest**2
     if name in _COUNTED:
         parameters = parameters.copy()
-        parameters[0] += 2 * place + roots * parameters[0]
+        parameters[0] += 2 * place + root_error * parameters[0]
         errors = 1.0 + error, 2.0**-16, math.inf
     else:
         errors = 1.0 + error, places * place + 2.0**-20 * reach, (1 + error) ** 3

@@ -114,12 +114,12 @@ def nearest_windows(
     """
     x = as_objects("X", X, "series", False)
     q = matched(x, _one_series(query), "X", "query")
-    largest = 1e300  # differences of such values are finite
+    max_value = 1e300  # differences of such values are finite
     for name, objects in (("X", x), ("query", q)):
         refuse_weights(objects, name, "nearest_windows")
         values = objects.values
-        if max(float(values.max(initial=0)), -float(values.min(initial=0))) > largest:
-            raise ArgumentError(name, f"has values above {largest:g}")
+        if max(float(values.max(initial=0)), -float(values.min(initial=0))) > max_value:
+            raise ArgumentError(name, f"has values above {max_value:g}")
     k, normalize = integer("k", k, 1), flag("normalize", normalize)
     zone = int(not_negative("exclusion", exclusion) * len(q.values))
     distance = choice("distance", distance, ["euclidean", "dtw"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes together: kinds, channels, letters, weights, missing values; and collections joined."""
+"""What goes together: kinds, channels, letters, weights and missing values; and `concatenate`."""
 
 from __future__ import annotations
 

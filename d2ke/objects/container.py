@@ -23,6 +23,7 @@ _FIELDS = (
     "kind", "values", "offsets", "alphabet", "letters", "weights", "missing", "ids",
     "channel_names",
 )  # fmt: skip
+_fields_of = operator.attrgetter(*_FIELDS)
 
 _Index: TypeAlias = int | np.integer[Any]
 _Indices: TypeAlias = slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
@@ -142,7 +143,7 @@ class Objects:
         self._keep(fields, check=True)
 
     def _keep(self, fields: Sequence[Any], check: bool = False) -> None:
-        """Keep the fields, and the arrays among them where nobody can write to them."""
+        """Set the fields, and make the arrays among them read-only."""
         keep = object.__setattr__
         for name, field in zip(_FIELDS, fields, strict=True):
             keep(self, name, field)
@@ -162,7 +163,7 @@ class Objects:
         raise AttributeError(f"Objects are immutable; cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Objects, tuple(getattr(self, name) for name in _FIELDS)
+        return Objects, _fields_of(self)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -249,8 +250,20 @@ class Objects:
             if not -len(self) <= i < len(self):
                 raise IndexError(f"index {i} is out of range for {len(self)} objects")
             return self._item(i % len(self))
-        which = index if isinstance(index, slice) else self._check_index(index)
-        indices = np.arange(len(self))[which]
+        if not isinstance(index, slice):
+            index = np.asarray(index)
+            if index.dtype == bool and index.shape != (len(self),):
+                raise IndexError(
+                    f"a boolean mask must have shape ({len(self)},), got {index.shape}"
+                )
+            if index.size == 0:
+                index = index.astype(np.int64)
+            if index.ndim != 1 or index.dtype.kind not in "iub":
+                raise IndexError(
+                    "an index array must be 1-D of integers or booleans, got "
+                    f"{index.dtype} of shape {index.shape}"
+                )
+        indices = np.arange(len(self))[index]
         lengths = self.lengths[indices]
         offsets = offsets_of(lengths)
         # Position t of the result comes from offsets[item] + (t - the start of the item there).
@@ -260,20 +273,6 @@ class Objects:
         ids = None if self.ids is None else self.ids[indices]
         values = self.values[source]
         return with_fields(self, values=values, offsets=offsets, weights=weights, ids=ids)
-
-    def _check_index(self, index: Any) -> NDArray[Any]:
-        """Return a checked array of integers or booleans."""
-        indices = np.asarray(index)
-        if indices.dtype == bool and indices.shape != (len(self),):
-            raise IndexError(f"a boolean mask must have shape ({len(self)},), got {indices.shape}")
-        if indices.size == 0:
-            indices = indices.astype(np.int64)
-        if indices.ndim != 1 or indices.dtype.kind not in "iub":
-            raise IndexError(
-                "an index array must be 1-D of integers or booleans, got "
-                f"{indices.dtype} of shape {indices.shape}"
-            )
-        return indices
 
     def span(self, start: int, stop: int) -> Objects:
         """Objects from `start` to before `stop`; unlike a slice, they share the memory."""
@@ -358,15 +357,15 @@ def from_owned(
     ids: NDArray[Any] | None = None,
     channel_names: tuple[str, ...] | None = None,
 ) -> Objects:
-    """Return Objects over arrays that fit and that nobody else holds, without copy or check."""
+    """Return Objects of arrays that fit and that nobody else holds, without copy or check."""
     objects = object.__new__(Objects)
     objects._keep((kind, values, offsets, alphabet, letters, weights, missing, ids, channel_names))
     return objects
 
 
 def with_fields(objects: Objects, **fields: Any) -> Objects:
-    """Return Objects with some fields of other values, which fit, and all else of these."""
-    return from_owned(**{name: getattr(objects, name) for name in _FIELDS} | fields)
+    """Return Objects with these values of some fields, which must fit, and all others kept."""
+    return from_owned(**dict(zip(_FIELDS, _fields_of(objects), strict=True)) | fields)
 
 
 def _copy(array: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`pack`: one reader for the container of the items, and `Objects` of its result."""
+"""`pack`: the items are read by the reader of their container, and become `Objects`."""
 
 from __future__ import annotations
 
@@ -214,7 +214,11 @@ def as_objects(name: str, items: Any, kind: str | None = None, missing: bool = F
 def pack_items(
     items: Any, layout: Layout, name: str, kind: str | None = None, weights: Any = None
 ) -> Objects:
-    """Pack what `pack` takes; its other arguments are checked and in the layout."""
+    """Pack what `pack` takes; its other arguments are checked and in the layout.
+
+    Items with weights become sets, packed items are only checked, and all others are read by the
+    reader of their container; a container without a reader becomes a list.
+    """
     row = KINDS[kind] if kind else None
     if row is not None and row.read is not None and not isinstance(items, Objects):
         read = []
@@ -226,35 +230,40 @@ def pack_items(
                 raise
         return with_fields(pack_items(read, layout, name, row.base, weights), kind=kind)
     if weights is not None:
-        return _weighted(items, layout, name, kind, weights)
+        _refuse_series(kind, name)
+        masses = _masses(weights, layout.lengths)
+        if layout.lengths is None:
+            layout = layout._replace(explicit=True)  # weights fit one reading only
+        objects = pack_items(items, layout._replace(weighted=True), name, kind)
+        return with_weights(objects, masses, name)
     if isinstance(items, Objects):
-        return _packed_already(items, layout, name, kind)
-    return check_arrays(read_items(items, layout, name, kind))
-
-
-def _packed_already(items: Objects, layout: Layout, name: str, kind: str | None) -> Objects:
-    if layout.lengths is not None or layout.channels_first:
-        raise ArgumentTypeError(name, "is packed already: lengths and channels_first do not apply")
-    objects = items if kind is None else of_kind(items, kind)
-    if objects is None:
-        raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
-    if items.missing and not layout.missing:
-        refuse_missing(items, name)
-    return objects
-
-
-def _weighted(items: Any, layout: Layout, name: str, kind: str | None, weights: Any) -> Objects:
-    """Read items that are given with weights, as sets."""
-    _refuse_series(kind, name)
-    masses = _masses(weights, layout.lengths)
-    if layout.lengths is None:
-        layout = layout._replace(explicit=True)  # weights fit one reading only
-    objects = pack_items(items, layout._replace(weighted=True), name, kind)
-    return with_weights(objects, masses, name)
+        if layout.lengths is not None or layout.channels_first:
+            raise ArgumentTypeError(
+                name, "is packed already: lengths and channels_first do not apply"
+            )
+        packed = items if kind is None else of_kind(items, kind)
+        if packed is None:
+            raise ArgumentTypeError(name, f"holds {items.kind}, but {kind} are needed")
+        if items.missing and not layout.missing:
+            refuse_missing(items, name)
+        return packed
+    if isinstance(items, (list, tuple)):
+        objects = read_sequence(items, layout, name, kind)
+    elif isinstance(items, np.ndarray):
+        objects = read_array(items, layout, name, kind)
+    elif is_xarray(items):
+        objects = read_xarray(items, layout, name, kind)
+    elif (column := read_column(items, name)) is None:
+        objects = read_sequence(list_of(name, items), layout, name, kind)
+    elif layout.channels_first or layout.lengths is not None:
+        objects = read_sequence(column.to_pylist(), layout, name, kind)
+    else:
+        objects = read_chunks(column, layout, name, kind)
+    return check_arrays(objects)
 
 
 def _masses(weights: Any, lengths: Any = None) -> Objects:
-    """Read weights, of which there is one array for each object, as sets of numbers."""
+    """Read the weights, one array for each object, as sets of numbers."""
     column = read_column(weights, "weights")
     if column is not None:
         return as_objects("weights", column, "sets")
@@ -266,32 +275,17 @@ def _masses(weights: Any, lengths: Any = None) -> Objects:
                 "weights", f"must be a row or a column of arrays, got shape {weights.shape}"
             )
         weights = weights.ravel()
-    # Those of MATLAB are rows or columns.
+    # Weights from MATLAB are rows or columns.
     return as_objects("weights", list(map(np.ravel, list_of("weights", weights))), "sets")
 
 
 # ------------------------------------------------------------------------------ readers
 
 
-def read_items(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
-    """Read items by the reader of their container; what has none is listed."""
-    if isinstance(items, (list, tuple)):
-        return read_sequence(items, layout, name, kind)
-    if isinstance(items, np.ndarray):
-        return read_array(items, layout, name, kind)
-    if is_xarray(items):
-        return read_xarray(items, layout, name, kind)
-    column = read_column(items, name)
-    if column is None:
-        return read_sequence(list_of(name, items), layout, name, kind)
-    if layout.channels_first or layout.lengths is not None:
-        return read_sequence(column.to_pylist(), layout, name, kind)
-    return read_chunks(column, layout, name, kind)
-
-
 def read_sequence(items: Any, layout: Layout, name: str, kind: str | None) -> Objects:
     """Read a list or a tuple of strings, tokens, arrays, or single objects with weights."""
-    _refuse_lengths(layout, name)
+    if layout.lengths is not None:
+        raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
     if not items:
         raise ArgumentError(name, "is empty: at least one object is needed")
     if kind in (None, "strings") and hasattr(items[0], "to_list"):
@@ -323,7 +317,6 @@ def read_array(items: Any, layout: Layout, name: str, kind: str | None) -> Objec
             return read_padded(items, layout, name, kind or "series")
         rows = rows_of(items, layout, name)
         return read_sequence(rows, layout._replace(lengths=None), name, kind)
-    _refuse_lengths(layout, name)
     if items.size > max(items.shape, default=1):
         raise ArgumentError(name, f"must be a row or a column of objects, got shape {items.shape}")
     return read_sequence([_uncell(item) for item in items.ravel()], layout, name, kind)
@@ -336,11 +329,6 @@ def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Obje
         return objects
     channels = [dim for dim in items.dims if dim != "time"][-1]
     return with_fields(objects, channel_names=channel_names(items.indexes.get(channels), name))
-
-
-def _refuse_lengths(layout: Layout, name: str) -> None:
-    if layout.lengths is not None:
-        raise TypeError(f"lengths goes with a padded array of numbers, but {name} is a sequence")
 
 
 def _refuse_series(kind: str | None, name: str) -> None:

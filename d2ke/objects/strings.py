@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of text, bytes, and sequences of integers or of tokens; runs of their letters."""
+"""Readers of text, bytes, and sequences of integers or tokens; pieces of packed objects."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, 
 from d2ke.objects.tokens import holds_tokens, index_tokens
 from d2ke.objects.values import array_of
 
-_LETTERS = 1 << 22  # letters that are looked at in one go, since Ctrl-C is heard between two
+_LETTERS = 1 << 22  # letters read in one go; Ctrl-C is heard after each
 _SMALL_TABLE = 2**16  # letters whose range is at most this are counted, not sorted
 _FLAGS = {bool, np.bool_}  # True would be the letter 1
 
 
 def read_strings(items: Sequence[Any], name: str) -> Objects:
-    """Read strings of one type, which is that of the first."""
-    types = {kind: _letters(kind) for kind in set(map(type, items))}
+    """Read strings, all of the type of the first."""
+    types = {
+        kind: "str" if issubclass(kind, str) else "bytes" if issubclass(kind, bytes) else "int"
+        for kind in set(map(type, items))
+    }
     letters = types[type(items[0])]
     if set(types.values()) != {letters}:
         i = next(i for i, item in enumerate(items) if types[type(item)] != letters)
@@ -44,15 +47,14 @@ def read_strings(items: Sequence[Any], name: str) -> Objects:
 
 
 def read_texts(items: Sequence[Any], letters: str) -> Objects:
-    """Read strings that are all `str`, or all `bytes`; ASCII text is read as bytes."""
-    offsets = offsets_of(list(map(len, items)))
+    """Read strings that are all `str` or all `bytes`; ASCII text is read as bytes."""
     if letters == "bytes":
-        return index_letters(np.frombuffer(b"".join(items), np.uint8), offsets, letters)
-    text = "".join(items)
-    if text.isascii():
-        return index_letters(np.frombuffer(text.encode(), np.uint8), offsets, letters)
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    return index_letters(points, offsets, letters)
+        symbols: NDArray[Any] = np.frombuffer(b"".join(items), np.uint8)
+    elif (text := "".join(items)).isascii():
+        symbols = np.frombuffer(text.encode(), np.uint8)
+    else:
+        symbols = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    return index_letters(symbols, offsets_of(list(map(len, items))), letters)
 
 
 def read_tokens(items: Sequence[Any], name: str) -> Objects:
@@ -69,10 +71,6 @@ def read_tokens(items: Sequence[Any], name: str) -> Objects:
     return from_owned(
         "strings", codes.astype(code_dtype(len(alphabet))), offsets, alphabet, "token"
     )
-
-
-def _letters(kind: type) -> str:
-    return "str" if issubclass(kind, str) else "bytes" if issubclass(kind, bytes) else "int"
 
 
 def _integers(item: Any, i: int, name: str) -> NDArray[np.int64]:
@@ -95,7 +93,7 @@ def _integers(item: Any, i: int, name: str) -> NDArray[np.int64]:
 
 
 def index_letters(symbols: NDArray[Any], offsets: NDArray[np.int64], letters: str) -> Objects:
-    """Pack strings end to end: each letter becomes its index among the different ones."""
+    """Pack strings given end to end; each letter becomes its index in the alphabet."""
     if symbols.dtype == np.uint8:  # a third of the time of the table below
         text = symbols.tobytes()
         distinct = bytes(set(text[:_SMALL_TABLE]))
@@ -149,7 +147,7 @@ def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 def select_pieces(X: Objects, begins: np.ndarray, lengths: np.ndarray) -> Objects:
-    """Return runs of the letters or vectors of X by where they begin, and their lengths."""
+    """Return pieces of the objects of X, given where they begin in its values and their lengths."""
     offsets = offsets_of(lengths)
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - begins, lengths)
     return with_fields(X, values=X.values[within], offsets=offsets, ids=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers in the forms in which Objects keep them."""
+"""Items as arrays, lists and names of channels, and numbers in the forms that Objects keep."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def column_names(item: Any) -> Any:
 def channel_labels(item: Any, channels_first: bool) -> Any:
     """Return the labels of the channels of one object; None if it has none.
 
-    They are the columns of a data frame, the fields of a structured array, or the coordinate of the
-    axis of xarray that isn't called time.
+    They are the columns of a data frame, the fields of a structured array, or the coordinate of
+    xarray's axis that isn't called time.
     """
     if type(item) is np.ndarray:
         return item.dtype.names
@@ -141,13 +141,14 @@ def refuse_value(
 def check_values(
     values: NDArray[Any], offsets: NDArray[Any], missing: bool, name: str
 ) -> NDArray[Any]:
-    """Return packed vectors of finite numbers, and, if values may be `missing`, of one NaN."""
-    wrong: Any = np.isinf if missing else lambda x: ~np.isfinite(x)
-    step = max(1, (1 << 22) // values.shape[1])  # numbers that are looked at in one go
+    """Return packed vectors whose numbers are finite or, with `missing`, NaN of one bit pattern."""
+    step = max(1, (1 << 22) // values.shape[1])  # rows with about 2**22 numbers
     for low in range(0, len(values), step):
-        if wrong(values[low : low + step]).any():
-            refuse_value(values, offsets, wrong(values), name)
+        rows = values[low : low + step]
+        if np.isinf(rows).any() if missing else not np.isfinite(rows).all():
+            wrong = np.isinf(values) if missing else ~np.isfinite(values)
+            refuse_value(values, offsets, wrong, name)
     if missing and np.isnan(values).any():
         values = values if values.flags.writeable else values.copy()
-        values[np.isnan(values)] = np.nan  # of one bit pattern, as digests compare
+        values[np.isnan(values)] = np.nan  # digests compare bits
     return values

@@ -87,7 +87,7 @@ def read_vectors(
 ) -> Objects:
     """Read arrays of vectors; `padded` is the (length[, dim]) of the items of one array of all."""
     first = last = order = names = None
-    arrays: list[NDArray[Any]] = []
+    arrays, shapes, dtypes = [], set(), set()
     for i, item in enumerate(items):
         array = _vectors(item, i, layout.channels_first, name)
         labels = channel_labels(item, layout.channels_first)
@@ -99,22 +99,24 @@ def read_vectors(
             last = labels
             array = array if order is None else array[:, order]
         arrays.append(array)
-    shapes = {array.shape for array in arrays}
-    if len({dim for _, dim in shapes}) > 1:
+        shapes.add(array.shape)
+        dtypes.add(array.dtype)
+    lengths, dims = map(set, zip(*shapes, strict=True))
+    if len(dims) > 1:
         dim = arrays[0].shape[1]
         i = next(i for i, array in enumerate(arrays) if array.shape[1] != dim)
-        hint = layout.hint() if len({length for length, _ in shapes}) == 1 else ""
+        hint = layout.hint() if len(lengths) == 1 else ""
         raise ArgumentError(
             name,
             f"has {arrays[i].shape[1]} channels, {name}[0] has {dim}; all must have the same{hint}",
             i,
         )
-    if len({array.dtype for array in arrays}) > 1:
+    if len(dtypes) > 1:
         arrays = list(map(as_floats, arrays))
     values = as_floats(np.concatenate(arrays))
     offsets = offsets_of(list(map(len, arrays)))
     values = check_values(values, offsets, layout.missing, name)
-    # Items of different sizes can be read in one way only.
+    # Items of different sizes can be read in one way only, so only equal ones get the warning.
     size = padded if padded is not None else shapes.pop()
     if len(size) == 2 and (padded is not None or not shapes):
         layout.warn(name, *size)

@@ -75,17 +75,17 @@ def plot_clusters(X: Any, labels: Any, *, medoids: Any = None, limit: int = 12) 
     shown = order[:limit]
 
     figure, axes_of = panels(len(shown), 4, (2.5, 2.1))
-    most = {"series": 60, "sets": 20, "strings": 8}
-    letters = 26
+    max_drawn = {"series": 60, "sets": 20, "strings": 8}
+    n_letters = 26
     for axes, (is_none, size, name) in zip(axes_of, shown, strict=True):
         members = np.flatnonzero(labels == name)
         colour = GREY if is_none else COLOURS[name % len(COLOURS)]
         medoid = medoid_of.get(name, int(members[0]))
-        others = members[members != medoid][: most[x.base] - 1].tolist()
+        others = members[members != medoid][: max_drawn[x.base] - 1].tolist()
         if x.has_letters:
             for line, i in enumerate([medoid, *others]):
-                draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), letters)
-            axes.set(xlim=(-0.5, letters), ylim=(most["strings"], -0.7))
+                draw_line(axes, line, x[i], colour, [line == 0] * len(x[i]), n_letters)
+            axes.set(xlim=(-0.5, n_letters), ylim=(max_drawn["strings"], -0.7))
             axes.set_axis_off()
         else:
             draw_objects(axes, [x[i] for i in (*others, medoid)], x.base, [colour])

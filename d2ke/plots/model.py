@@ -110,9 +110,9 @@ def confusion_picture(classes: np.ndarray, counts: np.ndarray, how: str) -> Mode
 
 def _draw_features(axes: Axes, Z: np.ndarray, labels: np.ndarray) -> None:
     """Draw the first two principal components of features, coloured by label."""
-    most = 5000
-    if len(Z) > most:
-        rows = np.random.default_rng(0).choice(len(Z), most, replace=False)
+    max_points = 5000
+    if len(Z) > max_points:
+        rows = np.random.default_rng(0).choice(len(Z), max_points, replace=False)
         Z, labels = Z[rows], labels[rows]
     ordered = labels.dtype.kind == "f"
     if ordered:

@@ -16,14 +16,14 @@ def variables(file: BinaryIO, size: int) -> Iterator[tuple[str, tuple[Any, ...]]
     """Yield the name and place of each variable, from its header alone."""
     file.seek(0)
     codes = ("f8", "f4", "i4", "i2", "u2", "u1")
-    largest = 4052  # MOPT = 4052, the largest of the documented values
+    largest_type = 4052  # MOPT = 4052, the largest of the documented values
     while file.tell() < size:
         raw = file.read(20)
-        order = "<" if 0 <= int.from_bytes(raw[:4], "little") <= largest else ">"
+        order = "<" if 0 <= int.from_bytes(raw[:4], "little") <= largest_type else ">"
         code, rows, columns, imaginary, length = (int(x) for x in np.frombuffer(raw, f"{order}i4"))
         machine, rest = divmod(code, 1000)
         zero, stored, kind = rest // 100, rest // 10 % 10, rest % 10
-        if not 0 <= code <= largest or zero or stored > 5 or kind > 2:
+        if not 0 <= code <= largest_type or zero or stored > 5 or kind > 2:
             raise Damaged(f"the type of the variable at byte {file.tell() - 20} is {code}")
         if machine not in (0, 1):
             raise Damaged("its numbers are in the format of a VAX or a Cray, not IEEE")

@@ -126,9 +126,9 @@ def _text(units: np.ndarray, name: str, squeeze: bool) -> Any:
         texts = [row.tobytes().decode("utf-16-le", "surrogatepass") for row in flat]
         return _boxed(np.array(texts).reshape(rows.shape[:-1]), squeeze)
     text = np.ascontiguousarray(rows, dtype=np.uint32)
-    most_rows = 2**20  # without characters, which take memory here but not in a file
-    widest = 2**29 - 1  # of numpy's str
-    if math.prod(rows.shape[:-1]) > max(most_rows, units.size) or width > widest:
+    max_empty_rows = 2**20  # without characters, which take memory here but not in a file
+    max_width = 2**29 - 1  # of numpy's str
+    if math.prod(rows.shape[:-1]) > max(max_empty_rows, units.size) or width > max_width:
         raise Damaged(f"{name} is a char array of the shape {shape}")
     result = np.zeros(rows.shape[:-1], dtype=f"U{max(width, 1)}")
     if text.size:

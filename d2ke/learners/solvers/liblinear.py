@@ -233,9 +233,9 @@ def check_problem(
         raise ValueError(f"option -p is for the regressions -s 11, 12, 13, not for -s {solver}")
     if is_regression and ("-w" in parsed or class_weight is not None):
         raise ValueError(f"class weights are for classifiers, not for the regression -s {solver}")
-    free_bias = (0, 2, 5, 6, 11)
-    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in free_bias):
-        raise ValueError(f"option -R needs -B 1 and one of -s {free_bias}, got -s {solver}")
+    allowed = (0, 2, 5, 6, 11)
+    if "-R" in parsed and (parsed.get("-B") != 1 or solver not in allowed):
+        raise ValueError(f"option -R needs -B 1 and one of -s {allowed}, got -s {solver}")
     labels.check_order(Z, "Z.index", y=y)
     try:
         features = feature_rows("Z", Z)
