@@ -328,8 +328,7 @@ class Solution(NamedTuple):
 
 def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
     """Return the sums of products of the features and labels of a chunk."""
-    scales = features.scales
-    mean, deviation = scales.mean, scales.floored_deviation
+    mean, deviation = features.scales.mean, features.scales.floored_deviation
     sums = RidgeSums.empty(mean, deviation, features.target_centre, features.dtype)
     for rows, F in chunk.features(features.blocks, "sums"):
         labels = chunk.labels[rows]
