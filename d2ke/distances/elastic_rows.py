@@ -196,7 +196,7 @@ def wdtw(
 def ddtw(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
     """Prepare derivative dynamic time warping, which is DTW of the derivatives.
 
-    The window is theirs: the rule of RWS_WINDOW takes their numbers for the lengths.
+    The window counts derivatives: the rule of RWS_WINDOW takes their numbers as lengths.
     """
     sides = [derivatives(objects) for objects in ((x,) if y is x else (x, y))]
     return elastic.dtw(*sides[0], *sides[-1], window, True, same)

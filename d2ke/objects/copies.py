@@ -17,8 +17,8 @@ from d2ke.objects.records import Records
 class Copies(NamedTuple):
     """The distinct objects of n objects.
 
-    `firsts` has the position of the first of each, ascending; `numbers` the distinct object of each
-    of the n; `counts` how many objects each stands for.
+    `firsts` holds the position of each at its first occurrence, ascending; `numbers` the number of
+    the distinct object that each of the n objects equals; `counts` the occurrences of each.
     """
 
     firsts: np.ndarray
