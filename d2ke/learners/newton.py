@@ -94,9 +94,9 @@ def block_newton(
             # Leave out the part along the mean row if that is most of the mean square; of centred
             # features with a bias it is at most half.
             mean = features.backward(np.ones((n, 1))) / n
-            length = float(np.sum(mean**2))
-            if length > 0.9 * (products.sum() / n):
-                at_zero = at_zero - mean * (mean.T @ at_zero) / length
+            mean_square = float(np.sum(mean**2))
+            if mean_square > 0.9 * (products.sum() / n):
+                at_zero = at_zero - mean * (mean.T @ at_zero) / mean_square
         at_zero = np.linalg.norm(at_zero, axis=0)
         sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
         rarer = np.maximum(np.minimum(*sides), 1)
