@@ -77,9 +77,10 @@ def check_distances(name: str, values: np.ndarray) -> None:
 
 
 def check_rows_of_distances(name: str, values: np.ndarray) -> None:
-    """Refuse what are no distances to some objects.
+    """Refuse rows that cannot be distances to objects.
 
-    Three rows or more that are symmetric count as distances among these: others hardly are.
+    A symmetric matrix of at least three rows counts as distances among the objects themselves;
+    distances to other objects are hardly ever symmetric.
     """
     check_distances(name, values)
     if len(values) >= 3 and np.array_equal(values, values.T):

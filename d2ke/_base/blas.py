@@ -58,7 +58,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     global _users, _before
     shared, by_thread = _libraries()
-    own = list(map(_thread_count, by_thread))
+    counts = list(map(_thread_count, by_thread))
     _set(by_thread, [1] * len(by_thread))
     with _lock:
         if _users == 0:
@@ -68,7 +68,7 @@ def one_blas_thread() -> Iterator[None]:
     try:
         yield
     finally:
-        _set(by_thread, own)
+        _set(by_thread, counts)
         with _lock:
             _users -= 1
             if _users == 0:

@@ -19,8 +19,8 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 def positive_number(name: str, value: Any, *, or_zero: bool = False) -> float:
     """Return a finite number greater than 0, or with `or_zero` at least 0, as float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        wanted = "number >= 0" if or_zero else "positive number"
-        raise ArgumentTypeError(name, f"must be a {wanted}, got {value!r}")
+        expected = "number >= 0" if or_zero else "positive number"
+        raise ArgumentTypeError(name, f"must be a {expected}, got {value!r}")
     try:
         result = float(value)
     except OverflowError:  # an integer or a fraction
@@ -63,7 +63,7 @@ def integer(name: str, value: Any, low: int | None = None, high: int | None = No
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return True or False; what only counts as one of them, such as "no" or 1, is refused."""
+    """Return True or False; values that are merely truthy or falsy, such as 1, are refused."""
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(name, f"must be True or False, got {value!r}")
     return bool(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unknown keywords of public functions: errors name the one that was meant."""
+"""Unknown keywords of public functions: errors suggest the right one."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def meant(name: str, names: Iterable[str], cutoff: float = 0.75) -> str | None:
 
 
 def hinted(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a public function whose errors about unknown keywords name the one that was meant.
+    """Return a public function whose errors about unknown keywords suggest the right one.
 
     A keyword that the function does not know fails when it is called or, where it has
     ``**params``, when a distance refuses it; a call without errors costs nothing more.

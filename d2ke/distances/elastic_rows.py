@@ -101,8 +101,20 @@ def prepared(
     same: bool,
     extra: Extra | None = None,
 ) -> PairwiseKernel:
-    """Return the compiled form of x and y, with another channel if `extra` computes one."""
-    sides = [_rows(objects, extra) for objects in ((x,) if y is x else (x, y))]
+    """Return the compiled form of x and y, with another channel if `extra` computes one.
+
+    Kernels take vectors as float64 with a row of zeros before each object.
+    """
+    sides = []
+    for objects in (x,) if y is x else (x, y):
+        offsets = objects.offsets + np.arange(len(objects) + 1)
+        rows = np.zeros((offsets[-1], objects.dim + (extra is not None)))
+        inside = np.ones(len(rows), dtype=bool)
+        inside[offsets[:-1]] = False
+        rows[inside, : objects.dim] = objects.values
+        if extra is not None:
+            rows[inside, objects.dim] = extra(rows[:, : objects.dim], inside)
+        sides.append((rows, offsets))
     numbers_ = np.array([*parameters, 0.0])
     return elastic.elastic(kind, *sides[0], *sides[-1], x.dim, numbers_, window, same)
 
@@ -184,7 +196,7 @@ def wdtw(
 def ddtw(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
     """Prepare derivative dynamic time warping, which is DTW of the derivatives.
 
-    The window is theirs: the rule of RWS_WINDOW takes their numbers for the lengths.
+    The window counts derivatives: the rule of RWS_WINDOW takes their numbers as lengths.
     """
     sides = [derivatives(objects) for objects in ((x,) if y is x else (x, y))]
     return elastic.dtw(*sides[0], *sides[-1], window, True, same)
@@ -193,19 +205,6 @@ def ddtw(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) ->
 def frechet(x: Objects, y: Objects, same: bool, window: int = elastic.NO_WINDOW) -> PairwiseKernel:
     """Prepare the discrete Frechet distance."""
     return prepared("frechet", (), window, x, y, same)
-
-
-def _rows(objects: Objects, extra: Extra | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vectors as float64 with a row of zeros before each object, and its offsets."""
-    n, dim = len(objects), objects.dim
-    offsets = objects.offsets + np.arange(n + 1)
-    rows = np.zeros((offsets[-1], dim + (extra is not None)))
-    inside = np.ones(len(rows), dtype=bool)
-    inside[offsets[:-1]] = False
-    rows[inside, :dim] = objects.values
-    if extra is not None:
-        rows[inside, dim] = extra(rows[:, :dim], inside)
-    return rows, offsets
 
 
 def _distances_to(g: np.ndarray, rows: np.ndarray, inside: np.ndarray) -> np.ndarray:

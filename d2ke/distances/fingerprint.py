@@ -30,7 +30,13 @@ def objects_digest(objects: Objects) -> str:
     digest.update(repr(head).encode())
     digest.update(objects.offsets)
     if objects.has_letters:
-        symbols, step = _symbols(objects), 1 << 20
+        # Each letter in a form that depends on no other letter of the alphabet.
+        if objects.letters == "token":
+            digests = [hashlib.sha256(token).digest() for token in objects.alphabet.tolist()]
+            symbols = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
+        else:
+            symbols = objects.alphabet.astype(np.int64 if objects.letters == "int" else np.uint32)
+        step = 1 << 20
         for start in range(0, len(objects.values), step):
             digest.update(symbols[objects.values[start : start + step]])
     else:
@@ -40,14 +46,6 @@ def objects_digest(objects: Objects) -> str:
             digest.update(b"weights")
             digest.update(objects.weights)
     return digest.hexdigest()
-
-
-def _symbols(objects: Objects) -> np.ndarray:
-    """Return the letters of an alphabet in a form that depends on no other letter."""
-    if objects.letters == "token":
-        digests = [hashlib.sha256(token).digest() for token in objects.alphabet.tolist()]
-        return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
-    return objects.alphabet.astype(np.int64 if objects.letters == "int" else np.uint32)
 
 
 def sequence_digest(name: str, items: Sequence[Any]) -> str:

@@ -301,7 +301,7 @@ class _UserPairs(CompiledPairs):
 
 
 def _packed(items: Any, name: str, kind: str, missing: bool = False) -> Objects:
-    """Return at least one object of a kind, packed; what is packed already is not read again."""
+    """Pack at least one object of a kind; objects that are packed as such are not read again."""
     if not isinstance(items, Objects) or items.kind != kind or items.missing:
         items = as_objects(name, items, kind, missing)
     if not len(items):

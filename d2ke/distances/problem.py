@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All pairs of two collections: what is compared, by which distance, and into which array."""
+"""All pairs of two collections, their distance, and the transform of each distance."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def one_vs_rest_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def winners(decision: np.ndarray) -> np.ndarray:
-    """Return each row's class: that of the largest value; of one column, 1 if it is above 0."""
+    """Return the class with the largest value in each row; of one column, 1 where it is above 0."""
     return (decision[:, 0] > 0).astype(np.intp) if decision.shape[1] == 1 else decision.argmax(1)
 
 

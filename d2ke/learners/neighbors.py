@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,8 @@ def knn_predict(y: Sequence[Any] | np.ndarray, D: np.ndarray, k: int = 1) -> NDA
         raise ArgumentError("y", f"has {len(codes)} labels, but D has {n_columns} columns")
     k = integer("k", k, 1, n_columns)
     winners = np.empty(n_rows, np.intp)
-    for rows, nearest in _nearest_classes(distances, codes, k):
+    for rows in arrays.row_blocks(distances.shape):
+        nearest = codes[nearest_columns(distances[rows], k)]
         winners[rows] = vote(nearest, len(classes))
     return classes[winners]
 
@@ -95,17 +96,9 @@ def knn_shares(D: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
     distances = arrays.matrix("D", D, infinite=True)
     n_classes = int(codes.max()) + 1
     shares = np.empty((len(distances), n_classes))
-    for rows, nearest in _nearest_classes(distances, codes, k):
-        shares[rows] = votes(nearest, n_classes) / k
-    return shares
-
-
-def _nearest_classes(
-    distances: np.ndarray, codes: np.ndarray, k: int
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Give blocks of rows and the classes of their neighbours, sorted by distance."""
     for rows in arrays.row_blocks(distances.shape):
-        yield rows, codes[nearest_columns(distances[rows], k)]
+        shares[rows] = votes(codes[nearest_columns(distances[rows], k)], n_classes) / k
+    return shares
 
 
 def nearest_columns(distances: np.ndarray, k: int) -> np.ndarray:

@@ -91,12 +91,12 @@ def block_newton(
         weights = 2 * np.where(signs > 0, costs[1], costs[0]) * (signs != 0)
         at_zero = features.backward(weights * signs)
         if not dense:
-            # Leave out the part along the mean row if that is most of the mean norm; of centred
+            # Leave out the part along the mean row if that is most of the mean square; of centred
             # features with a bias it is at most half.
             mean = features.backward(np.ones((n, 1))) / n
-            norm = float(np.sum(mean**2))
-            if norm > 0.9 * (products.sum() / n):
-                at_zero = at_zero - mean * (mean.T @ at_zero) / norm
+            mean_square = float(np.sum(mean**2))
+            if mean_square > 0.9 * (products.sum() / n):
+                at_zero = at_zero - mean * (mean.T @ at_zero) / mean_square
         at_zero = np.linalg.norm(at_zero, axis=0)
         sides = (signs > 0).sum(axis=0), (signs < 0).sum(axis=0)
         rarer = np.maximum(np.minimum(*sides), 1)

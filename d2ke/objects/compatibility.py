@@ -20,7 +20,7 @@ from d2ke.objects.values import channel_names, column_names, refuse_value
 
 
 def matched(x: Objects, y: Objects, x_name: str, y_name: str) -> Objects:
-    """Return y with its channels in the order of those of x; refuse what cannot be compared."""
+    """Return y with its channels in the order of x; refuse collections that do not compare."""
     if x.has_letters != y.has_letters:
         raise TypeError(f"{x_name} holds {x.kind} but {y_name} holds {y.kind}")
     if x.letters != y.letters and len(x.values) and len(y.values):
@@ -38,7 +38,7 @@ def matched(x: Objects, y: Objects, x_name: str, y_name: str) -> Objects:
 def in_order(
     objects: Objects, names: tuple[str, ...] | None, name: str, other_name: str
 ) -> Objects:
-    """Return objects with their channels in the order of `names`, those of another collection.
+    """Return objects with their channels in the order of `names`, which another collection has.
 
     Where one side has no names, channels are matched by position.
     """
@@ -263,8 +263,8 @@ def fill_gaps(
 ) -> tuple[Objects, dict[str, Any]]:
     """Fill in NaN of each channel, linearly between its neighbours in time; ends are repeated.
 
-    `times` are those of each series, by default its steps. The dict has the rule, and how many
-    values of how many series were filled, as a model keeps them.
+    `times` holds the times of each series; by default steps count. The dict, which models keep, has
+    the rule, the number of filled values and the number of series with such values.
     """
     values = objects.values.copy()
     gaps = np.isnan(values)

@@ -442,7 +442,7 @@ def check_channel_names(names: tuple[str, ...], dim: int) -> None:
 
 
 def of_kind(objects: Objects, kind: str) -> Objects | None:
-    """Return the objects as those of a kind, without a copy; None if they are of another kind."""
+    """Return the objects as objects of `kind`, without a copy; None if they cannot stand for it."""
     if objects.kind == kind:
         return objects
     return with_fields(objects, kind=kind) if stands_for(objects.kind, kind) else None
@@ -471,7 +471,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
 
 
 def code_dtype(n_letters: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type of indices of so many letters."""
+    """Return the smallest unsigned type for indices into an alphabet of `n_letters`."""
     return np.uint8 if n_letters <= 2**8 else np.uint16 if n_letters <= 2**16 else np.uint32
 
 

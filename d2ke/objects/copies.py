@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from d2ke.objects.container import Objects, offsets_of
-from d2ke.objects.records import Column, Records
+from d2ke.objects.records import Records
 
 
 class Copies(NamedTuple):
     """The distinct objects of n objects.
 
-    `firsts` has the position of the first of each, ascending; `numbers` the distinct object of each
-    of the n; `counts` how many objects each stands for.
+    `firsts` holds the position of each at its first occurrence, ascending; `numbers` the number of
+    the distinct object that each of the n objects equals; `counts` the occurrences of each.
     """
 
     firsts: np.ndarray
@@ -48,8 +48,16 @@ def find_copies(items: Any) -> Copies:
     content; others are equal only to themselves.
     """
     if isinstance(items, Records):
-        columns = [_column_numbers(column) for column in items.columns.values()]
-        numbers = _numbered(zip(*(column.tolist() for column in columns), strict=True))
+        columns = []
+        for column in items.columns.values():
+            entries, values = np.full(len(column), -1, np.int64), column.values  # -1: missing
+            if isinstance(values, Objects):
+                entries[column.rows] = _numbered(_contents(values))
+            elif values is not None:
+                values = values.view(np.int64) if values.dtype == np.float64 else values
+                entries[column.rows] = np.unique(values, return_inverse=True)[1]
+            columns.append(entries.tolist())
+        numbers = _numbered(zip(*columns, strict=True))
     else:
         numbers = _numbered(
             _contents(items) if isinstance(items, Objects) else map(_content, items)
@@ -76,18 +84,6 @@ def _contents(objects: Objects) -> Iterator[bytes]:
     for start, stop in pairwise(objects.offsets.tolist()):
         content = b"".join([memory[start * size : stop * size] for memory, size in flat])
         yield content if len(content) < 32 else hashlib.sha256(content).digest()
-
-
-def _column_numbers(column: Column) -> np.ndarray:
-    """Return the numbers of the entries of a column; -1 for a missing one."""
-    numbers = np.full(len(column), -1, np.int64)
-    if isinstance(column.values, Objects):
-        numbers[column.rows] = _numbered(_contents(column.values))
-    elif column.values is not None:
-        values = column.values
-        values = values.view(np.int64) if values.dtype == np.float64 else values
-        numbers[column.rows] = np.unique(values, return_inverse=True)[1]
-    return numbers
 
 
 def _content(item: Any) -> Hashable:

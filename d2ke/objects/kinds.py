@@ -46,7 +46,7 @@ def find_kind(name: str) -> Kind:
 
 
 def stands_for(kind: str, other: str) -> bool:
-    """Return whether objects of a kind may be given where those of another are needed."""
+    """Return whether objects of `kind` may be given where objects of `other` are needed."""
     return kind == other or other in KINDS[kind].stands_for
 
 

@@ -51,7 +51,7 @@ def read_padded(items: NDArray[Any], layout: Layout, name: str, kind: str) -> Ob
 
 
 def rows_of(items: Any, layout: Layout, name: str) -> list[Any]:
-    """Return the rows of a padded array, as much of each as counts."""
+    """Return the rows of a padded array, cut to the lengths of the layout."""
     if items.ndim not in (2, 3):
         raise ArgumentError(
             name,
@@ -85,7 +85,7 @@ def read_vectors(
     kind: str,
     padded: tuple[int, ...] | None = None,
 ) -> Objects:
-    """Read arrays of vectors; `padded` is the (length[, dim]) of the items of one array of all."""
+    """Read arrays of vectors; if they are rows of a padded array, `padded` is their shape."""
     first = last = order = names = None
     arrays, shapes, dtypes = [], set(), set()
     for i, item in enumerate(items):
@@ -173,7 +173,7 @@ def _vectors(item: Any, i: int, channels_first: bool, name: str) -> NDArray[Any]
 
 
 def _join_columns(item: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return columns of several types of numbers, or with missing entries, as those of a table."""
+    """Return an object array or a data frame as numbers; columns are read as those of tables."""
     names = list(column_names(item))
     if not names:
         names = list(range(array.shape[1])) if array.ndim == 2 else [None]
