@@ -79,6 +79,14 @@ def search_pivots(
     search_bounded(search, bounds, lists, info)
 
 
+# With the distances of all objects to a few pivots p among the objects of Y,
+#
+#     d(x, y) >= max_p |d(x, p) - d(p, y)|
+#
+# by the triangle inequality. The next pivot is the object farthest from all so far. The table is in
+# float32, so `margin` is taken off the bound: what four rounded distances may be wrong by.
+
+
 def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
     """Return the bounds of all pairs, or None for distances too large for float32."""
     table = _table(pairs, n_threads)

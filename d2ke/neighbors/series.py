@@ -77,6 +77,18 @@ def _all_bytes(pairs: PairwiseProblem) -> int:
     return 4 * len(pairs.y) * (len(pairs.y) + envelopes.LANES)
 
 
+# A warping path pairs the point y_j with some x_i, |i - j| <= r, the radius of the pair. With the
+# envelope of x, low_j = min x_i and high_j = max x_i over these i, in each channel,
+#
+#     dtw(x, y) >= |x_1 - y_1| + |x_n - y_m| + sum_j |y_j - [low_j, high_j]|,   j = 2, ..., m - 1,
+#
+# where |y - [low, high]| is the distance of y to the box, 0 inside of it (Kim, Park and Chu 2001;
+# Keogh and Ratanamahatana 2005); and likewise with x and y exchanged. Three bounds follow each
+# other, each on the pairs that the one before leaves: sums of segments of y and of the envelope,
+# all places, and x against the envelope of y moved into that of x (Lemire 2009). A pair that
+# remains is computed until a row of its table exceeds the limit.
+
+
 def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
     """Return the bounds of all pairs, or None for numbers that cannot be scaled.
 

@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbours by edit distances: an index of pieces, bounds by letters, and cut-offs."""
+"""Neighbours by edit distances: an index of pieces, bounds by letters, and cut-offs.
+
+For strings x and y within r edits:
+
+- | |x| - |y| | <= r;
+- of r + 1 pieces of y, no edit touches one: it occurs in x, shifted by at most r places (Li, Deng,
+  Wang and Feng 2011). An index of pieces finds such y. Transpositions need 2 r + 1 pieces;
+- the counts of letters differ by sum_a |x_a - y_a| <= 2 r - | |x| - |y| |, as a substitution
+  changes two counts, an insertion one;
+- a cell (i, j) of the table is on a path of r edits only if |i - j| <= r, so that a band of it is
+  computed, until all of a column exceeds r.
+"""
 
 from __future__ import annotations
 

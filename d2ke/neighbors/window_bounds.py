@@ -84,7 +84,15 @@ class Query:
         return (bounds * (1 - 2.0**-22)).astype(np.float32)
 
     def _squares(self, x: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """Squared distances less their errors, added up over channels."""
+        """Squared distances less their errors, added up over channels.
+
+        For a query q of length m and a window w with means q', w' and deviations s_q, s_w::
+
+            |q - w|^2 = m ((q' - w')^2 + s_q^2 + s_w^2) - 2 (q - q').w
+            |z(q) - z(w)|^2 = 2 m (1 - (q - q').w / (m s_q s_w))
+
+        with z(w) = (w - w') / s_w, and m where one of the two is constant (Mueen et al. 2017).
+        """
         m, n = self.length, len(x)
         total = np.zeros(n - m + 1)
         for c in range(self.dim):
