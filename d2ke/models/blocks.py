@@ -9,7 +9,7 @@ few words about them. A block that needs no fitting is its own fitted block.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -274,11 +274,11 @@ def check_blocks(blocks: Any) -> None:
 
 
 def fit_fixed(
-    blocks: Sequence[AnyBlock], sample: Sample, block_sample: Sample, entropy: Any
+    blocks: Sequence[AnyBlock], sample: Sample, block_samples: Mapping[int, Sample], entropy: Any
 ) -> tuple[AnyBlock, ...]:
     """Return the blocks; those of a fixed size are fitted, the others when sizes are chosen.
 
-    Blocks with a `sample_size` are fitted to `block_sample`.
+    Blocks with a `sample_size` are fitted to the sample of that size, if there is one.
     """
     seeds = np.random.SeedSequence(entropy).spawn(len(blocks))
     fitted: list[AnyBlock] = []
@@ -286,7 +286,7 @@ def fit_fixed(
         if block.resized(block.R) is not block:
             fitted.append(block)
             continue
-        seen = block_sample if block.sample_size else sample
+        seen = block_samples.get(block.sample_size, sample)
         ready = block.fit(seen.of_column(block.column), seed)
         if ready is not None:
             fitted.append(ready)

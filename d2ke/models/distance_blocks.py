@@ -227,7 +227,7 @@ class FittedBlock(FittedFeatures):
         arrays.check_array("gamma", self.gamma, np.float64, (self.R,))
         if isinstance(self.omega, Shapelets):
             self.omega.check(n_channels)
-        elif isinstance(self.distance, str):
+        elif not callable(self.distance):
             row = find_distance(self.distance)
             check_parameters(row, self.parameters)
             omega = of_kind(self.omega, row.kind) if self.R else None

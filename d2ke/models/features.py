@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -179,14 +179,14 @@ def _by_block(
 def draw(
     blocks: Sequence[AnyBlock],
     sample: Sample,
-    block_sample: Sample,
+    block_samples: Mapping[int, Sample],
     entropy: Any,
     find_copies: bool = False,
 ) -> FittedBlocks:
     """Draw the random objects of all blocks from the sample.
 
-    Blocks with a `sample_size` are fitted to `block_sample`. Blocks that name a size of a first
-    pass begin with it; weights of their families say whether they grow.
+    Blocks with a `sample_size` are fitted to the sample of that size. Blocks that name a size of a
+    first pass begin with it; weights of their families say whether they grow.
 
     With `find_copies`, near-copies in the sample become groups. Supervised blocks are then fitted
     to the sample, as other objects may be copies, too.
@@ -198,8 +198,8 @@ def draw(
         found = FittedBlocks.of(others, quiet, entropy, find_copies=True).sample
         sample = replace(found, progress=sample.progress)
         if sample.near_copies is not None and sample.near_copies.decide:
-            block_sample = sample
-    blocks = fit_fixed(blocks, sample, block_sample, entropy)
+            block_samples = {}
+    blocks = fit_fixed(blocks, sample, block_samples, entropy)
     drawn = FittedBlocks.of(blocks, sample, entropy, find_copies and not has_supervised)
     return drawn.grown(blocks, entropy)
 

@@ -118,7 +118,7 @@ def packed(X: Any, request: ModelRequest, y: Any) -> Any:
     if not is_table(X):
         refuse_swapped(y, X)
         objects = packed_objects(X, request.distances)
-        if request.strands == "both":
+        if request.strands == "both" and isinstance(objects, Objects):
             check_dna("X", objects)
         return objects
     records = pack_records(X, name="X")

@@ -36,7 +36,8 @@ _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 
 # Let F_ij be feature j of object i, mean_j and deviation_j its mean and deviation over the sample,
 # floored_j = max(deviation_j, its least deviation), and power the `sd_power` of its block, usually
-# 1. Features of a family f are divided by
+# 1. Constant features, whose floored_j is 1, are left out of the sum. Features of a family f are
+# divided by
 #
 #     u_j = floored_j^power sqrt(sum over j in f of (deviation_j / floored_j^power)^2),
 #

@@ -274,8 +274,8 @@ def _squared_errors(K: np.ndarray, labels: Labels) -> np.ndarray:
 
 
 def _words(form: str, strands: str) -> piece_kernels.Pieces:
-    contiguous = form == "contiguous"
-    return piece_kernels.Pieces(CONTIGUOUS if contiguous else GAPPED, contiguous, strands)
+    masks = {"contiguous": CONTIGUOUS, "gapped": GAPPED}[form]
+    return piece_kernels.Pieces(masks, form == "contiguous", strands)
 
 
 def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -233,13 +233,13 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     rows = sample_rows(n, entropy, request.largest)
     sample = data.sample(rows)
 
-    # Random objects, drawn from the sample; supervised blocks have a sample of their own.
+    # Random objects, drawn from the sample; some supervised blocks have a sample of their own.
     blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    size = max(block.sample_size for block in blocks)
-    block_sample = data.sample(sample_rows(n, entropy, size)) if size else sample
-    drawn = draw(blocks, sample, block_sample, entropy, options.find_copies)
+    sizes = sorted({block.sample_size for block in blocks} - {0})
+    block_samples = {size: data.sample(sample_rows(n, entropy, size)) for size in sizes}
+    drawn = draw(blocks, sample, block_samples, entropy, options.find_copies)
     sample = drawn.sample  # with its near-copies, if some were found
     copies_decide = sample.near_copies is not None and sample.near_copies.decide
 

@@ -38,13 +38,14 @@ def _view(*kinds: str) -> Callable[[F], F]:
     """
 
     def public(function: F) -> Any:
-        @hinted
+        inner = hinted(function)
+
         @wraps(function)
         def view(X: Any, *args: Any, **arguments: Any) -> Objects:
-            return function(_of_kinds(view, as_objects("X", X)), *args, **arguments)
+            return inner(_of_kinds(view, as_objects("X", X)), *args, **arguments)
 
         VIEWS[function.__name__] = view
-        _INNER[view] = function, kinds
+        _INNER[view] = inner, kinds
         return view
 
     return public
@@ -351,9 +352,27 @@ def _marks(objects: Objects) -> dict[str, Any]:
 
 
 def fit_view(view: View, X: Any) -> View:
-    """Return a view with the arguments that it takes from training objects, if there are some."""
+    """Return a view with the arguments that it takes from training objects.
+
+    Parameters
+    ----------
+    view : callable
+        `standardize` or `mark_ends`; any other is returned as it is.
+    X : Objects or what `pack` takes
+        Training objects.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from d2ke.models.views import fit_view, mark_ends
+    >>> fit_view(mark_ends, ["abc"]).keywords
+    {'begin': 1114110, 'end': 1114111}
+    """
     find: Any = {standardize: _moments, mark_ends: _marks}.get(view)
-    return view if find is None else partial(view, **find(_of_kinds(view, X)))
+    return view if find is None else partial(view, **find(_of_kinds(view, as_objects("X", X))))
 
 
 def apply_views(views: tuple[View, ...], objects: Any) -> Any:

@@ -66,6 +66,16 @@ def test_training_streams_row_groups(words, file, monkeypatch, kept):
     assert streamed.alphabet.tolist() == whole.alphabet.tolist()
 
 
+def test_both_strands(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = ["".join(rng.choice(list("ACGT"), 30)) + "ACCTGA" * k for k in y.tolist()]
+    opened = ParquetObjects(write(tmp_path / "dna.parquet", {"x": X, "y": y.tolist()}, 20))
+    streamed, whole = (d2ke.d2ke_train(y, x, R=16, strands="both") for x in (opened, X))
+    decisions = [d2ke.d2ke_predict(None, X, model)[2] for model in (streamed, whole)]
+    np.testing.assert_allclose(*decisions, atol=1e-6)
+
+
 def test_series_of_lists(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 80)

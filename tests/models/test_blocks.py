@@ -59,3 +59,27 @@ def test_the_recipe_is_that_of_training():
     model = d2ke.d2ke_train(SECONDS, WORDS, R=40)
     again = d2ke.d2ke_train(SECONDS, WORDS, blocks=recipe(WORDS, SECONDS, R=40))
     np.testing.assert_array_equal(model.linear.weights, again.linear.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class SizeOfSample(Length):
+    """Keeps how many objects it was fitted to, in the list that it is given."""
+
+    sizes: list = None
+    sample_size: int = 0
+
+    def fit(self, sample, seed):
+        self.sizes.append(len(sample.objects))
+        return self
+
+
+def test_each_block_has_a_sample_of_its_size(monkeypatch):
+    monkeypatch.setattr("d2ke.models.blocks.SAMPLE", 20)
+    sizes = []
+    blocks = [
+        replace(SizeOfSample(sizes=sizes, sample_size=size), name=f"of {size}")
+        for size in (30, 0, 50)
+    ]
+    words = ["a" * (i % 7 + 1) for i in range(60)]
+    d2ke.d2ke_train([len(word) / 2 for word in words], words, blocks=blocks)
+    assert sizes[:3] == [30, 20, 50]
