@@ -38,5 +38,7 @@ def damage_of(file: str | Path, where: str = "") -> Iterator[None]:
     try:
         with damage():
             yield
+    except ImportError as error:  # of a kind of objects
+        raise ImportError(f"{file} {error}") from None
     except Damaged as error:
         raise ArgumentError(str(file), f"is damaged: {where}{error}") from error

@@ -123,6 +123,9 @@ def add_kind(
     Files name the kind of their objects. A program that reads them, and each worker of a cluster,
     adds the kind first: call this in a module that they import.
 
+    An item ``X[i]`` of packed objects is what `read` returned. Where one object is asked for, give
+    the object before it was read, or ``X[i : i + 1]``. In records, pack the column first.
+
     Examples
     --------
     >>> import d2ke

@@ -29,6 +29,7 @@ from d2ke.models.train import d2ke_train
 from d2ke.objects.columns import type_column
 from d2ke.objects.compatibility import check_missing
 from d2ke.objects.container import Objects
+from d2ke.objects.kinds import KINDS
 from d2ke.objects.packing import as_objects
 from d2ke.objects.record_packing import pack_table
 from d2ke.objects.records import Records
@@ -116,7 +117,8 @@ class D2KEEstimator(ObjectsEstimator):
 
     def _new_objects(self, X: Any) -> Any:
         objects = self._with_gaps(X)
-        if self.model_.inputs:
+        row = KINDS.get(self.model_.kind)
+        if self.model_.inputs or (row is not None and row.read is not None):
             return self.model_.check_objects(objects, None)
         self._check_steps(X, objects, reset=False)
         return read_objects(self, objects, distance_of_blocks(self), reset=False)

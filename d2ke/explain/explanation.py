@@ -335,7 +335,9 @@ def _one_object(x: Any, model: D2KEModel) -> Any:
     """Return x as a packed collection of one object, checked."""
     if not model.inputs and _is_list_of_objects(x, model):
         raise ArgumentError(
-            "x", f"must be one object, got {type(x).__name__} of {len(x)}; take X[i]"
+            "x",
+            f"must be one object, got {type(x).__name__} of {len(x)}; take "
+            f"{'X[i : i + 1]' if isinstance(x, Objects) and KINDS[x.kind].read else 'X[i]'}",
         )
     objects: Any = x
     if model.inputs:

@@ -11,6 +11,7 @@ import numpy as np
 
 from d2ke._base.checks import choice
 from d2ke._base.errors import ArgumentTypeError
+from d2ke.objects.container import with_fields
 from d2ke.objects.packing import pack
 from d2ke.objects.records import Column
 
@@ -48,7 +49,7 @@ def check_cleaning(clean: Any) -> frozenset[str]:
 
 def clean_column(column: Column, steps: frozenset[str]) -> Column:
     """Clean a column of strings; an entry of which nothing remains is missing."""
-    if not steps or column.kind != "strings":
+    if not steps or not getattr(column.values, "has_letters", False):
         return column
     if column.values.letters != "str":
         raise ArgumentTypeError(
@@ -60,4 +61,5 @@ def clean_column(column: Column, steps: frozenset[str]) -> Column:
         texts = [" ".join(text.split()) for text in texts]
     missing[column.rows] = [not text for text in texts]
     kept = [text for text in texts if text]
-    return Column(pack(kept) if kept else None, np.asarray(missing))
+    values = with_fields(pack(kept), kind=column.kind) if kept else None
+    return Column(values, np.asarray(missing))

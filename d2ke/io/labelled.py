@@ -23,10 +23,19 @@ from d2ke.io.ucr import has_columns, read_headless, read_lines
 from d2ke.io.variables import read_arrays, read_mat
 from d2ke.objects.column_names import NOTHING, ColumnNames
 from d2ke.objects.compatibility import check_missing
-from d2ke.objects.container import of_kind
+from d2ke.objects.container import Objects, of_kind
 from d2ke.objects.kinds import KINDS
+from d2ke.objects.packing import pack
 from d2ke.objects.record_packing import fill_missing
-from d2ke.objects.tables import Table, arrow_index, check_lengths, columns_of, index_level, is_table
+from d2ke.objects.tables import (
+    Table,
+    arrow_index,
+    check_lengths,
+    columns_of,
+    index_level,
+    is_table,
+    with_ids,
+)
 
 
 class _Format(NamedTuple):
@@ -284,17 +293,20 @@ def read_file(
             )
     options = {**kept, "streamed": streamed, "unlabelled": unlabelled, "missing": missing}
     held = _read_file(file, suffix, columns, earlier, kind, kinds, options)
-    if file_format.channels_first is not None and held.objects.kind != "strings":
+    if file_format.channels_first is not None and not getattr(held.objects, "has_letters", False):
         kept.setdefault("channels_first", file_format.channels_first)
     if kept or held.columns.how:
         held.columns = replace(held.columns, how={"format": form, **kept, **held.columns.how})
-    if missing is not None and not held.filled and held.objects.kind in ("series", "records"):
+    base = getattr(held.objects, "base", held.objects.kind)
+    if missing is not None and not held.filled and base in ("series", "records"):
         objects, counts = fill_missing(held.objects, str(file) if suffix else "the table")
         held = held.with_objects(objects)
         held.filled = counts
     if kind in (None, held.objects.kind):
         return held
     objects = None if held.objects.kind == "records" else of_kind(held.objects, kind)
+    if objects is None and KINDS[kind].read is not None and isinstance(held.objects, Objects):
+        objects = with_ids(pack(list(held.objects), kind=kind, name=str(file)), held.objects.ids)
     if objects is None:
         raise ArgumentError("kind", f"is {kind!r}, but {file} holds {held.objects.kind}")
     return held.with_objects(objects)

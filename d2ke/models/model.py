@@ -377,16 +377,17 @@ class D2KEModel:
         if self.kind == "any":
             return list_of("X", X)
         refuse = None if unseen_letters is None else unseen_letters == "refuse"
+        row = KINDS.get(self.kind)
+        own = self.kind if row is not None and row.read is not None else None  # of `add_kind`
         if self.missing:
             kinds = {name: kind.kind for name, kind in self.inputs.items()}
-            X, _ = fill_missing(X, "X", kinds | dict(self.columns.get("uses", {})))
+            kinds |= dict(self.columns.get("uses", {}))
+            X, _ = fill_missing(X, "X", kinds, own or "series")
         if self.inputs:
             uses = self.columns.get("uses", {})
             return check_records(X, self.inputs, self.blocks, refuse, uses)
         kind = InputKind(self.kind, self.channels, self.alphabet, self.letters, self.channel_names)
-        read = KINDS[self.kind].read  # of a kind that the user added
-        objects = as_objects("X", X, self.kind if read is not None else None)
-        return kind.check("X", objects, X, self.blocks, refuse)
+        return kind.check("X", as_objects("X", X, own), X, self.blocks, refuse)
 
     def features(self, X: Any, n_threads: int | None, rows: np.ndarray | None = None) -> np.ndarray:
         """Return scaled features of checked objects, float32 of shape (n, R).

@@ -536,9 +536,8 @@ class LabelSets(Task):
         if share <= floor + 2 * np.sqrt(share * (1 - share) / n):
             warn(
                 f"little or nothing was learned: of the cross-validated labels {100 * share:.1f} % "
-                f"are right, with the more frequent value of each {100 * floor:.1f} %. Does the "
-                "distance see what the labels are about? Try another distance=, blocks= of your "
-                "own, or a larger R."
+                f"are right, with the more frequent value of each {100 * floor:.1f} %. Check "
+                "the labels, or try another distance=, blocks= of your own, or a larger R."
             )
 
 
@@ -566,15 +565,12 @@ def _is_wrong(predicted: np.ndarray, true: np.ndarray) -> np.ndarray:
 
 
 def _warn_of_nothing(reached: str, model: Any, last: str = "") -> None:
-    advice = "Try another distance=, blocks= of your own, or a larger R."
+    advice = "Check the labels, or try another distance=, blocks= of your own, or a larger R."
     names = {name for name in model.distances if isinstance(name, str)}
     rows = [BY_NAME[name] for name in sorted(names & BY_NAME.keys())]
     if scales := [f"{row.scale} of {row.name!r}" for row in rows if row.scale]:
         advice += f" Is {', '.join(scales)} in the units of the values?"
-    warn(
-        f"little or nothing was learned: {reached}. Does the distance see what the labels are "
-        f"about? {advice}{last}"
-    )
+    warn(f"little or nothing was learned: {reached}. {advice}{last}")
 
 
 def _errors_are_near(confusion: np.ndarray | None) -> bool:

@@ -134,7 +134,8 @@ def with_weights(objects: Objects, weights: Objects, name: str) -> Objects:
     if wrong.size:
         i = wrong[0]
         raise ValueError(f"the sum of weights[{i}] must be > 0 and < 2**1023, got {totals[i]}")
-    return with_fields(objects, kind="sets", weights=masses)
+    kind = objects.kind if objects.base == "sets" else "sets"
+    return with_fields(objects, kind=kind, weights=masses)
 
 
 def refuse_missing(objects: Objects, name: str) -> None:

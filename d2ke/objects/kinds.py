@@ -39,7 +39,7 @@ def find_kind(name: str) -> Kind:
     """Return the row of a kind that a file names."""
     if name not in KINDS:
         raise ImportError(
-            f"it holds {name}, a kind that is not known here: import the module that calls "
+            f"holds {name}, a kind that is not known here: import the module that calls "
             f"d2ke.add_kind({name!r}, ...) first"
         )
     return KINDS[name]

@@ -228,7 +228,7 @@ def pack_items(
             except Exception as error:
                 error.add_note(f"{name}[{i}] was read as one of {kind}")
                 raise
-        return with_fields(pack_items(read, layout, name, row.base, weights), kind=kind)
+        return with_fields(pack_items(read, layout, name, row.stands_for[0], weights), kind=kind)
     if weights is not None:
         _refuse_series(kind, name)
         masses = _masses(weights, layout.lengths)
@@ -332,7 +332,7 @@ def read_xarray(items: Any, layout: Layout, name: str, kind: str | None) -> Obje
 
 
 def _refuse_series(kind: str | None, name: str) -> None:
-    if kind == "series":
+    if kind is not None and KINDS[kind].base == "series":
         raise ArgumentTypeError(name, "has weights, which go with sets, but series are needed")
 
 

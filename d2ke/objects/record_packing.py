@@ -149,13 +149,14 @@ def pack_table(columns: Any, name: str, kinds: Mapping[str, str], missing: bool 
 
 
 def fill_missing(
-    X: Any, name: str, kinds: Mapping[str, str] | None = None
+    X: Any, name: str, kinds: Mapping[str, str] | None = None, kind: str = "series"
 ) -> tuple[Any, dict[str, Any]]:
-    """Pack objects or records, and fill in the missing values of series, see `fill_gaps`."""
+    """Pack objects of a kind, or records, and fill in missing values of series, see `fill_gaps`."""
     if isinstance(X, StoredObjects):
         raise ArgumentTypeError("missing", f"fills series in memory only, but {name} is a file")
     if not is_table(X):
-        return fill_gaps(as_objects(name, X, "series", missing=True), name)
+        kind = X.kind if isinstance(X, Objects) and X.base == "series" else kind
+        return fill_gaps(as_objects(name, X, kind, missing=True), name)
     records = pack_table(X, name, kinds or {}, missing=True)
     columns, total = dict(records.columns), {"rule": "interpolate", "values": 0, "series": 0}
     for column_name, column in columns.items():
@@ -170,7 +171,7 @@ def as_categories(column: Column, name: str) -> Column:
     """Return a column of text or numbers as one of categories, as a model needs it."""
     if column.kind in ("missing", "categories"):
         return column
-    if column.kind == "strings" or not isinstance(column.values, Objects):
+    if not isinstance(column.values, Objects) or column.values.has_letters:
         return _categories(list(column.values), column.missing, name)
     raise ArgumentTypeError(name, f"holds {column.kind}; labels of categories are needed")
 

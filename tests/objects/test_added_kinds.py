@@ -22,8 +22,8 @@ ROWS = {
 Y = np.arange(24) % 2
 
 
-@pytest.fixture(autouse=True, params=ROWS)
-def row(request, kinds):
+@pytest.fixture(params=ROWS)
+def row(request):
     like, read, items, distance = ROWS[request.param]
     d2ke.add_kind(request.param, read, like=like, distance=distance)
     return request.param, like, [read(item) for item in items], items
@@ -60,7 +60,7 @@ def test_trained_saved_predicted_and_explained(row):
     with pytest.raises(TypeError, match=f"holds {like}, but {name} are needed"):
         d2ke.d2ke_predict(None, d2ke.pack(plain, kind=like), model)
     del KINDS[name]
-    with pytest.raises(ImportError, match=f"it holds {name}, a kind .* not known here"):
+    with pytest.raises(ImportError, match=f"file holds {name}, a kind .* not known here"):
         d2ke.load_model(io.BytesIO(file.getvalue()))
 
 
@@ -82,3 +82,49 @@ def test_wrong_kinds_are_refused():
 def test_common_kind():
     assert common_kind(["series", "sets"]) == common_kind(["sets", "series"]) == "sets"
     assert common_kind(["strings", "strings"]) == "strings"
+
+
+@pytest.mark.filterwarnings("ignore:little or nothing was learned")
+def test_series_with_gaps_are_read_before_they_are_filled():
+    d2ke.add_kind("falls", lambda steps: -np.array(steps), like="series")
+    gaps = [np.where(random.random(9) < 0.1, np.nan, random.normal(size=9)) for _ in Y]
+    packed = d2ke.pack(gaps, kind="falls", missing=True)
+    model = d2ke.d2ke_train(Y, packed, R=8, distance="dtw", missing="interpolate")
+    assert model.kind == "falls"
+    assert (model.predict(gaps) == model.predict(packed)).all()
+
+
+def test_weights_keep_the_kind():
+    d2ke.add_kind("intervals", np.array, like="sets")
+    d2ke.add_kind("walks", np.array, like="series")
+    vectors, masses = [np.ones((3, 2)), np.ones((1, 2))], [np.ones(3), np.ones(1)]
+    assert d2ke.pack(d2ke.pack(vectors, kind="intervals"), weights=masses).kind == "intervals"
+    with pytest.raises(TypeError, match="which go with sets"):
+        d2ke.pack(d2ke.pack(vectors, kind="walks"), kind="walks", weights=masses)
+
+
+def test_files_estimators_and_cleaning(tmp_path):
+    d2ke.add_kind("paths", ROWS["paths"][1])
+    packed = d2ke.pack(PATHS, kind="paths")
+    d2ke.io.save_mat(tmp_path / "x.mat", {"X": PATHS, "packed": packed})
+    assert d2ke.io.load_objects(tmp_path / "x.mat", "X", kind="paths") == packed
+    (tmp_path / "x.txt").write_text("\n".join(PATHS))
+    assert d2ke.io.read_objects(tmp_path / "x.txt", kind="paths")[0] == packed
+    estimators = pytest.importorskip("d2ke.estimators")
+    classifier = estimators.D2KEClassifier(R=16).fit(packed, Y)
+    assert (classifier.predict(PATHS) == classifier.predict(packed)).all()
+    names = {"name": ["Anna", "anna", "Bert"]}
+    d2ke.add_kind("names", str)
+    for column in (names["name"], d2ke.pack(names["name"], kind="names")):
+        found = d2ke.dedupe({"name": column}, radius={"name": 0}, clean=("case",))
+        assert len(set(found.labels.tolist())) == 2
+
+
+def test_kinds_like_added_ones_and_distances_without_alignment():
+    d2ke.add_kind("paths", ROWS["paths"][1])
+    d2ke.add_kind("addresses", lambda address: address.split("://")[1], like="paths")
+    assert d2ke.pack(["http://a/b"], kind="addresses")[0] == ["a", "b"]
+    d2ke.add_kind("names", str, distance="jaro_winkler")
+    pair = d2ke.pack(["Anna", "Hanna"], kind="names")
+    with pytest.raises(ValueError, match="'jaro_winkler' has no alignment"):
+        d2ke.align(pair[:1], pair[1:])

@@ -169,6 +169,8 @@ def align(
         message = str(error).replace("x[0]", "x").replace("y[0]", "y")
         raise type(error)(message) from None
     row = find_distance(problem.distance)
+    if row.name not in ALIGNERS:  # the usual distance of a kind of `add_kind`
+        raise ValueError(f"distance {row.name!r} has no alignment; name one: {', '.join(ALIGNERS)}")
     parameters = check_parameters(row, params)
     if row.kind == "strings" and parameters.pop("normalize", False):
         raise ValueError(f"align needs normalize=False for {row.name}; costs are whole edits")

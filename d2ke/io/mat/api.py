@@ -261,14 +261,15 @@ def objects_of(
     where = f"{path}: {name}"
     if node[0] == "damaged":
         raise MatFileError(f"{path} cannot be read: {name}: {node[2]}")
+    base = None if kind is None else KINDS[kind].base
     if node[0] != "cell":
         return _matrix_objects(node, where, kind)
     _, shape, nodes = node
     if len(shape) != 2 or 1 not in shape:
         raise ValueError(f"{where} is a cell of shape {shape}; a row or a column is needed")
-    items = [_item(node, f"{name}{{{i + 1}}}", path, kind) for i, node in enumerate(nodes)]
-    if kind == "strings" or (kind is None and items and isinstance(items[0], str)):
-        return pack(items, kind="strings", name=where)
+    items = [_item(node, f"{name}{{{i + 1}}}", path, base) for i, node in enumerate(nodes)]
+    if base == "strings" or (kind is None and items and isinstance(items[0], str)):
+        return pack(items, kind=kind or "strings", name=where)
     return pack_items(items, layout, where, kind)
 
 
@@ -477,7 +478,8 @@ def _letters(values: np.ndarray, where: str, path: Path) -> np.ndarray:
 
 
 def _matrix_objects(node: tuple[Any, ...], where: str, kind: str | None) -> Objects:
-    if node[0] == "array" and node[1].ndim == 2 and kind != "strings":
+    is_text = kind is not None and KINDS[kind].base == "strings"
+    if node[0] == "array" and node[1].ndim == 2 and not is_text:
         return pack(node[1], kind=kind, name=where)
     raise ValueError(
         f"{where} is {node[0]}, not a cell of matrices or of char rows, nor a matrix of series"

@@ -173,7 +173,7 @@ def from_python(value: Any, where: str) -> tuple[Any, ...]:
         return "cell", (1, len(items)), items
     if isinstance(value, Objects):
         # Channels in rows, as MATLAB's users keep series.
-        items = [x.T if value.kind != "strings" else x for x in value]
+        items = [x if value.has_letters else x.T for x in value]
         items = [from_python(x, f"{where}[{i}]") for i, x in enumerate(items)]
         return "cell", (len(items), 1), items
     if scipy.sparse.issparse(value):
