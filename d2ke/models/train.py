@@ -237,8 +237,11 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     blocks = choose_blocks(sample, request, n)
     R = sum(block.R for block in blocks)
     check_size(n, min(R, limit or R), task.k, options.keep_sums)
-    sizes = sorted({block.sample_size for block in blocks} - {0})
-    block_samples = {size: data.sample(sample_rows(n, entropy, size)) for size in sizes}
+    block_samples: dict[int, Sample] = {}
+    for block in blocks:
+        if block.sample_size and block.sample_size not in block_samples:
+            own = data.sample(sample_rows(n, entropy, block.sample_size))
+            block_samples[block.sample_size] = own
     drawn = draw(blocks, sample, block_samples, entropy, options.find_copies)
     sample = drawn.sample  # with its near-copies, if some were found
     copies_decide = sample.near_copies is not None and sample.near_copies.decide
