@@ -100,7 +100,7 @@ def test_plain_columns():
         {"x": [1.0, 3.0, None], "c": d2ke.categories(["a", None, "b"]), "s": ["u", "v", "w"]}
     )
     sample = Sample(records, np.arange(3), no_labels(3))
-    blocks = fit_fixed(plain_blocks(records), sample, sample, 0)
+    blocks = fit_fixed(plain_blocks(records), sample, {}, 0)
     fitted, Z = fit_blocks(blocks, sample, 0)
     assert [block.name for block in fitted] == ["x", "c", "x: missing", "c: missing"]
     assert Z[:, 0].tolist() == [-1, 1, 0]
