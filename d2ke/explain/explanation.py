@@ -431,7 +431,7 @@ def _view(
     scale = model.scaling.divisor[columns]
     if isinstance(block, KmerScores):
         # A score is a sum over the pieces that occur, and each of them has a share of it.
-        values = block.occurrences(objects).toarray()[0]
+        values = block.kmer_features(objects).toarray()[0]
         shares = values * (block.weights @ (weights[columns] / scale))
         distances = np.where(values > 0, 0.0, np.nan)
         return _View(block, None, distances, shares, values, is_itself, None, None)

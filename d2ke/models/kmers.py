@@ -293,15 +293,24 @@ def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, np.ascontiguousarray(inverse, np.float32)
 
 
-# Let o_iw be 1 if the k-mer w occurs in string i and else 0, with the mean p_w and the standard
-# deviation sqrt(p_w (1 - p_w)). The features, and the ridge of all or some strings that count
-# roots_i^2 (0 outside of the subset), with targets T of the weighted mean `mean`, are
+# Let c_iw be how often the k-mer w occurs in string i. A score is the decision of a ridge on sparse
+# features S_iw, of either form:
 #
-#     S_iw = unit_w o_iw,    unit_w = deviation_w^(-1/4) / sqrt(sum_w deviation_w^(3/2)),
-#     A = S - 1 centre',     centre_w = p_w unit_w,    D = diag(roots),
-#     (D A A' D + I / (2 C)) a = D (T - mean),    weights = A' D a,
+#     occurrences, of 1 to 6 letters:  S_iw = unit_w [c_iw > 0],    unit_w = deviation_w^(-1/4)
+#     counts, of 1 to 4 letters:       S_iw = unit_w sqrt(c_iw) / |(unit_v sqrt(c_iv))_v|
 #
-# so that centred rows of S have the mean square 1. Conjugate gradients need products with S only.
+# with the standard deviation of [c_iw > 0] in the first. In the second, unit_w is the same for all
+# k-mers of as many letters, so that those of each number of letters vary equally: this is nearly
+# the kernel of `Kmers` with all strings as landmarks, without the square of their number. Of short
+# strings counts are more accurate, of long ones occurrences.
+#
+# The ridge of all or some strings that count roots_i^2 (0 outside of the subset), with targets T of
+# the weighted mean `mean`, is
+#
+#     A = (S - 1 centre') / spread,    spread^2 = mean_i |S_i - centre|^2,    D = diag(roots),
+#     (D A A' D + I / (2 C)) a = D (T - mean),    weights = A' D a / spread.
+#
+# Conjugate gradients need products with S only.
 ROWS = 1 << 17  # training strings that the scores come from
 _LETTERS = 1 << 21  # of these together
 _KMERS = 1 << 18
@@ -313,33 +322,38 @@ _TOLERANCE = 0.01  # of conjugate gradients: residual over target
 class KmerScores(FittedFeatures):
     """Scores of strings, one for each class, from the k-mers that occur in them.
 
-    A score is the decision of a ridge on sparse features, one for each k-mer of 1 to 6 letters that
-    at least two training strings have: exp(-gamma d) with the infix distance d and gamma to
-    infinity, which is 1 if the k-mer occurs and else 0. Each feature is divided by its standard
-    deviation to the power 1/4. The ridge is solved by conjugate gradients. The scores of a training
+    A score is the decision of a ridge on sparse features, one for each k-mer that at least two
+    training strings have. The ridge is solved by conjugate gradients. The scores of a training
     string are those of a ridge without its fold of five, so that the model that has them as
     features does not trust them too much.
 
     Attributes
     ----------
+    form : {"counts", "occurrences"}
+        Roots of the counts of k-mers of 1 to 4 letters, in proportion; or whether k-mers of 1 to 6
+        letters occur.
     omega : Objects
         P k-mers with marks of ends, by length. A k-mer without its last letter is one of them.
     marks : mapping of str to letter
         Arguments of `mark_ends`.
+    units : ndarray of float32, shape (P,)
+        What an occurrence of each k-mer counts.
     weights : ndarray of float32, shape (P, R)
-        What a k-mer adds to each score.
+        What the feature of a k-mer adds to each score, for each unit of it.
     offset : ndarray of float64, shape (R,)
         The score of a string without k-mers.
     deviation : ndarray of float32, shape (P,)
-        Standard deviation of the occurrence of each k-mer.
+        Standard deviation of the feature of each k-mer.
     rows : ndarray of int64, shape (m,)
         The training strings that the scores come from, sorted.
     hidden : ndarray of float32, shape (m, R)
         Their scores.
     """
 
+    form: str
     omega: Objects
     marks: Mapping[str, Any]
+    units: np.ndarray = field(repr=False)
     weights: np.ndarray = field(repr=False)
     offset: np.ndarray = field(repr=False)
     deviation: np.ndarray = field(repr=False)
@@ -360,17 +374,17 @@ class KmerScores(FittedFeatures):
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the scores of strings; of training strings those without their folds."""
-        scores = (self.occurrences(X) @ self.weights + self.offset).astype(np.float32)
+        scores = (self.kmer_features(X) @ self.weights + self.offset).astype(np.float32)
         if rows is not None:
             indices = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
             is_training_row = self.rows[indices] == rows
             scores[is_training_row] = self.hidden[indices[is_training_row]]
         return scores
 
-    def occurrences(self, X: Objects) -> Any:
-        """Return which k-mers occur in strings: 1 or 0, sparse, float32 of shape (n, P)."""
-        marked = mark_ends(X, **self.marks)
-        return _occurrences(marked, self.omega, self._levels)
+    def kmer_features(self, X: Objects) -> Any:
+        """Return the features of strings, sparse, float32 of shape (n, P)."""
+        counts = _counts(mark_ends(X, **self.marks), self.omega, self._levels)
+        return _features(counts, self.form, self.units)
 
     @cached_property
     def _levels(self) -> list[np.ndarray]:
@@ -385,9 +399,12 @@ class ScoredKmers(UnfittedBlock):
     ----------
     R : int
         Number of scores: columns that the ridge fits.
+    form : {"counts", "occurrences"}
+        See `KmerScores`.
     """
 
     R: int
+    form: str = "occurrences"
 
     name: ClassVar[str] = "pieces"
     family: ClassVar[str] = "pieces"
@@ -410,26 +427,56 @@ class ScoredKmers(UnfittedBlock):
             X, labels, rows = X[chosen], labels[chosen], rows[chosen]
         marks: Any = fit_view(mark_ends, X)
         marked = apply_views((marks,), X)
-        count, place, length = counted_pieces(marked, 6)
+        count, place, length = counted_pieces(marked, 6 if self.form == "occurrences" else 4)
         minimum = 2
         if np.count_nonzero(count >= minimum) > _KMERS:
             minimum = int(np.partition(count, -_KMERS)[-_KMERS]) + 1
         kept = np.flatnonzero(count >= minimum)
         omega = select_pieces(marked, place[kept], length[kept])
-        p = count[kept] / len(X)
-        deviation = np.sqrt(p * (1 - p))
-        if not deviation.any():
+        counts = _counts(marked, omega, _levels(omega))
+        units = np.zeros(len(kept))
+        if self.form == "occurrences":
+            p = count[kept] / len(X)
+            np.power(p * (1 - p), -1 / 8, out=units, where=p < 1)
+        else:
+            variance = _moments(np.sqrt(counts))[1] ** 2
+            of_length = np.bincount(omega.lengths, variance)[omega.lengths]
+            np.power(of_length, -1 / 2, out=units, where=of_length > 0)
+        units = units.astype(np.float32)
+        S = _features(counts, self.form, units)
+        centre, deviation = _moments(S)
+        spread = np.sqrt((deviation**2).sum())
+        if not spread > 0:
             return None
-        scale = np.divide(1, deviation**0.25, out=np.zeros(len(kept)), where=deviation > 0)
-        scale /= np.sqrt((deviation**1.5).sum())
-        S = _occurrences(marked, omega, _levels(omega)) @ sparse.diags(scale.astype(np.float32))
-        ridge = _SparseRidge(S.tocsr(), (p * scale).astype(np.float32), labels, rng)
+        S.data /= np.float32(spread)
+        ridge = _SparseRidge(S, (centre / spread).astype(np.float32), labels, rng)
         weights, hidden = ridge.fit()
         return KmerScores(
-            omega, marks.keywords, (scale[:, None] * weights).astype(np.float32),
+            self.form, omega, marks.keywords, units, (weights / spread).astype(np.float32),
             ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
             hidden=hidden.astype(np.float32), name="pieces", family="pieces",
         )  # fmt: skip
+
+
+def _features(counts: Any, form: str, units: np.ndarray) -> Any:
+    """Return features of strings from how often k-mers occur in them, sparse."""
+    S = counts.copy()
+    S.data = np.sqrt(S.data) if form == "counts" else np.ones_like(S.data)
+    S.data *= units[S.indices]
+    if form == "counts":
+        norms = np.sqrt(np.add.reduceat(np.append(S.data**2, 0), S.indptr[:-1]))
+        norms[norms == 0] = 1
+        S.data /= np.repeat(norms, np.diff(S.indptr))
+    return S
+
+
+def _moments(S: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of the columns of a sparse matrix."""
+    sums = [np.bincount(S.indices, S.data**power, S.shape[1]) for power in (1, 2)]
+    mean, squares = np.array(sums) / S.shape[0]
+    deviation = np.sqrt(np.maximum(squares - mean**2, 0))
+    deviation[deviation < 1e-6 * mean] = 0  # rounding
+    return mean, deviation
 
 
 class _SparseRidge:
@@ -537,8 +584,8 @@ def _levels(kmers: Objects) -> list[np.ndarray]:
     return levels
 
 
-def _occurrences(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> Any:
-    """Return which k-mers occur in strings with the same kind of letters, sparse and float32."""
+def _counts(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> Any:
+    """Return how often k-mers occur in strings with the same kind of letters, sparse, float32."""
     base = len(kmers.alphabet)
     letters_of_kmers = np.minimum(np.searchsorted(kmers.alphabet, X.alphabet), max(base - 1, 0))
     codes = np.where(kmers.alphabet[letters_of_kmers] == X.alphabet, letters_of_kmers, -1)[X.values]
@@ -557,7 +604,5 @@ def _occurrences(X: Objects, kmers: Objects, levels: Sequence[np.ndarray]) -> An
         by_level.append((owner[starts], first + ranks))
         first += len(level)
     rows, columns = map(np.concatenate, zip(*by_level, strict=True))
-    counts = (np.ones(len(rows), np.float32), (rows, columns))
-    result = sparse.csr_array(counts, shape=(len(X), len(kmers)))  # adds up what is there twice
-    result.data[:] = 1
-    return result
+    ones = (np.ones(len(rows), np.float32), (rows, columns))
+    return sparse.csr_array(ones, shape=(len(X), len(kmers)))  # adds up what is there twice

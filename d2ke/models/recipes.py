@@ -32,8 +32,9 @@ from d2ke.objects.samplers.training import MIXED, noise, resampled, segments, tr
 _BAGS_R = 4096  # bags: fewer random objects than training objects lost up to 26 points on graphs
 _PLAIN_R = 512  # of training objects compared by a function or a distance without a recipe
 
-# Strings, short and long, of more than which all k-mers have scores: landmarks have few of them.
-_SCORED = (SAMPLE, 2 * SAMPLE)
+# Strings, short and long, of more than which all k-mers have scores: of short ones these are as
+# accurate as landmarks, and cost no decomposition of their number.
+_SCORED = (1500, 2 * SAMPLE)
 _PILOT = 256  # features beside k-mers that say how many of them pay
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)
@@ -202,7 +203,8 @@ def blocks_of_objects(
     if not kmers:
         return blocks
     others = [block for block in blocks if not isinstance(block, Kmers)]
-    many = n > _SCORED[kmers[0].form == "gapped"] and request.strands == "one"
+    is_long = kmers[0].form == "gapped"
+    many = n > _SCORED[is_long] and request.strands == "one"
     scored = many and k is not None and k <= 64  # of more classes, each score costs too much
     if scored and request.R is not None:
         sizes = _in_proportion(request.R, [block.R for block in others])
@@ -210,7 +212,10 @@ def blocks_of_objects(
     size = sum(block.R for block in others)
     firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
     others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
-    return (*others, *([ScoredKmers(k)] if scored and k else kmers))
+    return (
+        *others,
+        *([ScoredKmers(k, ("counts", "occurrences")[is_long])] if scored and k else kmers),
+    )
 
 
 def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]:

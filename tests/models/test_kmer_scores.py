@@ -23,12 +23,12 @@ def of_few_strings():
         yield
 
 
-def fit(y, X, **options):
+def fit(y, X, form, **options):
     target = read_labels(y, None).weighted(None, options.pop("weights", None))
     if "groups" in options:
         target = target.grouped(options["groups"])
     sample = Sample(d2ke.pack(X), np.arange(len(X)), target)
-    return ScoredKmers(target.task.k).fit(sample, np.random.SeedSequence(0)), target
+    return ScoredKmers(target.task.k, form).fit(sample, np.random.SeedSequence(0)), target
 
 
 def text_of(block, index):
@@ -36,26 +36,58 @@ def text_of(block, index):
     return block.omega[index].replace(begin, "^").replace(end, "$")
 
 
+def counts_of(pieces, strings):
+    """Return how often each piece occurs in each string, with its ends."""
+    marked = [f"^{x}$" for x in strings]
+    return np.array([
+        [sum(x.startswith(piece, i) for i in range(len(x))) for piece in pieces] for x in marked
+    ]).reshape(len(marked), len(pieces))  # fmt: skip
+
+
+def features_by_definition(counts, training_counts, pieces, form):
+    """Return the features of strings, given the counts of the training strings too."""
+    if form == "occurrences":
+        share = (training_counts > 0).mean(axis=0)
+        deviation = np.sqrt(share * (1 - share))
+        return (counts > 0) * np.where(deviation > 0, np.maximum(deviation, 1e-9) ** -0.25, 0)
+    lengths, roots = np.array([len(piece) for piece in pieces]), np.sqrt(training_counts)
+    S = np.zeros(counts.shape)
+    for length in range(1, 5):
+        same = lengths == length
+        variance = roots[:, same].var(axis=0).sum()
+        if variance > 1e-9:
+            S[:, same] = np.sqrt(counts[:, same] / variance)
+    return S / np.maximum(np.sqrt((S**2).sum(axis=1, keepdims=True)), 1e-12)
+
+
+@pytest.mark.parametrize(("form", "longest"), [("counts", 4), ("occurrences", 6)])
 @given(
     st.lists(st.text("abc", max_size=7), min_size=2, max_size=8),
     st.lists(st.text("abcd", max_size=9), min_size=1, max_size=4),
 )
-def test_occurrences_by_their_definition(X, new):
-    block, _ = fit(np.arange(len(X)) % 2, X)
+def test_features_by_their_definition(form, longest, X, new):
+    block, _ = fit(np.arange(len(X)) % 2, X, form)
     every = {
         marked[i:j]
         for marked in (f"^{x}$" for x in X)
         for i in range(len(marked))
-        for j in range(i + 1, min(i + 6, len(marked)) + 1)
+        for j in range(i + 1, min(i + longest, len(marked)) + 1)
         if sum(marked[i:j] in f"^{other}$" for other in X) >= 2
     }
     if block is None:  # nothing that some have and others do not
-        assert all(piece in f"^{x}$" for piece in every for x in X)
+        pieces = sorted(every)
+        S = features_by_definition(counts_of(pieces, X), counts_of(pieces, X), pieces, form)
+        assert np.allclose(S, S[:1])
         return
     pieces = [text_of(block, i) for i in range(len(block.omega))]
     assert sorted(pieces) == sorted(every)
-    found = block.occurrences(d2ke.pack(new)).toarray()
-    assert (found == [[piece in f"^{x}$" for piece in pieces] for x in new]).all()
+    known = counts_of(pieces, X)
+    expected = features_by_definition(counts_of(pieces, new), known, pieces, form)
+    np.testing.assert_allclose(
+        block.kmer_features(d2ke.pack(new)).toarray(), expected, rtol=1e-5, atol=1e-6
+    )
+    deviation = features_by_definition(known, known, pieces, form).std(axis=0)
+    np.testing.assert_allclose(block.deviation, deviation, rtol=1e-4, atol=1e-5)
 
 
 def ridge_by_definition(S, T, C, weights):
@@ -66,8 +98,9 @@ def ridge_by_definition(S, T, C, weights):
     return A.T @ np.linalg.solve(A @ A.T + np.eye(len(A)) / (2 * C), B)
 
 
+@pytest.mark.parametrize("form", ["counts", "occurrences"])
 @pytest.mark.parametrize("options", [{}, {"groups": None}, {"weights": None}])
-def test_scores_are_those_of_a_ridge(options, monkeypatch):
+def test_scores_are_those_of_a_ridge(options, form, monkeypatch):
     monkeypatch.setattr(kmers, "_TOLERANCE", 1e-5)
     monkeypatch.setattr(kmers, "_SCORE_CS", (1.0,))
     y, X = words(60, np.random.default_rng(0))
@@ -76,16 +109,12 @@ def test_scores_are_those_of_a_ridge(options, monkeypatch):
         options = {"groups": rng.integers(0, 20, 60)}
     if "weights" in options:
         options = {"weights": rng.integers(1, 4, 60).astype(float)}
-    block, target = fit(y, X, **options)
+    block, target = fit(y, X, form, **options)
     T = np.eye(3)[y]
     w = np.ones(60) if target.weights is None else target.weights
-    found = block.occurrences(d2ke.pack(X)).toarray().astype(np.float64)
-    share = found.mean(axis=0)
-    deviation = np.sqrt(share * (1 - share))
-    np.testing.assert_allclose(block.deviation, deviation, rtol=1e-6)
-    unit = np.where(deviation > 0, np.maximum(deviation, 1e-9) ** -0.25, 0)
-    unit /= np.sqrt((deviation**1.5).sum())
-    S = (found - share) * unit
+    S = block.kmer_features(d2ke.pack(X)).toarray().astype(np.float64)
+    S -= S.mean(axis=0)
+    S /= np.sqrt((S**2).sum(axis=1).mean())
     mean = w @ T / w.sum()
     new = S @ ridge_by_definition(S, T, 1.0, w) + mean
     np.testing.assert_allclose(block.features(d2ke.pack(X), 1), new, atol=1e-3)
