@@ -21,6 +21,7 @@ from d2ke._base.rounding import constant, plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
 from d2ke.objects.packing import as_objects
+from d2ke.objects.strings import with_ends
 from d2ke.objects.tokens import encode
 
 View = Callable[[Objects], Objects]
@@ -327,10 +328,7 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
         raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
     codes = np.searchsorted(alphabet, X.alphabet).astype(code_dtype(len(alphabet)))
-    ends = np.column_stack([X.offsets[:-1], X.offsets[1:]]).ravel()
-    end_codes = np.tile(np.searchsorted(alphabet, marks), len(X))
-    values = np.insert(codes[X.values], ends, end_codes)
-    offsets = offsets_of(X.lengths + 2)
+    values, offsets = with_ends(codes[X.values], X.lengths, *np.searchsorted(alphabet, marks))
     return from_owned("strings", values, offsets, alphabet, X.letters)
 
 
