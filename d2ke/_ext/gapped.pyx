@@ -88,8 +88,7 @@ def add_products(const uint32_t[::1] codes, const int64_t[::1] offsets, int64_t 
         if products.words.failed:
             raise MemoryError(f"memory for {products.words.n_windows} words of strings")
         run(_product_task, &products, (n + ROWS - 1) / ROWS,
-            worth(n_threads, <double> products.words.n_windows * sums.shape[1],
-                  (n + ROWS - 1) / ROWS))
+            worth(n_threads, <double> products.words.n_windows * sums.shape[1], n))
     finally:
         gapped_free(&products.words)
     if products.words.symmetric:
@@ -146,7 +145,7 @@ def add_scaled(const double[:, ::1] sums, const double[::1] x_scales,
     context.n, context.m = sums.shape[0], sums.shape[1]
     context.symmetric = symmetric
     context.weight = weight
-    n_threads = worth(n_threads, <double> context.n * context.m, (context.n + ROWS - 1) / ROWS)
+    n_threads = worth(n_threads, <double> context.n * context.m, context.n)
     run(_scale_task, &context, (context.n + ROWS - 1) / ROWS, n_threads)
     if symmetric:
         run(_mirror_task, &context, (context.n + MIRROR_TILE - 1) / MIRROR_TILE, n_threads)

@@ -17,7 +17,6 @@ from d2ke.distances.strands import N_DNA, dna_codes, with_complements
 from d2ke.distances.string_rows import not_empty
 from d2ke.objects.compatibility import common_alphabet
 from d2ke.objects.container import Objects, offsets_of
-from d2ke.objects.strings import with_ends
 
 
 @dataclass(frozen=True)
@@ -158,8 +157,10 @@ def packed_strings(sides: Sequence[Objects], pieces: Pieces) -> Strings:
         alphabet, letters = common_alphabet(sides)
         codes, n_letters = np.concatenate(letters), len(alphabet)
     codes = codes.astype(np.uint32, copy=False)
-    offsets = offsets_of(lengths)
     if pieces.ends:
-        codes, offsets = with_ends(codes, lengths, n_letters, n_letters + 1)
-        n_letters += 2
-    return Strings(not_empty(codes), offsets, strands, n_letters)
+        ends = np.cumsum(lengths)
+        both_ends = np.stack([ends - lengths, ends], axis=1).ravel()
+        marks = np.tile(np.arange(n_letters, n_letters + 2, dtype=np.uint32), len(ends))
+        codes = np.insert(codes, both_ends, marks)
+        lengths, n_letters = lengths + 2, n_letters + 2
+    return Strings(not_empty(codes), offsets_of(lengths), strands, n_letters)

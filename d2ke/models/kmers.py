@@ -73,8 +73,6 @@ class FittedKmers(FittedFeatures):
         Whether k-mers of the reverse complement count too.
     letter_weights : ndarray of float64
         Of the kernel of each number of letters.
-    landmark_squares : ndarray of float64, shape (len(letter_weights), R)
-        The kernels of each landmark with itself, before they are normalised.
     complements_pay : bool
         Whether left-out errors were clearly lower with both strands than with the one given.
     sources : ndarray of int64, shape (R,)
@@ -86,7 +84,6 @@ class FittedKmers(FittedFeatures):
     form: str
     strands: str
     letter_weights: np.ndarray = field(repr=False)
-    landmark_squares: np.ndarray = field(repr=False)
     complements_pay: bool = False
 
     prior: ClassVar[float] = 7.0  # few training strings say too little about kernel weights
@@ -104,9 +101,9 @@ class FittedKmers(FittedFeatures):
     def check(self, n_channels: int) -> None:
         """Refuse arrays of a file that do not fit together."""
         arrays.check_array("basis", self.basis, np.float64, (self.R, self.R))
-        n = len(self.words.masks)
-        arrays.check_array("letter_weights", self.letter_weights, np.float64, (n,))
-        arrays.check_array("landmark_squares", self.landmark_squares, np.float64, (n, self.R))
+        arrays.check_array(
+            "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)
+        )
         if of_kind(self.omega, "strings") is None or not self.R:
             raise ValueError(f"the landmarks of {self.name} are not strings")
         check_strands("omega", self.omega, self.strands)
@@ -130,8 +127,12 @@ class FittedKmers(FittedFeatures):
         weights, team = self.letter_weights.tolist(), team_size(n_threads)
         with progress_bar(progress, "pieces") as report:
             return piece_kernels.piece_kernel(
-                X, self.omega, self.words, weights, team, report, self.landmark_squares
+                X, self.omega, self.words, weights, team, report, self._landmark_squares
             )
+
+    @cached_property
+    def _landmark_squares(self) -> np.ndarray:
+        return piece_kernels.own_squares(self.omega, self.words)
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None
@@ -216,10 +217,8 @@ class Kmers(UnfittedBlock):
         order, basis = _basis(K)
         if not len(order):
             return None, np.empty((len(sample.rows), 0), np.float32)
-        omega = landmarks[order]
         fitted = FittedKmers(
-            omega, basis, self.form, self.strands, weights,
-            piece_kernels.own_squares(omega, _words(self.form, self.strands)),
+            landmarks[order], basis, self.form, self.strands, weights,
             self._complements_pay(sample, indices, K),
             name=self.name, family=self.family, column=self.column, sd_power=0.0,
             sources=sample.rows[indices[order]],

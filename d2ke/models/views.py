@@ -21,7 +21,6 @@ from d2ke._base.rounding import constant, plain_deviations
 from d2ke.embedding.scaling import moments
 from d2ke.objects.container import Objects, code_dtype, from_owned, offsets_of, with_fields
 from d2ke.objects.packing import as_objects
-from d2ke.objects.strings import with_ends
 from d2ke.objects.tokens import encode
 
 View = Callable[[Objects], Objects]
@@ -328,7 +327,11 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
         raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
     codes = np.searchsorted(alphabet, X.alphabet).astype(code_dtype(len(alphabet)))
-    values, offsets = with_ends(codes[X.values], X.lengths, *np.searchsorted(alphabet, marks))
+    offsets = offsets_of(X.lengths + 2)
+    values, is_letter = np.empty(offsets[-1], codes.dtype), np.ones(offsets[-1], bool)
+    for places, mark in zip((offsets[:-1], offsets[1:] - 1), marks, strict=True):
+        values[places], is_letter[places] = alphabet.searchsorted(mark), False
+    values[is_letter] = codes[X.values]
     return from_owned("strings", values, offsets, alphabet, X.letters)
 
 

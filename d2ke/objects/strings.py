@@ -123,19 +123,6 @@ def index_letters(symbols: NDArray[Any], offsets: NDArray[np.int64], letters: st
     return from_owned("strings", codes, offsets, alphabet + lowest, letters)
 
 
-def with_ends(
-    codes: NDArray[Any], lengths: NDArray[np.int64], begin: int, end: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return strings of these letters with marks before and after each, and where they begin."""
-    offsets = offsets_of(lengths + 2)
-    result = np.empty(offsets[-1], codes.dtype)
-    is_letter = np.ones(len(result), bool)
-    for places, mark in ((offsets[:-1], begin), (offsets[1:] - 1, end)):
-        result[places], is_letter[places] = mark, False
-    result[is_letter] = codes
-    return result, offsets
-
-
 def counted_pieces(X: Objects, longest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count in how many strings each piece of up to `longest` letters is, by length and letters.
 

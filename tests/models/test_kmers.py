@@ -147,7 +147,6 @@ def test_files_whose_parts_do_not_fit_are_refused():
     block.check(0)
     for wrong in (
         {"basis": block.basis[1:]}, {"letter_weights": np.ones(3)}, {"strands": "both"},
-        {"landmark_squares": block.landmark_squares[:, 1:]},
     ):  # fmt: skip
         with pytest.raises(ValueError):  # noqa: PT011
             replace(block, **wrong).check(0)
