@@ -27,7 +27,7 @@ cdef extern from "shares.h":
 cdef enum:
     MIRROR_TILE = 64
     CHUNK = 2048            # values of a task of exp_features
-    EXP_WORK = 60           # one of them, in elementary operations
+    EXP_WORK = 20           # one of them, in operations of which ten take a nanosecond
 
 ctypedef fused Element:
     float
