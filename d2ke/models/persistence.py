@@ -238,7 +238,7 @@ def _encoded(file: _File, value: Any) -> Any:
         case np.ndarray() if value.dtype.kind == "U":
             return {"text": [value.tolist(), list(value.shape), value.dtype.str]}
         case np.ndarray():
-            n = len(value)
+            n = value.shape[0] if value.ndim else 0
             if n > 1 and value.shape == (n, n):
                 for form, square in (("lower", value), ("upper", value.T)):
                     if not np.triu(square, 1).any():

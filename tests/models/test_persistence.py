@@ -240,7 +240,7 @@ def test_arrays_have_their_types_and_bits_again():
         np.array([1e300, 1e-300]), np.float32([0.1, 3e38]), np.float16([0.1]), np.zeros((0, 3)),
         np.zeros((3, 3)), np.array([b"ab", b"c"]), np.array([["a", "\u00e4"]]), np.arange(4)[::2],
         np.arange(3, dtype=">i4"), square, square.T, np.tril(square), np.triu(square),
-        np.tril(square.astype(np.float32)).astype(float),
+        np.tril(square.astype(np.float32)).astype(float), np.array(2.5),
     ]  # fmt: skip
     numbers = {}
     encoded = _encoded(_File(numbers, []), sets)
