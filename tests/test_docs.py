@@ -104,6 +104,7 @@ def test_guides_with_numbers_near_those_promised(page, capsys, tmp_path, monkeyp
 PAGES = {
     "estimators": "", "clustering": "", "groups": "", "linking": "", "neighbors": "",
     "graphs": "", "ids": "", "alignment": "", "containers": "", "mat_io": "",
+    "production": "measured['one object'] < measured['100 objects']",
     "theory": "(round(enough, -2), proven) == (1500, 119463)",
     "stores": "accuracy == 100",
     "distributed": "products.shape == (64, 64)",

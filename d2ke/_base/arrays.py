@@ -174,7 +174,7 @@ def square_distances(name: str, values: Any) -> np.ndarray:
 
 
 def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...]) -> None:
-    """Refuse a model's array of another type or shape (None: any), or that is not finite."""
+    """Refuse an array of a model's file that has another type or shape (None: any)."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         raise ArgumentError(name, f"must be an array of {np.dtype(dtype)}")
     fits = array.ndim == len(shape) and all(
@@ -183,5 +183,3 @@ def check_array(name: str, array: Any, dtype: type, shape: tuple[int | None, ...
     if not fits:
         expected = tuple("any" if want is None else want for want in shape)
         raise ArgumentError(name, f"must have shape {expected}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ArgumentError(name, "must be finite throughout")

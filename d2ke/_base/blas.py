@@ -96,8 +96,11 @@ def product_pool(n_threads: int | None) -> Iterator[Executor]:
 
 
 def row_products(rows: np.ndarray, columns: np.ndarray, n_threads: int | None) -> np.ndarray:
-    """Compute rows @ columns.T on several threads, 256 rows at a time."""
+    """Compute rows @ columns.T, 256 rows at a time, on several threads if there are more."""
     result = np.empty((len(rows), len(columns)), np.result_type(rows, columns))
+    if len(rows) <= _RUN:
+        with one_blas_thread():
+            return np.matmul(rows, columns.T, out=result)
 
     def fill(begin: int) -> None:
         np.matmul(rows[begin : begin + _RUN], columns.T, out=result[begin : begin + _RUN])

@@ -27,7 +27,7 @@ cdef extern from "shares.h":
 cdef enum:
     MIRROR_TILE = 64
     CHUNK = 2048            # values of a task of exp_features
-    EXP_WORK = 60           # one of them, in elementary operations
+    EXP_WORK = 20           # one of them, in operations of which ten take a nanosecond
 
 ctypedef fused Element:
     float
@@ -45,9 +45,9 @@ cdef struct Tiles:
     double gamma
     double scale
     int64_t rows            # of a task
+    int64_t run_blocks      # of a task: run k begins with block k * run_blocks
     int64_t block_runs
     int64_t width           # most columns of a task
-    const int64_t *runs     # run k holds blocks runs[k] .. runs[k+1]
     char *memory            # each thread's scratch and buffer
     size_t stride
     void *out
@@ -111,7 +111,6 @@ cdef class PairwiseKernel:
         cdef int64_t n = self.problem.x.n, m = self.problem.y.n, n_tasks, total
         cdef Tiles tiles
         cdef double cells
-        cdef const int64_t[::1] runs
         memset(&tiles, 0, sizeof(Tiles))
         tiles.problem = &self.problem
         tiles.kernel = self.kernel
@@ -127,12 +126,7 @@ cdef class PairwiseKernel:
         if not self.user_defined:
             cells = <double> self.problem.x.offsets[n] * self.problem.y.offsets[m]
             n_threads = worth(n_threads, cells * (self.problem.x.dim + self.cell_work), n_threads)
-        blocks = np.asarray(<const int64_t[:self.problem.n_blocks + 1]> self.problem.blocks)
-        tiles.rows, edges = tile_shape(n, blocks, n_threads, self.block_outer)
-        runs = edges
-        tiles.block_runs = runs.shape[0] - 1
-        tiles.runs = &runs[0]
-        tiles.width = np.diff(blocks[edges]).max()
+        shape_tiles(&tiles, n_threads)
         n_tasks = (n + tiles.rows - 1) / tiles.rows * tiles.block_runs
         n_threads = max(1, min(n_threads, n_tasks))
         total = n * (n + 1) / 2 if symmetric else n * m
@@ -207,7 +201,8 @@ cdef void tile_task(void *context, int64_t task, const d2ke_poll *poll) noexcept
     cdef int64_t run_of_blocks = task % tiles.block_runs
     cdef int64_t begin = task / tiles.block_runs * tiles.rows
     cdef int64_t end = min(begin + tiles.rows, tiles.problem.x.n)
-    cdef int64_t first = tiles.runs[run_of_blocks], last = tiles.runs[run_of_blocks + 1]
+    cdef int64_t first = run_of_blocks * tiles.run_blocks
+    cdef int64_t last = min(first + tiles.run_blocks, tiles.problem.n_blocks)
     cdef int64_t width, r, start, done = 0
     cdef bint in_order
     cdef double *values
@@ -334,30 +329,37 @@ cdef void mirror(Element *out, const int64_t *order, int64_t n, int64_t begin) n
         base += MIRROR_TILE
 
 
-def tile_shape(n, blocks, n_threads, block_outer):
-    """Rows of a task and the edges of its runs of blocks.
+cdef void shape_tiles(Tiles *tiles, int n_threads) noexcept:
+    """Choose the rows of a task and the blocks of its run.
 
     A task's results stay in the cache (about 256 kB), and there are enough
     tasks for the threads to end together.  Kernels that prepare a block, and
     not a row, get more rows for each block.
     """
-    edges = np.asarray(blocks)
-    n_blocks = len(edges) - 1
-    most, most_rows = (512, 128) if block_outer else (4096, 32)
-    widest = int((edges[1:] - edges[:-1]).max())
-    mean = int(edges[n_blocks]) / n_blocks
-    per_run = max(1, min(n_blocks, most // max(1, int(mean))))
-    rows = max(1, min(most_rows, 32768 // max(widest, per_run * int(mean + 1))))
-    wanted = 16 * n_threads if n_threads > 1 else 1
-    while rows > 4 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
+    cdef const int64_t *blocks = tiles.problem.blocks
+    cdef int64_t n = tiles.problem.x.n, n_blocks = tiles.problem.n_blocks, b, widest = 0
+    cdef int64_t most = 512 if tiles.block_outer else 4096
+    cdef int64_t rows = 128 if tiles.block_outer else 32
+    cdef int64_t mean = blocks[n_blocks] // n_blocks
+    cdef int64_t run_blocks = max(<int64_t> 1, min(n_blocks, most // max(<int64_t> 1, mean)))
+    cdef int64_t wanted = 16 * n_threads if n_threads > 1 else 1
+    for b in range(n_blocks):
+        widest = max(widest, blocks[b + 1] - blocks[b])
+    rows = max(<int64_t> 1, min(rows, 32768 // max(widest, run_blocks * (mean + 1))))
+    while rows > 4 and tasks_of(n, rows, n_blocks, run_blocks) < wanted:
         rows = (rows + 1) // 2
-    while per_run > 1 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
-        per_run = (per_run + 1) // 2
-    while rows > 1 and -(-n // rows) * -(-n_blocks // per_run) < wanted:
+    while run_blocks > 1 and tasks_of(n, rows, n_blocks, run_blocks) < wanted:
+        run_blocks = (run_blocks + 1) // 2
+    while rows > 1 and tasks_of(n, rows, n_blocks, run_blocks) < wanted:
         rows = (rows + 1) // 2
-    runs = np.arange(0, n_blocks + per_run, per_run, dtype=np.int64)
-    runs[len(runs) - 1] = n_blocks
-    return rows, runs
+    tiles.rows, tiles.run_blocks = rows, run_blocks
+    tiles.block_runs = (n_blocks + run_blocks - 1) // run_blocks
+    for b in range(0, n_blocks, run_blocks):
+        tiles.width = max(tiles.width, blocks[min(b + run_blocks, n_blocks)] - blocks[b])
+
+
+cdef int64_t tasks_of(int64_t n, int64_t rows, int64_t n_blocks, int64_t run_blocks) noexcept:
+    return (n + rows - 1) // rows * ((n_blocks + run_blocks - 1) // run_blocks)
 
 
 # ---- features of distances that are there already

@@ -18,7 +18,9 @@ cdef extern from "clock.h":
     void d2ke_nap() noexcept nogil
 
 cdef enum:
-    THREAD_WORK = 1000000   # operations that a thread is worth starting for: about 1 ms
+    # Operations that a thread is worth starting for, about a millisecond: of most of them, the vector
+    # units do about ten a nanosecond. Where other programs use the cores, a team waits for them longer.
+    THREAD_WORK = 10000000
 
 
 cdef struct Shared:

@@ -70,6 +70,4 @@ class Columns:
             pairs = check_pairs(x, y, self.distance, self.parameters)
             pairs.compiled().run(out, n_threads, report)
             return
-        if x.values.size * y.values.size < 10_000_000:
-            n_threads = 1  # so few pairs of elements take less than a millisecond
         compiled.run(out, n_threads, False, report)

@@ -324,7 +324,7 @@ def d2ke_explain(
         tuple(views[owners[j]].entry(int(numbers[j])) for j in order[:limit]),
         _training_objects(model, views, limit), _windows(views, owners, numbers, order, limit),
         steps, series, next((view.letters for view in views if view.letters), ()),
-        _pieces(model, weights, objects, limit),
+        _pieces(views, limit),
         by_column, objects,
         partial(part_shares, model, objects, place, sign) if has_parts else None,
         _seen_series(views),
@@ -366,7 +366,8 @@ class _View:
     block : fitted block
         The block.
     x : Objects or None
-        The object that the block sees; None for a missing entry, and for blocks without distances.
+        The object that the block sees; None for a missing entry, and for blocks that have neither
+        distances nor landmarks.
     distances : ndarray, shape (n,)
         Distances of x to the random objects; NaN for features without distances.
     shares, values : ndarray, shape (n,)
@@ -379,6 +380,8 @@ class _View:
         The shares of windows that are in x by the steps of their places.
     letters : tuple of dict
         As in an `Explanation`.
+    landmark_weights : ndarray or None
+        Of the kernel of x with the landmarks, in the decision.
     """
 
     block: FittedFeatures
@@ -390,6 +393,7 @@ class _View:
     places: list[range] | None
     steps: np.ndarray | None
     letters: tuple[dict[str, Any], ...] = ()
+    landmark_weights: np.ndarray | None = None
 
     @property
     def in_x(self) -> np.ndarray:
@@ -439,9 +443,11 @@ def _view(
     if isinstance(block, FittedKmers):
         # Features are sums over landmarks, and each of these has a share.
         values = block.landmark_kernel(row[columns] * scale)
-        shares = block.landmark_weights(weights[columns] / scale) * values
+        landmark_weights = block.landmark_weights(weights[columns] / scale)
         if training_object is not None:
             is_itself = block.sources == training_object
+        none, shares = np.full(n, np.nan), landmark_weights * values
+        return _View(block, x, none, shares, values, is_itself, None, None, (), landmark_weights)
     if not isinstance(block, FittedBlock) or x is None:
         return _View(block, None, np.full(n, np.nan), shares, values, is_itself, None, None)
     distances = block.distances(apply_views(block.views, x), 1)[0]
@@ -476,17 +482,12 @@ def _training_objects(
     return tuple((i, float(sums[i])) for i in largest if sums[i] > 0)
 
 
-def _pieces(
-    model: D2KEModel, weights: np.ndarray, objects: Any, limit: int
-) -> tuple[dict[str, Any], ...]:
+def _pieces(views: Sequence[_View], limit: int) -> tuple[dict[str, Any], ...]:
     """Return the pieces of a string that add most; of records, of the first column with pieces."""
-    first = 0
-    for block in model.blocks:
-        columns, first = slice(first, first + block.R), first + block.R
-        x = _seen(block, objects)
-        if isinstance(block, FittedKmers) and x is not None:
-            scale = model.scaling.divisor[columns]
-            return piece_shares(block, x, block.landmark_weights(weights[columns] / scale), limit)
+    for view in views:
+        weights = view.landmark_weights
+        if isinstance(view.block, FittedKmers) and view.x is not None and weights is not None:
+            return piece_shares(view.block, view.x, weights, limit)
     return ()
 
 

@@ -64,8 +64,9 @@ class FittedKmers(FittedFeatures):
     ----------
     omega : Objects
         R landmarks, which are training strings.
-    basis : ndarray of float32, shape (R, R)
-        What the kernel with the landmarks is multiplied with, lower triangular.
+    basis : ndarray of float64, shape (R, R)
+        What the kernel with the landmarks is multiplied with, lower triangular; its values are
+        rounded to float32, in which files hold them.
     form : {"contiguous", "gapped"}
         K-mers of 1 to 4 letters with the ends of strings marked, or of 1 to 8 letters with gaps.
     strands : {"one", "both"}
@@ -99,7 +100,7 @@ class FittedKmers(FittedFeatures):
 
     def check(self, n_channels: int) -> None:
         """Refuse arrays of a file that do not fit together."""
-        arrays.check_array("basis", self.basis, np.float32, (self.R, self.R))
+        arrays.check_array("basis", self.basis, np.float64, (self.R, self.R))
         arrays.check_array(
             "letter_weights", self.letter_weights, np.float64, (len(self.words.masks),)
         )
@@ -144,13 +145,12 @@ class FittedKmers(FittedFeatures):
         F = np.empty(K.shape, np.float32)
         for begin in range(0, self.R, _FEATURES):
             end = min(begin + _FEATURES, self.R)
-            lower = self.basis[begin:end, :end].astype(np.float64)
-            F[:, begin:end] = row_products(K[:, :end], lower, n_threads)
+            F[:, begin:end] = row_products(K[:, :end], self.basis[begin:end, :end], n_threads)
         return F
 
     def landmark_kernel(self, z: np.ndarray) -> np.ndarray:
         """Return the kernel of a string, or of differences of strings, with these features."""
-        result: np.ndarray = linalg.solve_triangular(self.basis.astype(np.float64), z, lower=True)
+        result: np.ndarray = linalg.solve_triangular(self.basis, z, lower=True, check_finite=False)
         return result
 
     def as_new(self, F: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -165,7 +165,7 @@ class FittedKmers(FittedFeatures):
         norms = (landmark_rows**2).sum(axis=1)
         # Products are rounded: equal strings have 1e-4 of the kernel with itself less.
         alone = others.max(axis=0, initial=0) < (1 - 1e-4) * norms
-        indices, columns = indices[alone], self.basis[:, landmarks[alone]]
+        indices, columns = indices[alone], self.basis[:, landmarks[alone]].astype(np.float32)
         F = F.copy()
         F[indices] -= (columns / (columns**2).sum(axis=0)).T
         return F
@@ -285,12 +285,12 @@ def _basis(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     largest = float(K.diagonal().max())
     if not largest > 0:
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+        return np.empty(0, np.int64), np.empty((0, 0))
     factor, pivots, rank, _ = linalg.lapack.dpstrf(K, tol=_LEAST * largest, lower=1)
     order = pivots[:rank].astype(np.int64) - 1
     lower = np.tril(factor[:rank, :rank])
     inverse, _ = linalg.lapack.dtrtri(lower, lower=1)
-    return order, np.ascontiguousarray(inverse, np.float32)
+    return order, np.ascontiguousarray(inverse.astype(np.float32), np.float64)
 
 
 # Let c_iw be how often the k-mer w occurs in string i. A score is the decision of a ridge on sparse

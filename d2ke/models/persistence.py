@@ -2,19 +2,21 @@
 """Models to HDF5 files and back.
 
 A JSON text, ``structure``, has the model's attributes and those of its parts. What JSON does not
-have is an object of one entry there, {maker: arguments}; the argument of arrays is the path of a
-dataset, such as ``model/scaling/mean``. The user block before it holds a CRC-32 of all bytes, which
-is checked before h5py sees them. Loading makes arrays, text and the classes that are listed
-here, and runs no code that a file brings along.
+have is an object of one entry there, {maker: arguments}. Numbers of all arrays stand one after
+another in a dataset for each type, ``f4`` for example: one that opens quickly. Each array is there
+in the narrowest type that holds its values exactly. The user block before it holds a CRC-32 of all
+bytes, which is checked before h5py sees them. Loading makes arrays, text and the classes that are
+listed here, and runs no code that a file brings along.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -44,7 +46,7 @@ from d2ke.models.table_blocks import Categories, Missing, NearNumbers, Numbers
 from d2ke.models.tasks import Classes, LabelSets, Values
 from d2ke.models.views import VIEWS, view_name
 from d2ke.objects.container import Objects, check_channel_names
-from d2ke.objects.hdf5 import get_objects, get_text, put_json, put_objects, put_text
+from d2ke.objects.hdf5 import get_text, put_json
 from d2ke.objects.kinds import find_kind
 
 _FORMAT, _VERSION = "d2ke model", 1
@@ -110,7 +112,10 @@ def save_model(
     with h5py.File(content, "w", userblock_size=SIZE) as store:
         store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
         store.attrs["n_functions"] = len(functions)
-        put_json(store, "structure", _encoded(_File(store, functions), "model", model))
+        numbers: dict[str, list[np.ndarray]] = {}
+        put_json(store, "structure", _encoded(_File(numbers, functions), model))
+        for name, arrays_of_type in numbers.items():
+            store[name] = np.concatenate(arrays_of_type)
     with content.getbuffer() as whole:
         whole[:SIZE] = user_block(whole, "model")
         if hasattr(file, "write"):
@@ -183,7 +188,7 @@ def _read(name: str, stream: BinaryIO, distance: Any) -> D2KEModel | LinearModel
             version = store.attrs["version"]
             n = int(store.attrs["n_functions"]) if version == _VERSION else 0
             suit = len(functions) == n and all(map(callable, functions))
-            model = _model(_File(store, functions)) if suit and version == _VERSION else None
+            model = _model(store, functions) if suit and version == _VERSION else None
     if version != _VERSION:
         raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
     if model is None:
@@ -196,16 +201,26 @@ def _read(name: str, stream: BinaryIO, distance: Any) -> D2KEModel | LinearModel
     return model
 
 
-class _File(NamedTuple):
-    """An open file, and the user's functions, of which it has the numbers."""
+# Types of numbers in files, the narrow ones first.
+_TYPES = {"f": ("f2", "f4", "f8"), "b": ("u1",), "S": ("u1",)} | dict.fromkeys(
+    "iu", ("u1", "i2", "i4", "i8", "u8")
+)
 
-    store: h5py.File
+
+class _File(NamedTuple):
+    """The numbers of a file by their type, and the user's functions, of which it has the indices.
+
+    While a file is written, the numbers of each type are a list of arrays.
+    """
+
+    numbers: dict[str, Any]
     functions: list[Any]
 
 
-def _model(file: _File) -> D2KEModel | LinearModel | SVMModel:
-    structure = get_text(file.store["structure"]).item()
-    model = json.loads(structure, object_hook=partial(_decoded, file))
+def _model(store: h5py.File, functions: list[Any]) -> D2KEModel | LinearModel | SVMModel:
+    numbers = {name: store[name][()] for name in store if name != "structure"}
+    structure = get_text(store["structure"]).item()
+    model = json.loads(structure, object_hook=partial(_decoded, _File(numbers, functions)))
     if isinstance(model, D2KEModel):
         _check(model)
     elif not isinstance(model, (LinearModel, SVMModel)):
@@ -213,52 +228,68 @@ def _model(file: _File) -> D2KEModel | LinearModel | SVMModel:
     return model
 
 
-def _encoded(file: _File, path: str, value: Any) -> Any:
-    """Return a value as JSON has it, {form: arguments}, after writing its arrays to the file."""
+def _encoded(file: _File, value: Any) -> Any:
+    """Return a value as JSON has it, {form: arguments}; add its numbers to those of the file."""
 
-    def items(values: Mapping[str, Any]) -> list[Any]:
-        return [_encoded(file, f"{path}/{name}", item) for name, item in values.items()]
-
-    def numbered(values: Iterable[Any]) -> list[Any]:
-        return items({str(i): item for i, item in enumerate(values)})
+    def items(values: Iterable[Any]) -> list[Any]:
+        return [_encoded(file, item) for item in values]
 
     match value:
         case np.ndarray() if value.dtype.kind == "U":
-            try:
-                put_text(file.store, path, value)
-            except UnicodeEncodeError as error:
-                raise ValueError(
-                    f"the label {error.object!r} has a lone surrogate, which no file can hold"
-                ) from None
-            return {"text": [path, value.dtype.str]}
+            return {"text": [value.tolist(), list(value.shape), value.dtype.str]}
         case np.ndarray():
-            file.store[path] = value
-            return {"array": [path]}
+            n = value.shape[0] if value.ndim else 0
+            if n > 1 and value.shape == (n, n):
+                for form, square in (("lower", value), ("upper", value.T)):
+                    if not np.triu(square, 1).any():
+                        return {form: [_put(file, square[np.tri(n, dtype=bool)]), n]}
+            return {"array": [_put(file, value)]}
         case Objects():
-            put_objects(file.store.create_group(path), value)
-            return {"objects": [path]}
+            # Without ids: those of random objects would name training objects in every file.
+            arrays = (value.values, value.offsets, value.alphabet, value.weights)
+            refs = [None if array is None else _put(file, array) for array in arrays]
+            names = value.channel_names and list(value.channel_names)
+            return {"objects": [value.kind, *refs, value.letters, value.missing, names]}
         case SVMKernel():
-            return {"SVMKernel": numbered(value)}
+            return {"SVMKernel": items(value)}
         case tuple():
-            return {"tuple": numbered(value)}
+            return {"tuple": items(value)}
         case list():
-            return numbered(value)
+            return items(value)
         case Mapping():
-            return {"mapping": numbered(map(list, value.items()))}
+            return {"mapping": items(map(list, value.items()))}
         case np.dtype():
             return {"dtype": [value.str]}
         case bytes():
             return {"bytes": [list(value)]}
         case np.generic():
             return value.item()
+        case RidgeSums():
+            value = replace(value, products=np.triu(value.products))  # the rest is not valid
     if sparse.issparse(value):
-        return {"sparse": numbered((value.data, value.indices, value.indptr, value.shape))}
+        return {"sparse": items((value.data, value.indices, value.indptr, value.shape))}
     if is_dataclass(value) and type(value).__name__ in _CLASSES:
-        held = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {type(value).__name__: [list(pair) for pair in zip(held, items(held), strict=True)]}
+        names = [field.name for field in fields(value)]
+        held = items(getattr(value, name) for name in names)
+        return {type(value).__name__: [list(pair) for pair in zip(names, held, strict=True)]}
     if value in file.functions:
         return {"function": [file.functions.index(value)]}
-    return {"view": numbered(view_name(value))} if callable(value) else value
+    return {"view": items(view_name(value))} if callable(value) else value
+
+
+def _put(file: _File, array: np.ndarray) -> list[Any]:
+    """Add the numbers of an array to a file; return their type, place, shape, and the dtype."""
+    dtype, flat = array.dtype.newbyteorder("="), np.ascontiguousarray(array).ravel()
+    if dtype.kind == "S":
+        flat = flat.view(np.uint8)
+    for name in _TYPES[dtype.kind]:
+        with np.errstate(over="ignore"):
+            narrow = flat.astype(name)
+        if (narrow == flat).all():
+            break
+    held = file.numbers.setdefault(name, [])
+    held.append(narrow)
+    return [name, sum(map(len, held)) - len(narrow), list(array.shape), dtype.str]
 
 
 def _decoded(file: _File, value: dict[str, Any]) -> Any:
@@ -269,16 +300,39 @@ def _decoded(file: _File, value: dict[str, Any]) -> Any:
     return _READERS[form](file, *arguments)
 
 
-def _read_array(file: _File, path: str) -> np.ndarray:
-    value = file.store[path][()]
-    if value.dtype.kind == "f" and not np.isfinite(value).all():
-        raise ValueError(f"{path} has values that are not finite")
-    return value
+def _read_array(file: _File, ref: Any, may_miss: bool = False) -> np.ndarray:
+    """Return the array that `_put` put; refuse values that are not finite."""
+    (name, start, shape), dtype = ref[:3], np.dtype(ref[3])
+    is_bytes = dtype.kind == "S"
+    n = math.prod(shape) * (dtype.itemsize if is_bytes else 1)
+    narrow = file.numbers[name][start : start + n]
+    if narrow.dtype.kind == "f" and (np.isinf(narrow) if may_miss else ~np.isfinite(narrow)).any():
+        raise ValueError("it has values that are not finite")
+    return (narrow.view(dtype) if is_bytes else narrow.astype(dtype)).reshape(shape)
 
 
-def _read_text(file: _File, path: str, dtype: str) -> np.ndarray:
-    item = file.store[path]
-    return get_text(item).astype(dtype) if item.size else np.empty(item.shape, dtype)
+def _read_triangle(form: str, file: _File, ref: Any, n: int) -> np.ndarray:
+    values = _read_array(file, ref)
+    if len(values) != n * (n + 1) // 2:
+        raise ValueError(f"a triangle of {n} rows has {len(values)} values")
+    square, start = np.zeros((n, n), values.dtype), 0
+    for row in range(n):  # faster than a mask
+        square[row, : row + 1] = values[start : start + row + 1]
+        start += row + 1
+    return square if form == "lower" else square.T.copy()
+
+
+def _read_objects(
+    file: _File, kind: str, values: Any, offsets: Any, alphabet: Any, weights: Any,
+    letters: str | None, missing: bool, channel_names: list[str] | None,
+) -> Objects:  # fmt: skip
+    find_kind(kind)
+    held = _read_array(file, values, bool(missing))
+    rest = [None if ref is None else _read_array(file, ref) for ref in (offsets, alphabet, weights)]
+    if rest[2] is not None and rest[2].min(initial=0) < 0:
+        raise ValueError("weights of objects are negative")
+    offsets, alphabet, weights = rest
+    return Objects(kind, held, offsets, alphabet, letters, weights, missing, None, channel_names)
 
 
 def _read_view(_: _File, name: str, arguments: dict[str, Any]) -> Any:
@@ -287,9 +341,11 @@ def _read_view(_: _File, name: str, arguments: dict[str, Any]) -> Any:
 
 _READERS: dict[str, Callable[..., Any]] = {
     "array": _read_array,
-    "text": _read_text,
+    "lower": partial(_read_triangle, "lower"),
+    "upper": partial(_read_triangle, "upper"),
+    "text": lambda _, text, shape, dtype: np.array(text, dtype).reshape(shape),
     "view": _read_view,
-    "objects": lambda file, path: get_objects(file.store[path]),
+    "objects": _read_objects,
     "function": lambda file, i: file.functions[i],
     "sparse": lambda _, *arrays: sparse.csr_array(arrays[:-1], shape=arrays[-1]),
     "SVMKernel": lambda _, *items: SVMKernel(*items),

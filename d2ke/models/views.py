@@ -327,10 +327,11 @@ def mark_ends(X: Any, begin: Any = None, end: Any = None) -> Objects:
         raise ArgumentError("X", f"has the letter {[begin, end][taken.argmax()]}, which is a mark")
     alphabet = np.sort(np.append(letters, marks))
     codes = np.searchsorted(alphabet, X.alphabet).astype(code_dtype(len(alphabet)))
-    ends = np.column_stack([X.offsets[:-1], X.offsets[1:]]).ravel()
-    end_codes = np.tile(np.searchsorted(alphabet, marks), len(X))
-    values = np.insert(codes[X.values], ends, end_codes)
     offsets = offsets_of(X.lengths + 2)
+    values, is_letter = np.empty(offsets[-1], codes.dtype), np.ones(offsets[-1], bool)
+    for places, mark in zip((offsets[:-1], offsets[1:] - 1), marks, strict=True):
+        values[places], is_letter[places] = alphabet.searchsorted(mark), False
+    values[is_letter] = codes[X.values]
     return from_owned("strings", values, offsets, alphabet, X.letters)
 
 

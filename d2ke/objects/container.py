@@ -168,7 +168,7 @@ class Objects:
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of vectors or letters of each object, int64, shape (n,)."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]  # np.diff takes longer for few objects
 
     @property
     def shape(self) -> tuple[int]:

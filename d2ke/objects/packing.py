@@ -259,7 +259,8 @@ def pack_items(
         objects = read_sequence(column.to_pylist(), layout, name, kind)
     else:
         objects = read_chunks(column, layout, name, kind)
-    return check_arrays(objects)
+    # Strings have arrays that their readers made, not those of the user.
+    return objects if objects.has_letters else check_arrays(objects)
 
 
 def _masses(weights: Any, lengths: Any = None) -> Objects:

@@ -13,7 +13,8 @@ from reference import reloaded
 from seals import seal_model, sealed
 
 import d2ke
-from d2ke.objects.hdf5 import get_json, put_text
+from d2ke.models.persistence import _decoded, _encoded, _File
+from d2ke.objects.hdf5 import get_json, put_json, put_text
 
 X_STRINGS = ["abab", "aabb", "ababab", "aaabbb", "b"] * 4
 LABELS = {
@@ -133,11 +134,6 @@ def test_files_of_others_and_newer_ones(content, tmp_path):
     d2ke.io.save_features(tmp_path / "Z.h5", np.eye(2))
 
 
-def _set(store, name, value):
-    del store[name]
-    store[name] = value
-
-
 def _structure(store, before, after):
     text = json.dumps(get_json(store, "structure"))
     assert before in text
@@ -145,16 +141,60 @@ def _structure(store, before, after):
     put_text(store, "structure", np.array(text.replace(before, after, 1)))
 
 
+def _part(value, *path):
+    """Return a part of a structure by the names of attributes, and numbers of items."""
+    for name in path:
+        ((form, arguments),) = value.items()
+        value = arguments[name] if form in ("tuple", "objects") else dict(arguments)[name]
+    return value
+
+
+def _edit(store, path, edit):
+    """Give the part of the structure at a path to a function that changes it."""
+    structure = get_json(store, "structure")
+    edit(_part(structure, *path))
+    del store["structure"]
+    put_json(store, "structure", structure)
+
+
+def _set(store, path, value):
+    """Put an array in the place of another, at the end of the numbers of its type."""
+    name = value.dtype.str[1:]
+    ref = [name, len(store[name]), list(value.shape), value.dtype.str]
+    _set_numbers(store, name, lambda numbers: np.append(numbers, value))
+    _edit(store, path, lambda part: part.update(array=[ref]))
+
+
+def _array(part):
+    """Return type, place, shape and dtype of the array of a structure."""
+    return part["array"][0]
+
+
+def _set_numbers(store, name, change):
+    numbers = change(store[name][()])
+    del store[name]
+    store[name] = numbers
+
+
+MEAN = "scaling", "mean"
+OMEGA = "blocks", 0, "omega"
 DAMAGE = {
-    "no block": lambda s: s["model/blocks"].__delitem__("0"),
+    "no numbers": lambda s: s.__delitem__("f8"),
+    "too few numbers": lambda s: _set_numbers(s, "f8", lambda values: values[:-1]),
     "unknown class": lambda s: _structure(s, '{"Scaling": ', '{"Popen": '),
     "unknown part": lambda s: _structure(s, '["kernel_weight", ', '["other", '),
     "two parts": lambda s: _structure(s, '{"Scaling": ', '{"a": [], "Scaling": '),
-    "mean too short": lambda s: _set(s, "model/scaling/mean", np.zeros(2)),
-    "mean NaN": lambda s: s["model/scaling/mean"].__setitem__(0, np.nan),
-    "weights too narrow": lambda s: _set(s, "model/linear/weights", np.zeros((1, 2))),
-    "reference NaN": lambda s: s["model/reference/scores"].__setitem__(0, np.nan),
-    "gamma of float32": lambda s: _set(s, "model/blocks/0/gamma", np.ones(5, np.float32)),
+    "mean too short": lambda s: _set(s, MEAN, np.zeros(2)),
+    "mean NaN": lambda s: _set(s, MEAN, np.full(5, np.nan)),
+    "mean beyond the numbers": lambda s: _edit(
+        s, MEAN, lambda part: _array(part).__setitem__(1, 10**9)
+    ),
+    "mean of another dtype": lambda s: _edit(
+        s, MEAN, lambda part: _array(part).__setitem__(3, "<f4")
+    ),
+    "weights too narrow": lambda s: _set(s, ("linear", "weights"), np.zeros((1, 2))),
+    "reference NaN": lambda s: _set(s, ("reference", "scores"), np.full(20, np.nan, np.float32)),
+    "gamma of float32": lambda s: _set(s, ("blocks", 0, "gamma"), np.ones(5, np.float32)),
     "unknown distance": lambda s: _structure(s, '"levenshtein"', '"dwt"'),
     "distance of vectors": lambda s: _structure(s, '"levenshtein"', '"dtw"'),
     "unknown parameter": lambda s: _structure(
@@ -162,12 +202,13 @@ DAMAGE = {
     ),
     "unknown view": lambda s: _structure(s, '{"view": ["part", ', '{"view": ["system", '),
     "view of no arguments": lambda s: _structure(s, '{"view": ["part", ', '{"view": ["part", 3, '),
-    "path of no text": lambda s: _structure(s, '"model/scaling/mean"', "3"),
-    "offsets beyond": lambda s: s["model/blocks/0/omega/offsets"].__setitem__(-1, 10**9),
-    "no alphabet": lambda s: s["model"].__delitem__("alphabet"),
-    "a group for an array": lambda s: (
-        s["model/scaling"].__delitem__("divisor"), s["model/scaling"].create_group("divisor")
+    "a number for an array": lambda s: _edit(s, MEAN, lambda part: part.update(array=[3])),
+    "an object dtype": lambda s: _edit(s, MEAN, lambda part: _array(part).__setitem__(3, "|O")),
+    "offsets beyond": lambda s: _edit(
+        s, OMEGA, lambda part: part["objects"][2].__setitem__(1, 0)
     ),
+    "no alphabet": lambda s: _edit(s, OMEGA, lambda part: part["objects"].__setitem__(3, None)),
+    "a group for numbers": lambda s: (s.__delitem__("f8"), s.create_group("f8")),
 }  # fmt: skip
 
 
@@ -189,8 +230,25 @@ def test_labels_in_the_other_byte_order(tmp_path):
     assert d2ke.load_model(tmp_path / "model").classes.tolist() == ["even", "odd"]
 
 
-def test_labels_that_are_no_text(tmp_path):
-    model = d2ke.d2ke_train(["\ud800", "x"] * 10, ["abab", "aabb"] * 10, R=8)
-    with pytest.raises(ValueError, match=r"label .*ud800.* has a lone surrogate"):
-        d2ke.save_model(tmp_path / "model", model)
-    assert not (tmp_path / "model").exists()
+def test_arrays_have_their_types_and_bits_again():
+    """They are narrower in the file, and triangles are there once."""
+    rng = np.random.default_rng(0)
+    square = rng.normal(size=(40, 40))
+    sets = [
+        np.arange(5), np.array([], np.uint8), np.array([True, False]), np.array([-1, 2**40]),
+        np.array([2**63], np.uint64), np.array([0.5, -0.0]), np.array([0.1]),
+        np.array([1e300, 1e-300]), np.float32([0.1, 3e38]), np.float16([0.1]), np.zeros((0, 3)),
+        np.zeros((3, 3)), np.array([b"ab", b"c"]), np.array([["a", "\u00e4"]]), np.arange(4)[::2],
+        np.arange(3, dtype=">i4"), square, square.T, np.tril(square), np.triu(square),
+        np.tril(square.astype(np.float32)).astype(float), np.array(2.5),
+    ]  # fmt: skip
+    numbers = {}
+    encoded = _encoded(_File(numbers, []), sets)
+    file = _File({name: np.concatenate(held) for name, held in numbers.items()}, [])
+    text = json.dumps(encoded)
+    again = json.loads(text, object_hook=partial(_decoded, file))
+    for array, other in zip(sets, again, strict=True):
+        assert other.dtype == array.dtype.newbyteorder("=")
+        assert other.shape == array.shape
+        assert other.tobytes() == array.astype(other.dtype).tobytes()
+    assert sum(map(len, file.numbers.values())) < 3 * 40 * 41 / 2 + 2 * 40**2 + 200
