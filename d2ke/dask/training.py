@@ -167,7 +167,7 @@ class PartitionedData:
         merged: T = tree(results, _merged).compute()
         return merged
 
-    def keep(self, blocks: Any, F: np.ndarray, rows: np.ndarray) -> None:
+    def keep(self, features: Any, F: np.ndarray, rows: np.ndarray) -> None:
         """Keep nothing: features are computed in every pass."""
 
 

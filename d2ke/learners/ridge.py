@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from d2ke._base.blas import ROWS, product_pool, row_products, square
 from d2ke._base.rounding import rank_rounding
@@ -232,9 +232,9 @@ class Ridge:
         Number of rows, or sum of their weights.
     dtype : dtype
         Of the coordinates of rows.
-    rows : ndarray of float64, shape (n, R), or None
+    rows : ndarray, shape (n, R), or None
         The standardised rows times the roots of their weights, where they are fewer than the
-        features.
+        features; or orthonormal directions that features are projected to.
 
     References
     ----------
@@ -266,13 +266,14 @@ class Ridge:
 
     def coordinates(self, F: np.ndarray, n_threads: int | None = None) -> np.ndarray:
         """Return rows of features in the basis, shape (m, r)."""
-        values = ((F - self.mean) / self.divisor).astype(self.dtype, copy=False)
-        return row_products(values, self._columns, n_threads)
+        values = (F - self.mean) / self.divisor
+        if self.rows is not None:
+            values = row_products(values.astype(self.rows.dtype), self.rows, n_threads)
+        return row_products(values.astype(self.dtype, copy=False), self._columns, n_threads)
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        basis = self.basis if self.rows is None else self.rows.T @ self.basis
-        return np.ascontiguousarray(basis.T, self.dtype)
+        return np.ascontiguousarray(self.basis.T, self.dtype)
 
     def weights(self, C: float) -> tuple[np.ndarray, np.ndarray]:
         """Return weights, shape (k, R), and offsets, shape (k,)."""
@@ -494,6 +495,19 @@ def ridge_of_gram(
         np.dtype(np.float64),
     )  # fmt: skip
     return ridge, U * roots / scale
+
+
+def orthonormal(Z: np.ndarray, n_threads: int | None = None) -> np.ndarray:
+    """Return an orthonormal basis of the span of rows, float32 of shape (rank, R).
+
+    By Cholesky factors with pivots of the products of the rows with each other.
+    """
+    products = square(Z.T.__getitem__, Z.shape[1], n_threads)
+    tolerance = 1e-6 * float(products.diagonal().max())  # features are float32
+    factor, pivots, rank, _ = linalg.lapack.dpstrf(products, tol=tolerance)
+    inverse, _ = linalg.lapack.dtrtri(np.triu(factor[:rank, :rank]))
+    independent = Z[pivots[:rank] - 1].astype(np.float32)
+    return row_products(inverse.T.astype(np.float32), independent.T, n_threads)
 
 
 def decompose(

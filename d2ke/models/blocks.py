@@ -27,6 +27,7 @@ from d2ke.objects.records import Column
 # Random objects, gammas, divisors and kernel weights come from one sample of so many rows, which
 # the seed and the number of objects determine: it is the same wherever the objects are.
 SAMPLE = 4096
+LARGEST = 2048  # rows or features, whichever are fewer, of an eigendecomposition: two seconds
 
 
 class CopyGroups(NamedTuple):

@@ -7,7 +7,7 @@ divisors and kernel weights are estimated, and it sums a function over chunks of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -15,8 +15,9 @@ import numpy as np
 
 from d2ke._base.errors import ArgumentError
 from d2ke._base.progress import stages
-from d2ke.models.blocks import FittedFeatures, Sample, take
+from d2ke.models.blocks import Sample, take
 from d2ke.models.feature_map import FeatureMap
+from d2ke.models.features import Features
 from d2ke.models.inputs import block_rows
 from d2ke.models.labels import Labels
 from d2ke.objects.container import StoredObjects, span_of
@@ -41,7 +42,8 @@ class Chunk:
     n_threads, progress
         As for `d2ke_train`.
     F : ndarray of float32, shape (n, R), or None
-        The features of the objects, if they stay in memory from one pass to the next.
+        What the ridge sees of the objects, see `Features.projected`, if it stays in memory from one
+        pass to the next.
     """
 
     objects: Any
@@ -58,11 +60,9 @@ class Chunk:
         objects = self.objects if whole else take(self.objects, indices)
         return Sample(objects, rows, self.labels[indices], self.n_threads, self.progress)
 
-    def features(
-        self, blocks: Sequence[FittedFeatures], title: str
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of the chunk and their features, computed if they are not kept."""
-        feature_map = FeatureMap(blocks)
+    def features(self, features: Features, title: str) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of the chunk and what the ridge sees of them, computed if it is not kept."""
+        feature_map = FeatureMap(features.blocks)
         n, step = len(self.labels), block_rows(feature_map.R)
         for start in stages(range(0, n, step), title, self.progress):
             rows = slice(start, min(start + step, n))
@@ -71,7 +71,8 @@ class Chunk:
                 continue
             objects = span_of(self.objects, rows.start, rows.stop)
             numbers = np.arange(rows.start, rows.stop) + self.first_row
-            yield rows, feature_map.unscaled(objects, self.n_threads, numbers)
+            F = feature_map.unscaled(objects, self.n_threads, numbers)
+            yield rows, features.projected(F, self.n_threads)
 
 
 class TrainingData(Protocol):
@@ -100,10 +101,8 @@ class TrainingData(Protocol):
     def sum(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return the merged results of a function of each chunk."""
 
-    def keep(
-        self, blocks: Sequence[FittedFeatures], F: np.ndarray, rows: np.ndarray
-    ) -> np.ndarray | None:
-        """Keep the features of all objects in memory, if they fit; return them.
+    def keep(self, features: Features, F: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+        """Keep what the ridge sees of all objects in memory, if it fits; return the features.
 
         F are those of some rows.
         """
@@ -126,26 +125,25 @@ class InMemory(Chunk):
         """Return the result of a function of all objects."""
         return function(self, *arguments)
 
-    def keep(
-        self, blocks: Sequence[FittedFeatures], F: np.ndarray, rows: np.ndarray
-    ) -> np.ndarray | None:
-        """Keep the features of all objects, if they fit; groups need them."""
-        n, R = self.n, F.shape[1]
-        if len(F) == n:
-            self.F = F
-        elif 4 * n * R <= MAX_KEPT:
-            self.F = np.empty((n, R), np.float32)
-            self.F[rows] = F
+    def keep(self, features: Features, F: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+        """Keep what the ridge sees of all objects, if it fits; groups need it."""
+        n, R, every = self.n, F.shape[1], F
+        if len(F) < n and 4 * n * R <= MAX_KEPT:
+            every = np.empty((n, R), np.float32)
+            every[rows] = F
             others = np.setdiff1d(np.arange(n), rows, assume_unique=True)
-            step, feature_map = block_rows(R), FeatureMap(blocks)
+            step, feature_map = block_rows(R), FeatureMap(features.blocks)
             for start in stages(range(0, len(others), step), "features", self.progress):
                 chosen = others[start : start + step]
                 objects = take(self.objects, chosen)
-                self.F[chosen] = feature_map.unscaled(objects, self.n_threads, chosen)
-        elif self.labels.groups is not None:
+                every[chosen] = feature_map.unscaled(objects, self.n_threads, chosen)
+        elif len(F) < n:
+            if self.labels.groups is None:
+                return None
             raise ArgumentError(
                 "groups",
                 f"needs all features in memory, at most {MAX_KEPT} bytes: {n} objects have "
                 f"R = {R} features, take fewer of either",
             )
-        return self.F
+        self.F = features.projected(every, self.n_threads)
+        return every

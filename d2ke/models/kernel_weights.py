@@ -30,7 +30,7 @@ from d2ke.models.calibration import calibration_rows
 from d2ke.models.labels import Labels
 from d2ke.models.loo import ALL_CS, LooScores, OwnColumns, loo_decisions
 
-MAX_ROWS = 1024  # training objects that choose kernel weights
+MAX_ROWS = 512  # training objects that choose kernel weights
 _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 
 
@@ -42,7 +42,7 @@ _PULL = 5  # pseudo-objects that pull stacking weights toward their priors
 #     u_j = floored_j^power sqrt(sum over j in f of (deviation_j / floored_j^power)^2),
 #
 # so that the kernel of the family has the mean 1 on its diagonal over the rows given (the at most
-# 1,024 where weights are chosen), without their weights:
+# 512 where weights are chosen), without their weights:
 #
 #     K_f(i, h) = sum over j in f of (F_ij - mean_j) (F_hj - mean_j) / u_j^2.
 #
@@ -171,7 +171,7 @@ class FamilyKernels:
     ) -> FamilyKernels:
         """Return the kernels of the same rows with other features of some families."""
         known = {}
-        if self.is_stacked:
+        if "stack" in self.__dict__:  # it was needed
             kernels = zip(self.scales.varying, self.stack, strict=True)
             known = {family: kernel for family, kernel in kernels if family not in changed}
         return replace(self, F=F, blocks=blocks, known=known)
@@ -211,21 +211,21 @@ class FamilyKernels:
         It is the mean of the kernels of unsupervised families. Raised features of own columns would
         make their objects look far from each other, so they are hidden.
         """
-        weights = self.without_labels / max(self.without_labels.sum(), 1)
-        roots = self.roots(weights)
+        roots = self.roots(self.without_labels / max(self.without_labels.sum(), 1))
+        used = np.flatnonzero(roots)
         # With fewer features, ordinary objects look like copies.
-        if np.count_nonzero(roots) < 64 or len(self.F) < 2:
+        if len(used) < 64 or len(self.F) < 2:
             return None
-        kernel, (rows, columns, hidden) = self.sum(weights), own_columns
-        if len(rows):
-            # K of features f - r e_i, with the raised part r of own columns, is K less products.
-            raised = (self.F[rows, columns] - hidden) / self.scales.divisor[columns]
-            raised = raised * roots[columns]
-            products = np.zeros_like(kernel)
-            np.add.at(products, rows, (self.centred(columns) * roots[columns] * raised).T)
-            kernel -= products + products.T
-            np.add.at(kernel, (rows, rows), raised**2)
-        return kernel
+        some = used[np.linspace(0, len(used), min(len(used), 2048), False).astype(np.int64)]
+        F, (rows, columns, hidden) = self.F[:, some], own_columns
+        places = np.minimum(np.searchsorted(some, columns), len(some) - 1)
+        shown = some[places] == columns
+        F[rows[shown], places[shown]] = hidden[shown]
+        scale = roots[some] * np.sqrt(len(used) / len(some)) / self.scales.divisor[some]
+        values = (F - self.scales.mean[some]) * scale
+        if self.weights is not None:
+            values -= self.weights @ values / self.weights.sum()
+        return square(values.T.__getitem__, len(some), self.n_threads)
 
 
 def candidate_kernels(blocks: Sequence[FittedFeatures], vary: np.ndarray) -> np.ndarray:
@@ -362,7 +362,7 @@ def choose_kernel_weights(
     names = list(dict.fromkeys(block.family for block in blocks))
     if len(names) == 1:
         return KernelWeights({names[0]: 1.0})
-    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(MAX_ROWS,)))
+    rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(1024,)))
     n, n_candidates = len(kernels.F), len(candidate_kernels(blocks, np.ones(len(names))))
     # With more than eight candidates, fewer objects choose, in about the same time.
     size = int(max_rows * min(1.0, 8 / n_candidates) ** (1 / 3))

@@ -18,7 +18,7 @@ import numpy as np
 from d2ke._base.keywords import hinted
 from d2ke.distances.registry import find_distance, usual_distance
 from d2ke.models import views
-from d2ke.models.blocks import SAMPLE, AnyBlock, Sample
+from d2ke.models.blocks import LARGEST, SAMPLE, AnyBlock, Sample
 from d2ke.models.distance_blocks import Block
 from d2ke.models.inputs import ModelRequest, column_requests, packed_objects
 from d2ke.models.kmers import Kmers, ScoredKmers
@@ -174,12 +174,16 @@ def choose_blocks(sample: Sample, request: ModelRequest, n: int) -> tuple[AnyBlo
     return blocks_of_objects(sample.objects, request, n, sample.labels.task.k)
 
 
-def feature_limit(request: ModelRequest, n: int) -> int | None:
-    """Return how many features a model of n objects has at most, if the user leaves that open.
+def feature_limit(request: ModelRequest, n: int, keep_sums: bool = False) -> int | None:
+    """Return how many features a model of n objects has at most, if the user leaves that open."""
+    if request.blocks is not None or request.R is not None:
+        return None
+    return min(max(n, 256), LARGEST) if keep_sums else _affordable(n)
 
-    Up to `SAMPLE` objects, more features than objects cost little.
-    """
-    return SAMPLE if request.blocks is None and request.R is None and n > SAMPLE else None
+
+def _affordable(n: int) -> int:
+    """Return how many features n objects may have: 3e7 numbers, of many objects 4096 each."""
+    return max(4096, min(17_000, 30_000_000 // n))
 
 
 def default_size(kind: str, n: int) -> int:
@@ -249,8 +253,7 @@ def _one_recipe(
         )
     row = find_distance(usual_distance(X.kind) if distance is None else distance)
     if distance is None and row.name == "dtw" and not parameters:
-        # Of few series, features cost little.
-        return _series_and_windows(X, R or (17000 if n <= 4000 else 4000))
+        return _series_and_windows(X, R or _affordable(n))
     return _RECIPES[row.kind](X, row.name, parameters, R, n)
 
 
@@ -326,8 +329,7 @@ def _strings(
         size = R or (_BAGS_R if distance == "bag" else _PLAIN_R)
         return (Block("training objects", distance, training_objects, size, (), parameters),)
     length = float(np.median(X.lengths))
-    # Landmarks: all of up to SAMPLE strings, 2,048 of more.
-    n_landmarks = (n if n <= SAMPLE else 2048) if R is None else R // 2
+    n_landmarks = min(n, LARGEST) if R is None else R // 2
     rest = default_size("strings", n) if R is None else R - n_landmarks
     # In long strings, infix matches carry most of the signal.
     weights = [spec.weight_if_long if length > 300 else spec.weight for spec in _STRINGS]
@@ -350,7 +352,8 @@ def _sets(
     families = {"sets": _SETS_AND_ROOTS if descriptors and roots else _SETS}
     if not descriptors:
         families["centred sets"] = _CENTRED_SETS
-    sizes = split_evenly(R or len(families) * default_size("sets", n), len(families))
+    total = min(len(families) * default_size("sets", n), _affordable(n))
+    sizes = split_evenly(R or total, len(families))
     return tuple(
         block
         for (family, specs), size in zip(families.items(), sizes, strict=True)

@@ -19,7 +19,7 @@ from d2ke.embedding.scaling import Scaling
 from d2ke.learners.linear_model import predict
 from d2ke.learners.losses import hinge_can_pay, train_classifier
 from d2ke.learners.ridge import Decomposed, Ridge, RidgeSums, product_type, ridge_of_rows
-from d2ke.models.blocks import AnyBlock, Sample, entropy_of, sample_rows, take
+from d2ke.models.blocks import LARGEST, AnyBlock, Sample, entropy_of, sample_rows, take
 from d2ke.models.calibration import Calibration, calibration_rows
 from d2ke.models.data import Chunk, InMemory, TrainingData
 from d2ke.models.features import Features, choose_features, draw
@@ -228,7 +228,7 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     """
     n, entropy, task = data.n, options.entropy, data.labels.task
     task.check_rows(n)
-    begin, seconds, limit = time.perf_counter(), {}, feature_limit(request, n)
+    begin, seconds, limit = time.perf_counter(), {}, feature_limit(request, n, options.keep_sums)
     check_size(n, request.size, task.k, options.keep_sums)  # before any work
     rows = sample_rows(n, entropy, request.largest)
     sample = data.sample(rows)
@@ -249,12 +249,14 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
     # The weights s_f.
     features, F, decomposed = choose_features(drawn, limit, n, entropy)
     del drawn  # it has features of all families
+    if not options.keep_sums:
+        features = features.within_span(F, entropy, sample.n_threads)
     seconds["sample"] = time.perf_counter() - begin
-    F_all = data.keep(features.blocks, F, rows)
+    F_all = data.keep(features, F, rows)
 
     # The ridge for every C. Predictions are scored on the sample if near-copies decide, or if it is
     # all n <= R objects; otherwise in a second pass.
-    scored_by_sample = copies_decide or n == len(F) <= features.R
+    scored_by_sample = copies_decide or n == len(F) <= min(features.R, LARGEST)
     solved_by_sample = scored_by_sample and n == len(F)
     sums = Cs = None
     if scored_by_sample:
@@ -265,7 +267,8 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
         sums = data.sum(sum_products, features)
         seconds["sums"] = time.perf_counter() - begin - seconds["sample"]
         if not solved_by_sample:
-            solution = solve(features, sums, F, sample, entropy, Cs)
+            seen = features.projected(F, sample.n_threads)
+            solution = solve(features, sums, seen, sample, entropy, Cs)
     if not scored_by_sample:
         scored_solution, scores = solution, data.sum(score_chunk, features, solution, n, entropy)
     near_copies = near_copies_of(features, scored_solution, sample, scores, F)
@@ -320,20 +323,28 @@ def train(data: TrainingData, request: ModelRequest, options: Options) -> D2KEMo
 class Solution(NamedTuple):
     """The models of every penalty, and the values of C that are scored.
 
-    P are the coordinates of the sample, if the models are scored by it.
+    `of_projected` is the ridge of projected features. P are the coordinates of the sample, if the
+    models are scored by it.
     """
 
     ridge: Ridge
     scaling: Scaling
     scored_Cs: Sequence[float]
+    of_projected: Ridge | None = None
     P: np.ndarray | None = None
+
+    def coordinates(self, F: np.ndarray, n_threads: int | None) -> np.ndarray:
+        """Return the coordinates of rows, given what the ridge sees of them."""
+        return (self.of_projected or self.ridge).coordinates(F, n_threads)
 
 
 def sum_products(chunk: Chunk, features: Features) -> RidgeSums:
     """Return the sums of products of the features and labels of a chunk."""
     mean, deviation = features.scales.mean, features.scales.floored_deviation
+    if features.directions is not None:
+        mean, deviation = np.zeros(len(features.directions)), np.ones(len(features.directions))
     sums = RidgeSums.empty(mean, deviation, features.target_centre, features.dtype)
-    for rows, F in chunk.features(features.blocks, "sums"):
+    for rows, F in chunk.features(features, "sums"):
         labels = chunk.labels[rows]
         sums.add(F, labels.targets(features.dtype), chunk.n_threads, labels.weights)
     return sums
@@ -347,13 +358,20 @@ def solve(
     entropy: Any,
     Cs: Sequence[float] | None = None,
 ) -> Solution:
-    """Return the models of every penalty from the sums; F are the features of the sample.
+    """Return the models of every penalty from the sums; the ridge sees F of the sample.
 
     Without `Cs`, all C are scored; with many classes, where scores of all C would take longer
     than the products of features, only the sample's best.
     """
-    scaling, labels = features.scaling(*sums.moments()), sample.labels
-    ridge = Ridge.of(sums, scaling.divisor)
+    labels, directions, of_projected = sample.labels, features.directions, None
+    if directions is None:
+        scaling = features.scaling(*sums.moments())
+        ridge = Ridge.of(sums, scaling.divisor)
+    else:
+        of_projected = Ridge.of(sums)
+        mean = features.scales.mean + features.divisor * (of_projected.mean @ directions)
+        scaling = Scaling(mean, features.divisor)
+        ridge = replace(of_projected, mean=mean, divisor=scaling.divisor, rows=directions)
     if Cs is None:
         Cs = ALL_CS
         if len(ALL_CS) * labels.task.k > ridge.basis.shape[0] and labels.groups is None:
@@ -361,11 +379,11 @@ def solve(
             if len(F) > 2048:
                 rng = np.random.default_rng(entropy)
                 rows = rng.choice(len(F), 2048, replace=False)
-            P = ridge.coordinates(F[rows], sample.n_threads)
+            P = (of_projected or ridge).coordinates(F[rows], sample.n_threads)
             columns = features.own_columns.within(sample.rows[rows])
             scores = LooScores.of(ridge, P, labels[rows], ALL_CS, own_columns=columns)
             Cs = [ALL_CS[scores.best()]]
-    return Solution(ridge, scaling, Cs)
+    return Solution(ridge, scaling, Cs, of_projected)
 
 
 def solve_sample(
@@ -373,16 +391,18 @@ def solve_sample(
 ) -> Solution:
     """Return the models of every penalty from the sample alone, perhaps `decomposed` already."""
     labels = sample.labels
-    if len(F) > features.R:
-        features = replace(features, dtype=product_type(*F.shape))
+    if len(F) > min(features.R, LARGEST):
+        if features.directions is None:
+            features = replace(features, dtype=product_type(*F.shape))
+        F = features.projected(F, sample.n_threads)
         chunk = Chunk(sample.objects, labels, 0, sample.n_threads, F=F)
         solution = solve(features, sum_products(chunk, features), F, sample, entropy)
-        return solution._replace(P=solution.ridge.coordinates(F, sample.n_threads))
+        return solution._replace(P=solution.coordinates(F, sample.n_threads))
     ridge, P = ridge_of_rows(
         F, labels.targets(), features.divisor, sample.n_threads, labels.weights, decomposed
     )
     n_Cs = len(ALL_CS) if len(F) > labels.task.fewest else np.searchsorted(ALL_CS, len(F))
-    return Solution(ridge, Scaling(ridge.mean, features.divisor), ALL_CS[:n_Cs], P)
+    return Solution(ridge, Scaling(ridge.mean, features.divisor), ALL_CS[:n_Cs], P=P)
 
 
 def score_sample(features: Features, solution: Solution, sample: Sample, entropy: Any) -> LooScores:
@@ -400,16 +420,16 @@ def score_chunk(
     """Score the left-out predictions of a chunk, of n rows in all."""
     labels, ridge, Cs = chunk.labels, solution.ridge, solution.scored_Cs
     for_calibration = calibration_rows(n, len(Cs) * labels.task.k, entropy) - chunk.first_row
-    slices = chunk.features(features.blocks, "scores")
+    slices = chunk.features(features, "scores")
     if not len(labels):
-        slices = iter([(slice(0, 0), np.empty((0, features.R), np.float32))])
+        slices = iter([(slice(0, 0), np.empty((0, len((solution.of_projected or ridge).mean))))])
     if labels.groups is not None and chunk.F is not None:
         # Groups may be anywhere, so they are scored together.
         slices = iter([(slice(0, len(labels)), chunk.F)])
     scores = [
         LooScores.of(
             ridge,
-            ridge.coordinates(F, chunk.n_threads),
+            solution.coordinates(F, chunk.n_threads),
             labels[rows],
             Cs,
             for_calibration[slice(*np.searchsorted(for_calibration, (rows.start, rows.stop)))]
@@ -437,7 +457,9 @@ def near_copies_of(
     ridge, Cs = solution.ridge, [solution.scored_Cs[scores.best()]]
     columns = features.own_columns.within(sample.rows)
     labels = replace(sample.labels, groups=None if decide else codes)
-    P = ridge.coordinates(F, sample.n_threads) if solution.P is None else solution.P
+    P = solution.P
+    if P is None:
+        P = solution.coordinates(features.projected(F, sample.n_threads), sample.n_threads)
     other = LooScores.of(ridge, P, labels, Cs, own_columns=columns)
     return NearCopies(sample.rows, codes, decide, *other.accuracy(0))
 

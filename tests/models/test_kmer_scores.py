@@ -188,7 +188,7 @@ def test_of_many_strings_a_sample_is_scored(monkeypatch):
     monkeypatch.setattr(kmers, "ROWS", 250)
     monkeypatch.setattr(kmers, "_LETTERS", 1000)
     monkeypatch.setattr(kmers, "_KMERS", 150)
-    monkeypatch.setattr(recipes, "SAMPLE", 120)
+    monkeypatch.setattr(recipes, "_affordable", lambda n: 120)
     monkeypatch.setattr(features, "SAMPLE", 120)
     model = d2ke.d2ke_train(y, X, n_threads=1)
     block = model.blocks[-1]

@@ -50,7 +50,8 @@ LEVELS = [(1.0, 1e12), (1e100, 0.0), (1e12, -1e20), (1e-12, 0.0), (1.0, 1e8), (1
 )
 @pytest.mark.parametrize(("unit", "level"), LEVELS)
 def test_level_and_unit_change_nothing(n, weighted, scored, unit, level):
-    rounding = 4 * np.spacing(abs(level) or unit) / unit + 1e-6
+    # Conjugate gradients in float32 enlarge the rounding of targets.
+    rounding = 4 * np.spacing(abs(level) or unit) / unit + (1e-5 if scored else 1e-6)
     wanted = results(n, weighted, scored)
     found = results(n, weighted, scored, unit, level)
     np.testing.assert_allclose(found[:2], wanted[:2], rtol=1e-4, atol=1e-3)
