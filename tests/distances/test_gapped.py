@@ -10,7 +10,7 @@ from reference import examples, same_bits
 
 import d2ke
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
-from d2ke.distances.piece_kernels import Pieces, own_squares, piece_kernel, piece_kernels
+from d2ke.distances.piece_kernels import Pieces, WordLists, piece_kernel, piece_kernels
 
 FROZEN = """
 #
@@ -83,8 +83,10 @@ def test_kernels(data):
         for n_threads in (2, 4):
             again = piece_kernel(x, other, pieces, weights, n_threads)
             assert same_bits(again, piece_kernel(x, other, pieces, weights, 1))
-    known = piece_kernel(x, y, pieces, weights, 1, None, own_squares(y, pieces))
-    assert same_bits(known, piece_kernel(x, y, pieces, weights, 1))
+    for most_bytes in (0, 1000, 1 << 30):
+        lists = WordLists(y, pieces, most_bytes)
+        known = piece_kernel(x, lists, pieces, weights, 2)
+        assert same_bits(known, piece_kernel(x, y, pieces, weights, 1))
 
 
 @pytest.mark.parametrize("n_letters", [1, 2, 6, 255, 256, 700])
