@@ -22,6 +22,7 @@
 #define GAPPED_ROWS 128       /* of x, that take turns at lists, at most                     */
 #define GAPPED_TURN 32768     /* cells of the lists of a turn, at least                      */
 #define GAPPED_MOST 262144    /* and at most                                                 */
+#define GAPPED_DENSE 4        /* numbers of a line take as long as a cell of a list          */
 
 /* The words of rows, in order; row i has sizes[i] of them from starts[i] on. */
 typedef struct {
@@ -37,6 +38,7 @@ typedef struct {
     const uint64_t *dictionary;
     const int64_t *stages;
     int64_t n_stages;
+    int is_plain;       /* no stages, and all letters count */
     int bits;           /* of a word */
     const int64_t *starts;
     int64_t *sizes;
@@ -54,6 +56,7 @@ typedef struct {
     const uint32_t *cells;
     const double *roots;
     int row_bits;
+    double mean;        /* size of a cell's list, or of a row's words if y is x */
 } gapped_lists;
 
 static inline int gapped_bits(uint64_t largest)
@@ -140,7 +143,7 @@ static inline int64_t gapped_find(const uint64_t *words, int64_t low, int64_t hi
 
 /* Writes the word of a window; 0: it doesn't count. */
 static inline __attribute__((always_inline)) int gapped_word(
-    const gapped_words *w, const uint32_t *window, int64_t n_stages, uint64_t *result)
+    const gapped_words *w, const uint32_t *window, int64_t n_stages, int checks, uint64_t *result)
 {
     const int64_t *stage = w->stages, *last = stage + 3 * n_stages;
     uint64_t word = 0, n_letters = w->n_letters;
@@ -153,7 +156,7 @@ static inline __attribute__((always_inline)) int gapped_word(
             stage += 3;
         }
         uint32_t letter = window[w->mask[j]];
-        counts &= letter < n_letters;
+        if (checks) counts &= letter < n_letters;
         word = word * n_letters + letter;
     }
     *result = word;
@@ -163,42 +166,58 @@ static inline __attribute__((always_inline)) int gapped_word(
 /* Makes the words of some rows. */
 static void gapped_sort_rows(gapped_words *w, int64_t begin, int64_t end, const d2ke_poll *poll)
 {
-    int64_t span = w->mask[w->k - 1] + 1, longest = 0, work = 0;
+    int64_t span = w->mask[w->k - 1] + 1, longest = 0, work = 0, n_words = INT64_C(1) << w->bits % 63;
     for (int64_t row = begin; row < end; row++) {
         int64_t n = w->starts[row + 1] - w->starts[row];
         if (longest < n) longest = n;
     }
+    /* Rows of more windows than a quarter of all words count these in a table. */
+    int64_t counted = w->bits < 24 ? n_words / 4 : INT64_MAX;
     uint64_t *memory = malloc((2 * longest + 1) * sizeof(uint64_t));
-    if (!memory) w->failed = 1;
-    for (int64_t row = begin; memory && row < end; row++) {
+    uint32_t *table = calloc(longest > counted ? n_words : 1, sizeof(uint32_t));
+    if (!memory || !table) w->failed = 1;
+    for (int64_t row = begin; !w->failed && row < end; row++) {
         uint64_t *keys = memory, *spare = memory + longest, *words = w->words + w->starts[row];
         uint32_t *counts = w->counts + w->starts[row];
         double square = w->squares ? w->squares[row] : 0;
-        int64_t n = 0, size = 0, before = 0;
+        int64_t n = 0, size = 0, is_counted = w->starts[row + 1] - w->starts[row] > counted;
         for (int64_t s = row * w->strands; s < (row + 1) * w->strands; s++)
             for (int64_t at = w->offsets[s]; at + span <= w->offsets[s + 1]; at++) {
-                n += w->n_stages ? gapped_word(w, w->codes + at, w->n_stages, keys + n)
-                                 : gapped_word(w, w->codes + at, 0, keys + n);
+                n += w->is_plain ? gapped_word(w, w->codes + at, 0, 0, keys + n)
+                                 : gapped_word(w, w->codes + at, w->n_stages, 1, keys + n);
                 if (d2ke_pause(&work, 10 + 100 * w->n_stages, poll)) goto done;
             }
-        if (gapped_sort(&keys, &spare, NULL, NULL, n, w->bits, 0, poll)) break;
-        for (int64_t i = 0; i < n; i++) {
-            size += i && keys[i] != keys[i - 1];
-            words[size] = keys[i];
-            counts[size] = (uint32_t)(i + 1);
+        if (is_counted) {
+            for (int64_t i = 0; i < n; i++) table[keys[i]]++;
+            for (int64_t word = 0; word < n_words; word++) {
+                memory[size] = (uint64_t)word << 32 | table[word];
+                size += table[word] > 0;
+                table[word] = 0;
+            }
+            for (int64_t i = 0; i < size; i++) {
+                words[i] = memory[i] >> 32;
+                counts[i] = (uint32_t)memory[i];
+            }
+        } else {
+            if (gapped_sort(&keys, &spare, NULL, NULL, n, w->bits, 0, poll)) break;
+            for (int64_t i = 0; i < n; i++) {
+                size += i && keys[i] != keys[i - 1];
+                words[size] = keys[i];
+                counts[size] = (uint32_t)(i + 1);
+            }
+            size += n > 0;
+            for (int64_t i = size - 1; i > 0; i--) counts[i] -= counts[i - 1];
         }
-        w->sizes[row] = size += n > 0;
         for (int64_t i = 0; i < size; i++) {
-            int64_t last = counts[i];
-            counts[i] = (uint32_t)(last - before);
-            before = last;
             double root = gapped_root(counts[i]);
             square += root * root;
         }
+        w->sizes[row] = size;
         if (w->squares) w->squares[row] = square;
     }
 done:
     free(memory);
+    free(table);
 }
 
 /* Writes the words of all rows one after another, and cells: the row, and the index of the root.
@@ -323,7 +342,7 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
 {
     const uint32_t row_mask = (uint32_t)((UINT64_C(1) << y->row_bits) - 1);
     const int row_bits = y->row_bits;
-    int64_t at[GAPPED_ROWS], last[GAPPED_ROWS], work = 0, n_adds = 1;
+    int64_t at[GAPPED_ROWS], last[GAPPED_ROWS], work = 0;
     void (*add)(const gapped_dense *, int64_t, int64_t, double *) = gapped_add_baseline;
 #if defined(__x86_64__)
     if (vector_bytes > 16) add = gapped_add_avx2;
@@ -332,16 +351,14 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
         if (!symmetric) gapped_locate(w, y, row);
         at[row - begin] = w->starts[row];
         last[row - begin] = w->starts[row] + w->sizes[row];
-        for (int64_t i = at[row - begin]; i < last[row - begin]; i++)
-            n_adds += y->starts[GAPPED_LIST(w->words[i]) + 1] - GAPPED_CELL(w->words[i]);
         if (d2ke_stopped(poll)) return;
     }
-    double cells = 4. * m * (end - begin) / n_adds * y->starts[y->n_words];
+    double cells = 4. * m * m / y->mean; /* a row adds mean / m products for a cell */
     int64_t turn = cells < GAPPED_TURN ? GAPPED_TURN : cells > GAPPED_MOST ? GAPPED_MOST : cells;
     /* Of each list of a turn: how many rows of x have it, or GAPPED_ROWS + the number of its line. */
     uint32_t *uses = calloc(turn, sizeof(uint32_t));
     uint32_t *shared = malloc(turn * sizeof(uint32_t)); /* by several rows */
-    double *lines = malloc((4 * turn + m) * sizeof(double)); /* of lists of over m / 4 cells */
+    double *lines = malloc((GAPPED_DENSE * turn + m) * sizeof(double));
     if (!uses || !shared || !lines) w->failed = 1;
     while (!w->failed && !d2ke_stopped(poll)) {
         int64_t from = y->n_words, to = from, n_shared = 0, n_lines = 0;
@@ -357,20 +374,21 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
                 if (y->starts[middle] - y->starts[from] > turn) to = middle - 1;
                 else least = middle;
             }
-            for (int64_t r = 0; r < end - begin; r++)
+            int64_t list = from;
+            while (list < to && GAPPED_DENSE * (y->starts[list + 1] - y->starts[list]) <= m) list++;
+            for (int64_t r = 0; list < to && r < end - begin; r++)
                 for (int64_t i = at[r]; i < last[r] && GAPPED_LIST(w->words[i]) < to; i++) {
                     int64_t list = GAPPED_LIST(w->words[i]);
                     if (++uses[list - from] == 2) shared[n_shared++] = (uint32_t)list;
                 }
-            for (int64_t i = 0; i < n_shared; i++) {
-                int64_t list = shared[i], size = y->starts[list + 1] - y->starts[list];
-                int64_t n = uses[list - from];
-                /* A cell takes as long as four numbers of a line, also to write it there. */
-                if (n * (4 * size - m) <= 4 * size + m) continue;
+            for (int64_t k = 0; k < n_shared; k++) {
+                int64_t list = shared[k], n = uses[list - from];
+                int64_t size = GAPPED_DENSE * (y->starts[list + 1] - y->starts[list]);
+                if (n * (size - m) <= size + m) continue; /* a cell is to be written, too */
                 double *line = lines + n_lines++ * m;
                 memset(line, 0, m * sizeof(double));
-                for (int64_t cell = y->starts[list]; cell < y->starts[list + 1]; cell++)
-                    line[y->cells[cell] & row_mask] = y->roots[y->cells[cell] >> row_bits];
+                for (int64_t i = y->starts[list]; i < y->starts[list + 1]; i++)
+                    line[y->cells[i] & row_mask] = y->roots[y->cells[i] >> row_bits];
                 uses[list - from] = (uint32_t)(GAPPED_ROWS + n_lines);
             }
         }
@@ -382,15 +400,17 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
                 int64_t list = GAPPED_LIST(w->words[at[r]]), stop = y->starts[list + 1];
                 double root = gapped_root(w->counts[at[r]]);
                 int64_t line = n_lines ? (int64_t)uses[list - from] - GAPPED_ROWS : 0;
+                int64_t i = GAPPED_CELL(w->words[at[r]]);
                 if (line > 0) {
                     dense.lines[dense.n] = lines + (line - 1) * m;
                     dense.roots[dense.n++] = root;
-                    if (dense.n < 4) continue;
+                    i = stop;
                 }
-                if (dense.n) add(&dense, first, m, row_sums);
-                dense.n = 0;
-                if (line > 0) continue;
-                for (int64_t i = GAPPED_CELL(w->words[at[r]]); i < stop; i++) {
+                if (dense.n == 4 || (line <= 0 && dense.n)) {
+                    add(&dense, first, m, row_sums);
+                    dense.n = 0;
+                }
+                for (; i < stop; i++) {
                     uint32_t cell = y->cells[i];
                     row_sums[cell & row_mask] += root * y->roots[cell >> row_bits];
                 }

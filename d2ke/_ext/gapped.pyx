@@ -27,6 +27,7 @@ cdef extern from "gapped.h":
         const uint64_t *dictionary
         const int64_t *stages
         int64_t n_stages
+        int is_plain
         int bits
         const int64_t *starts
         int64_t *sizes
@@ -42,6 +43,7 @@ cdef extern from "gapped.h":
         const uint32_t *cells
         const double *roots
         int row_bits
+        double mean
 
     int gapped_bits(uint64_t) noexcept nogil
     int64_t gapped_windows(const gapped_words *, int64_t, int64_t) noexcept nogil
@@ -83,6 +85,7 @@ cdef class RowWords:
         cdef gapped_words *rows = &self.rows
         cdef int64_t i, span = mask[mask.shape[0] - 1] + 1, n
         cdef uint64_t most = 1
+        cdef uint32_t largest = 0
         memset(rows, 0, sizeof(gapped_words))
         rows.codes, rows.offsets = &codes[0], &offsets[0]
         rows.strands, rows.n_rows = strands, (offsets.shape[0] - 1) / strands
@@ -97,6 +100,9 @@ cdef class RowWords:
         for i in range(i, rows.k):
             most *= rows.n_letters
         rows.bits = gapped_bits(most - 1)
+        for i in range(codes.shape[0]):
+            largest = max(largest, codes[i])
+        rows.is_plain = not rows.n_stages and largest < rows.n_letters
         self.starts, self.sizes = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
         for i in range(n):
             self.starts[i + 1] = self.starts[i] + gapped_windows(rows, i, span)
@@ -171,7 +177,7 @@ cdef class RowWords:
         on the diagonal. The rows are used up.
         """
         cdef Products products
-        cdef int64_t n = sums.shape[0]
+        cdef int64_t n = sums.shape[0], i
         cdef int64_t[::1] seen
         if not words.shape[0] or not sums.shape[1]:
             return
@@ -181,6 +187,9 @@ cdef class RowWords:
         products.lists.n_words = words.shape[0]
         products.lists.cells, products.lists.roots = &cells[0], &roots[0]
         products.lists.row_bits = gapped_bits(sums.shape[1] - 1)
+        products.lists.mean = 1
+        for i in range(words.shape[0] if n > 1 else 0):
+            products.lists.mean += <double> (starts[i + 1] - starts[i]) ** 2 / starts[words.shape[0]]
         products.vector_bytes = current().vector_bytes
         # More rows share the making of lines; their sums stay in the cache.
         products.n_rows = max(16, min(GAPPED_ROWS, PRODUCTS / products.m))
