@@ -18,11 +18,12 @@
 
 #define GAPPED_DIGIT 11       /* bits that a pass of the sort looks at, at most              */
 #define GAPPED_FEW 40         /* windows that are sorted by insertion                        */
+#define GAPPED_TABLE 24       /* bits of words that are counted in a table                   */
 #define GAPPED_CHUNK 2000000  /* windows of a pass between two looks at the clock            */
 #define GAPPED_ROWS 128       /* of x, that take turns at lists, at most                     */
 #define GAPPED_TURN 32768     /* cells of the lists of a turn, at least                      */
 #define GAPPED_MOST 262144    /* and at most                                                 */
-#define GAPPED_DENSE 4        /* numbers of a line take as long as a cell of a list          */
+#define GAPPED_DENSE 6        /* numbers of a line take as long as a cell of a list          */
 
 /* The words of rows, in order; row i has sizes[i] of them from starts[i] on. */
 typedef struct {
@@ -56,7 +57,7 @@ typedef struct {
     const uint32_t *cells;
     const double *roots;
     int row_bits;
-    double mean;        /* size of a cell's list, or of a row's words if y is x */
+    double mean;        /* size of a cell's list */
 } gapped_lists;
 
 static inline int gapped_bits(uint64_t largest)
@@ -166,28 +167,28 @@ static inline __attribute__((always_inline)) int gapped_word(
 /* Makes the words of some rows. */
 static void gapped_sort_rows(gapped_words *w, int64_t begin, int64_t end, const d2ke_poll *poll)
 {
-    int64_t span = w->mask[w->k - 1] + 1, longest = 0, work = 0, n_words = INT64_C(1) << w->bits % 63;
+    int64_t span = w->mask[w->k - 1] + 1, longest = 0, work = 0;
+    int64_t n_words = w->bits < GAPPED_TABLE ? INT64_C(1) << w->bits : INT64_MAX;
     for (int64_t row = begin; row < end; row++) {
         int64_t n = w->starts[row + 1] - w->starts[row];
         if (longest < n) longest = n;
     }
-    /* Rows of more windows than a quarter of all words count these in a table. */
-    int64_t counted = w->bits < 24 ? n_words / 4 : INT64_MAX;
     uint64_t *memory = malloc((2 * longest + 1) * sizeof(uint64_t));
-    uint32_t *table = calloc(longest > counted ? n_words : 1, sizeof(uint32_t));
+    /* For rows of more windows than a quarter of all words, which needs no sorting. */
+    uint32_t *table = calloc(longest > n_words / 4 ? n_words : 1, sizeof(uint32_t));
     if (!memory || !table) w->failed = 1;
     for (int64_t row = begin; !w->failed && row < end; row++) {
         uint64_t *keys = memory, *spare = memory + longest, *words = w->words + w->starts[row];
         uint32_t *counts = w->counts + w->starts[row];
         double square = w->squares ? w->squares[row] : 0;
-        int64_t n = 0, size = 0, is_counted = w->starts[row + 1] - w->starts[row] > counted;
+        int64_t n = 0, size = 0;
         for (int64_t s = row * w->strands; s < (row + 1) * w->strands; s++)
             for (int64_t at = w->offsets[s]; at + span <= w->offsets[s + 1]; at++) {
                 n += w->is_plain ? gapped_word(w, w->codes + at, 0, 0, keys + n)
                                  : gapped_word(w, w->codes + at, w->n_stages, 1, keys + n);
                 if (d2ke_pause(&work, 10 + 100 * w->n_stages, poll)) goto done;
             }
-        if (is_counted) {
+        if (w->starts[row + 1] - w->starts[row] > n_words / 4) {
             for (int64_t i = 0; i < n; i++) table[keys[i]]++;
             for (int64_t word = 0; word < n_words; word++) {
                 memory[size] = (uint64_t)word << 32 | table[word];
@@ -353,8 +354,9 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
         last[row - begin] = w->starts[row] + w->sizes[row];
         if (d2ke_stopped(poll)) return;
     }
-    double cells = 4. * m * m / y->mean; /* a row adds mean / m products for a cell */
-    int64_t turn = cells < GAPPED_TURN ? GAPPED_TURN : cells > GAPPED_MOST ? GAPPED_MOST : cells;
+    double cells = 4. * m * m / y->mean; /* of which a row needs mean / m, if it is like those of y */
+    int64_t turn = (int64_t)(cells < GAPPED_MOST ? cells : GAPPED_MOST);
+    if (turn < GAPPED_TURN) turn = GAPPED_TURN;
     /* Of each list of a turn: how many rows of x have it, or GAPPED_ROWS + the number of its line. */
     uint32_t *uses = calloc(turn, sizeof(uint32_t));
     uint32_t *shared = malloc(turn * sizeof(uint32_t)); /* by several rows */
@@ -374,9 +376,10 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
                 if (y->starts[middle] - y->starts[from] > turn) to = middle - 1;
                 else least = middle;
             }
-            int64_t list = from;
-            while (list < to && GAPPED_DENSE * (y->starts[list + 1] - y->starts[list]) <= m) list++;
-            for (int64_t r = 0; list < to && r < end - begin; r++)
+            int64_t longer = from;
+            while (longer < to && GAPPED_DENSE * (y->starts[longer + 1] - y->starts[longer]) <= m)
+                longer++;
+            for (int64_t r = 0; longer < to && r < end - begin; r++)
                 for (int64_t i = at[r]; i < last[r] && GAPPED_LIST(w->words[i]) < to; i++) {
                     int64_t list = GAPPED_LIST(w->words[i]);
                     if (++uses[list - from] == 2) shared[n_shared++] = (uint32_t)list;

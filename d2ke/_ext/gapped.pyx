@@ -58,7 +58,7 @@ cdef extern from "gapped.h":
 
 cdef enum:
     ROWS = 16       # of a task that sorts words or scales sums
-    PRODUCTS = 160000
+    SUMS = 160000   # of a task that adds products
     MIRROR_TILE = 64
     FEW = 65536     # counts below it are their own index into the roots
 
@@ -70,7 +70,7 @@ cdef class RowWords:
     `strands` strings make up a row. Where the letters of a word do not fit into 64 bits, `stages`
     holds (j, begin, end): the first j letters are their index in this part of the `dictionary`, and
     windows that are not there do not count. squares, if any: one for each row, to which the sum of
-    its counts is added, as a sum of squares of roots in the order of the words.
+    squares of the roots of its counts is added, in the order of the words.
     """
 
     cdef gapped_words rows
@@ -97,11 +97,12 @@ cdef class RowWords:
             rows.dictionary, rows.stages = &dictionary[0], &stages[0, 0]
             i = rows.n_stages - 1
             i, most = stages[i, 0], stages[i, 2] - stages[i, 1]
-        for i in range(i, rows.k):
+        for _ in range(rows.k - i):
             most *= rows.n_letters
         rows.bits = gapped_bits(most - 1)
-        for i in range(codes.shape[0]):
-            largest = max(largest, codes[i])
+        with nogil:
+            for i in range(codes.shape[0]):
+                largest = max(largest, codes[i])
         rows.is_plain = not rows.n_stages and largest < rows.n_letters
         self.starts, self.sizes = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
         for i in range(n):
@@ -137,11 +138,12 @@ cdef class RowWords:
         cdef int row_bits = gapped_bits(self.rows.n_rows - 1)
         cdef uint32_t few = min(FEW, 2**31 >> row_bits), largest = 0, count
         cdef Sort sort
-        for row in range(self.rows.n_rows):
-            for at in range(self.starts[row], self.starts[row] + self.sizes[row]):
-                count = self.counts[at]
-                n_more += count >= few
-                largest = max(largest, count)
+        with nogil:
+            for row in range(self.rows.n_rows):
+                for at in range(self.starts[row], self.starts[row] + self.sizes[row]):
+                    count = self.counts[at]
+                    n_more += count >= few
+                    largest = max(largest, count)
         few = min(few, largest + 1)
         if few + n_more > 2**32 >> row_bits:
             raise ValueError(f"{self.n_windows} windows of {self.rows.n_rows} strings do not fit")
@@ -152,26 +154,30 @@ cdef class RowWords:
         cdef double[::1] all_roots = roots
         sort.keys, sort.spare, sort.cells, sort.more = &keys[0], &spare[0], &cells[0], &more[0]
         sort.n, sort.bits = n, self.rows.bits
-        gapped_join(&self.rows, sort.keys, sort.cells, row_bits, few, &all_roots[0] + few)
+        with nogil:
+            gapped_join(&self.rows, sort.keys, sort.cells, row_bits, few, &all_roots[0] + few)
         run(_merge_task, &sort, 1, 1)
         if sort.keys != &keys[0]:
             keys, cells = spare, more
-        for i in range(n):
-            n_words += i == 0 or keys[i] != keys[i - 1]
+        with nogil:
+            for i in range(n):
+                n_words += i == 0 or keys[i] != keys[i - 1]
         cdef uint64_t[::1] words = np.empty(n_words, np.uint64)
         cdef int64_t[::1] starts = np.empty(n_words + 1, np.int64)
         n_words = 0
-        for i in range(n):
-            if i == 0 or keys[i] != keys[i - 1]:
-                words[n_words], starts[n_words] = keys[i], i
-                n_words += 1
+        with nogil:
+            for i in range(n):
+                if i == 0 or keys[i] != keys[i - 1]:
+                    words[n_words] = keys[i]
+                    starts[n_words] = i
+                    n_words += 1
         starts[n_words] = n
         return np.asarray(words), np.asarray(starts), np.asarray(cells)[:n], roots
 
     def add_products(self, const uint64_t[::1] words, const int64_t[::1] starts,
                      const uint32_t[::1] cells, const double[::1] roots, double[:, ::1] sums,
                      bint symmetric, int n_threads):
-        """Add to sums[i, j] the products of the roots of the counts of words that x_i and y_j share.
+        """Add to sums[i, j] the products of the roots of the counts of words that x_i and y_j have.
 
         The rows are x, and the lists of `lists` y. symmetric: y is x, and nothing counts below and
         on the diagonal. The rows are used up.
@@ -179,6 +185,7 @@ cdef class RowWords:
         cdef Products products
         cdef int64_t n = sums.shape[0], i
         cdef int64_t[::1] seen
+        cdef double size
         if not words.shape[0] or not sums.shape[1]:
             return
         products.rows, products.sums, products.m = &self.rows, &sums[0, 0], sums.shape[1]
@@ -188,11 +195,13 @@ cdef class RowWords:
         products.lists.cells, products.lists.roots = &cells[0], &roots[0]
         products.lists.row_bits = gapped_bits(sums.shape[1] - 1)
         products.lists.mean = 1
-        for i in range(words.shape[0] if n > 1 else 0):
-            products.lists.mean += <double> (starts[i + 1] - starts[i]) ** 2 / starts[words.shape[0]]
+        if n > 1:
+            for i in range(words.shape[0]):
+                size = starts[i + 1] - starts[i]
+                products.lists.mean += size * size / starts[words.shape[0]]
         products.vector_bytes = current().vector_bytes
-        # More rows share the making of lines; their sums stay in the cache.
-        products.n_rows = max(16, min(GAPPED_ROWS, PRODUCTS / products.m))
+        # Many rows share the making of lines; their sums stay in the cache.
+        products.n_rows = max(16, min(GAPPED_ROWS, SUMS / products.m))
         n_threads = worth(n_threads, <double> self.n_windows * sums.shape[1], n)
         if n_threads > 1:
             products.n_rows = min(products.n_rows, n / (4 * n_threads) + 1)

@@ -204,7 +204,8 @@ class Sums:
                 stages, lists = y.lists(mask, n_threads)
             else:
                 stages = self._y_strings.stages(mask, n_threads)
-                lists = self._y_strings.words(mask, stages, y_squares, n_threads).lists()
+                y_words = self._y_strings.words(mask, stages, y_squares, n_threads)
+                lists = Lists(*y_words.lists())
             all_in_y = self._all_in_y and not len(stages[1])
             if not all_in_y:
                 self._x.words(mask, self._x.stages(mask, n_threads), x_squares, n_threads)
