@@ -58,11 +58,12 @@ class GappedPairs:
                     span_of(self._x, top, bottom),
                     None if on_diagonal else span_of(self._y, left, right),
                     self._pieces,
+                    n_threads,
                 )
                 size = height * (height + 1) // 2 if on_diagonal else height * (right - left)
                 part = None if report is None else _shifted(report, done, size, total)
                 tile = out[top:bottom, left:right]
-                tile[:] = self._distances(sums, tile.shape, n_threads, part)
+                tile[:] = self._distances(sums, tile.shape, part)
                 if gamma is not None:
                     pairwise.exp_features(tile, tile, gamma, scale, n_threads)
                 elif scale != 1:
@@ -71,15 +72,13 @@ class GappedPairs:
                     out[left:right, top:bottom] = tile.T
                 done += size
 
-    def _distances(
-        self, sums: Sums, shape: tuple[int, int], n_threads: int, report: Report
-    ) -> NDArray[np.float64]:
+    def _distances(self, sums: Sums, shape: tuple[int, int], report: Report) -> NDArray[np.float64]:
         # d(x, y)^2 = sum_k (k(x, x) + k(y, y) - 2 k(x, y)) / n_kernels
         products, squares = np.zeros(shape), np.zeros(sums.n_strings)
-        for done, masks in enumerate(self._pieces.masks, 1):
-            squares += sums.add(masks, 1.0, products, n_threads)
+        for entry in range(len(self._pieces.masks)):
+            squares += sums.add(entry, 1.0, products)
             if report is not None:
-                report(done, len(self._pieces.masks))
+                report(entry + 1, len(self._pieces.masks))
         products *= 2
         x, y = squares[: shape[0]], squares[-shape[1] :]
         np.subtract(np.add.outer(x, y), products, out=products)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,111 +51,193 @@ def piece_kernels(
     for two such arrays and at most 60 bytes for each letter. ``report(done, total)`` follows the
     pairs of all kernels.
     """
-    sums, n = Sums(x, y, pieces), len(x)
-    for done, masks in enumerate(pieces.masks):
+    sums, n = Sums(x, y, pieces, n_threads), len(x)
+    for entry in range(len(pieces.masks)):
         out = np.zeros((n, n if y is None else len(y)))
-        sums.add(masks, 1.0, out, n_threads)
+        sums.add(entry, 1.0, out)
         if report is not None:
-            report((done + 1) * out.size, len(pieces.masks) * out.size)
+            report((entry + 1) * out.size, len(pieces.masks) * out.size)
         yield out
 
 
 def piece_kernel(
     x: Objects,
-    y: Objects | None,
+    y: Objects | WordLists | None,
     pieces: Pieces,
     weights: Sequence[float],
     n_threads: int,
     report: Report = None,
-    y_squares: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the weighted sum of the kernels of the family, (n, m).
 
-    If y has many more letters than x, the `own_squares` of y save time; the bits stay the same.
+    `WordLists` of y save time if there are several x; the bits are the same.
     """
-    sums, n = Sums(x, y, pieces), len(x)
-    out = np.zeros((n, n if y is None else len(y)))
-    for done, (masks, weight) in enumerate(zip(pieces.masks, weights, strict=True)):
-        squares = None if y_squares is None else y_squares[done]
-        sums.add(masks, weight, out, n_threads, squares)
+    sums = Sums(x, y, pieces, n_threads)
+    out = np.zeros((len(x), len(x) if y is None else len(y)))
+    for entry, weight in enumerate(weights):
+        sums.add(entry, weight, out)
         if report is not None:
-            report((done + 1) * out.size, len(pieces.masks) * out.size)
+            report((entry + 1) * out.size, len(pieces.masks) * out.size)
     return out
 
 
-def own_squares(x: Objects, pieces: Pieces) -> NDArray[np.float64]:
-    """Return s(x, x) of each string, a row for each entry of the family; see `piece_kernels`."""
-    sums = Sums(x[:1], x, pieces)
-    return np.stack([sums.products(masks, 1)[1][1:].copy() for masks in pieces.masks])
-
-
-class Sums:
-    """The sums s of `piece_kernels`, for one list of masks after another."""
-
-    def __init__(self, x: Objects, y: Objects | None, pieces: Pieces):
-        sides = (x,) if y is None else (x, y)
-        self._strings, self._same = packed_strings(sides, pieces), y is None
-        self.n_strings = sum(map(len, sides))
-        self._squares = np.empty(self.n_strings)
-        self._sums = np.empty((len(x), len(sides[-1])))
-
-    def add(
-        self,
-        masks: Sequence[Mask],
-        weight: float,
-        out: NDArray[np.float64],
-        n_threads: int,
-        y_squares: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
-        """Add weight * k(x, y) by some masks to `out`; return weight * k of each string and itself.
-
-        The strings of x come first. Equal strings have the bits that their pair has in `out`.
-        """
-        n = len(out)
-        sums, squares = self.products(masks, n_threads, y_squares)
-        scales = np.zeros_like(squares)
-        np.divide(1, np.sqrt(squares), out=scales, where=squares > 0)
-        y_scales = scales if self._same else scales[n:]
-        gapped.add_scaled(sums, scales[:n], y_scales, self._same, weight, out, n_threads)
-        return weight * (squares * (scales * scales))
-
-    def products(
-        self, masks: Sequence[Mask], n_threads: int, y_squares: NDArray[np.float64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return s of all pairs, and s of each string with itself; the next call overwrites both.
-
-        If `y_squares` are given, words of y that no x has are dropped before words are sorted.
-        """
-        sums, squares = self._sums, self._squares
-        sums[:], squares[:] = 0, 0
-        if y_squares is not None:
-            squares[len(sums) :] = y_squares
-        for mask in masks:
-            gapped.add_products(
-                *self._strings, np.array(mask, np.int64), sums, squares, y_squares is not None,
-                n_threads,
-            )  # fmt: skip
-        return sums, squares
+Stages: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.int64]]  # see `gapped.RowWords`
+NO_LETTER = 2**32 - 1
 
 
 class Strings(NamedTuple):
-    """Letters less than `n_letters`, end to end; `strands` strings make up a row."""
+    """Letters, end to end; `strands` strings make up a row. `NO_LETTER` is no part of a word."""
 
     codes: NDArray[np.uint32]
     offsets: NDArray[np.int64]
     strands: int
     n_letters: int
 
+    def words(
+        self, mask: Mask, stages: Stages, squares: NDArray[np.float64] | None, n_threads: int
+    ) -> gapped.RowWords:
+        """Return the words of each row, in order; add each row's product with itself to squares."""
+        return gapped.RowWords(*self, np.array(mask, np.int64), *stages, squares, n_threads)
 
-def packed_strings(sides: Sequence[Objects], pieces: Pieces) -> Strings:
-    """Return the strings of all sides, with their ends and reverse complements if wanted."""
+    def stages(self, mask: Mask, n_threads: int) -> Stages:
+        """Return how words become numbers below 2**64, for `words` of these and of other strings.
+
+        If a word has more letters than fit, its first letters are replaced by their index among the
+        first letters of all of these strings' words, and so on.
+        """
+        parts, stages, n_words = [np.zeros(1, np.uint64)], np.empty((0, 3), np.int64), 1
+        for j in range(len(mask)):
+            if n_words * self.n_letters > 2**64:
+                so_far = np.concatenate(parts), stages
+                first = self.words(mask[:j], so_far, None, n_threads).lists()[0]
+                begin = len(so_far[0])
+                stages = np.append(stages, [[j, begin, begin + len(first)]], axis=0)
+                parts.append(first)
+                n_words = len(first)
+            n_words *= self.n_letters
+        return np.concatenate(parts), stages
+
+
+class Lists(NamedTuple):
+    """Which strings have each word of a mask; see `gapped.RowWords.lists`."""
+
+    words: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    cells: NDArray[np.uint32]
+    roots: NDArray[np.float64]
+
+
+class WordLists:
+    """Strings whose words are sorted once, for products with many other strings.
+
+    The lists of as many masks as fit into `most_bytes` are kept, of few letters first: they take
+    four bytes for each word that a string has. Those of other masks are made again for each call.
+    """
+
+    def __init__(self, y: Objects, pieces: Pieces, most_bytes: int, n_threads: int = 1):
+        self.alphabet, self._strings = y.alphabet, packed_strings((y,), pieces)
+        self.squares = np.zeros((len(pieces.masks), len(y)))
+        self._kept: dict[Mask, tuple[Stages, Lists]] = {}
+        for masks, squares in zip(pieces.masks, self.squares, strict=True):
+            for mask in masks:
+                stages, lists = self._lists(mask, squares, n_threads)
+                most_bytes -= sum(part.nbytes for part in (*lists, *stages))
+                if most_bytes >= 0:
+                    self._kept[mask] = stages, lists
+
+    def __len__(self) -> int:
+        return self.squares.shape[1]
+
+    def lists(self, mask: Mask, n_threads: int) -> tuple[Stages, Lists]:
+        """Return the lists of a mask, and the stages that its words have."""
+        return self._kept[mask] if mask in self._kept else self._lists(mask, None, n_threads)
+
+    def _lists(
+        self, mask: Mask, squares: NDArray[np.float64] | None, n_threads: int
+    ) -> tuple[Stages, Lists]:
+        stages = self._strings.stages(mask, n_threads)
+        return stages, Lists(*self._strings.words(mask, stages, squares, n_threads).lists())
+
+
+class Sums:
+    """The sums s of `piece_kernels`, for one entry of the family after another."""
+
+    def __init__(self, x: Objects, y: Objects | WordLists | None, pieces: Pieces, n_threads: int):
+        n, m = len(x), len(x) if y is None else len(y)
+        self._masks, self._n_threads, self._y = pieces.masks, n_threads, y
+        self._x = packed_strings((x,), pieces)
+        if y is not None:
+            # Words with letters that y lacks count only for products of x with itself.
+            self._x_in_y = packed_strings((x,), pieces, y.alphabet)
+            self._all_in_y = NO_LETTER not in self._x_in_y.codes
+        if isinstance(y, Objects):
+            self._y_strings = packed_strings((y,), pieces)
+        self.n_strings = n if y is None else n + m
+        self._squares, self._sums = np.empty(self.n_strings), np.empty((n, m))
+
+    def add(self, entry: int, weight: float, out: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add weight * k(x, y) of an entry to `out`; return weight * k of each string and itself.
+
+        The strings of x come first. Equal strings have the bits that their pair has in `out`.
+        """
+        n, symmetric = len(out), self._y is None
+        sums, squares = self._products(entry)
+        scales = np.zeros_like(squares)
+        np.divide(1, np.sqrt(squares), out=scales, where=squares > 0)
+        y_scales = scales if symmetric else scales[n:]
+        gapped.add_scaled(sums, scales[:n], y_scales, symmetric, weight, out, self._n_threads)
+        return weight * (squares * (scales * scales))
+
+    def _products(self, entry: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return s of all pairs, and of each string with itself; the next call overwrites both."""
+        sums, y, n_threads = self._sums, self._y, self._n_threads
+        sums[:], self._squares[:] = 0, 0
+        x_squares, y_squares = np.split(self._squares, [len(sums)])
+        if isinstance(y, WordLists):
+            y_squares[:] = y.squares[entry]
+        for mask in self._masks[entry]:
+            if y is None:
+                x_words = self._x.words(mask, self._x.stages(mask, n_threads), x_squares, n_threads)
+                x_words.add_products(*x_words.lists(), sums, True, n_threads)
+                continue
+            if isinstance(y, WordLists):
+                stages, lists = y.lists(mask, n_threads)
+            else:
+                stages = self._y_strings.stages(mask, n_threads)
+                y_words = self._y_strings.words(mask, stages, y_squares, n_threads)
+                lists = Lists(*y_words.lists())
+            all_in_y = self._all_in_y and not len(stages[1])
+            if not all_in_y:
+                self._x.words(mask, self._x.stages(mask, n_threads), x_squares, n_threads)
+            squares = x_squares if all_in_y else None
+            x_words = self._x_in_y.words(mask, stages, squares, n_threads)
+            x_words.add_products(*lists, sums, False, n_threads)
+        if y is None:
+            np.fill_diagonal(sums, x_squares)
+        return sums, self._squares
+
+
+def packed_strings(
+    sides: Sequence[Objects], pieces: Pieces, alphabet: NDArray[np.integer] | None = None
+) -> Strings:
+    """Return the strings of all sides, with their ends and reverse complements if wanted.
+
+    Letters are indices into the alphabet, if it is given, or else into that of all sides.
+    """
     lengths, strands = np.concatenate([side.lengths for side in sides]), 1
     if pieces.strands == "both":
         codes, n_letters = np.concatenate([dna_codes(side) for side in sides]), N_DNA
         codes, lengths, strands = *with_complements(codes, lengths), 2
+    elif alphabet is None:
+        merged, letters = common_alphabet(sides)
+        codes, n_letters = np.concatenate(letters), len(merged)
     else:
-        alphabet, letters = common_alphabet(sides)
-        codes, n_letters = np.concatenate(letters), len(alphabet)
+        indices = [
+            np.where(np.isin(s.alphabet, alphabet), alphabet.searchsorted(s.alphabet), NO_LETTER)
+            for s in sides
+        ]
+        codes = np.concatenate([index[s.values] for index, s in zip(indices, sides, strict=True)])
+        n_letters = len(alphabet)
     codes = codes.astype(np.uint32, copy=False)
     if pieces.ends:
         ends = np.cumsum(lengths)

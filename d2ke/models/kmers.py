@@ -8,7 +8,7 @@ strings, are the decisions of a sparse ridge on all k-mers that occur.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -50,6 +50,7 @@ from d2ke.objects.strings import counted_pieces, select_pieces
 # largest are no landmarks.
 _LEAST = 1e-6  # of the largest residual: training strings below it add nothing but rounding
 _FEATURES = 512  # whose products are computed at once
+_MOST_BYTES = 1 << 29  # of the words of landmarks that stay in memory after a first prediction
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +128,15 @@ class FittedKmers(FittedFeatures):
         weights, team = self.letter_weights.tolist(), team_size(n_threads)
         with progress_bar(progress, "pieces") as report:
             return piece_kernels.piece_kernel(
-                X, self.omega, self.words, weights, team, report, self._landmark_squares
+                X, self._landmark_words, self.words, weights, team, report
             )
 
     @cached_property
-    def _landmark_squares(self) -> np.ndarray:
-        return piece_kernels.own_squares(self.omega, self.words)
+    def _landmark_words(self) -> piece_kernels.WordLists:
+        return piece_kernels.WordLists(self.omega, self.words, _MOST_BYTES)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def features(
         self, X: Any, n_threads: int | None = None, rows: np.ndarray | None = None

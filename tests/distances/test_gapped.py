@@ -10,7 +10,7 @@ from reference import examples, same_bits
 
 import d2ke
 from d2ke.distances.masks import CONTIGUOUS, GAPPED
-from d2ke.distances.piece_kernels import Pieces, own_squares, piece_kernel, piece_kernels
+from d2ke.distances.piece_kernels import Pieces, WordLists, piece_kernel, piece_kernels
 
 FROZEN = """
 #
@@ -83,8 +83,10 @@ def test_kernels(data):
         for n_threads in (2, 4):
             again = piece_kernel(x, other, pieces, weights, n_threads)
             assert same_bits(again, piece_kernel(x, other, pieces, weights, 1))
-    known = piece_kernel(x, y, pieces, weights, 1, None, own_squares(y, pieces))
-    assert same_bits(known, piece_kernel(x, y, pieces, weights, 1))
+    for most_bytes in (0, 1000, 1 << 30):
+        lists = WordLists(y, pieces, most_bytes)
+        known = piece_kernel(x, lists, pieces, weights, 2)
+        assert same_bits(known, piece_kernel(x, y, pieces, weights, 1))
 
 
 @pytest.mark.parametrize("n_letters", [1, 2, 6, 255, 256, 700])
@@ -145,3 +147,50 @@ def test_tiles(monkeypatch):
     assert same_bits(d2ke.distance_matrix(X, distance="gapped"), wanted)
     single = d2ke.distance_matrix(X, distance="gapped", dtype=np.float32)
     assert same_bits(single, wanted.astype(np.float32))
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(data=st.data())
+def test_lists_of_words(data):
+    """Lists of y give the bits of y itself, and an equal string those of a string with itself."""
+    strands = data.draw(st.sampled_from(["one", "both"]))
+    texts = st.text("ACGTN" if strands == "both" else "ab\u6f22", max_size=30)
+    Y, X = data.draw(strings(texts, 6)), data.draw(strings(texts, 3))
+    x, y = d2ke.pack([*X, *Y], kind="strings"), d2ke.pack(Y, kind="strings")
+    pieces = Pieces(data.draw(FAMILIES), strands == "one" and data.draw(st.booleans()), strands)
+    weights = np.linspace(1, 2, len(pieces.masks))
+    wanted = piece_kernel(x, y, pieces, weights, 1)
+    for most_bytes in (0, 500, 1 << 20):
+        lists = WordLists(y, pieces, most_bytes)
+        assert same_bits(piece_kernel(x, lists, pieces, weights, 2), wanted)
+        for i in range(len(x)):
+            assert same_bits(
+                piece_kernel(x[i : i + 1], lists, pieces, weights, 1), wanted[i : i + 1]
+            )
+    assert same_bits(wanted[len(X) :], piece_kernel(y, None, pieces, weights, 1))
+
+
+@pytest.mark.parametrize(("n_letters", "length"), [(4, 700), (30, 400)])
+def test_many_words(n_letters, length):
+    """Rows take many turns at the lists, some of which become lines."""
+    rng = np.random.default_rng(0)
+    X = [rng.integers(0, n_letters, n) for n in rng.integers(0, length, 300)]
+    x = d2ke.pack([*X, *X[:9]], kind="strings")
+    for mask in (GAPPED[5][1], GAPPED[7][1]):
+        pieces = Pieces(((mask,),))
+        K = piece_kernel(x, None, pieces, [1.0], 1)
+        rows, columns = (np.linspace(0, 299, n).astype(int) for n in (3, 12))
+        wanted = [[reference.piece_kernel(X[i], X[j], [mask]) for j in columns] for i in rows]
+        np.testing.assert_allclose(K[rows[:, None], columns], wanted, rtol=1e-12)
+        assert same_bits(K[300:], K[:9])
+        assert same_bits(piece_kernel(x, x, pieces, [1.0], 3), K)
+        assert same_bits(piece_kernel(x[7:8], x, pieces, [1.0], 1), K[7:8])
+
+
+def test_frequent_words():
+    """Counts that do not fit beside the row in a cell."""
+    texts = ["a" * 70_001 + "b" * 3, "ab", "b" * 66_000 + "a" * 70_002, ""]
+    K = piece_kernel(d2ke.pack(texts), None, Pieces((((0,),),)), [1.0], 1)
+    roots = np.sqrt([[text.count("a"), text.count("b")] for text in texts])
+    norms = np.maximum(np.linalg.norm(roots, axis=1), 1)
+    np.testing.assert_allclose(K, roots @ roots.T / np.outer(norms, norms), rtol=1e-12)

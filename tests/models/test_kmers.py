@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of strings by the pieces that they share with training strings."""
 
+import pickle
 from collections import Counter
 from dataclasses import replace
 
@@ -89,6 +90,16 @@ def test_products_of_features_are_the_kernel(X, new, form, both):
     np.testing.assert_allclose(found @ Z[block.sources].T / scale, K / scale, atol=1e-3)
     centred = block.landmark_kernel(found[0].astype(float))
     np.testing.assert_allclose(centred / scale, K[0] / scale, atol=1e-3)
+
+
+def test_words_of_landmarks_are_not_pickled():
+    _, X = words(90, np.random.default_rng(1))
+    block, _ = fitted(X, "gapped")
+    size = len(pickle.dumps(block))
+    F = block.features(d2ke.pack(X), 1)
+    assert len(pickle.dumps(block)) == size
+    again = pickle.loads(pickle.dumps(block))
+    assert (again.features(d2ke.pack(X), 1) == F).all()
 
 
 def test_of_many_strings_some_are_landmarks():
