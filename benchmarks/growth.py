@@ -133,9 +133,13 @@ def growth(
     predict(fit(X[: sizes[0]], y[: sizes[0]]), new[:1])  # compiles and imports
     found: dict[int, np.ndarray] = {}
     longest: list[float] = []
+    power = 2.0
     for n in sizes:
-        grown = longest[-1] / longest[-2] if longest[1:] else (n / sizes[0]) ** 2
-        if longest and longest[-1] * max(2, grown) > LIMIT:
+        done = list(found)
+        if longest[1:]:
+            grown = longest[-1] / longest[-2]
+            power = max(1.0, np.log(grown) / np.log(done[-1] / done[-2]))
+        if longest and longest[-1] * (n / done[-1]) ** power > LIMIT:
             measure.row(kind, name, n, *"-----")
             continue
         trained, model = seconds(partial(fit, X[:n], y[:n]))
