@@ -77,9 +77,8 @@ def counts(graphs):
     return kernels
 
 
-def grakel_kernels(graphs, optimal):
+def grakel_graphs(graphs):
     from grakel import Graph
-    from grakel.kernels import VertexHistogram, WeisfeilerLehman, WeisfeilerLehmanOptimalAssignment
 
     given = []
     for edges, labels in graphs:
@@ -87,6 +86,13 @@ def grakel_kernels(graphs, optimal):
         for u, v in edges.tolist():
             ends[u].append(v)
         given.append(Graph(ends, node_labels=dict(enumerate(labels.tolist()))))
+    return given
+
+
+def grakel_kernels(graphs, optimal):
+    from grakel.kernels import VertexHistogram, WeisfeilerLehman, WeisfeilerLehmanOptimalAssignment
+
+    given = grakel_graphs(graphs)
     make = partial(WeisfeilerLehman, base_graph_kernel=VertexHistogram)
     if optimal:
         make = WeisfeilerLehmanOptimalAssignment
