@@ -169,13 +169,13 @@ class FittedBlocks(NamedTuple):
     def grown(self, blocks: Sequence[AnyBlock], entropy: Any) -> FittedBlocks:
         """Return the same with more random objects of families that have a weight.
 
-        `blocks` are those of full size. At most 512 objects choose the weights here. A family of
+        `blocks` are those of full size. At most 256 objects choose the weights here. A family of
         weight s grows to min(1, 2 s) of it: one with half of the kernel has all of its random
         objects. Features of other families are kept; if no family grows, all are, with the weights.
         """
         if all(block.R == first.R for block, first in zip(blocks, self.blocks, strict=True)):
             return self
-        weights = self.choose_weights(entropy, 512)
+        weights = self.choose_weights(entropy, 256)
         sizes = [  # a family that the sample gives no features has no weight
             min(block.R, int(2 * weights.by_family.get(block.family, 0.0) * block.R))
             for block in blocks

@@ -243,7 +243,7 @@ class Kmers(UnfittedBlock):
         labels = sample.labels
         if not labels.task.k or self.strands == "both" or not is_dna(sample.objects):
             return False
-        chosen = np.linspace(0, len(indices), min(len(indices), 1024), False).astype(np.int64)
+        chosen = np.linspace(0, len(indices), min(len(indices), 512), False).astype(np.int64)
         rows, n_threads = indices[chosen], team_size(sample.n_threads)
         both = _weighed(take(sample.objects, rows), _words(self.form, "both"), n_threads)[0]
         one = K[chosen[:, None], chosen]

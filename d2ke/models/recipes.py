@@ -34,7 +34,7 @@ _PLAIN_R = 512  # of training objects compared by a function or a distance witho
 
 # Strings, short and long, of more than which all k-mers have scores: of short ones these are as
 # accurate as landmarks, and cost no decomposition of their number.
-_SCORED = (1500, 2 * SAMPLE)
+_SCORED = (1000, 2 * SAMPLE)
 _PILOT = 256  # features beside k-mers that say how many of them pay
 
 _LEVEL: tuple[views.View, ...] = (views.standardize,)

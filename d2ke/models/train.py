@@ -85,12 +85,12 @@ def d2ke_train(
         random objects are training objects. Several distances, such as ``["dtw", "msm", "twe"]``,
         share R, side by side in one model; for records a dict, such as ``{"track": "dtw"}``.
     R : int, optional
-        Number of random objects of all blocks together; by default 17000 for up to 4000 series,
-        4000 for more and for one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for
-        sets and as many for centred ones, and 512 for a Python function; for each column of
-        records, which share a given R. By default, models of more than 4096 objects have at most
-        4096. Besides, strings have features of their pieces: one for each training string, 2048
-        for more than 4096, or a score for each class of many strings. If pieces carry most of the
+        Number of random objects of all blocks together; by default 17000 for series, 4000 for
+        one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for sets and as many for
+        centred ones, and 512 for a Python function; for each column of records, which share a given
+        R. By default, models of n objects have at most 3e7 / n, but 4096 in any case. Besides,
+        strings have features of their pieces: one for each of up to 2048 training strings, or a
+        score for each class of many strings. If pieces carry most of the
         signal, fewer random objects are drawn, and so are whole series where windows do.
     strands : {"one", "both"}
         For DNA and RNA, strings of ACGTN or U: with ``"both"``, pieces of a string's reverse
