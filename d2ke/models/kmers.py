@@ -153,7 +153,9 @@ class FittedKmers(FittedFeatures):
             for begin in range(0, self.R, step):
                 end = min(begin + step, self.R)
                 K_part, lower = K[:, :end], self.basis[begin:end, :end].astype(np.float64)
-                F[:, begin:end] = K_part @ lower.T if few else row_products(K_part, lower, n_threads)
+                F[:, begin:end] = (
+                    K_part @ lower.T if few else row_products(K_part, lower, n_threads)
+                )
         return F
 
     def landmark_kernel(self, z: np.ndarray) -> np.ndarray:
