@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) int gapped_sort(
     uint64_t **keys, uint64_t **spare, uint32_t **carried, uint32_t **spare_carried, int64_t n,
     int bits, int carries, const d2ke_poll *poll)
 {
-    int digits = n < 1024 ? 6 : n < 65536 ? 8 : GAPPED_DIGIT;
+    int digits = n < 1024 ? 7 : n < 65536 ? 8 : GAPPED_DIGIT;
     int passes = (bits + digits - 1) / digits, width = passes ? (bits + passes - 1) / passes : 0;
     int64_t places[1 << GAPPED_DIGIT];
     if (!carries && n <= GAPPED_FEW) {
@@ -134,10 +134,11 @@ static inline __attribute__((always_inline)) int gapped_sort(
 /* The first index from `low` to `high` whose word isn't less; words[high], if any, isn't. */
 static inline int64_t gapped_find(const uint64_t *words, int64_t low, int64_t high, uint64_t word)
 {
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (words[middle] < word) low = middle + 1;
-        else high = middle;
+    for (int64_t n = high - low, half; n > 0;) { /* without branches */
+        half = n / 2;
+        int64_t is_less = words[low + half] < word;
+        low += is_less * (half + 1);
+        n = half - is_less * (1 - n % 2);
     }
     return low;
 }
@@ -359,11 +360,11 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
     if (turn < GAPPED_TURN) turn = GAPPED_TURN;
     /* Of each list of a turn: how many rows of x have it, or GAPPED_ROWS + the number of its line. */
     uint32_t *uses = calloc(turn, sizeof(uint32_t));
-    uint32_t *shared = malloc(turn * sizeof(uint32_t)); /* by several rows */
+    uint32_t *used = malloc(turn * sizeof(uint32_t)); /* those that rows of x have */
     double *lines = malloc((GAPPED_DENSE * turn + m) * sizeof(double));
-    if (!uses || !shared || !lines) w->failed = 1;
+    if (!uses || !used || !lines) w->failed = 1;
     while (!w->failed && !d2ke_stopped(poll)) {
-        int64_t from = y->n_words, to = from, n_shared = 0, n_lines = 0;
+        int64_t from = y->n_words, to = from, n_used = 0, n_lines = 0;
         for (int64_t r = 0; r < end - begin; r++)
             if (at[r] < last[r] && GAPPED_LIST(w->words[at[r]]) < from)
                 from = GAPPED_LIST(w->words[at[r]]);
@@ -382,10 +383,10 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
             for (int64_t r = 0; longer < to && r < end - begin; r++)
                 for (int64_t i = at[r]; i < last[r] && GAPPED_LIST(w->words[i]) < to; i++) {
                     int64_t list = GAPPED_LIST(w->words[i]);
-                    if (++uses[list - from] == 2) shared[n_shared++] = (uint32_t)list;
+                    if (++uses[list - from] == 1) used[n_used++] = (uint32_t)list;
                 }
-            for (int64_t k = 0; k < n_shared; k++) {
-                int64_t list = shared[k], n = uses[list - from];
+            for (int64_t k = 0; k < n_used; k++) {
+                int64_t list = used[k], n = uses[list - from];
                 int64_t size = GAPPED_DENSE * (y->starts[list + 1] - y->starts[list]);
                 if (n * (size - m) <= size + m) continue; /* a cell is to be written, too */
                 double *line = lines + n_lines++ * m;
@@ -421,10 +422,10 @@ static void gapped_add_rows(gapped_words *w, const gapped_lists *y, int64_t begi
             }
             if (dense.n) add(&dense, first, m, row_sums);
         }
-        if (end - begin > 1) memset(uses, 0, (to - from) * sizeof(uint32_t));
+        if (n_used) memset(uses, 0, (to - from) * sizeof(uint32_t));
     }
     free(uses);
-    free(shared);
+    free(used);
     free(lines);
 }
 
