@@ -84,14 +84,19 @@ def levenshtein_columns(
     compiled = strings.levenshtein(*side, *side, n + 1, False, mode)
 
     def with_rows(x: Objects) -> Any:
-        codes = np.zeros(len(x.alphabet), np.uint32)
-        if n:
-            nearest = np.minimum(y.alphabet.searchsorted(x.alphabet), n - 1)
-            is_same = y.alphabet[nearest] == x.alphabet
-            codes = np.where(is_same, nearest, n).astype(np.uint32)
+        codes = codes_of(x.alphabet, y.alphabet).astype(np.uint32)
         return strings.with_rows(compiled, codes[x.values], x.offsets)
 
     return with_rows
+
+
+def codes_of(letters: np.ndarray, alphabet: np.ndarray) -> np.ndarray:
+    """Return the places of letters in an alphabet; its length for letters that it does not have."""
+    n = len(alphabet)
+    if not n:
+        return np.zeros(len(letters), np.int64)
+    nearest = np.minimum(alphabet.searchsorted(letters), n - 1)
+    return np.where(alphabet[nearest] == letters, nearest, n)
 
 
 def prepare_edits(
@@ -170,12 +175,51 @@ def prepare_jaccard(x: Objects, y: Objects, same: bool) -> Any:
 def prepare_bag(x: Objects, y: Objects, same: bool) -> Any:
     """Compile sum_l |c_l(x) / |x| - c_l(y) / |y||, where c_l counts the letter l."""
     alphabet, codes = common_alphabet([x, y])
-    sides = []
-    for objects, letters in ((x, codes[0]),) if x is y else ((x, codes[0]), (y, codes[1])):
-        members, counts, offsets = letter_counts(objects, letters, max(1, len(alphabet)))
-        members, counts = (not_empty(array.astype(np.uint32)) for array in (members, counts))
-        sides.append((members, counts, offsets, objects.lengths))
-    return edits.bags(sides[0], sides[-1])
+    n_letters = max(1, len(alphabet))
+    side = _bag_side(x, *letter_counts(x, codes[0], n_letters))
+    return edits.bags(
+        side, side if x is y else _bag_side(y, *letter_counts(y, codes[1], n_letters))
+    )
+
+
+def bag_columns(y: Objects) -> Callable[[Objects], Any]:
+    """Prepare the bags of strings y; return a function that compiles the distances of x to them.
+
+    The compiled function turns round its columns, which takes longer than distances to few rows.
+    So its columns are x and its rows are y: the distance is symmetric to the last bit.
+    """
+    n = len(y.alphabet)
+    members, counts, offsets = letter_counts(y, y.values, n + 1)
+
+    def with_rows(x: Objects) -> Any:
+        codes = codes_of(x.alphabet[x.values], y.alphabet)
+        in_x = np.zeros(n + 1, bool)
+        in_x[codes] = True
+        common = np.flatnonzero(in_x[members])
+        side = _bag_side(y, members[common], counts[common], common.searchsorted(offsets))
+        return _Transposed(edits.bags(side, _bag_side(x, *letter_counts(x, codes, n + 1))))
+
+    return with_rows
+
+
+def _bag_side(
+    objects: Objects, members: np.ndarray, counts: np.ndarray, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the letters and counts of strings in the types that the compiled function takes."""
+    members, counts = (not_empty(array.astype(np.uint32)) for array in (members, counts))
+    return members, counts, offsets, objects.lengths
+
+
+class _Transposed:
+    """The distances of x to y, compiled as those of y to x."""
+
+    def __init__(self, pairs: Any):
+        self.pairs = pairs
+
+    def run(self, out: np.ndarray, n_threads: int, symmetric: bool, report: Any = None) -> None:
+        D = np.empty(out.shape[::-1], out.dtype)
+        self.pairs.run(D, n_threads, symmetric, report)
+        out[...] = D.T
 
 
 def letter_counts(
@@ -277,6 +321,7 @@ STRINGS = (
         rounding=no_rounding,
         shortest=0,
         prepare=prepare_bag,
+        columns=bag_columns,
         summary="sum of the differences of the shares of each letter, whatever their order: 0 to 2",
         source="the L1 distance of histograms; of codes of graphs: Togninalli et al. 2019",
     ),

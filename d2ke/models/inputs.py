@@ -19,6 +19,7 @@ from d2ke._base.labels import refuse_swapped
 from d2ke.distances.distance import Distance
 from d2ke.distances.registry import BY_NAME, check_kind, find_distance, usual_distance
 from d2ke.distances.strands import check_dna
+from d2ke.distances.string_rows import codes_of
 from d2ke.models.blocks import AnyBlock, check_blocks
 from d2ke.models.distance_blocks import Block, FittedBlock
 from d2ke.objects.compatibility import in_order
@@ -400,7 +401,9 @@ def check_columns(columns: Sequence[Any], inputs: Mapping[str, InputKind]) -> No
 def _check_letters(
     name: str, objects: Objects, alphabet: Any, refuse: bool, rows: np.ndarray | None
 ) -> None:
-    unseen = ~np.isin(objects.alphabet, alphabet)
+    unseen = np.zeros(len(objects.alphabet), bool)
+    unseen[objects.values] = True
+    unseen[unseen] = codes_of(objects.alphabet[unseen], alphabet) == len(alphabet)
     indices = np.flatnonzero(unseen[objects.values]) if unseen.any() else np.empty(0, np.int64)
     if not indices.size:
         return

@@ -31,11 +31,30 @@ def test_words(y, calls, mode):
     same_in_every_call(y, calls, "levenshtein", mode=mode)
 
 
-@pytest.mark.parametrize("distance", ["levenshtein", "indel", "osa", "jaccard"])
+@pytest.mark.parametrize("distance", ["levenshtein", "indel", "osa", "jaccard", "bag"])
 def test_letters_that_no_column_has(distance):
     same_in_every_call(
         ["ab", "abba", "b" * 90], [["xyz"], ["ab", "xb", "a\U0001f600b" * 30]], distance
     )
+
+
+@settings(max_examples=60)
+@given(WORDS, st.lists(WORDS, min_size=1, max_size=3))
+def test_bags(y, calls):
+    same_in_every_call(y, calls, "bag")
+    same_in_every_call(y, calls, "bag", np.float32)
+
+
+def test_bags_of_many_letters():
+    rng = np.random.default_rng(2)
+    y, *calls = (
+        d2ke.pack([rng.integers(0, 3000, m) for m in rng.integers(0, 90, n)], kind="strings")
+        for n in (1100, 1, 2, 600)
+    )
+    same_in_every_call(y, [*calls, y[:1], y], "bag")
+    columns, out = Columns(y, "bag", {}), np.empty((600, 1100))
+    columns.fill(calls[-1], out, 2)
+    np.testing.assert_array_equal(out, d2ke.distance_matrix(calls[-1], y, distance="bag"))
 
 
 def test_parameters_that_are_prepared_again():
