@@ -18,8 +18,9 @@ cdef extern from "clock.h":
     void d2ke_nap() noexcept nogil
 
 cdef enum:
-    # Operations that a thread is worth starting for, about a millisecond: of most of them, the vector
-    # units do about ten a nanosecond. Where other programs use the cores, a team waits for them longer.
+    # Operations that a thread is worth starting for, about a millisecond: of most of them, the
+    # vector units do about ten a nanosecond. Where other programs use the cores, a team waits for
+    # them longer.
     THREAD_WORK = 10000000
 
 

@@ -410,11 +410,15 @@ class ScoredKmers(UnfittedBlock):
     R: int
     form: str = "occurrences"
 
-    name: ClassVar[str] = "pieces"
     family: ClassVar[str] = "pieces"
     column: ClassVar[str] = ""
     supervised: ClassVar[bool] = True
     sample_size: ClassVar[int] = ROWS
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+        return "pieces" if self.form == "occurrences" else "short pieces"
 
     def resized(self, R: int) -> ScoredKmers:
         """Return itself: the labels fix the number of scores."""
@@ -458,7 +462,7 @@ class ScoredKmers(UnfittedBlock):
         return KmerScores(
             self.form, omega, marks.keywords, units, (weights / spread).astype(np.float32),
             ridge.mean - ridge.centre @ weights, deviation.astype(np.float32), rows,
-            hidden=hidden.astype(np.float32), name="pieces", family="pieces",
+            hidden=hidden.astype(np.float32), name=self.name, family=self.family,
         )  # fmt: skip
 
 

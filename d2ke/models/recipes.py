@@ -216,10 +216,11 @@ def blocks_of_objects(
     size = sum(block.R for block in others)
     firsts = [max(1, block.R * _PILOT // max(size, _PILOT)) for block in others]
     others = [replace(block, first=first) for block, first in zip(others, firsts, strict=True)]
-    return (
-        *others,
-        *([ScoredKmers(k, ("counts", "occurrences")[is_long])] if scored and k else kmers),
-    )
+    if scored and k:
+        # Of short strings, either form is the more accurate one at times; training weighs them.
+        forms = ["occurrences"] if is_long else ["counts", "occurrences"]
+        return (*others, *(ScoredKmers(k, form) for form in forms))
+    return (*others, *kmers)
 
 
 def _distance_blocks(X: Any, request: ModelRequest, n: int) -> tuple[Block, ...]:
