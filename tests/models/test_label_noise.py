@@ -154,7 +154,7 @@ def test_widths_names_and_scales(scored):
     sizes = {block.name: block.R for block in model.blocks if not block.supervised}
     assert names == [f"{name}.{j}" for name, R in sizes.items() for j in range(R)]
     assert Z.shape == (N, model.n_unsupervised) == (N, len(names))
-    assert model.n_unsupervised == model.unsupervised.sum() == model.R - 4
+    assert model.n_unsupervised == model.unsupervised.sum() == model.R - 8  # two forms
     # One family is all of the kernel without labels, whatever share it has of the model's.
     assert model.blocks[0].kernel_weight < 1
     assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1, rel=0.15)
