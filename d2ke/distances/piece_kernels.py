@@ -14,7 +14,7 @@ from d2ke._ext import gapped
 from d2ke.distances.masks import GAPPED, Family, Mask
 from d2ke.distances.problem import Report
 from d2ke.distances.strands import N_DNA, dna_codes, with_complements
-from d2ke.distances.string_rows import not_empty
+from d2ke.distances.string_rows import codes_of, not_empty
 from d2ke.objects.compatibility import common_alphabet
 from d2ke.objects.container import Objects, offsets_of
 
@@ -232,12 +232,9 @@ def packed_strings(
         merged, letters = common_alphabet(sides)
         codes, n_letters = np.concatenate(letters), len(merged)
     else:
-        indices = [
-            np.where(np.isin(s.alphabet, alphabet), alphabet.searchsorted(s.alphabet), NO_LETTER)
-            for s in sides
-        ]
-        codes = np.concatenate([index[s.values] for index, s in zip(indices, sides, strict=True)])
+        codes = np.concatenate([codes_of(s.alphabet, alphabet)[s.values] for s in sides])
         n_letters = len(alphabet)
+        codes[codes == n_letters] = NO_LETTER
     codes = codes.astype(np.uint32, copy=False)
     if pieces.ends:
         ends = np.cumsum(lengths)

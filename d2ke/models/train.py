@@ -88,10 +88,10 @@ def d2ke_train(
         Number of random objects of all blocks together; by default 17000 for series, 4000 for
         one distance of series, 1536 to 4096 (n / 10) for strings, 4096 for sets and as many for
         centred ones, and 512 for a Python function; for each column of records, which share a given
-        R. By default, models of n objects have at most 3e7 / n, but 4096 in any case. Besides,
-        strings have features of their pieces: one for each of up to 2048 training strings, or a
-        score for each class of many strings. If pieces carry most of the
-        signal, fewer random objects are drawn, and so are whole series where windows do.
+        R. The default is at most max(4096, 3e7 / n) for n objects, and 2048 with `keep_sums`.
+        Besides, strings have features of their pieces: one for each of up to 2048 training strings,
+        or one or two scores for each class of many strings. If pieces carry most of the signal,
+        fewer random objects are drawn, and so are whole series where windows do.
     strands : {"one", "both"}
         For DNA and RNA, strings of ACGTN or U: with ``"both"``, pieces of a string's reverse
         complement count as its own do. ``print(model)`` proposes it if left-out errors are clearly
