@@ -96,7 +96,8 @@ typedef struct {
 typedef struct {
     cut_pattern pattern;
     uint64_t *hashes;
-    int32_t *stamps; /* of each string of y: the last query that had it as a candidate */
+    int32_t *stamps; /* of each string of y: the last query that had it as a candidate, */
+    int32_t stamp;   /* and the number of the present one                               */
     near_pairs pairs;
     double value;  /* the largest distance that counts, */
     int64_t cut;   /* and the most edits of any length  */
@@ -111,7 +112,8 @@ typedef struct {
 /* Bytes of the masks for lanes of 16, 32 or 64 bits. */
 static inline int64_t near_mask_bytes(int64_t longest, int64_t bits)
 {
-    return longest > NEAR_LONGEST ? 1 : (longest + bits + LANE_TILE) * lane_letters((int)bits) * bits / 8;
+    if (longest > NEAR_LONGEST) longest = NEAR_LONGEST; /* longer ones have no lanes */
+    return (longest + bits + LANE_TILE) * lane_letters((int)bits) * bits / 8;
 }
 
 #define NEAR_BASE UINT64_C(0x9e3779b97f4a7c15)
@@ -264,8 +266,8 @@ static inline int near_look_up(const near_search *s, near_thread *t, int64_t len
         for (const int32_t *item = s->items + s->slots[slot].start;; item++) {
             int64_t j = *item < 0 ? ~*item : *item;
             if (s->half && j >= i) break; /* they ascend */
-            if (t->stamps[j] != (int32_t)i && !(s->skip && i == j)) {
-                t->stamps[j] = (int32_t)i;
+            if (t->stamps[j] != t->stamp && !(s->skip && i == j)) {
+                t->stamps[j] = t->stamp;
                 s->counts[4 * i + 1]++;
                 if (!near_verify(s, t, j, poll)) return 0;
             }
@@ -487,6 +489,10 @@ static inline int near_query(const near_search *s, near_thread *t, int64_t i, co
     if (longest >= s->n_lengths) longest = s->n_lengths - 1;
     cut_prepare(&t->pattern, letters, m);
     t->query = i;
+    if (++t->stamp == INT32_MAX) { /* numbers begin again */
+        memset(t->stamps, 0, (size_t)s->y.n * sizeof *t->stamps);
+        t->stamp = 1;
+    }
     near_set(s, t, s->value);
     memset(t->made, 0, sizeof t->made);
     t->rarest = near_rarest(&s->x, i);

@@ -86,6 +86,7 @@ cdef extern from "near_strings.h":
         cut_pattern pattern
         uint64_t *hashes
         int32_t *stamps
+        int32_t stamp
         near_pairs pairs
         int64_t since
         uint8_t *sums
@@ -123,6 +124,35 @@ cdef struct Queries:
     const int64_t *rows
     int64_t n_rows
     near_thread *threads
+
+
+cdef class Scratch:
+    """Memory of the threads, kept with the searched strings: it takes longer than a query."""
+    cdef near_thread *threads
+    cdef int n_threads
+    cdef int64_t longest, n_letters, edits
+
+    def __cinit__(self, int n_threads, int64_t longest, int64_t n_letters, int64_t edits,
+                  int64_t n):
+        cdef int t
+        self.n_threads, self.longest = n_threads, longest
+        self.n_letters, self.edits = n_letters, edits
+        self.threads = <near_thread *> calloc(n_threads, sizeof(near_thread))
+        if self.threads == NULL:
+            raise MemoryError("scratch memory for the threads")
+        for t in range(n_threads):
+            prepare(&self.threads[t], longest, n_letters, edits, n)
+
+    def __dealloc__(self):
+        cdef int t
+        if self.threads != NULL:
+            for t in range(self.n_threads):
+                release(&self.threads[t])
+        free(self.threads)
+
+    cdef bint suffices(self, int n_threads, const near_search *s) noexcept:
+        return (n_threads <= self.n_threads and s.longest <= self.longest
+                and s.n_letters <= self.n_letters and s.edits == self.edits)
 
 
 cdef class Index:
@@ -188,6 +218,7 @@ cdef class Strings:
     """Strings in the order of their lengths, with what the search reads beside their letters."""
     cdef readonly object letters, offsets, bags, blocks, codes, grams, powers, starts
     cdef readonly int64_t n, longest, n_letters
+    cdef list scratch  # of searches that are over
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
                  int64_t longest):
@@ -212,6 +243,7 @@ cdef class Strings:
         self.bags, self.blocks, self.grams = map(np.asarray, (bags, blocks, grams))
         self.codes, self.powers = np.asarray(codes), np.asarray(powers)
         self.n, self.longest, self.n_letters = n, longest, n_letters
+        self.scratch = []
         lengths = np.diff(self.offsets)
         self.starts = np.searchsorted(lengths, np.arange(int(lengths[n - 1]) + 2))
 
@@ -277,49 +309,48 @@ def search(Strings x, Strings y, rows, int64_t edits, int64_t share, int64_t rad
         queries.search.names = &names[0]
     n_tasks = (queries.n_rows + ROWS - 1) / ROWS
     n_threads = max(1, min(n_threads, n_tasks))
-    queries.threads = <near_thread *> calloc(n_threads, sizeof(near_thread))
-    if queries.threads == NULL:
-        raise MemoryError("scratch memory for the threads")
-    try:
-        for t in range(n_threads):
-            prepare(&queries.threads[t], &queries.search)
-        run(task, &queries, n_tasks, n_threads, progress, queries.n_rows)
-        for t in range(n_threads):
-            if queries.threads[t].pairs.failed:
-                raise MemoryError("memory for the pairs within radius")
-            total += queries.threads[t].pairs.used
-        return collect(queries.threads, n_threads, total)
-    finally:
-        for t in range(n_threads):
-            release(&queries.threads[t])
-        free(queries.threads)
+    cdef Scratch scratch = y.scratch.pop() if y.scratch else None
+    if scratch is None or not scratch.suffices(n_threads, &queries.search):
+        scratch = Scratch(n_threads, queries.search.longest, x.n_letters, edits, y.n)
+    queries.threads = scratch.threads
+    for t in range(n_threads):
+        queries.threads[t].pairs.used = 0
+    run(task, &queries, n_tasks, n_threads, progress, queries.n_rows)
+    for t in range(n_threads):
+        if queries.threads[t].pairs.failed:
+            raise MemoryError("memory for the pairs within radius")
+        total += queries.threads[t].pairs.used
+    found = collect(queries.threads, n_threads, total)
+    if not y.scratch:
+        y.scratch.append(scratch)
+    return found
 
 
-cdef prepare(near_thread *thread, const near_search *s):
-    cdef int64_t words = cut_mask_words(s.longest, s.n_letters)
+cdef prepare(near_thread *thread, int64_t longest, int64_t n_letters, int64_t edits, int64_t n):
+    cdef int64_t words = cut_mask_words(longest, n_letters)
     cdef int width
-    thread.pattern.rows = <uint32_t *> calloc(s.n_letters + 1, sizeof(uint32_t))
+    thread.pattern.rows = <uint32_t *> calloc(n_letters + 1, sizeof(uint32_t))
     thread.pattern.masks = <uint64_t *> malloc(words * sizeof(uint64_t))
-    thread.pattern.up = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
-    thread.pattern.down = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
-    thread.pattern.zero = <uint64_t *> malloc(cut_words(s.longest) * sizeof(uint64_t))
-    if s.edits == CUT_DAMERAU:
-        thread.pattern.cells = <int32_t *> calloc(4 * (s.longest + 3) + s.n_letters + 1,
+    thread.pattern.up = <uint64_t *> malloc(cut_words(longest) * sizeof(uint64_t))
+    thread.pattern.down = <uint64_t *> malloc(cut_words(longest) * sizeof(uint64_t))
+    thread.pattern.zero = <uint64_t *> malloc(cut_words(longest) * sizeof(uint64_t))
+    if edits == CUT_DAMERAU:
+        thread.pattern.cells = <int32_t *> calloc(4 * (longest + 3) + n_letters + 1,
                                                   sizeof(int32_t))
-    thread.hashes = <uint64_t *> malloc((s.longest + 1) * sizeof(uint64_t))
-    thread.stamps = <int32_t *> malloc(s.y.n * sizeof(int32_t))
-    thread.sums = <uint8_t *> malloc(s.y.n + BAG_BLOCK)
+    thread.hashes = <uint64_t *> malloc((longest + 1) * sizeof(uint64_t))
+    thread.stamps = <int32_t *> malloc(n * sizeof(int32_t))
+    thread.sums = <uint8_t *> malloc(n + BAG_BLOCK)
     for width in range(NEAR_WIDTHS):
-        thread.masks[width] = malloc(near_mask_bytes(s.longest, 16 << width))
+        thread.masks[width] = malloc(near_mask_bytes(longest, 16 << width))
         if thread.masks[width] == NULL:
             raise MemoryError("scratch memory for the threads")
     if (thread.pattern.rows == NULL or thread.pattern.masks == NULL or thread.pattern.up == NULL
             or thread.pattern.down == NULL or thread.pattern.zero == NULL
-            or (thread.pattern.cells == NULL and s.edits == CUT_DAMERAU)
+            or (thread.pattern.cells == NULL and edits == CUT_DAMERAU)
             or thread.hashes == NULL or thread.stamps == NULL
             or thread.sums == NULL):
         raise MemoryError("scratch memory for the threads")
-    memset(thread.stamps, 0xFF, s.y.n * sizeof(int32_t))
+    memset(thread.stamps, 0, n * sizeof(int32_t))
 
 
 cdef void release(near_thread *thread) noexcept:
@@ -372,7 +403,7 @@ def bounded(const uint32_t[::1] x, const uint32_t[::1] y, int64_t n_letters, int
     s.longest, s.n_letters, s.y.n = max(x.shape[0], y.shape[0]), n_letters, 1
     s.edits = edits
     try:
-        prepare(&thread, &s)
+        prepare(&thread, s.longest, n_letters, edits, 1)
         cut_bag(&x[0], x.shape[0] - 1, &bags[0])
         cut_bag(&y[0], y.shape[0] - 1, &bags[CUT_BAG])
         cut_prepare(&thread.pattern, &x[0], x.shape[0] - 1)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from d2ke._ext import near_strings
-from d2ke.distances.problem import PairwiseProblem
-from d2ke.distances.string_rows import common_letters, not_empty
+from d2ke.distances.string_rows import codes_of, not_empty
 from d2ke.objects.container import Objects, offsets_of
+
+_GROUPS = 16  # of letters
 
 
 class Side(NamedTuple):
@@ -20,34 +21,58 @@ class Side(NamedTuple):
     names: np.ndarray
 
 
-def sorted_sides(pairs: PairwiseProblem) -> tuple[Side, Side]:
-    """Return X and Y sorted; the same side twice where Y is X."""
-    sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    x_codes, _, y_codes, _, n_letters = common_letters(sides[0], sides[-1])
-    letters = (x_codes, y_codes)
-    longest = max(int(side.lengths.max()) for side in sides)
-    counts = sum(np.bincount(codes, minlength=n_letters) for codes in letters)
-    ranks = np.argsort(np.argsort(-counts, kind="stable")).astype(np.uint32)
-    made = [
-        _side(ranks[codes], side, n_letters, longest)
-        for codes, side in zip(letters, sides, strict=False)
-    ]
-    return made[0], made[-1]
+class Columns:
+    """The strings Y of many searches, sorted once.
 
-
-def _side(codes: np.ndarray, objects: Objects, n_letters: int, longest: int) -> Side:
-    """Sort strings by length, and those of one length by the letters that they have.
-
-    Letters that about half of the strings have come first.
+    Attributes
+    ----------
+    side : Side
+        Y, whose most frequent letter has the code 0.
+    pieces : dict of int to near_strings.Index
+        Indexes of Y by their number of pieces, which searches add.
     """
-    n_groups = 16  # of letters
-    groups = np.append(1 << (codes % n_groups).astype(np.int64), 0)
+
+    def __init__(self, y: Objects):
+        n_letters = len(y.alphabet)
+        counts = np.bincount(y.values, minlength=n_letters)
+        self._alphabet = y.alphabet
+        self._ranks = np.argsort(np.argsort(-counts, kind="stable")).astype(np.uint32)
+        # One more letter stands for those of X that Y does not have.
+        self._ranks = np.append(self._ranks, np.uint32(n_letters))
+        self.side, self._group_ranks = _sorted(self._ranks[y.values], y, n_letters + 1)
+        self.pieces: dict[int, near_strings.Index] = {}
+
+    def rows(self, x: Objects) -> Side:
+        """Return strings X sorted, in the letters of Y."""
+        ranks = self._ranks[codes_of(x.alphabet, self._alphabet)]
+        strings = self.side.strings
+        return _sorted(
+            ranks[x.values], x, strings.n_letters, strings.longest, self._group_ranks
+        )[0]
+
+
+def _sorted(
+    codes: np.ndarray,
+    objects: Objects,
+    n_letters: int,
+    longest: int = 0,
+    group_ranks: np.ndarray | None = None,
+) -> tuple[Side, np.ndarray]:
+    """Sort strings by length, and those of one length by the groups of letters that they have.
+
+    Groups that about half of the strings have come first, or those of `group_ranks`. They are
+    returned too. `longest`: the length of the longest string on the other side.
+    """
+    lengths = objects.lengths
+    groups = np.append(1 << (codes % _GROUPS).astype(np.int64), 0)
     present = np.bitwise_or.reduceat(groups, objects.offsets[:-1])
-    bits = present[:, None] >> np.arange(n_groups) & 1
-    rank = np.argsort(np.argsort(-np.abs(bits.mean(axis=0) - 0.5), kind="stable"))
-    order = np.lexsort(((bits << rank).sum(axis=1), objects.lengths))
-    lengths = objects.lengths[order]
+    bits = present[:, None] >> np.arange(_GROUPS) & 1
+    if group_ranks is None:
+        group_ranks = np.argsort(np.argsort(-np.abs(bits.mean(axis=0) - 0.5), kind="stable"))
+    order = np.lexsort(((bits << group_ranks).sum(axis=1), lengths))
+    lengths = lengths[order]
     offsets = offsets_of(lengths)
     moves = np.repeat(objects.offsets[:-1][order] - offsets[:-1], lengths)
     codes = not_empty(codes[np.arange(offsets[-1]) + moves])
-    return Side(near_strings.Strings(codes, offsets, n_letters, longest), order)
+    longest = max(longest, int(lengths[-1]))
+    return Side(near_strings.Strings(codes, offsets, n_letters, longest), order), group_ranks

@@ -27,7 +27,7 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.string_costs import EDITS, cost_in_full, cut_pays, normalized
-from d2ke.neighbors.string_sides import sorted_sides
+from d2ke.neighbors.string_sides import Columns
 from d2ke.neighbors.tiles import search_tiles
 
 # Pairs for each string; of fewer, the index and the samples take too much of the time. Fewer pairs
@@ -86,16 +86,17 @@ def search_strings(
 class StringFinder:
     """The sorted strings of a search, and the estimated costs of searching them.
 
-    A search without k and radius is one for `pairs_within`.
+    A search without k and radius is one for `pairs_within`. `columns`: Y, if it is prepared.
     """
 
-    def __init__(self, search: NeighborSearch):
+    def __init__(self, search: NeighborSearch, columns: Columns | None = None):
         self.search, pairs = search, search.pairs
         self.edits = EDITS[pairs.distance]
         self.share = self.edits.share if normalized(pairs) else near_strings.WHOLE
-        self.x, self.y = sorted_sides(pairs)
+        self.columns = columns or Columns(pairs.y)
+        self.y = self.columns.side
+        self.x = self.y if pairs.x is pairs.y else self.columns.rows(pairs.x)
         self._few = not _are_many(*pairs.shape)
-        self._indexes: dict[int, near_strings.Index] = {}  # by their number of pieces
 
     def within(self, lists: WithinLists, info: NeighborsInfo) -> None:
         """Find all pairs within the radius."""
@@ -244,7 +245,7 @@ class StringFinder:
             return None, np.inf
         cost, each = self._sampled(rows, radius, None, half), radius * self.edits.pieces + 1
         pieces = strings.n * each
-        indexes, limit = self._indexes, index_bytes(self.search)
+        indexes, limit = self.columns.pieces, index_bytes(self.search)
         building = string_costs.TIMES.piece * pieces
         if building > cost / 2 or pieces > _MAX_PIECES or pieces * _INDEX_BYTES > limit:
             return None, cost
