@@ -211,6 +211,7 @@ static inline int near_keep(const near_search *s, near_thread *t, int64_t j, int
     int64_t i = t->query;
     s->counts[4 * i + 3]++;
     if (!s->k) return near_append(&t->pairs, i, j, d);
+    if (s->names[j] < 0) return 1; /* it is hidden */
     double *distances = s->distances + i * s->k;
     double whole = near_whole(s, t->pattern.length, s->y.offsets[j + 1] - s->y.offsets[j]);
     d2ke_offer(distances, s->indices + i * s->k, s->k, (double)d / whole, s->names[j]);
@@ -493,7 +494,7 @@ static inline int near_query(const near_search *s, near_thread *t, int64_t i, co
         memset(t->stamps, 0, (size_t)s->y.n * sizeof *t->stamps);
         t->stamp = 1;
     }
-    near_set(s, t, s->value);
+    near_set(s, t, s->k ? fmin(s->value, s->distances[i * s->k]) : s->value);
     memset(t->made, 0, sizeof t->made);
     t->rarest = near_rarest(&s->x, i);
     t->fresh.used = t->kept.used = 0;

@@ -22,12 +22,12 @@ def check_graph(pairs: int) -> None:
 class NearestLists:
     """The k nearest neighbours of each of n rows, by distance and then by index.
 
-    Only distances of at most `radius`, a number of their dtype, are kept.
+    Only distances of at most `radius`, a number of their dtype, or one for each row, are kept.
     """
 
-    def __init__(self, n: int, k: int, radius: float = np.inf):
-        self._radius = radius
-        self.distances = np.full((n, k), radius)
+    def __init__(self, n: int, k: int, radius: float | np.ndarray = np.inf):
+        self.limits = np.broadcast_to(radius, n)
+        self.distances = np.repeat(self.limits[:, None], k, axis=1)
         self.indices = np.full((n, k), np.iinfo(np.int64).max)
 
     def add(self, tile: np.ndarray, corner: tuple[int, int], skip: bool, mirror: bool,
@@ -39,7 +39,7 @@ class NearestLists:
 
     def clear(self, rows: np.ndarray) -> None:
         """Empty the lists of some rows."""
-        self.distances[rows] = self._radius
+        self.distances[rows] = self.limits[rows, None]
         self.indices[rows] = np.iinfo(np.int64).max
 
     def result(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from d2ke._base.memory import memory_limit
 from d2ke.distances.problem import PairwiseProblem
 
@@ -33,6 +35,8 @@ class NeighborSearch:
         How many nearest are wanted; 0 for all within the radius.
     radius : float
         The largest distance of a neighbour, a number of the dtype of the distances.
+    hidden : ndarray of bool, shape (m,), or None
+        Objects of Y that are no neighbours of any; only where Y is not X.
     report : callable or None
         ``report(done, total)`` follows the pairs that are done with.
     """
@@ -44,6 +48,7 @@ class NeighborSearch:
     metric: bool = False
     k: int = 0
     radius: float = math.inf
+    hidden: np.ndarray | None = None
     report: Callable[[int, int], None] | None = None
 
     @property

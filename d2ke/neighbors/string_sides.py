@@ -30,6 +30,9 @@ class Columns:
         Y, whose most frequent letter has the code 0.
     pieces : dict of int to near_strings.Index
         Indexes of Y by their number of pieces, which searches add.
+    seconds : dict of (int, bool) to (float, int)
+        What searches of few strings took in all, and how many strings: by the number of pieces,
+        with an index and without.
     """
 
     def __init__(self, y: Objects):
@@ -41,14 +44,13 @@ class Columns:
         self._ranks = np.append(self._ranks, np.uint32(n_letters))
         self.side, self._group_ranks = _sorted(self._ranks[y.values], y, n_letters + 1)
         self.pieces: dict[int, near_strings.Index] = {}
+        self.seconds: dict[tuple[int, bool], tuple[float, int]] = {}
 
     def rows(self, x: Objects) -> Side:
         """Return strings X sorted, in the letters of Y."""
         ranks = self._ranks[codes_of(x.alphabet, self._alphabet)]
         strings = self.side.strings
-        return _sorted(
-            ranks[x.values], x, strings.n_letters, strings.longest, self._group_ranks
-        )[0]
+        return _sorted(ranks[x.values], x, strings.n_letters, strings.longest, self._group_ranks)[0]
 
 
 def _sorted(

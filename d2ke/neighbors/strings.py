@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
 from d2ke._ext import isa, near_strings
-from d2ke.distances.problem import PairBlock
+from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.neighbors import string_costs
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
@@ -37,6 +38,7 @@ _TRIAL, _TRIAL_EACH = 64, 1000  # strings of a sample that is searched: about on
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
+_MOST_PIECES = 8  # of each string, in an index for few strings
 _TRY = 0.1  # a radius is searched if that costs at most this part of the search without it
 
 
@@ -72,11 +74,27 @@ def index_bytes(search: NeighborSearch) -> int:
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
+class StringIndex:
+    """Strings Y that are searched in many calls: sorted once."""
+
+    def __init__(self, pairs: PairwiseProblem):
+        self.columns = Columns(pairs.y)
+
+    def search(
+        self, search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+    ) -> None:
+        """Fill the lists."""
+        _search(StringFinder(search, self.columns), lists, info)
+
+
 def search_strings(
     search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
 ) -> None:
     """Search by the cheaper of the index, a scan, and all distances in full."""
-    finder = StringFinder(search)
+    _search(StringFinder(search), lists, info)
+
+
+def _search(finder: StringFinder, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
     if isinstance(lists, WithinLists):
         finder.within(lists, info)
     else:
@@ -103,8 +121,9 @@ class StringFinder:
         search, x, y = self.search, self.x, self.y
         n, m = search.pairs.shape
         radius = int(min(self._edits(search.radius), self.longest))
+        began = perf_counter()
         if self._few:
-            index, cost = None, 0.0
+            index, cost = self._known_index(radius), 0.0
         else:
             index, cost = self._choose_index(np.arange(n), radius, search.same)
         if cost > self._full_cost(np.arange(n)):
@@ -122,6 +141,8 @@ class StringFinder:
                 lists.extend(np.arange(n), np.arange(n), np.zeros(n))
                 info.rule_out("identity", n)
         _count(info, pairs, work.counts)
+        if self._few:
+            self._remember(radius, index, perf_counter() - began)
 
     def pairs_within(
         self, rows: np.ndarray, radius: int
@@ -156,7 +177,7 @@ class StringFinder:
         search, x, y = self.search, self.x, self.y
         left = np.arange(search.pairs.shape[0])
         work = _no_work(len(left))
-        heaps = NearestLists(len(left), lists.indices.shape[1])
+        heaps = NearestLists(len(left), lists.indices.shape[1], lists.limits[x.names])
 
         def run(radius: int, index: near_strings.Index | None) -> np.ndarray:
             for rows in _chunks(left):
@@ -171,7 +192,9 @@ class StringFinder:
             return left[~ended]
 
         if self._few:
-            run(self.longest, None)
+            began, index = perf_counter(), self._known_index(self.longest)
+            run(self.longest, index)
+            self._remember(self.longest, index, perf_counter() - began)
             return
         scan = self._sampled(left, self.longest, None, False, search.k)
         for radius, share in self._radii():
@@ -235,6 +258,27 @@ class StringFinder:
         lengths, capped = pairs.x.lengths[rows], np.minimum(values, 0.9)
         sums = 2 if self.share == near_strings.BOTH else 1
         return np.sort(np.floor(lengths * capped / (1 - capped) * sums))
+
+    def _known_index(self, radius: int) -> near_strings.Index | None:
+        """Return the index for few strings: it is made when searches without it took as long.
+
+        So strings that are searched in many calls get one, and those of one call do not.
+        """
+        columns, count = self.columns, radius * self.edits.pieces + 1
+        index, n = columns.pieces.get(count), columns.side.strings.n
+        scanned, searched = (columns.seconds.get((count, made)) for made in (False, True))
+        if index is None and scanned and count <= _MOST_PIECES:
+            building = 1e-9 * string_costs.TIMES.piece * n * count
+            if scanned[0] > building and count * _INDEX_BYTES * n <= self.search.room(2):
+                index = columns.pieces[count] = near_strings.Index(columns.side.strings, count)
+        slower = scanned and searched and searched[0] / searched[1] > scanned[0] / scanned[1]
+        return None if slower else index
+
+    def _remember(self, radius: int, index: near_strings.Index | None, seconds: float) -> None:
+        """Remember how long few strings took within a radius, with an index and without."""
+        key = radius * self.edits.pieces + 1, index is not None
+        total, queries = self.columns.seconds.get(key, (0.0, 0))
+        self.columns.seconds[key] = total + seconds, queries + len(self.x.names)
 
     def _choose_index(
         self, rows: np.ndarray, radius: int, half: bool
@@ -309,6 +353,8 @@ class StringFinder:
         quiet: bool = False,
     ) -> np.ndarray:
         search, (x, _), (y, names) = self.search, self.x, self.y
+        if search.hidden is not None:
+            names = np.where(search.hidden[names], -1, names)
         heap = None if heaps is None else (heaps.distances, heaps.indices, names)
         report = None if quiet else search.report
 

@@ -42,6 +42,8 @@ def search_tiles(
         tile = buffer[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
         compiled = pairs.compile(PairBlock(x, y, on_diagonal, pairs.first + top, left))
         compiled.run(tile, search.n_threads, search.reporter(done, total), Transform())
+        if search.hidden is not None:
+            tile[:, search.hidden[left:right]] = np.nan  # which no list keeps
         mirror = pairs.same and not on_diagonal
         lists.add(tile, (top, left), search.skip, mirror, search.n_threads)
         done += len(x) * (len(x) + 1) // 2 if on_diagonal else tile.size
