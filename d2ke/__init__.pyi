@@ -81,6 +81,7 @@ from .models.predict import d2ke_predict as d2ke_predict
 from .models.predict import d2ke_transform as d2ke_transform
 from .models.predict import d2ke_update as d2ke_update
 from .models.train import d2ke_train as d2ke_train
+from .neighbors.index import Index as Index
 from .neighbors.outliers import outlier_scores as outlier_scores
 from .neighbors.search import nearest as nearest
 from .neighbors.search import within as within

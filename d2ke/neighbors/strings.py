@@ -51,14 +51,17 @@ class SearchCounts(NamedTuple):
 
 def applies(search: NeighborSearch) -> bool:
     """Return whether the distance is one of edits of whole strings, many or long and near."""
-    pairs = search.pairs
+    return has_index(search.pairs) and (_are_many(*search.pairs.shape) or cut_pays(search))
+
+
+def has_index(pairs: PairwiseProblem) -> bool:
+    """Return whether the distance is one of edits of whole strings."""
     return (
         isinstance(pairs.distance, str)
         and pairs.distance in EDITS
         and pairs.params.get("mode", "global") == "global"
         and (not normalized(pairs) or pairs.dtype == np.float64)
         and max(pairs.shape) <= _MAX_PIECES
-        and (_are_many(*pairs.shape) or cut_pays(search))
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.objects.compatibility import concatenate
 from d2ke.objects.container import Objects, check_ids, span_of
 from d2ke.objects.typed import NOTES
 
@@ -174,3 +175,15 @@ def check_use(name: str, use: str, needed: str, other: str) -> None:
     if use != needed and use not in plain:
         held = "numbers" if needed in plain else needed
         raise ArgumentTypeError(name, f"holds {use}, but {other} has {held} there")
+
+
+def join_records(collections: Sequence[Records]) -> Records:
+    """Return the rows of collections with the same columns, end to end; ids are left out."""
+    columns = {}
+    for name in collections[0]:
+        parts = [records[name] for records in collections]
+        held = [part.values for part in parts if part.values is not None]
+        join: Any = concatenate if held and isinstance(held[0], Objects) else np.concatenate
+        missing = np.concatenate([part.missing for part in parts])
+        columns[name] = Column(join(held) if held else None, missing, parts[0].use)
+    return Records(columns)

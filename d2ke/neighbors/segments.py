@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Segments of an index: some of its objects, with what a search prepares of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke.distances.problem import PairwiseProblem
+from d2ke.neighbors import strings
+from d2ke.neighbors.info import NeighborsInfo
+from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.tiles import search_tiles
+from d2ke.objects.container import take
+
+FEWEST = 1024  # objects for which anything is prepared; fewer are compared one by one
+
+Lists = NearestLists | WithinLists
+
+
+class Prepared(Protocol):
+    """What a way to search prepares of its columns, once for many searches."""
+
+    def search(self, search: NeighborSearch, lists: Lists, info: NeighborsInfo) -> None:
+        """Fill the lists of a search of these columns."""
+
+
+class Scan:
+    """Nothing is prepared: all distances are computed."""
+
+    def search(self, search: NeighborSearch, lists: Lists, info: NeighborsInfo) -> None:
+        """Fill the lists."""
+        search_tiles(search, lists, info)
+
+
+@dataclass(eq=False)
+class Segment:
+    """Some objects of an index, in the order in which they came.
+
+    Attributes
+    ----------
+    pairs : PairwiseProblem
+        All pairs of the objects, which are its x and its y.
+    numbers : ndarray of int64, shape (m,)
+        Their numbers in the index, which ascend.
+    hidden : ndarray of bool, shape (m,)
+        Those that were removed.
+    ids : ndarray of int64 or str, shape (m,), or None
+        The user's names of the objects.
+    metric : bool
+        Whether the distance is a metric, according to the user.
+    """
+
+    pairs: PairwiseProblem
+    numbers: NDArray[np.int64]
+    hidden: NDArray[np.bool_]
+    ids: NDArray[Any] | None
+    metric: bool
+    _prepared: list[Prepared] = field(default_factory=list)  # one, when it was needed
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def prepared(self, n_threads: int) -> Prepared:
+        """Return what is prepared of the objects, and prepare it when it is first needed."""
+        if not self._prepared:
+            self._prepared.append(self._prepare(n_threads))
+        return self._prepared[0]
+
+    def _prepare(self, n_threads: int) -> Prepared:
+        if len(self) >= FEWEST and strings.has_index(self.pairs):
+            return strings.StringIndex(self.pairs)
+        return Scan()
+
+    def without(self, hidden: NDArray[np.bool_]) -> Segment:
+        """Return the segment with other objects hidden; what is prepared stays."""
+        return replace(self, hidden=hidden)
+
+    @cached_property
+    def n_hidden(self) -> int:
+        """How many objects were removed."""
+        return int(self.hidden.sum())
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        assert self.ids is not None
+        return np.argsort(self.ids, kind="stable")
+
+    def places(self, ids: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the places of objects by their ids; -1 for those that are not there."""
+        assert self.ids is not None
+        at = np.minimum(self.ids.searchsorted(ids, sorter=self._order), len(self) - 1)
+        places = self._order[at]
+        return np.where((self.ids[places] == ids) & ~self.hidden[places], places, -1)
+
+    def kept(self) -> tuple[Any, NDArray[np.int64], NDArray[Any] | None]:
+        """Return the objects that are not hidden, their numbers and their ids."""
+        if not self.n_hidden:
+            return self.pairs.y, self.numbers, self.ids
+        rows = np.flatnonzero(~self.hidden)
+        ids = None if self.ids is None else self.ids[rows]
+        return take(self.pairs.y, rows), self.numbers[rows], ids
+
+    def search(self, search: NeighborSearch, lists: Lists) -> None:
+        """Fill the lists of a search of these objects, by their places in the segment."""
+        hidden = self.hidden if self.n_hidden else None
+        search = replace(search, hidden=hidden)
+        self.prepared(search.n_threads).search(search, lists, NeighborsInfo(search.n_pairs))
+
+
+Queries = Sequence[tuple[Segment, PairwiseProblem]]
+Search = Callable[[PairwiseProblem], NeighborSearch]
+
+
+def nearest_of(
+    queries: Queries, options: Search, k: int, limit: float
+) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]:
+    """Return the numbers and distances of the k nearest of all segments.
+
+    `queries`: each segment with the pairs of the queries and its objects. What is found in one
+    segment limits the search of the next.
+    """
+    dtype, n = queries[0][1].dtype, queries[0][1].shape[0]
+    indices = np.full((n, 0), -1, np.int64)
+    distances = np.empty((n, 0), dtype)
+    limits = np.full(n, limit)
+    for segment, pairs in queries:
+        search = replace(options(pairs), k=min(k, len(segment)), radius=limit)
+        lists = NearestLists(n, search.k, limits)
+        segment.search(search, lists)
+        found, apart = lists.result(dtype)
+        found = np.where(found < 0, -1, segment.numbers[found])
+        if not indices.shape[1]:
+            indices, distances = found, apart
+        else:
+            indices = np.concatenate([indices, found], axis=1)
+            distances = np.concatenate([distances, apart], axis=1)
+            # Numbers break ties; empty places, which have none, come last.
+            order = np.lexsort((indices.view(np.uint64), distances))[:, :k]
+            indices = np.take_along_axis(indices, order, axis=1)
+            distances = np.take_along_axis(distances, order, axis=1)
+        if indices.shape[1] == k:
+            limits = np.minimum(limits, distances[:, -1].astype(np.float64))
+    if indices.shape[1] < k:
+        room = ((0, 0), (0, k - indices.shape[1]))
+        indices = np.pad(indices, room, constant_values=-1)
+        distances = np.pad(distances, room, constant_values=np.inf)
+    return indices, distances
+
+
+def within_of(
+    queries: Queries, options: Search, radius: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.floating[Any]]]:
+    """Return rows, numbers and distances of all pairs within the radius, sorted."""
+    parts = []
+    for segment, pairs in queries:
+        lists = WithinLists(pairs.shape, radius)
+        segment.search(replace(options(pairs), radius=radius), lists)
+        graph = lists.result(pairs.dtype)
+        rows = np.repeat(np.arange(pairs.shape[0]), np.diff(graph.indptr))
+        shown = ~segment.hidden[graph.indices]
+        parts.append((rows[shown], segment.numbers[graph.indices[shown]], graph.data[shown]))
+    rows, numbers, distances = map(np.concatenate, zip(*parts, strict=True))
+    order = np.lexsort((numbers, rows))
+    return rows[order], numbers[order], distances[order]
