@@ -90,14 +90,19 @@ class WithinLists:
         self._count += len(rows)
         check_graph(self._count)
 
-    def result(self, dtype: np.dtype) -> sparse.csr_array:
-        """Return the graph; indices are int32 where that suffices, as scipy expects."""
+    def entries(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return rows, columns and distances; indices are int32 where that suffices."""
         index = np.int32 if max(*self._shape, self._count) < 2**31 else np.int64
         rows, columns, values = (
             np.concatenate([np.empty(0, kind), *(block[i] for block in self._parts)], dtype=kind)
             for i, kind in enumerate((index, index, dtype))
         )
         self._parts.clear()
+        return rows, columns, values
+
+    def result(self, dtype: np.dtype) -> sparse.csr_array:
+        """Return the graph."""
+        rows, columns, values = self.entries(dtype)
         graph = sparse.csr_array((values, (rows, columns)), shape=self._shape)
         graph.sort_indices()
         return graph

@@ -162,10 +162,11 @@ def within_of(
     for segment, pairs in queries:
         lists = WithinLists(pairs.shape, radius)
         segment.search(replace(options(pairs), radius=radius), lists)
-        graph = lists.result(pairs.dtype)
-        rows = np.repeat(np.arange(pairs.shape[0]), np.diff(graph.indptr))
-        shown = ~segment.hidden[graph.indices]
-        parts.append((rows[shown], segment.numbers[graph.indices[shown]], graph.data[shown]))
+        rows, columns, distances = lists.entries(pairs.dtype)
+        if segment.n_hidden:
+            shown = ~segment.hidden[columns]
+            rows, columns, distances = rows[shown], columns[shown], distances[shown]
+        parts.append((rows, segment.numbers[columns], distances))
     rows, numbers, distances = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((numbers, rows))
     return rows[order], numbers[order], distances[order]

@@ -31,8 +31,8 @@ class Columns:
     pieces : dict of int to near_strings.Index
         Indexes of Y by their number of pieces, which searches add.
     seconds : dict of (int, bool) to (float, int)
-        What searches of few strings took in all, and how many strings: by the number of pieces,
-        with an index and without.
+        What searches of few strings took in all, and of how many: by the number of pieces, with an
+        index and without.
     """
 
     def __init__(self, y: Objects):
@@ -50,6 +50,11 @@ class Columns:
         """Return strings X sorted, in the letters of Y."""
         ranks = self._ranks[codes_of(x.alphabet, self._alphabet)]
         strings = self.side.strings
+        if len(x) == 1:
+            longest = max(strings.longest, len(x.values))
+            codes = not_empty(ranks[x.values])
+            one = near_strings.Strings(codes, x.offsets, strings.n_letters, longest)
+            return Side(one, np.zeros(1, np.int64))
         return _sorted(ranks[x.values], x, strings.n_letters, strings.longest, self._group_ranks)[0]
 
 

@@ -38,7 +38,8 @@ _TRIAL, _TRIAL_EACH = 64, 1000  # strings of a sample that is searched: about on
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
-_MOST_PIECES = 8  # of each string, in an index for few strings
+# Pieces of each string in an index for few strings, at most, and strings that try it.
+_MOST_PIECES, _TRIED = 8, 64
 _TRY = 0.1  # a radius is searched if that costs at most this part of the search without it
 
 
@@ -124,14 +125,14 @@ class StringFinder:
         search, x, y = self.search, self.x, self.y
         n, m = search.pairs.shape
         radius = int(min(self._edits(search.radius), self.longest))
-        began = perf_counter()
         if self._few:
-            index, cost = self._known_index(radius), 0.0
+            index = self._known_index(radius)
         else:
             index, cost = self._choose_index(np.arange(n), radius, search.same)
-        if cost > self._full_cost(np.arange(n)):
-            search_tiles(search, lists, info)
-            return
+            if cost > self._full_cost(np.arange(n)):
+                search_tiles(search, lists, info)
+                return
+        began = perf_counter()
         work = _no_work(n)
         for rows in _chunks(np.arange(n)):
             triples = self._run(rows, radius, index, work, half=search.same)
@@ -195,7 +196,7 @@ class StringFinder:
             return left[~ended]
 
         if self._few:
-            began, index = perf_counter(), self._known_index(self.longest)
+            index, began = self._known_index(self.longest), perf_counter()
             run(self.longest, index)
             self._remember(self.longest, index, perf_counter() - began)
             return
@@ -274,8 +275,9 @@ class StringFinder:
             building = 1e-9 * string_costs.TIMES.piece * n * count
             if scanned[0] > building and count * _INDEX_BYTES * n <= self.search.room(2):
                 index = columns.pieces[count] = near_strings.Index(columns.side.strings, count)
-        slower = scanned and searched and searched[0] / searched[1] > scanned[0] / scanned[1]
-        return None if slower else index
+        if scanned and searched and searched[1] >= _TRIED:
+            return index if searched[0] / searched[1] <= scanned[0] / scanned[1] else None
+        return index
 
     def _remember(self, radius: int, index: near_strings.Index | None, seconds: float) -> None:
         """Remember how long few strings took within a radius, with an index and without."""
