@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from neighbor_cases import by_sorting, means, radii
 from reference import examples, same
 from test_near_pivots import collections
+from test_near_series import collections as series_collections
+from test_near_series import options
 
 import d2ke
 from d2ke._ext import refine
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
-from d2ke.neighbors import bounded, pivots
+from d2ke.neighbors import bounded, pivots, series
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
@@ -36,6 +38,13 @@ def params_of(distance):
 
 def problem(X, Y, distance, **params):
     return check_any_pairs(X, Y, distance, params, ArgumentNames())
+
+
+def matrix(pairs):
+    """All distances."""
+    D = np.empty(pairs.shape, pairs.dtype)
+    pairs.compiled().run(D, 1)
+    return D
 
 
 @st.composite
@@ -114,9 +123,7 @@ def test_pivots_of_prepared_columns_find_what_tiles_find(data):
     index = pivots.PivotIndex(own, 2, data.draw(st.sampled_from([None, 1, 5, 32])))
     for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
         pairs = problem(X, Y, distance, **params) if X is not None else own
-        D = np.empty(pairs.shape, pairs.dtype)
-        pairs.compiled().run(D, 1)
-        check_both(data, by_pivots(index), pairs, D)
+        check_both(data, by_pivots(index), pairs, matrix(pairs))
 
 
 @many
@@ -134,8 +141,7 @@ def test_the_bounds_of_prepared_columns_are_those_of_each_search(data):
     assert arrays["pivots"].dtype == np.int64
     stored = pivots.PivotIndex.from_arrays(arrays, own)
     expected = pivots.PivotIndex(pairs, 1, 5).bounds(pairs, 1)
-    D = np.empty(pairs.shape, pairs.dtype)
-    pairs.compiled().run(D, 1)
+    D = matrix(pairs)
     for found in (index.bounds(pairs, 1), stored.bounds(pairs, 1)):
         assert (found is None) == (expected is None)
         if found is None:
@@ -232,6 +238,79 @@ def test_numbers_beyond_float32_are_searched_by_all_distances():
     D = d2ke.distance_matrix(Y[:2], Y, distance="hausdorff")
     info = check_search(by_pivots(index), problem(Y[:2], Y, "hausdorff"), D, k=3)
     assert info.computed == 120
+
+
+def by_envelopes(index):
+    return lambda *search: series.search_series(*search, index)
+
+
+@pytest.mark.usefixtures("always", "isa")
+@pytest.mark.parametrize("kept", [0, np.inf])
+@many
+@given(data=st.data())
+def test_series_of_prepared_columns_find_what_tiles_find(kept, data):
+    Y, params = data.draw(series_collections()), options(data.draw)
+    own = problem(Y, None, **params)
+    index = series.SeriesIndex(own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(series, "_CHEAP_OF_ONE", kept)
+        patch.setattr(series, "_CHEAP", kept)
+        for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
+            pairs = own if X is None else problem(X, Y, **params)
+            check_both(data, by_envelopes(index), pairs, matrix(pairs))
+
+
+@pytest.mark.usefixtures("isa")
+@many
+@given(data=st.data())
+def test_the_bounds_of_prepared_series_are_never_above_the_distance(data):
+    Y, params = data.draw(series_collections()), options(data.draw)
+    index = series.SeriesIndex(problem(Y, None, **params), data.draw(st.booleans()))
+    for X in data.draw(st.lists(queries(Y), min_size=1, max_size=4)):
+        pairs = problem(X, Y, **params)
+        D, found = matrix(pairs), index.bounds(pairs).bounds
+        for bound in refine.bounds_of(found, *D.shape):
+            assert (bound <= D).all()
+            assert (bound >= 0).all()
+
+
+def walks(n, seed, length=60):
+    steps = np.random.default_rng(seed).standard_normal((n, length, 1))
+    return d2ke.pack(steps.cumsum(axis=1), channels_first=False)
+
+
+def test_series_are_prepared_again_only_for_rows_beyond_them(monkeypatch):
+    Y = walks(400, 0)
+    index = series.SeriesIndex(problem(Y, None, "dtw", window=3))
+    prepared = []
+    columns = series.envelopes.Columns
+    monkeypatch.setattr(
+        series.envelopes, "Columns", lambda *args: prepared.append(1) or columns(*args)
+    )
+    huge = d2ke.pack(1e3 * walks(2, 1).values.reshape(2, 60, 1), channels_first=False)
+    for X, again in (
+        (walks(2, 1), 0),
+        (Y[:1], 0),
+        (walks(1, 1, 59), 0),
+        (walks(1, 1, 56), 1),  # the window of such a pair is wider than 3
+        (walks(1, 1, 61), 1),
+        (huge, 1),
+        (walks(2, 2), 0),
+    ):
+        prepared.clear()
+        pairs = problem(X, Y, "dtw", window=3)
+        info = check_search(by_envelopes(index), pairs, matrix(pairs), k=3)
+        assert len(prepared) == again
+        assert info.ruled_out
+
+
+def test_series_that_cannot_be_scaled_are_searched_by_all_distances():
+    for scale, computed in ((1e200, 800), (1e-200, 800), (1e100, None)):
+        Y = d2ke.pack(scale * walks(400, 0).values.reshape(400, 60, 1), channels_first=False)
+        index = series.SeriesIndex(problem(Y, None, "dtw", window=3))
+        pairs = problem(Y[:2], Y, "dtw", window=3)
+        info = check_search(by_envelopes(index), pairs, matrix(pairs), k=3)
+        assert info.computed == computed or (computed is None and info.computed < 400)
 
 
 @pytest.mark.parametrize(("dim", "pays"), [(1, True), (20, False)])
