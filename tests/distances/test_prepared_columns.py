@@ -7,7 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
+from d2ke._ext import elastic
 from d2ke.distances.columns import Columns
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import PairBlock
+from d2ke.objects.container import span_of
 
 WORDS = st.lists(st.text("abcé", max_size=40), min_size=1, max_size=12)
 
@@ -21,6 +25,21 @@ def same_in_every_call(y, calls, distance, dtype=np.float64, **parameters):
         out = np.empty(wanted.shape, dtype)
         columns.fill(x, out, 1)
         np.testing.assert_array_equal(out, wanted.astype(dtype))
+        check_problem(columns, x, y, distance, parameters, out, wanted)
+
+
+def check_problem(columns, x, y, distance, parameters, out, wanted):
+    """Compare all pairs, and some of them."""
+    pairs = columns.prepared(check_pairs(x, y, distance, parameters))
+    pairs.compiled().run(out, 1)
+    np.testing.assert_array_equal(out, wanted.astype(out.dtype))
+    tail = span_of(pairs.y, 1, len(y))
+    if len(tail):
+        tile = pairs.distances(PairBlock(pairs.x, tail, False, 0, 1), 1)
+        np.testing.assert_array_equal(tile, wanted[:, 1:])
+    if x is y:
+        pairs = columns.prepared(check_pairs(y, None, distance, parameters))
+        np.testing.assert_array_equal(pairs.distances(PairBlock(y, y, True), 1), wanted)
 
 
 @settings(max_examples=60)
@@ -72,6 +91,14 @@ def test_series(types, window):
     # Squares of these leave the range, which asks for the careful kernel.
     calls.append([1e25 * calls[0][0], calls[0][1]])
     same_in_every_call(y, calls, "dtw", np.float64, window=window)
+
+
+def test_columns_that_are_prepared_are_not_prepared_again(monkeypatch):
+    y = d2ke.pack([[1.0, 2.0], [3.0]])
+    columns, x = Columns(y, "dtw", {}), d2ke.pack([[4.0]])
+    pairs = columns.prepared(check_pairs(x, y, "dtw", {}))
+    monkeypatch.setattr(elastic, "dtw", lambda *_: pytest.fail("prepared again"))
+    assert pairs.distances(PairBlock(x, y), 1).tolist() == [[5.0, 1.0]]
 
 
 def test_sets_and_functions_are_compared_as_ever():

@@ -15,6 +15,7 @@ from test_near_series import options
 
 import d2ke
 from d2ke._ext import refine
+from d2ke.distances.columns import Columns
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
@@ -251,13 +252,13 @@ def by_envelopes(index):
 def test_series_of_prepared_columns_find_what_tiles_find(kept, data):
     Y, params = data.draw(series_collections()), options(data.draw)
     own = problem(Y, None, **params)
-    index = series.SeriesIndex(own)
+    index, columns = series.SeriesIndex(own), Columns(Y, "dtw", own.params)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(series, "_CHEAP_OF_ONE", kept)
         patch.setattr(series, "_CHEAP", kept)
         for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
             pairs = own if X is None else problem(X, Y, **params)
-            check_both(data, by_envelopes(index), pairs, matrix(pairs))
+            check_both(data, by_envelopes(index), columns.prepared(pairs), matrix(pairs))
 
 
 @pytest.mark.usefixtures("isa")
