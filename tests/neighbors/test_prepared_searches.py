@@ -334,3 +334,22 @@ def test_single_queries_learn_whether_bounds_pay(dim, pays, monkeypatch):
     # Other searches have costs of their own.
     assert query(0, radius=float(np.quantile(D, 0.001)))
     assert query(0, k=1)
+
+
+def test_what_has_bounds_for_queries_that_are_not_known(monkeypatch):
+    Y = d2ke.pack(np.random.default_rng(0).standard_normal((300, 4, 1)), channels_first=False)
+
+    def has_bounds(distance, metric=False, **params):
+        own = problem(Y, None, distance, **params)
+        search = NeighborSearch(own, own.same, True, 1, metric=metric)
+        return pivots.has_bounds(search, pivots.usual_count(300))
+
+    assert has_bounds("hausdorff")
+    assert has_bounds("lcss", epsilon=0.1)
+    assert not has_bounds("emd", ground="sqeuclidean")
+    assert not has_bounds(means)
+    assert has_bounds(means, metric=True)
+    # Six pivots: 24 bytes for each of 600 distances to them.
+    for room, fits in ((86_400, True), (86_399, False)):
+        monkeypatch.setattr(NeighborSearch, "room", lambda _, room=room: room)
+        assert has_bounds("hausdorff") == fits
