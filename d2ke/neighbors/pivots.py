@@ -130,6 +130,7 @@ class PivotIndex:
     def _set(self, arrays: Mapping[str, np.ndarray], pairs: PairwiseProblem) -> None:
         self._arrays = dict(arrays)
         self._pivots = take(pairs.y, arrays["pivots"])
+        self._cut_side = elastic.cut_side(pairs, pairs.y) if elastic.has_cut(pairs) else None
         self.earlier = EarlierSearches()
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -184,7 +185,7 @@ class PivotIndex:
         if elastic.has_cut(pairs):
             if not _is_metric(pairs):
                 margin += 2 * largest  # bounds below 0 only order the pairs
-            cut = elastic.cut_off(pairs, compiled.Pivots(x, y, margin))
+            cut = elastic.cut_off(pairs, compiled.Pivots(x, y, margin), self._cut_side)
             if cut is not None:
                 pair, cell = elastic.costs(pairs)
                 names, costs = ("pivots", "", "cut-off"), (cost, 0.0, pair)
