@@ -93,12 +93,46 @@ def test_series(types, window):
     same_in_every_call(y, calls, "dtw", np.float64, window=window)
 
 
+@pytest.mark.parametrize(
+    ("distance", "parameters"),
+    [
+        ("msm", {}),
+        ("msm", {"independent": False}),
+        ("erp", {"g": (0.5, -1.0)}),
+        ("twe", {"nu": 0.1}),
+        ("edr", {"normalize": True}),
+        ("lcss", {"epsilon": 0.5}),
+        ("adtw", {"penalty": 0.1, "window": 3}),
+        ("wdtw", {"g": 0.3}),
+        ("frechet", {}),
+    ],
+)
+@pytest.mark.parametrize("scale", [1.0, 1e170])
+def test_elastic_distances(distance, parameters, scale):
+    rng = np.random.default_rng(0)
+    lengths = [rng.integers(1, longest, 23) for longest in (60, 60, 30, 99)]
+    y, *calls = [[rng.normal(size=(n, 2)) for n in part] for part in lengths]
+    calls.append([1e170 * calls[0][0], calls[0][1]])
+    y[3] = y[3] * scale
+    with np.errstate(over="ignore"):
+        same_in_every_call(d2ke.pack(y, channels_first=False), calls, distance, **parameters)
+
+
 def test_columns_that_are_prepared_are_not_prepared_again(monkeypatch):
-    y = d2ke.pack([[1.0, 2.0], [3.0]])
-    columns, x = Columns(y, "dtw", {}), d2ke.pack([[4.0]])
-    pairs = columns.prepared(check_pairs(x, y, "dtw", {}))
+    y, x = d2ke.pack([[1.0, 2.0], [3.0]]), d2ke.pack([[4.0]])
+    dtw, msm = Columns(y, "dtw", {}), Columns(y, "msm", {})
+    compile_ = elastic.elastic
+
+    def of_rows_only(kind, x_rows, x_offsets, y_rows, y_offsets, *others):
+        assert len(y_offsets) == 2
+        return compile_(kind, x_rows, x_offsets, y_rows, y_offsets, *others)
+
     monkeypatch.setattr(elastic, "dtw", lambda *_: pytest.fail("prepared again"))
+    monkeypatch.setattr(elastic, "elastic", of_rows_only)
+    pairs = dtw.prepared(check_pairs(x, y, "dtw", {}))
     assert pairs.distances(PairBlock(x, y), 1).tolist() == [[5.0, 1.0]]
+    pairs = msm.prepared(check_pairs(x, y, "msm", {}))
+    assert pairs.distances(PairBlock(x, y), 1).tolist() == [[4.0, 1.0]]
 
 
 def test_sets_and_functions_are_compared_as_ever():

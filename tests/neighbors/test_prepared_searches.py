@@ -121,10 +121,11 @@ def test_pivots_of_prepared_columns_find_what_tiles_find(data):
     Y, distance = data.draw(collections()), data.draw(DISTANCES)
     params = params_of(distance)
     own = problem(Y, None, distance, **params)
-    index = pivots.PivotIndex(own, 2, data.draw(st.sampled_from([None, 1, 5, 32])))
+    columns, count = Columns(Y, distance, params), data.draw(st.sampled_from([None, 1, 5, 32]))
+    index = pivots.PivotIndex(columns.prepared(own), 2, count)
     for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
         pairs = problem(X, Y, distance, **params) if X is not None else own
-        check_both(data, by_pivots(index), pairs, matrix(pairs))
+        check_both(data, by_pivots(index), columns.prepared(pairs), matrix(pairs))
 
 
 @many
