@@ -40,6 +40,7 @@ def elastic(
     window: int,
     same: bool,
 ) -> PairwiseKernel: ...
+def elastic_with_rows(columns: PairwiseKernel, rows: PairwiseKernel) -> PairwiseKernel | None: ...
 def inputs(
     pairs: PairwiseKernel,
 ) -> tuple[

@@ -125,12 +125,26 @@ def elastic(str kind, const double[:, ::1] x, const int64_t[::1] x_offsets,
     options.parameters = &parameters[0]
     pairs.set_options(&options, sizeof(options))
     pairs.kernel = current().elastic[<int> KINDS[kind]]
-    pairs.scratch_bytes = current().elastic_scratch(&pairs.problem)
+    pairs.scratch = current().elastic_scratch
+    pairs.scratch_bytes = pairs.scratch(&pairs.problem)
     pairs.trace = current().elastic_rows[<int> KINDS[kind]]
     pairs.ways = current().elastic_ways[<int> KINDS[kind]]
     pairs.leaves_out = d2ke_elastic_borders[<int> KINDS[kind]] != ELASTIC_NEVER
     pairs.block_outer = True
     return pairs
+
+
+def elastic_with_rows(PairwiseKernel columns, PairwiseKernel rows):
+    """Return the distance of the rows that `elastic` prepared to columns that it prepared.
+
+    None if the squares of the rows need the careful way, and those of the columns do not.
+    """
+    cdef const elastic_options *options = <const elastic_options *> columns.problem.options
+    cdef const elastic_options *own = <const elastic_options *> rows.problem.options
+    cdef const double[:, ::1] x = rows.keep[2][0]
+    if own.safe and not options.safe:
+        return None
+    return columns.with_rows(&x[0, 0], rows.keep[0], x)
 
 
 cdef set_series(PairwiseKernel pairs, const floating[:, ::1] x, const int64_t[::1] x_offsets,
@@ -164,7 +178,11 @@ cdef bint squares_are_safe(const floating[:, ::1] values) noexcept nogil:
 
 def inputs(PairwiseKernel pairs):
     """Return (rows, offsets) of both sides and the parameters of what `elastic` prepared."""
-    x_offsets, y_offsets, (x, y), _, _, parameters = pairs.keep[:6]
+    other_rows = isinstance(pairs.keep[0], list)  # see `with_rows`
+    made = pairs.keep[0] if other_rows else pairs.keep
+    x_offsets, y_offsets, (x, y), _, _, parameters = made[:6]
+    if other_rows:
+        x_offsets, x = pairs.keep[1:]
     sides = (np.asarray(x), np.asarray(x_offsets)), (np.asarray(y), np.asarray(y_offsets))
     return sides, np.asarray(parameters)
 

@@ -2,6 +2,7 @@
 """Type stubs of envelopes.pyx, which has the documentation."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +13,24 @@ LANES: int
 SEGMENT: int
 LEVELS: int
 
-class Envelopes(Bounds):
+_Side: TypeAlias = tuple[
+    NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]
+]
+
+class Columns:
     def __init__(
         self,
-        x: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]],
-        y: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]],
+        y: _Side,
         order: NDArray[np.int64],
         radii: Sequence[int],
         turned: Sequence[int],
         window: int,
         root: bool,
-        errors: tuple[float, float, float],
+        longest_x: int,
     ) -> None: ...
+
+class Envelopes(Bounds):
+    def __init__(self, columns: Columns, x: _Side, errors: tuple[float, float, float]) -> None: ...
     def keep_first(self, n_threads: int) -> None: ...
     def leave_tighter_out(self) -> None: ...
 

@@ -58,36 +58,34 @@ SEGMENT = WARP_SEGMENT  # places of a segment
 LEVELS = WARP_LEVELS    # at most
 
 
-cdef class Envelopes(Bounds):
-    """Bounds by envelopes around x, then by those around y, then by the table up to a limit.
+cdef class Columns:
+    """Series y, prepared for bounds of any rows of at most `longest_x` places.
 
-    Each side: points, their planar copy, offsets and starts, see warping.h. `radii`: of the
-    levels; `turned`: the levels of which y's boxes are added up. `errors`: slope, offset and ratio,
-    see refine.h.
+    y: points, their planar copy, offsets and starts, see warping.h. `order`: its items by length.
+    `radii`: of the levels, the last one at least that of any pair; `turned`: the levels of which
+    y's boxes are added up.
     """
     cdef warp_parts parts
     cdef object keep
 
-    def __init__(self, x, y, order, radii, turned, int64_t window, bint root, errors):
-        cdef warp_row row
+    def __init__(self, y, order, radii, turned, int64_t window, bint root, int64_t longest_x):
         cdef int64_t lanes = current().vector_bytes // sizeof(float)
         cdef const int64_t[::1] columns = order
         cdef const float[:, :, :, ::1] sums = segments(y, order, lanes)
         cdef const float[:, :, :, :, ::1] boxes
-        self.parts.x, self.parts.y = side(x), side(y)
+        self.parts.y = side(y)
         self.parts.order = &columns[0]
-        self.parts.n_segments, self.parts.x_segments = longest(y) // SEGMENT, longest(x) // SEGMENT
+        self.parts.n_segments, self.parts.x_segments = longest(y) // SEGMENT, longest_x // SEGMENT
         self.parts.segments = &sums[0, 0, 0, 0] if self.parts.n_segments else NULL
         self.parts.dim, self.parts.lanes = sums.shape[2], lanes
-        self.parts.longest_x, self.parts.longest_y = longest(x), longest(y)
+        self.parts.longest_x, self.parts.longest_y = longest_x, longest(y)
         self.parts.n_levels = len(radii)
         for level, radius in enumerate(radii):
             self.parts.radii[level] = radius
             self.parts.turned[level] = -1
         self.parts.window = window
         self.parts.root = root
-        self.context = &self.parts
-        self.keep = [x, y, order, sums]
+        self.keep = [y, order, sums]
         if turned and self.parts.x_segments:
             made = box_sums(&self.parts, turned)
             self.keep.append(made)
@@ -97,6 +95,22 @@ cdef class Envelopes(Bounds):
             self.parts.high_sums = &boxes[0, 0, 0, 0, 0]
             for place, level in enumerate(turned):
                 self.parts.turned[level] = place
+
+
+cdef class Envelopes(Bounds):
+    """Bounds by envelopes around x, then by those around y, then by the table up to a limit.
+
+    x: like y of the columns. `errors`: slope, offset and ratio, see refine.h.
+    """
+    cdef warp_parts parts
+    cdef object keep
+
+    def __init__(self, Columns columns, x, errors):
+        cdef warp_row row
+        self.parts = columns.parts
+        self.parts.x = side(x)
+        self.context = &self.parts
+        self.keep = [columns, x]
         self.fill = fill
         self.begin = begin
         self.tighten = tighten
@@ -182,7 +196,7 @@ cdef box_sums(const warp_parts *parts, levels):
     cdef int64_t[::1] level = np.asarray(levels, np.int64)
     cdef float[:, :, :, :, ::1] low, high
     cdef d2ke_poll poll
-    turned.x, turned.y = parts.y, parts.x
+    turned.x = parts.y
     turned.y.n = 0
     turned.longest_x, turned.longest_y = parts.longest_y, parts.longest_x
     turned.x_segments, turned.n_segments = parts.n_segments, parts.x_segments

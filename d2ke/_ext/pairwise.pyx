@@ -97,6 +97,7 @@ cdef class PairwiseKernel:
         pairs.scratch_bytes = self.scratch(&pairs.problem)
         pairs.block_outer = self.block_outer
         pairs.cell_work = self.cell_work
+        pairs.takes = self.takes
         pairs.row_order = by_length(x_offsets, True)
         pairs.keep = [self.keep, x_offsets, keep]
         return pairs

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from d2ke._ext.pairwise import PairwiseKernel
 from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import CompiledPairs, PairBlock, PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.objects.container import Objects
 
@@ -56,18 +59,40 @@ class Columns:
         TypeError, ValueError
             As `distance_matrix`.
         """
-        y, compiled = self.y, None
-        if (
-            self._with_rows is not None
-            and isinstance(x, Objects)
-            and x.values.size
-            and (x.kind, x.letters, x.dim) == (y.kind, y.letters, y.dim)
-            and x.channel_names == y.channel_names
-            and x.lengths.min() >= self._shortest
-        ):
-            compiled = self._with_rows(x)
+        compiled = self._compiled(x)
         if compiled is None:
-            pairs = check_pairs(x, y, self.distance, self.parameters)
+            pairs = check_pairs(x, self.y, self.distance, self.parameters)
             pairs.compiled().run(out, n_threads, report)
             return
         compiled.run(out, n_threads, False, report)
+
+    def prepared(self, pairs: PairwiseProblem) -> PairwiseProblem:
+        """Return the same pairs of any rows and these columns, which they do not prepare again.
+
+        Blocks of some of the columns are prepared as before.
+        """
+        if self._with_rows is None:
+            return pairs
+
+        def compile_(block: PairBlock) -> CompiledPairs:
+            whole = block.y is self.y and not block.same
+            kernel = self._compiled(block.x) if whole else None
+            # Bags are compiled as the distances of y to x, which are no kernel of single pairs.
+            is_kernel = isinstance(kernel, PairwiseKernel)
+            return CompiledPairs(kernel, block) if is_kernel else pairs.compile(block)
+
+        return replace(pairs, compile=compile_)
+
+    def _compiled(self, x: Any) -> Any:
+        """Return the compiled form of rows x, or None if they need other columns."""
+        y = self.y
+        if (
+            self._with_rows is None
+            or not isinstance(x, Objects)
+            or not x.values.size
+            or (x.kind, x.letters, x.dim) != (y.kind, y.letters, y.dim)
+            or x.channel_names != y.channel_names
+            or x.lengths.min() < self._shortest
+        ):
+            return None
+        return self._with_rows(x)

@@ -119,6 +119,26 @@ def prepared(
     return elastic.elastic(kind, *sides[0], *sides[-1], x.dim, numbers_, window, same)
 
 
+def columns_of(
+    prepare: Callable[..., PairwiseKernel],
+) -> Callable[..., Callable[[Objects], PairwiseKernel | None] | None]:
+    """Return the `columns` of a distance whose pairs `prepare` compiles."""
+
+    def columns(y: Objects, **parameters: Any) -> Callable[[Objects], PairwiseKernel | None] | None:
+        if y.missing or not y.values.size:
+            return None
+        compiled, longest = prepare(y, y, False, **parameters), y.lengths.max()
+
+        def with_rows(x: Objects) -> PairwiseKernel | None:
+            if x.missing or x.lengths.max() > longest:  # the weights of "wdtw" end there
+                return None
+            return elastic.elastic_with_rows(compiled, prepare(x, x, False, **parameters))
+
+        return with_rows
+
+    return columns
+
+
 def msm(
     x: Objects,
     y: Objects,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from d2ke.neighbors.tiles import search_tiles
 
 FEWEST_PAIRS = 100_000  # fewer are computed in full at once
 _ROWS = 1 << 12  # that are searched between two looks at the memory, at most
+_FEW_ROWS = 32  # as many as the largest sample of `pays`
 _LEAST = 64  # rows of a chunk, after which limits fall
 _KEPT_BYTES = 1 << 28  # of first bounds, at most
 
@@ -41,22 +43,72 @@ class Bounded(NamedTuple):
     kept: bool = False
 
 
+class EarlierSearches:
+    """What searches of few rows in the same columns cost, by bounds and relative to distances.
+
+    A sample of one row is that row, which would be searched twice, and says little of the next
+    one. So the first few rows of a like k and radius are searched by bounds, and what they all
+    cost decides on the later ones.
+    """
+
+    def __init__(self) -> None:
+        self._costs: dict[tuple[float, float], tuple[int, float, int]] = {}
+
+    def pays(self, search: NeighborSearch, bounded: Bounded) -> bool:
+        """Return whether the bounds pay as far as is known, and leave out what does not."""
+        rows, cost, left_out = self._costs.get(_kind(search), (0, 0.0, 0))
+        if rows < _FEW_ROWS:
+            return True
+        if 2 * left_out > rows:
+            bounded.bounds.leave_tighter_out()
+        return cost <= rows
+
+    def add(self, search: NeighborSearch, bounded: Bounded, counts: np.ndarray) -> None:
+        """Add the counts of all rows of a search, until there are enough."""
+        rows, cost, left_out = self._costs.get(_kind(search), (0, 0.0, 0))
+        if rows >= _FEW_ROWS:
+            return
+        n = len(counts)
+        own_cost, leave = _cost(search, bounded, np.arange(n), counts)
+        self._costs[_kind(search)] = rows + n, cost + n * own_cost, left_out + n * leave
+
+
+def _kind(search: NeighborSearch) -> tuple[float, float]:
+    """Return what like searches share: k and the radius to a factor of two."""
+    radius = search.radius
+    if 0 < radius < math.inf:
+        radius = math.frexp(radius)[1] + 0.5  # neither 0 nor infinite
+    return search.k.bit_length(), radius
+
+
 def search_bounded(
     search: NeighborSearch,
     bounded: Bounded | None,
     lists: NearestLists | WithinLists,
     info: NeighborsInfo,
+    earlier: EarlierSearches | None = None,
 ) -> None:
     """Search by the bounds if they rule out enough pairs of a sample, else by all distances.
 
-    `bounded` is None without bounds.
+    `bounded` is None without bounds. With `earlier`, of columns that are prepared already, there
+    may be any number of pairs, and a few rows need no sample.
     """
-    n, m = search.pairs.shape
-    if bounded is None or n * m < FEWEST_PAIRS or not pays(search, bounded):
+    (n, m), same = search.pairs.shape, search.pairs.same
+    known = earlier if n <= _FEW_ROWS and not same else None
+    if bounded is None:
+        by_bounds = False
+    elif known is not None:
+        by_bounds = known.pays(search, bounded)
+    else:
+        enough = n * m >= FEWEST_PAIRS or (earlier is not None and not same)
+        by_bounds = enough and pays(search, bounded)
+    if bounded is None or not by_bounds:
         search_tiles(search, lists, info)
         return
     refined = RefinedSearch(search, bounded, lists)
     refined.search_all()
+    if known is not None:
+        known.add(search, bounded, refined.counts)
     pairs = n * m - (n if search.skip else 0)
     if refined.half:
         once = (pairs + n) // 2 if not search.skip else pairs // 2
@@ -82,17 +134,9 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
     )
     refined = RefinedSearch(search, bounded, trial)
     refined.search(sample)
-    tightened, left, narrowed, computed = refined.counts[sample].sum(axis=0) / (len(sample) * m)
-    if len(bounded.costs) > 2:
-        _, tighter, closest = bounded.costs
-        if tightened * tighter > (tightened - left) * closest:
-            bounded.bounds.leave_tighter_out()
-            narrowed, tightened = narrowed + tightened - left, 0.0
-    cost = bounded.computed * computed
-    for share, each in zip((1, tightened, narrowed), bounded.costs, strict=False):
-        cost += share * each
-    if bounded.cell:
-        cost += bounded.cell * float(bounded.bounds.cells[sample].sum()) / (len(sample) * m)
+    cost, leave = _cost(search, bounded, sample, refined.counts[sample])
+    if leave:
+        bounded.bounds.leave_tighter_out()
     limit = 0.5 if search.pairs.same else 1.0
     if refined.half:  # which the sample does not use
         # Limits cost about three distances for each neighbour. With each pair once, they take 0.6
@@ -100,6 +144,28 @@ def pays(search: NeighborSearch, bounded: Bounded) -> bool:
         limit = 0.75 if search.k else 1.0
         cost += 3.0 * bounded.computed * search.k / m
     return cost <= limit
+
+
+def _cost(
+    search: NeighborSearch, bounded: Bounded, rows: np.ndarray, counts: np.ndarray
+) -> tuple[float, bool]:
+    """Return what a pair of these rows cost, and whether to leave the tighter bounds out.
+
+    They are left out where they cost more than they spare; the cost is then that without them.
+    """
+    size, leave = len(rows) * search.pairs.shape[1], False
+    tightened, left, narrowed, computed = counts.sum(axis=0) / size
+    if len(bounded.costs) > 2:
+        _, tighter, closest = bounded.costs
+        if tightened * tighter > (tightened - left) * closest:
+            leave = True
+            narrowed, tightened = narrowed + tightened - left, 0.0
+    cost = bounded.computed * computed
+    for share, each in zip((1, tightened, narrowed), bounded.costs, strict=False):
+        cost += share * each
+    if bounded.cell:
+        cost += bounded.cell * float(bounded.bounds.cells[rows].sum()) / size
+    return float(cost), leave
 
 
 class RefinedSearch:

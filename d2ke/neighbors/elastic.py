@@ -20,14 +20,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from d2ke._ext import elastic
 from d2ke._ext.refine import Bounds
-from d2ke.distances.problem import PairwiseProblem
+from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters
+from d2ke.objects.container import Objects
 
 _LARGEST, _LEAST = 2.0**40, 2.0**-20  # numbers whose squares float32 has
 
@@ -75,22 +76,53 @@ def band(pairs: PairwiseProblem) -> float:
     return m if window in (None, elastic.NO_WINDOW) else min(m, 2.0 * window + 1)
 
 
-def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
-    """Return the bounds `first` and then the cut-off, or None for numbers beyond float32."""
-    name, kernel = pairs.distance, pairs.compiled().kernel
+class Side(NamedTuple):
+    """Series as the cut-off reads them: rows with their potentials in float32, and offsets.
+
+    `longest` counts rows; `largest` and `reach` are the largest number and potential. `parameters`
+    are those of the distance.
+    """
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    longest: int
+    largest: float
+    reach: float
+    parameters: np.ndarray
+
+
+def cut_side(pairs: PairwiseProblem, objects: Objects) -> Side:
+    """Prepare the series of X or of Y, whatever the other ones are."""
+    kernel = pairs.compile(PairBlock(objects, objects)).kernel
+    ((rows, offsets), _), parameters = elastic.inputs(kernel)
+    params = check_parameters(BY_NAME[pairs.distance], pairs.params)
+    gap = np.array(params.get("g", (0.0,))) if pairs.distance == "erp" else None
+    longest = int(np.diff(offsets).max())
+    made = np.zeros((len(rows) + longest + 64, rows.shape[1] + 1), np.float32)  # room behind them
+    with np.errstate(over="ignore", invalid="ignore"):  # `cut_off` looks at the largest
+        potential = _potential(pairs.distance, rows, offsets, objects.dim, parameters, gap)
+        made[: len(rows), :-1], made[: len(rows), -1] = rows, potential
+    largest, reach = float(np.abs(rows).max()), float(np.abs(potential).max())
+    return Side(made, offsets, longest, largest, reach, parameters)
+
+
+def cut_off(pairs: PairwiseProblem, first: Bounds, y: Side | None = None) -> elastic.Cut | None:
+    """Return the bounds `first` and then the cut-off, or None for numbers beyond float32.
+
+    `y` is the side of Y, if it is prepared.
+    """
+    name = pairs.distance
     params = check_parameters(BY_NAME[name], pairs.params)
-    sides, parameters = elastic.inputs(kernel)
+    y = y or cut_side(pairs, pairs.y)
+    x = y if pairs.x is pairs.y else cut_side(pairs, pairs.x)
+    parameters = max(x.parameters, y.parameters, key=len)  # "wdtw": weights up to the longest
     dim, squared = pairs.x.dim, name in ("adtw", "wdtw")
-    largest = max(float(np.abs(rows).max()) for rows, _ in sides)
-    places = sum(int(np.diff(offsets).max()) for _, offsets in sides) + dim + 16
+    largest, places = max(x.largest, y.largest), x.longest + y.longest + dim + 16
     root_error = 2.0**-10  # relative: roots are rough
     error = 2.0**-21 * places + (root_error if dim > 1 or squared else 0.0)
     if not _LEAST <= largest <= _LARGEST or error > 2.0**-5 or parameters.max() > _LARGEST:
         return None
-    gap = np.array(params.get("g", (0.0,))) if name == "erp" else None
-    potentials = [_potential(name, *side, dim, parameters, gap) for side in sides]
-    reach = max(float(np.abs(potential).max()) for potential in potentials)
-    if reach > _LARGEST:
+    if not (x.reach <= _LARGEST and y.reach <= _LARGEST):
         return None
     place = 2.0**-20 * dim * largest + 2.0**-40
     if squared:
@@ -102,11 +134,11 @@ def cut_off(pairs: PairwiseProblem, first: Bounds) -> elastic.Cut | None:
         parameters[0] += 2 * place + root_error * parameters[0]
         errors = 1.0 + error, 2.0**-16, math.inf
     else:
-        errors = 1.0 + error, places * place + 2.0**-20 * reach, (1 + error) ** 3
-    made = [_singles(*side, p) for side, p in zip(sides, potentials, strict=True)]
+        errors = 1.0 + error, places * place + 2.0**-20 * max(x.reach, y.reach), (1 + error) ** 3
     window = params.get("window", elastic.NO_WINDOW)
     tie = _tie(pairs, name, params)
-    return elastic.Cut(name, first, *made[0], *made[-1], dim, parameters, window, errors, tie)
+    sides = x.rows, x.offsets, y.rows, y.offsets
+    return elastic.Cut(name, first, *sides, dim, parameters, window, errors, tie)
 
 
 def _tie(pairs: PairwiseProblem, name: str, params: Mapping[str, Any]) -> float:
@@ -137,13 +169,3 @@ def _potential(
     directed[offsets[:-1]] = 0.0
     sums = directed.cumsum()
     return sums[last] - sums
-
-
-def _singles(
-    rows: np.ndarray, offsets: np.ndarray, potential: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and potentials in float32, with room behind them."""
-    room = int(np.diff(offsets).max()) + 64
-    made = np.zeros((len(rows) + room, rows.shape[1] + 1), np.float32)
-    made[: len(rows), :-1], made[: len(rows), -1] = rows, potential
-    return made, offsets

@@ -3,48 +3,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from d2ke._base.errors import ArgumentError
 from d2ke._ext import pivots as compiled
 from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.record_pairs import PLAIN, RecordDistance
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.neighbors import bounded, elastic
-from d2ke.neighbors.bounded import Bounded, search_bounded
+from d2ke.neighbors.bounded import Bounded, EarlierSearches, search_bounded
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.objects.container import span_of
+from d2ke.objects.container import span_of, take
 
-_MIN_PIVOTS = 3
+_MIN_PIVOTS, _MAX_PIVOTS = 3, 32
 _LEAST_PART = 10  # pairs of X and Y for each distance to a pivot, at least
-
-
-class PivotTable(NamedTuple):
-    """The pivots, objects of Y, and their distances to X (pivots, n) and to Y (pivots, m)."""
-
-    pivots: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
+_CHECKED = 64  # stored distances that a function is called for again
 
 
 def applies(search: NeighborSearch) -> bool:
-    """Return whether pivots or a cut-off give bounds, whose tables fit into memory."""
+    """Return whether pivots or a cut-off give bounds that few distances make up for."""
     pairs = search.pairs
     n, m = pairs.shape
     if not pairs.same and n * m < _LEAST_PART * _MIN_PIVOTS * (n + m):
         return False
+    if isinstance(pairs.distance, (str, RecordDistance)) and n * m < bounded.FEWEST_PAIRS:
+        return False
+    return has_bounds(search, _count(pairs))
+
+
+def has_bounds(search: NeighborSearch, count: int) -> bool:
+    """Return whether so many pivots or a cut-off give bounds, whose tables fit into memory."""
+    pairs = search.pairs
     if not isinstance(pairs.distance, (str, RecordDistance)):
         return search.metric
-    if n * m < bounded.FEWEST_PAIRS:
-        return False
-    bounds = _is_metric(pairs) or elastic.has_cut(pairs)
-    table_bytes = 24 * _count(pairs) * (n + m)  # of both precisions
-    return bounds and table_bytes + elastic.cut_bytes(pairs) <= search.room()
+    table_bytes = 24 * count * sum(pairs.shape)  # of both precisions
+    return (_is_metric(pairs) or elastic.has_cut(pairs)) and (
+        table_bytes + elastic.cut_bytes(pairs) <= search.room()
+    )
 
 
 def _is_metric(pairs: PairwiseProblem) -> bool:
@@ -72,11 +74,19 @@ def _is_metric_of_strings(pairs: PairwiseProblem) -> bool:
 
 
 def search_pivots(
-    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+    search: NeighborSearch,
+    lists: NearestLists | WithinLists,
+    info: NeighborsInfo,
+    index: PivotIndex | None = None,
 ) -> None:
-    """Search by distances to pivots where that is faster, else by all distances."""
-    bounds = pivot_bounds(search.pairs, search.n_threads)
-    search_bounded(search, bounds, lists, info)
+    """Search by distances to pivots where that is faster, else by all distances.
+
+    `index`: of the columns, prepared before.
+    """
+    earlier = None if index is None else index.earlier
+    index = index or PivotIndex(search.pairs, search.n_threads)
+    bounds = index.bounds(search.pairs, search.n_threads)
+    search_bounded(search, bounds, lists, info, earlier)
 
 
 # With the distances of all objects to a few pivots p among the objects of Y,
@@ -87,47 +97,128 @@ def search_pivots(
 # float32, so `margin` is taken off the bound: what four rounded distances may be wrong by.
 
 
-def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
-    """Return the bounds of all pairs, or None for distances too large for float32."""
-    table = _table(pairs, n_threads)
-    largest = float(max(table.x.max(), table.y.max()))
-    computed = 1.0
-    if isinstance(pairs.distance, (str, RecordDistance)):
-        error, rounding, cells = _accuracy(pairs)
-        cost = len(table.pivots) / (8 * cells)
-        # Sets and series are cheaper many at a time; the others are computed pair by pair anyway.
-        if pairs.distance != "emd":
-            computed = 1.7
+class PivotIndex:
+    """The distances of the columns Y to a few of them, the pivots, prepared once for any rows X.
+
+    Parameters
+    ----------
+    pairs : PairwiseProblem
+        Pairs of any X, or of Y itself, and Y; X does not count.
+    n_threads : int
+        Threads.
+    count : int, optional
+        Number of pivots, at most; by default what suits the rows of `pairs`.
+
+    Attributes
+    ----------
+    earlier : EarlierSearches
+        What searches of few rows cost so far.
+    """
+
+    def __init__(self, pairs: PairwiseProblem, n_threads: int, count: int | None = None):
+        pivots, to_y = _choose(pairs, n_threads, count or _count(pairs))
+        error, largest = _accuracy(pairs)[0], float(to_y.max())
+        between = to_y[:, pivots]
+        if not isinstance(pairs.distance, (str, RecordDistance)):
+            _check_zeros(pairs.names.y, pivots, between, error * largest)
+            _check_triangles(pairs, pivots, between, to_y.T, error * largest, True)
+        with np.errstate(over="ignore"):  # `bounds` looks at the largest
+            table = to_y.astype(np.float32)
+        arrays = {"pivots": pivots, "table": table, "between": between}
+        self._set(arrays | {"accuracy": np.array([error, largest])}, pairs)
+
+    def _set(self, arrays: Mapping[str, np.ndarray], pairs: PairwiseProblem) -> None:
+        self._arrays = dict(arrays)
+        self._pivots = take(pairs.y, arrays["pivots"])
+        self._cut_side = elastic.cut_side(pairs, pairs.y) if elastic.has_cut(pairs) else None
+        self.earlier = EarlierSearches()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what `from_arrays` takes.
+
+        "pivots" (p,), "table" (p, m) in float32, "between" (p, p): the distances of two pivots, and
+        "accuracy": the relative error of the distances, and the largest of them.
+        """
+        return dict(self._arrays)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], pairs: PairwiseProblem) -> PivotIndex:
+        """Return the index with these arrays; `pairs` has the same columns and distance.
+
+        A function is called for some of the stored distances, and another one is refused.
+        """
+        index = cls.__new__(cls)
+        index._set(arrays, pairs)
+        if not isinstance(pairs.distance, (str, RecordDistance)):
+            _check_function(pairs, arrays["pivots"], arrays["table"])
+        return index
+
+    def bounds(self, pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
+        """Return the bounds of all pairs of any X and Y, or None if float32 is too small for them.
+
+        Distances to the pivots are computed unless X is Y.
+        """
+        pivots, y, between = (self._arrays[name] for name in ("pivots", "table", "between"))
+        error, largest = self._arrays["accuracy"].tolist()
+        same, x = pairs.x is pairs.y, y.T
+        # Those of an X of another precision may be less accurate than those of Y, or more.
+        own_error, rounding, cells = _accuracy(pairs)
+        error = max(error, own_error)
+        if not same:
+            x = self._distances(pairs, n_threads)
+            largest = max(largest, float(x.max()))
+        cost, computed = len(pivots) / (8 * cells), 1.0
         if isinstance(pairs.distance, RecordDistance):
             # A column of scattered pairs takes the time of 2500 pairs of values.
-            computed += 2500 * len(pairs.distance.columns) / cells
-    else:
-        rounding, error, cost = 0.0, 1e-6, 0.01
-        _check_metric(pairs, table, error * largest)
-    if not largest <= 1e30:  # float32 overflows at 3e38
-        return None
-    # Three distances are rounded, and the numbers of the table; the least number is not 0.
-    margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
-    x, y = table.x.T.astype(np.float32, order="C"), table.y.astype(np.float32)
-    exact = table.pivots if pairs.y is pairs.x else ()
-    if elastic.has_cut(pairs):
-        if not _is_metric(pairs):
-            margin += 2 * largest  # bounds below 0 only order the pairs
-        cut = elastic.cut_off(pairs, compiled.Pivots(x, y, margin))
-        if cut is not None:
-            pair, cell = elastic.costs(pairs)
-            names, costs = ("pivots", "", "cut-off"), (cost, 0.0, pair)
-            return Bounded(cut, names, costs, computed, exact, cell)
-        if not _is_metric(pairs):
+            computed = 1.7 + 2500 * len(pairs.distance.columns) / cells
+        elif isinstance(pairs.distance, str):
+            # Sets and series are cheaper many at a time; the others are computed pair by pair
+            # anyway.
+            computed = 1.0 if pairs.distance == "emd" else 1.7
+        elif not same:
+            _check_triangles(pairs, pivots, between, x, error * largest, False)
+        if not largest <= 1e30:  # float32 overflows at 3e38
             return None
-    return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, exact)
+        # Three distances are rounded, and the numbers of the table; the least number is not 0.
+        margin = (4 * error + 2.0**-21) * largest + 3 * rounding + 1e-44
+        x, exact = x.astype(np.float32, order="C"), pivots if same else ()
+        if elastic.has_cut(pairs):
+            if not _is_metric(pairs):
+                margin += 2 * largest  # bounds below 0 only order the pairs
+            cut = elastic.cut_off(pairs, compiled.Pivots(x, y, margin), self._cut_side)
+            if cut is not None:
+                pair, cell = elastic.costs(pairs)
+                names, costs = ("pivots", "", "cut-off"), (cost, 0.0, pair)
+                return Bounded(cut, names, costs, computed, exact, cell)
+            if not _is_metric(pairs):
+                return None
+        return Bounded(compiled.Pivots(x, y, margin), ("pivots",), (cost,), computed, exact)
+
+    def _distances(self, pairs: PairwiseProblem, n_threads: int) -> np.ndarray:
+        """Return the distances of X to the pivots (n, p)."""
+        pivots = self._pivots
+        if isinstance(pairs.distance, (str, RecordDistance)):
+            return pairs.distances(PairBlock(pairs.x, pivots), n_threads)
+        result = np.empty((len(pairs.x), len(pivots)))
+        for i, number in enumerate(self._arrays["pivots"].tolist()):  # errors have the numbers
+            block = PairBlock(pairs.x, span_of(pivots, i, i + 1), False, pairs.first, number)
+            result[:, i] = pairs.distances(block, n_threads).ravel()
+        return result
+
+
+def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
+    """Return the bounds of all pairs, or None for distances too large for float32."""
+    return PivotIndex(pairs, n_threads).bounds(pairs, n_threads)
 
 
 def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
     """Return the relative and absolute errors of a distance, and its work in pairs of values.
 
-    The sum of records is as accurate as the worst column.
+    The sum of records is as accurate as the worst column. A function is not known; a call of it
+    takes the time of some hundred pairs of values.
     """
+    if not isinstance(pairs.distance, (str, RecordDistance)):
+        return 1e-6, 0.0, 400.0
     if isinstance(pairs.distance, RecordDistance):
         weights = pairs.distance.weights.values()
         columns = list(map(_accuracy, pairs.distance.columns.values()))
@@ -148,28 +239,20 @@ def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
 def _count(pairs: PairwiseProblem) -> int:
     """Return the number of pivots: about one of 50 pairs is a distance to a pivot."""
     n, m = pairs.shape
-    return min(m, max(_MIN_PIVOTS, min(32, n * m // (50 * (n + m)))))
+    return max(_MIN_PIVOTS, min(_MAX_PIVOTS, n * m // (50 * (n + m))))
 
 
-def _table(pairs: PairwiseProblem, n_threads: int) -> PivotTable:
-    """Choose pivots, and compute the distances of Y and X to them."""
-    pivots, to_y = _choose(pairs, n_threads)
-    if pairs.y is pairs.x:
-        return PivotTable(pivots, to_y, to_y)
-    to_x = np.empty((len(pivots), pairs.shape[0]))
-    for i, pivot in enumerate(pivots.tolist()):
-        block = PairBlock(pairs.x, span_of(pairs.y, pivot, pivot + 1), False, pairs.first, pivot)
-        to_x[i] = pairs.distances(block, n_threads).ravel()
-    return PivotTable(pivots, to_x, to_y)
+def usual_count(m: int) -> int:
+    """Return the number of pivots of an index of m objects, whose queries are not known."""
+    return max(_MIN_PIVOTS, min(_MAX_PIVOTS, m // 50))
 
 
-def _choose(pairs: PairwiseProblem, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+def _choose(pairs: PairwiseProblem, n_threads: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Choose pivots in a sample of Y, each far from the others; return their distances to Y."""
     m = pairs.shape[1]
-    count, sample = _count(pairs), np.unique(np.linspace(0, m - 1, min(m, 256)).astype(int))
+    count, sample = min(m, count), np.unique(np.linspace(0, m - 1, min(m, 256)).astype(int))
     pivots, to_y = np.empty(count, np.int64), np.empty((count, m))
-    columns = pairs if pairs.y is pairs.x else _column_pairs(pairs)
-    nearest = np.full(m, np.inf)
+    columns, nearest = _column_pairs(pairs), np.full(m, np.inf)
     pivot = int(sample[0])
     for i in range(count):
         pivots[i] = pivot
@@ -185,6 +268,8 @@ def _choose(pairs: PairwiseProblem, n_threads: int) -> tuple[np.ndarray, np.ndar
 
 def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
     """Return the pairs of two objects of Y."""
+    if pairs.y is pairs.x:
+        return pairs
     names = pairs.names._replace(x=pairs.names.y)
     compile_: Any = pairs.compile
     if callable(pairs.distance):
@@ -192,35 +277,43 @@ def _column_pairs(pairs: PairwiseProblem) -> PairwiseProblem:
     return replace(pairs, x=pairs.y, compile=compile_, names=names, first=0)
 
 
-def _check_metric(pairs: PairwiseProblem, table: PivotTable, tolerance: float) -> None:
-    """Refuse a function that is not a metric for two pivots and another object."""
-    between, pivots, names = table.y[:, table.pivots], table.pivots, pairs.names
+def _check_zeros(name: str, pivots: np.ndarray, between: np.ndarray, tolerance: float) -> None:
+    """Refuse a function that is not 0 for equal objects, the pivots."""
     diagonal = np.diag(between)
     if diagonal.max() > tolerance:
         i = pivots[diagonal.argmax()]
         raise ValueError(
-            f"metric=True, but distance({names.y}[{i}], {names.y}[{i}]) is {diagonal.max()}, not 0"
+            f"metric=True, but distance({name}[{i}], {name}[{i}]) is {diagonal.max()}, not 0"
         )
-    for name, side, first in ((names.x, table.x, pairs.first), (names.y, table.y, 0)):
-        drawn = np.unique(np.linspace(0, side.shape[1] - 1, 4096).astype(int))
-        near = side[:, drawn]
-        for p in range(len(pivots)):
-            for long, via, ends in (
-                (between[p][:, None], near[p] + near, "pivots"),
-                (near[p], between[p][:, None] + near, "object"),
-            ):
-                excess = long - via
-                if excess.max() <= tolerance:
-                    continue
-                q, z = np.unravel_index(excess.argmax(), excess.shape)
-                a, b = (f"{names.y}[{pivots[i]}]" for i in (p, q))
-                other = f"{name}[{first + drawn[z]}]"
-                sides = float(between[p, q]), float(near[p, z]), float(near[q, z])
-                if ends == "pivots":
-                    _refuse(a, other, b, sides)
-                _refuse(a, b, other, (sides[1], sides[0], sides[2]))
-        if pairs.y is pairs.x:
-            return
+
+
+def _check_triangles(
+    pairs: PairwiseProblem,
+    pivots: np.ndarray,
+    between: np.ndarray,
+    to_pivots: np.ndarray,
+    tolerance: float,
+    columns: bool,
+) -> None:
+    """Refuse a function that is not a metric for two pivots and another object, of Y or of X."""
+    name, first = (pairs.names.y, 0) if columns else (pairs.names.x, pairs.first)
+    drawn = np.unique(np.linspace(0, len(to_pivots) - 1, 4096).astype(int))
+    near = to_pivots[drawn].T
+    for p in range(len(pivots)):
+        for long, via, ends in (
+            (between[p][:, None], near[p] + near, "pivots"),
+            (near[p], between[p][:, None] + near, "object"),
+        ):
+            excess = long - via
+            if excess.max() <= tolerance:
+                continue
+            q, z = np.unravel_index(excess.argmax(), excess.shape)
+            a, b = (f"{pairs.names.y}[{pivots[i]}]" for i in (p, q))
+            other = f"{name}[{first + drawn[z]}]"
+            sides = float(between[p, q]), float(near[p, z]), float(near[q, z])
+            if ends == "pivots":
+                _refuse(a, other, b, sides)
+            _refuse(a, b, other, (sides[1], sides[0], sides[2]))
 
 
 def _refuse(first: str, middle: str, last: str, sides: tuple[float, float, float]) -> None:
@@ -231,3 +324,22 @@ def _refuse(first: str, middle: str, last: str, sides: tuple[float, float, float
         f"than distance({first}, {middle}) + distance({middle}, {last}), {before} + {after}; "
         "leave metric out"
     )
+
+
+def _check_function(pairs: PairwiseProblem, pivots: np.ndarray, table: np.ndarray) -> None:
+    """Refuse a function whose distances are not those of the table."""
+    columns, (count, m) = _column_pairs(pairs), table.shape
+    for i, j in enumerate(np.linspace(0, m - 1, _CHECKED).astype(int).tolist()):
+        pivot = int(pivots[i % count])
+        sides = span_of(pairs.y, pivot, pivot + 1), span_of(pairs.y, j, j + 1)
+        value = columns.distances(PairBlock(*sides, False, pivot, j), 1).item()
+        stored = float(table[i % count, j])
+        with np.errstate(over="ignore"):
+            value_of_table = np.float32(value)
+        if not np.isclose(value_of_table, stored, rtol=1e-6, atol=0.0):
+            pair = f"{pairs.names.y}[{pivot}], {pairs.names.y}[{j}]"
+            raise ArgumentError(
+                "distance",
+                f"is another function than that of the index: distance({pair}) is {value}, "
+                f"but {stored} in the index",
+            )

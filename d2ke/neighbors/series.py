@@ -12,7 +12,7 @@ from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.distances.series_rows import ELASTIC_GROUNDS
-from d2ke.neighbors.bounded import Bounded, search_bounded
+from d2ke.neighbors.bounded import Bounded, EarlierSearches, search_bounded
 from d2ke.neighbors.elastic import band
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
@@ -54,13 +54,21 @@ def envelope_bytes(search: NeighborSearch) -> int:
 
 
 def search_series(
-    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+    search: NeighborSearch,
+    lists: NearestLists | WithinLists,
+    info: NeighborsInfo,
+    index: SeriesIndex | None = None,
 ) -> None:
-    """Search by envelopes, or by all distances where numbers are too large for float32."""
-    bounded = series_bounds(search.pairs, _keeps(search))
+    """Search by envelopes, or by all distances where numbers are too large for float32.
+
+    `index`: of the columns, prepared before.
+    """
+    kept, earlier = _keeps(search), None if index is None else index.earlier
+    index = index or SeriesIndex(search.pairs, boxed=not kept)
+    bounded = index.bounds(search.pairs, kept)
     if bounded is not None and bounded.kept:
         bounded.bounds.keep_first(search.n_threads)
-    search_bounded(search, bounded, lists, info)
+    search_bounded(search, bounded, lists, info, earlier)
 
 
 def _keeps(search: NeighborSearch) -> bool:
@@ -89,48 +97,112 @@ def _all_bytes(pairs: PairwiseProblem) -> int:
 # remains is computed until a row of its table exceeds the limit.
 
 
+class SeriesIndex:
+    """Series Y in float32 as the bounds read them, prepared once for any rows X.
+
+    Parameters
+    ----------
+    pairs : PairwiseProblem
+        Pairs of Y itself and Y, or of X and Y. Numbers are scaled so that those of both are at
+        most 1.
+    boxed : bool
+        Whether to make the boxes of Y too, for first bounds that are not kept.
+
+    Attributes
+    ----------
+    earlier : EarlierSearches
+        What searches of few rows cost so far.
+    """
+
+    def __init__(self, pairs: PairwiseProblem, boxed: bool = True):
+        params = check_parameters(BY_NAME["dtw"], pairs.params)
+        self._window = params.get("window", elastic.NO_WINDOW)
+        self._root = params.get("ground") != "sqeuclidean"
+        self._pairs, self.earlier = pairs, EarlierSearches()
+        self._middle = pairs.y.values.mean(axis=0, dtype=np.float64)
+        sides = [pairs.y] if pairs.y is pairs.x else [pairs.x, pairs.y]
+        largest = max(map(self._largest, sides))
+        self._exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
+        self._columns, self._room = None, _longest(pairs) + 2 * envelopes.LANES
+        if not largest < math.inf or abs(self._exponent) > 480:
+            return  # numbers cannot be scaled to 1
+        self._radii, self._longest = _radii(pairs, self._window), _longest(pairs, "x")
+        self._y = self._side(pairs.y)
+        self._columns = envelopes.Columns(
+            self._y,
+            np.argsort(pairs.y.lengths, kind="stable"),
+            self._radii,
+            _frequent(pairs, self._radii) if boxed else [],
+            self._window,
+            self._root,
+            self._longest,
+        )
+
+    def bounds(self, pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
+        """Return the bounds of all pairs of any X and Y, or None for numbers that cannot be scaled.
+
+        `kept`: those of the first ones that x's boxes have, for `keep_first`.
+        """
+        # The errors below are those of numbers of at most 1. Larger ones, and series that are
+        # longer than Y's, are rare; then Y is prepared again.
+        index = self if pairs is self._pairs or self._fits(pairs) else SeriesIndex(pairs)
+        return index._bounds(pairs, kept)
+
+    def _fits(self, pairs: PairwiseProblem) -> bool:
+        """Return whether the columns are prepared for numbers and lengths like those of X."""
+        if self._columns is None or _longest(pairs, "x") > self._longest:
+            return False
+        if _radii(pairs, self._window)[-1] > self._radii[-1]:
+            return False
+        return pairs.x is pairs.y or self._largest(pairs.x) <= math.ldexp(1.0, self._exponent)
+
+    def _bounds(self, pairs: PairwiseProblem, kept: bool) -> Bounded | None:
+        exponent, root, dim = self._exponent, self._root, pairs.x.dim
+        places = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + dim + 16
+        single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
+        power = exponent if root else 2 * exponent  # of distances
+        if self._columns is None or single > 2.0**-5:
+            return None
+        if math.log2(4 * places * dim) + power > type_.maxexp - 2:
+            return None  # distances overflow
+        error = 2.0**-10 + 8 * single  # roots are rough
+        slope = 2.0**-power * (1 + error)
+        offset = places * 2.0**-19 * (math.sqrt(dim) if root else 4 * dim)
+        offset += slope * places * dim * float(type_.smallest_subnormal)
+        x = self._y if pairs.x is pairs.y else self._side(pairs.x)
+        bounds = envelopes.Envelopes(self._columns, x, (slope, offset, (1 + error) ** 3))
+        names = ("envelope of segments", "envelope", "cut-off")
+        cells = band(pairs)
+        fill, tighter, closest = _PLACES_OF_ONE if dim == 1 else _PLACES
+        # A cell of the last bound takes 0.44 of the time of a cell of a distance.
+        costs = 0.0 if kept else fill / cells, tighter / cells, closest / cells + 0.44
+        return Bounded(bounds, names, costs, kept=kept)
+
+    def _largest(self, objects: Objects) -> float:
+        """Return the largest distance of a number from the middle."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.abs(objects.values - self._middle).max())
+
+    def _side(
+        self, objects: Objects
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
+        """Return points, their planar copy, offsets and starts, as `envelopes` takes them."""
+        n = len(objects.values)
+        points = np.zeros((n + self._room, objects.dim), np.float32)
+        points[:n] = np.ldexp(objects.values - self._middle, -self._exponent)
+        strides = -(-objects.lengths // envelopes.LANES) * envelopes.LANES * objects.dim
+        starts = np.append(0, strides.cumsum())
+        planar = np.full(starts[-1] + envelopes.LANES, np.nan, np.float32)
+        envelopes.planar(points, objects.offsets, starts, planar)
+        return points, planar, objects.offsets, starts
+
+
 def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
     """Return the bounds of all pairs, or None for numbers that cannot be scaled.
 
     `kept`: those of the first ones that x's boxes have, for `keep_first`.
     """
-    params = check_parameters(BY_NAME["dtw"], pairs.params)
-    window, root = params.get("window", elastic.NO_WINDOW), params.get("ground") != "sqeuclidean"
-    sides = [pairs.x] if pairs.y is pairs.x else [pairs.x, pairs.y]
-    middle = pairs.x.values.mean(axis=0, dtype=np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = max(float(np.abs(side.values - middle).max()) for side in sides)
-    exponent = math.frexp(largest)[1] if 0 < largest < math.inf else 0
-    places = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + pairs.x.dim + 16
-    single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
-    power = exponent if root else 2 * exponent  # of distances
-    if not largest < math.inf or abs(exponent) > 480 or single > 2.0**-5:
-        return None  # numbers cannot be scaled to 1
-    if math.log2(4 * places * pairs.x.dim) + power > type_.maxexp - 2:
-        return None  # distances overflow
-    room = _longest(pairs) + 2 * envelopes.LANES
-    made = [_side(side, middle, -exponent, room) for side in sides]
-    error = 2.0**-10 + 8 * single  # roots are rough
-    radii = _radii(pairs, window)
-    slope = 2.0**-power * (1 + error)
-    offset = places * 2.0**-19 * (math.sqrt(pairs.x.dim) if root else 4 * pairs.x.dim)
-    offset += slope * places * pairs.x.dim * float(type_.smallest_subnormal)
-    bounds = envelopes.Envelopes(
-        made[0],
-        made[-1],
-        np.argsort(pairs.y.lengths, kind="stable"),
-        radii,
-        [] if kept else _frequent(pairs, radii),
-        window,
-        root,
-        (slope, offset, (1 + error) ** 3),
-    )
-    names = ("envelope of segments", "envelope", "cut-off")
-    cells = band(pairs)
-    fill, tighter, closest = _PLACES_OF_ONE if pairs.x.dim == 1 else _PLACES
-    # A cell of the last bound takes 0.44 of the time of a cell of a distance.
-    costs = 0.0 if kept else fill / cells, tighter / cells, closest / cells + 0.44
-    return Bounded(bounds, names, costs, kept=kept)
+    return SeriesIndex(pairs, boxed=not kept).bounds(pairs, kept)
 
 
 def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:
@@ -168,16 +240,3 @@ def _level_bytes(pairs: PairwiseProblem) -> int:
     """Return the bytes of the boxes of Y of a level."""
     lanes = isa.vector_bytes() // 4
     return 8 * (len(pairs.y) + lanes) * (_longest(pairs, "x") // envelopes.SEGMENT) * pairs.x.dim
-
-
-def _side(
-    objects: Objects, middle: np.ndarray, exponent: int, room: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
-    """Return points, their planar copy, offsets and starts, the arguments of `Envelopes`."""
-    points = np.zeros((len(objects.values) + room, objects.dim), np.float32)
-    points[: len(objects.values)] = np.ldexp(objects.values - middle, exponent)
-    strides = -(-objects.lengths // envelopes.LANES) * envelopes.LANES * objects.dim
-    starts = np.append(0, strides.cumsum())
-    planar = np.full(starts[-1] + envelopes.LANES, np.nan, np.float32)
-    envelopes.planar(points, objects.offsets, starts, planar)
-    return points, planar, objects.offsets, starts

@@ -7,7 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import d2ke
+from d2ke._ext import elastic
 from d2ke.distances.columns import Columns
+from d2ke.distances.pairs import check_pairs
+from d2ke.distances.problem import PairBlock
+from d2ke.objects.container import span_of
 
 WORDS = st.lists(st.text("abcé", max_size=40), min_size=1, max_size=12)
 
@@ -21,6 +25,21 @@ def same_in_every_call(y, calls, distance, dtype=np.float64, **parameters):
         out = np.empty(wanted.shape, dtype)
         columns.fill(x, out, 1)
         np.testing.assert_array_equal(out, wanted.astype(dtype))
+        check_problem(columns, x, y, distance, parameters, out, wanted)
+
+
+def check_problem(columns, x, y, distance, parameters, out, wanted):
+    """Compare all pairs, and some of them."""
+    pairs = columns.prepared(check_pairs(x, y, distance, parameters))
+    pairs.compiled().run(out, 1)
+    np.testing.assert_array_equal(out, wanted.astype(out.dtype))
+    tail = span_of(pairs.y, 1, len(y))
+    if len(tail):
+        tile = pairs.distances(PairBlock(pairs.x, tail, False, 0, 1), 1)
+        np.testing.assert_array_equal(tile, wanted[:, 1:])
+    if x is y:
+        pairs = columns.prepared(check_pairs(y, None, distance, parameters))
+        np.testing.assert_array_equal(pairs.distances(PairBlock(y, y, True), 1), wanted)
 
 
 @settings(max_examples=60)
@@ -72,6 +91,48 @@ def test_series(types, window):
     # Squares of these leave the range, which asks for the careful kernel.
     calls.append([1e25 * calls[0][0], calls[0][1]])
     same_in_every_call(y, calls, "dtw", np.float64, window=window)
+
+
+@pytest.mark.parametrize(
+    ("distance", "parameters"),
+    [
+        ("msm", {}),
+        ("msm", {"independent": False}),
+        ("erp", {"g": (0.5, -1.0)}),
+        ("twe", {"nu": 0.1}),
+        ("edr", {"normalize": True}),
+        ("lcss", {"epsilon": 0.5}),
+        ("adtw", {"penalty": 0.1, "window": 3}),
+        ("wdtw", {"g": 0.3}),
+        ("frechet", {}),
+    ],
+)
+@pytest.mark.parametrize("scale", [1.0, 1e170])
+def test_elastic_distances(distance, parameters, scale):
+    rng = np.random.default_rng(0)
+    lengths = [rng.integers(1, longest, 23) for longest in (60, 60, 30, 99)]
+    y, *calls = [[rng.normal(size=(n, 2)) for n in part] for part in lengths]
+    calls.append([1e170 * calls[0][0], calls[0][1]])
+    y[3] = y[3] * scale
+    with np.errstate(over="ignore"):
+        same_in_every_call(d2ke.pack(y, channels_first=False), calls, distance, **parameters)
+
+
+def test_columns_that_are_prepared_are_not_prepared_again(monkeypatch):
+    y, x = d2ke.pack([[1.0, 2.0], [3.0]]), d2ke.pack([[4.0]])
+    dtw, msm = Columns(y, "dtw", {}), Columns(y, "msm", {})
+    compile_ = elastic.elastic
+
+    def of_rows_only(kind, x_rows, x_offsets, y_rows, y_offsets, *others):
+        assert len(y_offsets) == 2
+        return compile_(kind, x_rows, x_offsets, y_rows, y_offsets, *others)
+
+    monkeypatch.setattr(elastic, "dtw", lambda *_: pytest.fail("prepared again"))
+    monkeypatch.setattr(elastic, "elastic", of_rows_only)
+    pairs = dtw.prepared(check_pairs(x, y, "dtw", {}))
+    assert pairs.distances(PairBlock(x, y), 1).tolist() == [[5.0, 1.0]]
+    pairs = msm.prepared(check_pairs(x, y, "msm", {}))
+    assert pairs.distances(PairBlock(x, y), 1).tolist() == [[4.0, 1.0]]
 
 
 def test_sets_and_functions_are_compared_as_ever():
