@@ -54,6 +54,7 @@ typedef struct {
     double slope, offset, ratio;
     float tie;          /* bounds of different distances differ by so much; 0: not known */
     int64_t skip;       /* no row is its own neighbour */
+    const uint8_t *hidden; /* NULL, or of columns: those that are no neighbours */
     const int64_t *groups; /* NULL, or of rows and columns: no neighbours within a group */
     const double *cores;   /* NULL, or of rows and columns: the least distances that they have */
     const int64_t *ranks;  /* NULL, or of rows and columns: columns of less than the row's rank
@@ -336,6 +337,8 @@ static inline int refine_row(const refine_search *s, refine_thread *t, int64_t r
         t->nearest_columns[i] = INT64_MAX;
     }
     if (s->skip) bounds[row] = NAN;
+    for (int64_t j = 0; s->hidden && j < m; j++)
+        if (s->hidden[j]) bounds[j] = NAN;
     for (int64_t j = 0; s->groups && j < m; j++)
         if (s->groups[j] == s->groups[row]) bounds[j] = NAN;
     for (int64_t j = 0; s->ranks && j < m; j++)

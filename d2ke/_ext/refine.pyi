@@ -32,5 +32,6 @@ def search(
     cores: NDArray[np.float64] | None = None,
     ranks: NDArray[np.int64] | None = None,
     limits: Limits | None = None,
+    hidden: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None: ...
 def bounds_of(bounds: Bounds, n: int, m: int, limit: float = ...) -> list[NDArray[np.float64]]: ...

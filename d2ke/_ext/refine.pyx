@@ -4,7 +4,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -43,6 +43,7 @@ cdef extern from "refine.h":
         double ratio
         float tie
         int64_t skip
+        const uint8_t *hidden
         const int64_t *groups
         const double *cores
         const int64_t *ranks
@@ -137,7 +138,7 @@ COUNTS = REFINE_COUNTS
 def search(PairwiseKernel pairs, Bounds bounds, rows, bint skip, single, heaps, double radius,
            int64_t[:, ::1] counts, int n_threads, progress=None,
            const int64_t[::1] groups=None, const double[::1] cores=None,
-           const int64_t[::1] ranks=None, Limits limits=None):
+           const int64_t[::1] ranks=None, Limits limits=None, hidden=None):
     """Search the neighbours of some rows.
 
     heaps: None, or (distances, indices), of which the rows' heaps are filled. Returns rows, columns
@@ -145,9 +146,10 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint skip, single, heaps, 
     objects as rows and as columns. groups: neighbours in an object's own group do not count. cores:
     the least distance that each has to any other. ranks: pairs with a column of less than the row's
     rank are left out, the others count for both objects. limits: with heaps, what counts at most;
-    found without ranks, and lowered with them.
+    found without ranks, and lowered with them. hidden: columns that are no neighbours of any.
     """
     cdef Rows work
+    cdef const uint8_t[::1] hide
     cdef const int64_t[::1] row = rows
     cdef double[:, ::1] distances
     cdef int64_t[:, ::1] indices
@@ -174,6 +176,9 @@ def search(PairwiseKernel pairs, Bounds bounds, rows, bint skip, single, heaps, 
     work.search.ratio = bounds.ratio
     work.search.tie = 0 if cores is not None else bounds.tie * bounds.slope
     work.search.skip = skip
+    if hidden is not None:
+        hide = hidden.view(np.uint8)
+        work.search.hidden = &hide[0]
     work.search.groups = NULL if groups is None else &groups[0]
     work.search.cores = NULL if cores is None else &cores[0]
     work.search.ranks = NULL if ranks is None else &ranks[0]

@@ -224,6 +224,7 @@ class RefinedSearch:
             self.counts,
             search.n_threads,
             report,
+            hidden=search.hidden,
             **options,
         )
         if isinstance(lists, WithinLists) and entries is not None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Protocol
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from d2ke.distances.problem import PairwiseProblem
-from d2ke.neighbors import strings
+from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.string_sides import Columns
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import take
 
@@ -24,19 +25,8 @@ FEWEST = 1024  # objects for which anything is prepared; fewer are compared one 
 Lists = NearestLists | WithinLists
 
 
-class Prepared(Protocol):
-    """What a way to search prepares of its columns, once for many searches."""
-
-    def search(self, search: NeighborSearch, lists: Lists, info: NeighborsInfo) -> None:
-        """Fill the lists of a search of these columns."""
-
-
-class Scan:
-    """Nothing is prepared: all distances are computed."""
-
-    def search(self, search: NeighborSearch, lists: Lists, info: NeighborsInfo) -> None:
-        """Fill the lists."""
-        search_tiles(search, lists, info)
+# What is prepared of a segment, once for many searches: it fills the lists of a search.
+Prepared = Callable[[NeighborSearch, Lists, NeighborsInfo], None]
 
 
 @dataclass(eq=False)
@@ -68,15 +58,25 @@ class Segment:
         return len(self.numbers)
 
     def prepared(self, n_threads: int) -> Prepared:
-        """Return what is prepared of the objects, and prepare it when it is first needed."""
+        """Return the search of what is prepared, which is prepared when it is first needed."""
         if not self._prepared:
             self._prepared.append(self._prepare(n_threads))
         return self._prepared[0]
 
     def _prepare(self, n_threads: int) -> Prepared:
-        if len(self) >= FEWEST and strings.has_index(self.pairs):
-            return strings.StringIndex(self.pairs)
-        return Scan()
+        pairs, m = self.pairs, len(self)
+        if m < FEWEST:
+            return search_tiles
+        search = NeighborSearch(pairs, False, False, n_threads, self.metric, radius=0.0)
+        if strings.has_index(pairs):
+            return partial(strings.search_strings, columns=Columns(pairs.y))
+        if series.applies(search):
+            return partial(series.search_series, index=series.SeriesIndex(pairs))
+        count = pivots.usual_count(m)
+        if pivots.has_bounds(search, count):
+            index = pivots.PivotIndex(pairs, n_threads, count)
+            return partial(pivots.search_pivots, index=index)
+        return search_tiles
 
     def without(self, hidden: NDArray[np.bool_]) -> Segment:
         """Return the segment with other objects hidden; what is prepared stays."""
@@ -111,7 +111,7 @@ class Segment:
         """Fill the lists of a search of these objects, by their places in the segment."""
         hidden = self.hidden if self.n_hidden else None
         search = replace(search, hidden=hidden)
-        self.prepared(search.n_threads).search(search, lists, NeighborsInfo(search.n_pairs))
+        self.prepared(search.n_threads)(search, lists, NeighborsInfo(search.n_pairs))
 
 
 Queries = Sequence[tuple[Segment, PairwiseProblem]]

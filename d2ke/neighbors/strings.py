@@ -78,27 +78,17 @@ def index_bytes(search: NeighborSearch) -> int:
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
-class StringIndex:
-    """Strings Y that are searched in many calls: sorted once."""
-
-    def __init__(self, pairs: PairwiseProblem):
-        self.columns = Columns(pairs.y)
-
-    def search(
-        self, search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
-    ) -> None:
-        """Fill the lists."""
-        _search(StringFinder(search, self.columns), lists, info)
-
-
 def search_strings(
-    search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+    search: NeighborSearch,
+    lists: NearestLists | WithinLists,
+    info: NeighborsInfo,
+    columns: Columns | None = None,
 ) -> None:
-    """Search by the cheaper of the index, a scan, and all distances in full."""
-    _search(StringFinder(search), lists, info)
+    """Search by the cheaper of the index, a scan, and all distances in full.
 
-
-def _search(finder: StringFinder, lists: NearestLists | WithinLists, info: NeighborsInfo) -> None:
+    `columns`: Y, prepared before.
+    """
+    finder = StringFinder(search, columns)
     if isinstance(lists, WithinLists):
         finder.within(lists, info)
     else:
