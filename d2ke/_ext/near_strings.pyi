@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Type stubs of near_strings.pyx, which has the documentation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ class Index:
     @property
     def pieces(self) -> int: ...
     def __init__(self, y: Strings, pieces: int) -> None: ...
+    def arrays(self) -> dict[str, NDArray[Any]]: ...
+    @classmethod
+    def from_arrays(cls, pieces: int, arrays: Mapping[str, NDArray[Any]]) -> Index: ...
 
 class Strings:
     @property
@@ -43,6 +47,9 @@ class Strings:
     def longest(self) -> int: ...
     @property
     def n_letters(self) -> int: ...
+    def arrays(self) -> dict[str, NDArray[Any]]: ...
+    @classmethod
+    def from_arrays(cls, n_letters: int, arrays: Mapping[str, NDArray[Any]]) -> Strings: ...
     def __init__(
         self, letters: NDArray[np.uint32], offsets: NDArray[np.int64], n_letters: int, longest: int
     ) -> None: ...

@@ -158,10 +158,26 @@ cdef class Scratch:
 cdef class Index:
     """So many pieces of all strings that are long enough; see near_strings.h."""
     cdef readonly int64_t pieces
-    cdef near_slot[::1] slots
-    cdef uint64_t[::1] filter
-    cdef int32_t[::1] items
+    cdef const near_slot[::1] slots
+    cdef const uint64_t[::1] filter
+    cdef const int32_t[::1] items
     cdef int64_t slot_bits, filter_bits
+
+    def arrays(self):
+        """Return the arrays of the index, which `from_arrays` takes."""
+        slots = np.asarray(self.slots).view(np.uint64)
+        return {"slots": slots, "filter": np.asarray(self.filter), "items": np.asarray(self.items)}
+
+    @classmethod
+    def from_arrays(cls, int64_t pieces, arrays):
+        """Return the index with these arrays."""
+        cdef Index index = cls.__new__(cls)
+        index.pieces = pieces
+        index.slots = arrays["slots"].view([("key", np.uint64), ("start", np.int64)])
+        index.filter, index.items = arrays["filter"], arrays["items"]
+        index.slot_bits = index.slots.shape[0].bit_length() - 1
+        index.filter_bits = (64 * index.filter.shape[0]).bit_length() - 1
+        return index
 
     def __init__(self, Strings y, int64_t pieces):
         cdef int64_t n = y.n, i, piece, start, size, length, used = 0, u, bit
@@ -197,21 +213,21 @@ cdef class Index:
         self.filter_bits = max(6, int(16 * distinct).bit_length())
         table = np.empty(1 << self.slot_bits, [("key", np.uint64), ("start", np.int64)])
         table["start"] = -1
-        self.slots = table
-        self.filter = np.zeros(1 << (self.filter_bits - 6), np.uint64)
-        self.items = items
+        cdef near_slot[::1] slots = table
+        cdef uint64_t[::1] bits = np.zeros(1 << (self.filter_bits - 6), np.uint64)
         last = (<uint64_t> 1 << self.slot_bits) - 1
         with nogil:
             for u in range(distinct):
                 i = begin[u + 1] - 1
                 items[i] = ~items[i]
                 slot = key[begin[u]] & last
-                while self.slots[slot].start >= 0:
+                while slots[slot].start >= 0:
                     slot = (slot + 1) & last
-                self.slots[slot].key = key[begin[u]]
-                self.slots[slot].start = begin[u]
+                slots[slot].key = key[begin[u]]
+                slots[slot].start = begin[u]
                 bit = <int64_t> (key[begin[u]] >> (64 - self.filter_bits))
-                self.filter[bit >> 6] |= <uint64_t> 1 << (bit & 63)
+                bits[bit >> 6] |= <uint64_t> 1 << (bit & 63)
+        self.slots, self.filter, self.items = slots, bits, items
 
 
 cdef class Strings:
@@ -219,6 +235,24 @@ cdef class Strings:
     cdef readonly object letters, offsets, bags, blocks, codes, grams, powers, starts
     cdef readonly int64_t n, longest, n_letters
     cdef list scratch  # of searches that are over
+
+    def arrays(self):
+        """Return the arrays of the strings, which `from_arrays` takes."""
+        names = "letters", "offsets", "bags", "blocks", "codes", "grams", "powers", "starts"
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_arrays(cls, int64_t n_letters, arrays):
+        """Return the strings with these arrays."""
+        cdef Strings strings = cls.__new__(cls)
+        strings.letters, strings.offsets = arrays["letters"], arrays["offsets"]
+        strings.bags, strings.blocks = arrays["bags"], arrays["blocks"]
+        strings.codes, strings.grams = arrays["codes"], arrays["grams"]
+        strings.powers, strings.starts = arrays["powers"], arrays["starts"]
+        strings.n, strings.n_letters = len(arrays["offsets"]) - 1, n_letters
+        strings.longest = len(arrays["powers"]) - 1
+        strings.scratch = []
+        return strings
 
     def __init__(self, const uint32_t[::1] letters, const int64_t[::1] offsets, int64_t n_letters,
                  int64_t longest):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,33 @@ class Columns:
         self.side, self._group_ranks = _sorted(self._ranks[y.values], y, n_letters + 1)
         self.pieces: dict[int, near_strings.Index] = {}
         self.seconds: dict[tuple[int, bool], tuple[float, int]] = {}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what `from_arrays` takes."""
+        arrays = {
+            "alphabet": self._alphabet, "ranks": self._ranks, "group_ranks": self._group_ranks,
+            "names": self.side.names, **self.side.strings.arrays(),
+        }  # fmt: skip
+        for count, pieces in self.pieces.items():
+            named = pieces.arrays().items()
+            arrays |= {f"pieces/{count}/{name}": array for name, array in named}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Columns:
+        """Return the columns with these arrays."""
+        columns = cls.__new__(cls)
+        columns._alphabet, columns._ranks = arrays["alphabet"], arrays["ranks"]
+        columns._group_ranks = arrays["group_ranks"]
+        strings = near_strings.Strings.from_arrays(len(columns._ranks), arrays)
+        columns.side, columns.pieces, columns.seconds = Side(strings, arrays["names"]), {}, {}
+        for name in arrays:
+            kind, _, rest = name.partition("/")
+            if kind == "pieces" and rest.endswith("/slots"):
+                count = int(rest.partition("/")[0])
+                own = {key: arrays[f"pieces/{count}/{key}"] for key in ("slots", "filter", "items")}
+                columns.pieces[count] = near_strings.Index.from_arrays(count, own)
+        return columns
 
     def rows(self, x: Objects) -> Side:
         """Return strings X sorted, in the letters of Y."""
