@@ -43,7 +43,7 @@ ELSEWHERE = {
         "windows",
     ),
     *("edits.transpositions", "emd.flow", "envelopes.planar", "pair_distance.small_square"),
-    *("elastic.with_rows", "strings.with_rows"),
+    *("elastic.elastic_with_rows", "elastic.with_rows", "strings.with_rows"),
 }
 CALLED = f"""
 import importlib, json, sys
