@@ -20,12 +20,11 @@ from d2ke._base.progress import progress_bar
 from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance, check_any_pairs
+from d2ke.neighbors.index_ids import check_new, dtypes_of, ids_of, joined, refuse_missing
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 from d2ke.neighbors.segments import Segment, nearest_of, within_of
-from d2ke.objects.compatibility import concatenate
-from d2ke.objects.container import Objects, take
-from d2ke.objects.records import Records, join_records
+from d2ke.objects.container import take
 from d2ke.objects.tables import read_ids
 
 _TAIL = 4096  # objects that are joined to those that come, at most
@@ -104,9 +103,9 @@ class Index:
                 name: (column.distance, column.params)
                 for name, column in pairs.distance.columns.items()
             }
-        named = _ids_of(objects, ids, len(pairs.x))
+        named = ids_of(objects, ids, len(pairs.x))
         if named is None or ids is not None:
-            _check_new("ids", named, ())
+            check_new("ids", named, ())
         elif len(np.unique(named)) < len(named):
             named = None
         self._segments: tuple[Segment, ...] = (
@@ -162,9 +161,9 @@ class Index:
                 parts.append(take(segment.pairs.y, at[held]))
                 found += int(held.sum())
         if found < len(wanted):
-            _refuse_missing("indices", indices, self.indices)
+            refuse_missing("indices", indices, self.indices)
         # Segments ascend, so their parts end to end are in the order of `wanted`.
-        return take(_joined(parts), np.argsort(order, kind="stable"))
+        return take(joined(parts), np.argsort(order, kind="stable"))
 
     def nearest(
         self,
@@ -278,19 +277,19 @@ class Index:
             names = ArgumentNames("add", "the index", "objects")
             checked = self._pairs(first.pairs.x, objects, names)
             new, held = checked.y, first.pairs.x
-            for where, a, b in _dtypes(held, new):
+            for where, a, b in dtypes_of(held, new):
                 if a != b:
                     raise ArgumentTypeError(
                         "objects", f"are {b}{where}; those of the index are {a}"
                     )
-            named = _ids_of(objects, ids, len(new))
+            named = ids_of(objects, ids, len(new))
             if first.ids is None and ids is not None:
                 raise ArgumentTypeError("ids", "are given, but the objects of the index have none")
             named = None if first.ids is None else named
             if first.ids is not None:
                 if named is None:
                     raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
-                _check_new("ids", named, self._segments)
+                check_new("ids", named, self._segments)
             numbers = np.arange(self._next, self._next + len(new))
             self._append(new, numbers, named)
             self._next += len(new)
@@ -329,7 +328,7 @@ class Index:
                 hidden[-1][places] = True
             if found < len(wanted):
                 there = self.indices if ids is None else self.ids[self.indices]  # type: ignore[index]
-                _refuse_missing("indices" if ids is None else "ids", wanted, there)
+                refuse_missing("indices" if ids is None else "ids", wanted, there)
             if found == len(self):
                 raise ArgumentError("indices" if ids is None else "ids",
                                     "are those of all objects: at least one must stay")  # fmt: skip
@@ -357,7 +356,7 @@ class Index:
     def _merged(self, segments: Sequence[Segment]) -> Segment:
         """Return one segment of the objects of several that are there."""
         kept = [segment.kept() for segment in segments]
-        objects = _joined([part for part, _, _ in kept])
+        objects = joined([part for part, _, _ in kept])
         names = ArgumentNames("Index", "objects", "objects")
         ids = None
         if segments[0].ids is not None:
@@ -400,53 +399,3 @@ def _searches(
     options: SearchOptions, report: Callable[[int, int], None] | None
 ) -> Callable[[PairwiseProblem], NeighborSearch]:
     return lambda pairs: replace(options.search(pairs, False), report=report)
-
-
-def _ids_of(objects: Any, ids: Any, n: int) -> NDArray[Any] | None:
-    """Return the given names, or those of packed objects."""
-    if ids is not None:
-        return read_ids(ids, n, of="objects")
-    return objects.ids if isinstance(objects, (Objects, Records)) else None
-
-
-def _check_new(name: str, ids: NDArray[Any] | None, segments: Sequence[Segment]) -> None:
-    """Refuse names that are repeated, or that objects of these segments have."""
-    if ids is None:
-        return
-    values, counts = np.unique(ids, return_counts=True)
-    if len(values) < len(ids):
-        raise ArgumentError(name, f"has {values[counts > 1][0]!r} twice; names must differ")
-    for segment in segments:
-        if segment.ids is None or segment.ids.dtype.kind != ids.dtype.kind:
-            raise ArgumentTypeError(name, f"are {ids.dtype}, but those of the index are not")
-        taken = segment.places(ids) >= 0
-        if taken.any():
-            i = int(taken.argmax())
-            raise ArgumentError(name, f"is {ids[i].item()!r}, which an object of the index has", i)
-
-
-def _refuse_missing(name: str, wanted: NDArray[Any], there: NDArray[Any]) -> None:
-    missing = wanted[~np.isin(wanted, there)]
-    raise ArgumentError(name, f"has {missing[0].item()!r}, but no object of the index has it")
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    """Return collections of one kind end to end."""
-    if len(parts) == 1:
-        return parts[0]
-    if isinstance(parts[0], Records):
-        return join_records(parts)
-    return concatenate(parts) if isinstance(parts[0], Objects) else [x for p in parts for x in p]
-
-
-def _dtypes(a: Any, b: Any) -> list[tuple[str, np.dtype[Any], np.dtype[Any]]]:
-    """Return the dtypes of the numbers of two collections, with where they are."""
-    if isinstance(a, Records):
-        return [
-            (f" in column {name!r}" + where, one, other)
-            for name in a
-            for where, one, other in _dtypes(a[name].values, b[name].values)
-        ]
-    if isinstance(a, Objects) and not a.has_letters:
-        return [("", a.dtype, b.dtype)]
-    return []

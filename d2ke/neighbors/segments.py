@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from d2ke.distances.columns import Columns as DistanceColumns
 from d2ke.distances.problem import PairwiseProblem
+from d2ke.io.segment_file import StoredSegment
 from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.string_sides import Columns
 from d2ke.neighbors.tiles import search_tiles
-from d2ke.objects.container import take
+from d2ke.objects.container import Objects, take
 
 FEWEST = 1024  # objects for which anything is prepared; fewer are compared one by one
 
@@ -45,6 +47,10 @@ class Segment:
         The user's names of the objects.
     metric : bool
         Whether the distance is a metric, according to the user.
+    stored : StoredSegment or None
+        The segment in a file, if it is in one; objects that were removed since are marked there.
+    made : dict
+        What was prepared when it was first needed.
     """
 
     pairs: PairwiseProblem
@@ -52,16 +58,26 @@ class Segment:
     hidden: NDArray[np.bool_]
     ids: NDArray[Any] | None
     metric: bool
-    _prepared: list[Prepared] = field(default_factory=list)  # one, when it was needed
+    stored: StoredSegment | None = None
+    made: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def prepared(self, n_threads: int) -> Prepared:
         """Return the search of what is prepared, which is prepared when it is first needed."""
-        if not self._prepared:
-            self._prepared.append(self._prepare(n_threads))
-        return self._prepared[0]
+        if "search" not in self.made:
+            self.made["search"] = self._prepare(n_threads)
+        return self.made["search"]
+
+    def columns_of(self, pairs: PairwiseProblem) -> PairwiseProblem:
+        """Return pairs of any rows and these objects, which are compiled once."""
+        if "columns" not in self.made:
+            kept = isinstance(pairs.distance, str) and isinstance(pairs.y, Objects)
+            by = pairs.distance, pairs.params
+            self.made["columns"] = DistanceColumns(pairs.y, *by) if kept else None
+        columns = self.made["columns"]
+        return pairs if columns is None else columns.prepared(pairs)
 
     def _prepare(self, n_threads: int) -> Prepared:
         pairs, m = self.pairs, len(self)
@@ -79,7 +95,7 @@ class Segment:
         return search_tiles
 
     def without(self, hidden: NDArray[np.bool_]) -> Segment:
-        """Return the segment with other objects hidden; what is prepared stays."""
+        """Return the segment with other objects hidden; what was made stays."""
         return replace(self, hidden=hidden)
 
     @cached_property
@@ -87,16 +103,13 @@ class Segment:
         """How many objects were removed."""
         return int(self.hidden.sum())
 
-    @cached_property
-    def _order(self) -> NDArray[np.int64]:
-        assert self.ids is not None
-        return np.argsort(self.ids, kind="stable")
-
     def places(self, ids: NDArray[Any]) -> NDArray[np.int64]:
         """Return the places of objects by their ids; -1 for those that are not there."""
         assert self.ids is not None
-        at = np.minimum(self.ids.searchsorted(ids, sorter=self._order), len(self) - 1)
-        places = self._order[at]
+        if "order" not in self.made:
+            self.made["order"] = np.argsort(self.ids, kind="stable")
+        order = self.made["order"]
+        places = order[np.minimum(self.ids.searchsorted(ids, sorter=order), len(self) - 1)]
         return np.where((self.ids[places] == ids) & ~self.hidden[places], places, -1)
 
     def kept(self) -> tuple[Any, NDArray[np.int64], NDArray[Any] | None]:
@@ -109,9 +122,15 @@ class Segment:
 
     def search(self, search: NeighborSearch, lists: Lists) -> None:
         """Fill the lists of a search of these objects, by their places in the segment."""
+        prepared = self.prepared(search.n_threads)
+        pairs = search.pairs
+        if getattr(pairs.x, "missing", False):
+            prepared = search_tiles  # bounds need all values
+        elif getattr(prepared, "func", None) in (series.search_series, pivots.search_pivots):
+            pairs = self.columns_of(pairs)
         hidden = self.hidden if self.n_hidden else None
-        search = replace(search, hidden=hidden)
-        self.prepared(search.n_threads)(search, lists, NeighborsInfo(search.n_pairs))
+        search = replace(search, pairs=pairs, hidden=hidden)
+        prepared(search, lists, NeighborsInfo(search.n_pairs))
 
 
 Queries = Sequence[tuple[Segment, PairwiseProblem]]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The user's names of an index's objects, and what objects of one index have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke.neighbors.segments import Segment
+from d2ke.objects.compatibility import concatenate
+from d2ke.objects.container import Objects
+from d2ke.objects.records import Records, join_records
+from d2ke.objects.tables import read_ids
+
+
+def ids_of(objects: Any, ids: Any, n: int) -> NDArray[Any] | None:
+    """Return the given names, or those of packed objects."""
+    if ids is not None:
+        return read_ids(ids, n, of="objects")
+    return objects.ids if isinstance(objects, (Objects, Records)) else None
+
+
+def check_new(name: str, ids: NDArray[Any] | None, segments: Sequence[Segment]) -> None:
+    """Refuse names that are repeated, or that objects of these segments have."""
+    if ids is None:
+        return
+    values, counts = np.unique(ids, return_counts=True)
+    if len(values) < len(ids):
+        raise ArgumentError(name, f"has {values[counts > 1][0]!r} twice; names must differ")
+    for segment in segments:
+        if segment.ids is None or segment.ids.dtype.kind != ids.dtype.kind:
+            raise ArgumentTypeError(name, f"are {ids.dtype}, but those of the index are not")
+        taken = segment.places(ids) >= 0
+        if taken.any():
+            i = int(taken.argmax())
+            raise ArgumentError(name, f"is {ids[i].item()!r}, which an object of the index has", i)
+
+
+def refuse_missing(name: str, wanted: NDArray[Any], there: NDArray[Any]) -> None:
+    missing = wanted[~np.isin(wanted, there)]
+    raise ArgumentError(name, f"has {missing[0].item()!r}, but no object of the index has it")
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Return collections of one kind end to end."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], Records):
+        return join_records(parts)
+    return concatenate(parts) if isinstance(parts[0], Objects) else [x for p in parts for x in p]
+
+
+def dtypes_of(a: Any, b: Any) -> list[tuple[str, np.dtype[Any], np.dtype[Any]]]:
+    """Return the dtypes of the numbers of two collections, with where they are."""
+    if isinstance(a, Records):
+        return [
+            (f" in column {name!r}" + where, one, other)
+            for name in a
+            for where, one, other in dtypes_of(a[name].values, b[name].values)
+        ]
+    if isinstance(a, Objects) and not a.has_letters:
+        return [("", a.dtype, b.dtype)]
+    return []
