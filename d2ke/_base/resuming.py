@@ -69,7 +69,8 @@ def locked(path: Path, target: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise BlockingIOError(
-            f"{target} is being written by another call; only one at a time can do that"
+            f"{target} is being written by another call, which has locked {path}; only one at a "
+            "time can do that"
         ) from None
     try:
         yield
