@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import RLock
 from typing import Any
@@ -17,17 +18,22 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
+from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
-from d2ke.distances.record_pairs import RecordDistance, check_any_pairs
-from d2ke.neighbors.index_ids import check_new, dtypes_of, ids_of, joined, refuse_missing
+from d2ke.distances.record_pairs import check_any_pairs
+from d2ke.io.segment_file import SegmentContent
+from d2ke.io.store import Store
+from d2ke.neighbors import stored
+from d2ke.neighbors.collection import Collection, Distance
+from d2ke.neighbors.index_ids import check_new, dtypes_of, ids_of
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 from d2ke.neighbors.segments import Segment, nearest_of, within_of
-from d2ke.objects.container import take
 from d2ke.objects.tables import read_ids
 
-_TAIL = 4096  # objects that are joined to those that come, at most
+# Records and objects of the log, of which more become segments.
+_LOG_RECORDS, _LOG_OBJECTS = 1000, 4096
 
 
 class Index:
@@ -96,37 +102,28 @@ class Index:
         names = ArgumentNames("Index", "objects", "objects")
         pairs = check_any_pairs(objects, None, distance, params, names)
         SearchOptions(metric=metric).search(pairs, True)
-        self._metric, self._lock = metric, RLock()
-        self._distance, self._params = pairs.distance, dict(pairs.params)
-        if isinstance(pairs.distance, RecordDistance):
-            self._distance = {
-                name: (column.distance, column.params)
-                for name, column in pairs.distance.columns.items()
-            }
-        named = ids_of(objects, ids, len(pairs.x))
-        if named is None or ids is not None:
+        named, n = ids_of(objects, ids, len(pairs.x)), len(pairs.x)
+        if ids is not None:
             check_new("ids", named, ())
-        elif len(np.unique(named)) < len(named):
+        elif named is not None and len(np.unique(named)) < n:
             named = None
-        self._segments: tuple[Segment, ...] = (
-            self._segment(pairs, np.arange(len(pairs.x)), named),
-        )
-        self._next = len(pairs.x)
+        first = Segment(pairs, np.arange(n), np.zeros(n, bool), named, metric)
+        self._held = Collection(Distance.of(pairs, metric), [first], n)
+        self._store: Store | None = None
+        self._writable, self._lock = False, RLock()
 
     def __len__(self) -> int:
-        return sum(len(segment) - segment.n_hidden for segment in self._segments)
+        return len(self._held)
 
     def __repr__(self) -> str:
-        x, by = self._segments[0].pairs.x, self._distance
-        kind = getattr(x, "kind", "objects")
-        if isinstance(by, dict):
-            by = {name: distance for name, (distance, _) in by.items()}
-        return f"<Index of {len(self)} {kind} by {by!r}>"
+        kind = getattr(self._held.segments[0].pairs.x, "kind", "objects")
+        where = "" if self._store is None else f" in {self._store.path}"
+        return f"<Index of {len(self)} {kind} by {self._held.distance}{where}>"
 
     @property
     def indices(self) -> NDArray[np.int64]:
         """The indices of the objects that are there, in order, int64 of shape (len(self),)."""
-        return np.concatenate([s.numbers[~s.hidden] for s in self._segments])
+        return self._held.numbers
 
     @property
     def ids(self) -> NDArray[Any] | None:
@@ -134,36 +131,17 @@ class Index:
 
         Objects that left may have the name -1, or "".
         """
-        segments, n = self._segments, self._next
-        if segments[0].ids is None:
-            return None
-        dtype = np.result_type(*(s.ids.dtype for s in segments if s.ids is not None))
-        ids = np.full(n, -1 if dtype.kind == "i" else "", dtype)
-        for segment in segments:
-            ids[segment.numbers] = segment.ids
-        return ids
+        return self._held.ids
 
     def objects(self, indices: Any) -> Any:
         """Return the objects with these indices, as `Objects`, `Records` or a list.
 
         Raises
         ------
-        IndexError
+        TypeError, ValueError
             If there is no object of an index.
         """
-        indices = np.atleast_1d(np.asarray(indices, np.int64))
-        order = np.argsort(indices, kind="stable")
-        wanted, parts, found = indices[order], [], 0
-        for segment in self._segments:
-            at = np.minimum(np.searchsorted(segment.numbers, wanted), len(segment) - 1)
-            held = (segment.numbers[at] == wanted) & ~segment.hidden[at]
-            if held.any():
-                parts.append(take(segment.pairs.y, at[held]))
-                found += int(held.sum())
-        if found < len(wanted):
-            refuse_missing("indices", indices, self.indices)
-        # Segments ascend, so their parts end to end are in the order of `wanted`.
-        return take(joined(parts), np.argsort(order, kind="stable"))
+        return self._held.take(_checked_indices(indices))
 
     def nearest(
         self,
@@ -193,12 +171,12 @@ class Index:
         distances : ndarray, shape (n, k)
             Their distances; inf where the index is -1.
         """
-        options = SearchOptions(include_self, self._metric, n_threads, progress)
+        options = SearchOptions(include_self, self._held.distance.metric, n_threads, progress)
         if X is None:
-            segment = self._compact()
-            pairs = replace(segment.pairs, names=ArgumentNames("nearest"))
+            whole = self._whole()
+            pairs = replace(whole.pairs, names=ArgumentNames("nearest"))
             indices, distances, _ = find_nearest(pairs, True, k, radius, options)
-            return np.where(indices < 0, -1, segment.numbers[indices]), distances
+            return np.where(indices < 0, -1, whole.numbers[indices]), distances
         queries = self._queries(X, "nearest")
         k, pairs, n = integer("k", k, 1), queries[0][1], len(self)
         if k > n:
@@ -236,23 +214,23 @@ class Index:
             The distances: a row for each object of X, a column for each index that was ever given.
             Distances of 0 are stored entries. Indices are sorted.
         """
-        options, shape = SearchOptions(include_self, self._metric, n_threads, progress), self._next
+        options = SearchOptions(include_self, self._held.distance.metric, n_threads, progress)
         if X is None:
-            segment = self._compact()
-            pairs = replace(segment.pairs, names=ArgumentNames("within"))
+            whole = self._whole()
+            pairs = replace(whole.pairs, names=ArgumentNames("within"))
             graph, _ = find_within(pairs, True, radius, options)
-            numbers = segment.numbers[graph.indices]
-            arrays = graph.data, numbers.astype(graph.indices.dtype), graph.indptr
-            return sparse.csr_array(arrays, shape=(len(segment), shape))
-        queries = self._queries(X, "within")
-        pairs = queries[0][1]
-        limit = pairs.rounded(not_negative("radius", radius))
-        with progress_bar(progress, "neighbours") as report:
-            rows, numbers, distances = within_of(queries, _searches(options, report), limit)
-        starts = np.searchsorted(rows, np.arange(pairs.shape[0] + 1))
-        kind = np.int32 if max(shape, len(rows)) < 2**31 else np.int64
-        arrays = distances, numbers.astype(kind), starts.astype(kind)
-        return sparse.csr_array(arrays, shape=(pairs.shape[0], shape))
+            rows, numbers = len(whole), whole.numbers[graph.indices]
+            distances, starts = graph.data, graph.indptr
+        else:
+            queries = self._queries(X, "within")
+            pairs = queries[0][1]
+            rows, limit = pairs.shape[0], pairs.rounded(not_negative("radius", radius))
+            with progress_bar(progress, "neighbours") as report:
+                places, numbers, distances = within_of(queries, _searches(options, report), limit)
+            starts = np.searchsorted(places, np.arange(rows + 1))
+        shape = rows, self._held.next
+        kind = np.int32 if max(*shape, len(numbers)) < 2**31 else np.int64
+        return sparse.csr_array((distances, numbers.astype(kind), starts.astype(kind)), shape=shape)
 
     def add(self, objects: Any, *, ids: Any = None) -> NDArray[np.int64]:
         """Add objects, and return their indices.
@@ -273,26 +251,27 @@ class Index:
             missing, or not expected. Nothing is added then.
         """
         with self._lock:
-            first = min(self._segments, key=len)
-            names = ArgumentNames("add", "the index", "objects")
-            checked = self._pairs(first.pairs.x, objects, names)
-            new, held = checked.y, first.pairs.x
-            for where, a, b in dtypes_of(held, new):
-                if a != b:
-                    raise ArgumentTypeError(
-                        "objects", f"are {b}{where}; those of the index are {a}"
-                    )
-            named = ids_of(objects, ids, len(new))
-            if first.ids is None and ids is not None:
-                raise ArgumentTypeError("ids", "are given, but the objects of the index have none")
-            named = None if first.ids is None else named
-            if first.ids is not None:
-                if named is None:
-                    raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
-                check_new("ids", named, self._segments)
-            numbers = np.arange(self._next, self._next + len(new))
-            self._append(new, numbers, named)
-            self._next += len(new)
+            held = self._held
+            first = min(held.segments, key=len)
+            checked = held.distance.pairs(
+                first.pairs.x, objects, ArgumentNames("add", "the index", "objects")
+            )
+            for where, needed, given in dtypes_of(first.pairs.x, checked.y):
+                if needed != given:
+                    problem = f"are {given}{where}; those of the index are {needed}"
+                    raise ArgumentTypeError("objects", problem)
+            named = ids_of(objects, ids, len(checked.y))
+            if first.ids is None:
+                if ids is not None:
+                    raise ArgumentTypeError("ids", "are given, but the objects have none so far")
+                named = None
+            elif named is None:
+                raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
+            else:
+                check_new("ids", named, held.segments)
+            self._write(stored.put_added, held.next, checked.y, named)
+            numbers = held.add(checked.y, named)
+            self._commit_at_times()
             return numbers
 
     def remove(self, indices: Any = None, *, ids: Any = None) -> None:
@@ -305,94 +284,169 @@ class Index:
         """
         if (indices is None) == (ids is None):
             raise ArgumentTypeError("indices", "or ids must be given, and not both")
+        by_ids = ids is not None
         with self._lock:
-            hidden, found = [], 0
-            if ids is None:
-                wanted = np.unique(np.atleast_1d(np.asarray(indices)))
-                if wanted.size and wanted.dtype.kind not in "iu":
-                    raise ArgumentTypeError("indices", f"must be integers, got {indices!r}")
-            else:
-                wanted = np.unique(read_ids(ids, None))
-                if self._segments[0].ids is None:
-                    raise ArgumentTypeError("ids", "are given, but the objects have none")
-            for segment in self._segments:
-                if ids is None:
-                    at = np.minimum(np.searchsorted(segment.numbers, wanted), len(segment) - 1)
-                    held = (segment.numbers[at] == wanted) & ~segment.hidden[at]
-                    places = at[held]
-                else:
-                    places = segment.places(wanted)
-                    places = places[places >= 0]
-                found += len(places)
-                hidden.append(segment.hidden.copy())
-                hidden[-1][places] = True
-            if found < len(wanted):
-                there = self.indices if ids is None else self.ids[self.indices]  # type: ignore[index]
-                refuse_missing("indices" if ids is None else "ids", wanted, there)
-            if found == len(self):
-                raise ArgumentError("indices" if ids is None else "ids",
-                                    "are those of all objects: at least one must stay")  # fmt: skip
-            pairs = zip(self._segments, hidden, strict=True)
-            self._segments = tuple(segment.without(new) for segment, new in pairs)
-            self._drop_hidden()
+            held = self._held
+            if by_ids and held.segments[0].ids is None:
+                raise ArgumentTypeError("ids", "are given, but the objects have none")
+            wanted = np.unique(read_ids(ids, None) if by_ids else _checked_indices(indices))
+            places = held.places(wanted, by_ids)
+            if len(wanted) == len(held):
+                name = "ids" if by_ids else "indices"
+                raise ArgumentError(name, "are those of all objects; at least one must stay")
+            self._write(stored.put_removed, held.segments, places)
+            held.hide(places)
+            self._commit_at_times()
 
-    def _pairs(self, X: Any, Y: Any, names: ArgumentNames) -> PairwiseProblem:
-        return check_any_pairs(X, Y, self._distance, self._params, names)
+    def save(self, path: str | os.PathLike[str], *, n_threads: int | None = None) -> None:
+        """Write the index to a folder, whole or not at all.
+
+        What searches need is written too, so that an index that is opened is ready at once.
+
+        Parameters
+        ----------
+        path : path
+            A new folder, or that of an index, which is replaced.
+        n_threads : int, optional
+            Threads, for what was not prepared yet.
+
+        Raises
+        ------
+        TypeError
+            If objects cannot be saved: those of a function that are neither strings nor arrays.
+        OSError
+            If something else is at `path`, or a writer has the index open.
+
+        See Also
+        --------
+        Index.open
+        """
+        with self._lock:
+            segments, threads = self._held.shown(), team_size(n_threads)
+            header = stored.put_header(self._held)
+            Store.create(path, header, (stored.put_segment(s, threads) for s in segments))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        writable: bool = False,
+        distance: Any = None,
+        verify: bool = True,
+        sync: bool = False,
+    ) -> Index:
+        """Open a saved index, in memory that processes share.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+        writable : bool
+            True to add and remove objects: what these calls did is in the folder when they return.
+            One process at a time can open an index so. Without it, additions and removals stay in
+            memory.
+        distance : callable or dict, optional
+            The user's function, of which files hold no code, or the distances of records with one.
+        verify : bool
+            False leaves out the comparison of checksums, for which all is read: about a second for
+            a gigabyte. `verify` does it later.
+        sync : bool
+            True makes changes durable against the loss of power, too.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no index, is damaged, or was written by a newer version; a distance that is
+            missing, or another one.
+        OSError
+            If there is no such folder, or another process has it open for writing.
+
+        Examples
+        --------
+        >>> import tempfile, d2ke
+        >>> folder = tempfile.mkdtemp() + "/names.d2ke"
+        >>> d2ke.Index(["kitten", "mitten"], distance="levenshtein").save(folder)
+        >>> with d2ke.Index.open(folder, writable=True) as index:
+        ...     indices = index.add(["sitting"])
+        >>> d2ke.Index.open(folder).nearest(["sittings"], k=1)[0].tolist()
+        [[2]]
+        """
+        store = Store.open(path, writable=writable, verify=verify, sync=sync)
+        index = cls.__new__(cls)
+        index._lock, index._store, index._writable = RLock(), store, writable
+        try:
+            index._held = stored.get_index(store, distance, verify)
+        except BaseException:
+            store.close()
+            raise
+        return index
+
+    def verify(self) -> None:
+        """Compare the checksums of an opened index, and refuse a damaged one."""
+        if self._store is not None:
+            self._store.verify()
+
+    def refresh(self) -> bool:
+        """Take what a writer added and removed since the index was opened.
+
+        Returns
+        -------
+        bool
+            Whether there was anything. What was changed in memory only is lost then.
+        """
+        with self._lock:
+            if self._store is None or not self._store.refresh():
+                return False
+            by = self._held.distance.distance
+            self._held = stored.get_index(self._store, by, True, self._held)
+            return True
+
+    def close(self) -> None:
+        """Close the folder of an opened index, which another process may then write to."""
+        if self._store is not None:
+            self._store.close()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _whole(self) -> Segment:
+        with self._lock:
+            return self._held.whole()
 
     def _queries(self, X: Any, function: str) -> list[tuple[Segment, PairwiseProblem]]:
-        """Return each segment that has objects, with the pairs of X and its objects."""
+        """Return each segment with the pairs of X and its objects."""
         names, queries = ArgumentNames(function, "X", "the index"), []
-        for segment in self._segments:
-            pairs = self._pairs(X, segment.pairs.y, names)
+        for segment in self._held.segments:
+            pairs = self._held.distance.pairs(X, segment.pairs.y, names)
             X = pairs.x  # is packed once
             queries.append((segment, pairs))
         return queries
 
-    def _segment(
-        self, pairs: PairwiseProblem, numbers: NDArray[np.int64], ids: NDArray[Any] | None
-    ) -> Segment:
-        return Segment(pairs, numbers, np.zeros(len(numbers), bool), ids, self._metric)
+    def _write(self, put: Callable[..., SegmentContent], *what: Any) -> None:
+        """Write a change to the log of an index that is open for writing."""
+        if self._store is not None and self._writable:
+            self._store.append(put(*what))
 
-    def _merged(self, segments: Sequence[Segment]) -> Segment:
-        """Return one segment of the objects of several that are there."""
-        kept = [segment.kept() for segment in segments]
-        objects = joined([part for part, _, _ in kept])
-        names = ArgumentNames("Index", "objects", "objects")
-        ids = None
-        if segments[0].ids is not None:
-            ids = np.concatenate([ids for _, _, ids in kept if ids is not None])
-        numbers = np.concatenate([numbers for _, numbers, _ in kept])
-        return self._segment(self._pairs(objects, None, names), numbers, ids)
+    def _commit_at_times(self) -> None:
+        """Make segments of what the log has, where it has much."""
+        store = self._store
+        if store is None or not self._writable:
+            return
+        n = sum(len(record.arrays["numbers"]) for record in store.log)
+        if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
+            return
+        stored.commit(store, self._held)
 
-    def _append(self, new: Any, numbers: NDArray[np.int64], ids: NDArray[Any] | None) -> None:
-        """Add a segment of new objects; the last segments of like size become one.
 
-        So there are O(log n) of them, and each object is merged O(log n) times.
-        """
-        names = ArgumentNames("Index", "objects", "objects")
-        segments = [*self._segments, self._segment(self._pairs(new, None, names), numbers, ids)]
-        first = len(segments) - 1
-        size = len(segments[-1])
-        while first and (len(segments[first - 1]) <= max(2 * size, _TAIL - size)):
-            first -= 1
-            size += len(segments[first])
-        if first < len(segments) - 1:
-            segments[first:] = [self._merged(segments[first:])]
-        self._segments = tuple(segments)
-
-    def _drop_hidden(self) -> None:
-        """Leave objects out that were removed, where they are half of a segment."""
-        segments = [s for s in self._segments if s.n_hidden < len(s)]
-        self._segments = tuple(
-            self._merged([s]) if 2 * s.n_hidden > len(s) else s for s in segments
-        )
-
-    def _compact(self) -> Segment:
-        """Return one segment of all objects that are there."""
-        with self._lock:
-            if len(self._segments) > 1 or self._segments[0].n_hidden:
-                self._segments = (self._merged(self._segments),)
-            return self._segments[0]
+def _checked_indices(indices: Any) -> NDArray[np.int64]:
+    array = np.atleast_1d(np.asarray(indices))
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ArgumentTypeError("indices", f"must be integers, got {indices!r}")
+    return array.astype(np.int64)
 
 
 def _searches(

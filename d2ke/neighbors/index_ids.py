@@ -34,13 +34,14 @@ def check_new(name: str, ids: NDArray[Any] | None, segments: Sequence[Segment]) 
     for segment in segments:
         if segment.ids is None or segment.ids.dtype.kind != ids.dtype.kind:
             raise ArgumentTypeError(name, f"are {ids.dtype}, but those of the index are not")
-        taken = segment.places(ids) >= 0
+        taken = segment.places(ids, True) >= 0
         if taken.any():
             i = int(taken.argmax())
             raise ArgumentError(name, f"is {ids[i].item()!r}, which an object of the index has", i)
 
 
 def refuse_missing(name: str, wanted: NDArray[Any], there: NDArray[Any]) -> None:
+    """Refuse the first wanted index or id that no object has."""
     missing = wanted[~np.isin(wanted, there)]
     raise ArgumentError(name, f"has {missing[0].item()!r}, but no object of the index has it")
 

@@ -94,8 +94,10 @@ class Segment:
             return partial(pivots.search_pivots, index=index)
         return search_tiles
 
-    def without(self, hidden: NDArray[np.bool_]) -> Segment:
-        """Return the segment with other objects hidden; what was made stays."""
+    def without(self, places: NDArray[np.int64]) -> Segment:
+        """Return the segment with these objects hidden too; what was made stays."""
+        hidden = self.hidden.copy()
+        hidden[places] = True
         return replace(self, hidden=hidden)
 
     @cached_property
@@ -103,14 +105,17 @@ class Segment:
         """How many objects were removed."""
         return int(self.hidden.sum())
 
-    def places(self, ids: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the places of objects by their ids; -1 for those that are not there."""
-        assert self.ids is not None
-        if "order" not in self.made:
-            self.made["order"] = np.argsort(self.ids, kind="stable")
-        order = self.made["order"]
-        places = order[np.minimum(self.ids.searchsorted(ids, sorter=order), len(self) - 1)]
-        return np.where((self.ids[places] == ids) & ~self.hidden[places], places, -1)
+    def places(self, wanted: NDArray[Any], by_ids: bool = False) -> NDArray[np.int64]:
+        """Return the places of objects by their numbers or ids; -1 for those not there."""
+        held, order = self.numbers, None
+        if by_ids:
+            assert self.ids is not None
+            if "order" not in self.made:
+                self.made["order"] = np.argsort(self.ids, kind="stable")
+            held, order = self.ids, self.made["order"]
+        places = np.minimum(held.searchsorted(wanted, sorter=order), len(self) - 1)
+        places = places if order is None else order[places]
+        return np.where((held[places] == wanted) & ~self.hidden[places], places, -1)
 
     def kept(self) -> tuple[Any, NDArray[np.int64], NDArray[Any] | None]:
         """Return the objects that are not hidden, their numbers and their ids."""

@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The segments of an index as named arrays, and the arrays as segments."""
+"""An index as named arrays in a store, and the arrays as an index."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from d2ke._base.errors import ArgumentTypeError
-from d2ke.distances.problem import PairwiseProblem
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.threads import team_size
+from d2ke.distances.problem import PairBlock
 from d2ke.io.segment_file import SegmentContent, StoredSegment
+from d2ke.io.store import Store
 from d2ke.neighbors import pivots, strings
+from d2ke.neighbors.collection import Collection, Distance
 from d2ke.neighbors.segments import Segment
 from d2ke.neighbors.string_sides import Columns
-from d2ke.objects.container import Objects, check_arrays, from_owned
+from d2ke.objects.container import Objects, check_arrays, from_owned, take
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
 
 Arrays = Mapping[str, np.ndarray]
 
 _FIELDS = ("values", "offsets", "alphabet", "weights")
+# Objects whose distances by a function are written, and how far they may be off when it is given.
+_SAMPLED, _TOLERANCE = 8, 1e-6
 
 
 def put_collection(items: Any) -> SegmentContent:
-    """Return the arrays of Objects, of Records, or of a list that `pack` takes; ids are left out."""
+    """Return the arrays of Objects or Records, without ids, or of a list of strings or arrays."""
     if isinstance(items, Records):
-        arrays, columns = {}, []
+        arrays: dict[str, np.ndarray] = {}
+        columns = []
         for number, (name, column) in enumerate(items.columns.items()):
             meta, held = None, {"missing": column.missing}
             if isinstance(column.values, Objects):
@@ -38,21 +45,55 @@ def put_collection(items: Any) -> SegmentContent:
             columns.append([name, column.use, meta])
             arrays |= {f"{number}/{key}": array for key, array in held.items()}
         return SegmentContent({"records": columns}, arrays)
-    if not isinstance(items, Objects):
-        try:
-            items = as_objects("objects", items)
-        except (TypeError, ValueError) as error:
-            raise ArgumentTypeError(
-                "objects", f"cannot be saved, as `pack` does not take them: {error}"
-            ) from None
-    held = {name: getattr(items, name) for name in _FIELDS}
+    if isinstance(items, list):
+        return _put_list(items)
+    fields = {name: getattr(items, name) for name in _FIELDS}
     names = None if items.channel_names is None else list(items.channel_names)
     meta = {"kind": items.kind, "letters": items.letters, "missing": items.missing, "names": names}
-    return SegmentContent(meta, {name: field for name, field in held.items() if field is not None})
+    return SegmentContent(
+        meta, {name: field for name, field in fields.items() if field is not None}
+    )
+
+
+def _put_list(items: list[Any]) -> SegmentContent:
+    """Return the arrays of a list of strings or of arrays, which a user's function takes."""
+    if all(type(item) is str for item in items):
+        meta, arrays = put_collection(as_objects("objects", items))
+        return SegmentContent({"list": meta}, arrays)
+    for i, item in enumerate(items):
+        if (
+            type(item) is not np.ndarray
+            or item.dtype != items[0].dtype
+            or item.dtype.kind not in "biuf"
+        ):
+            raise ArgumentTypeError(
+                "objects",
+                f"is {item!r}; an index by a function of your own is saved if all objects are "
+                "strings, or arrays of numbers of one dtype",
+                i,
+            )
+    shapes = np.concatenate([[item.ndim, *item.shape] for item in items])
+    flat = np.concatenate([item.ravel() for item in items])
+    return SegmentContent({"list": None}, {"flat": flat, "shapes": shapes})
+
+
+def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
+    if meta is not None:
+        return list(get_collection(meta, arrays, check))
+    items, first, shapes = [], 0, arrays["shapes"].tolist()
+    while shapes:
+        ndim = shapes[0]
+        shape, shapes = shapes[1 : 1 + ndim], shapes[1 + ndim :]
+        size = int(np.prod(shape))
+        items.append(np.array(arrays["flat"][first : first + size]).reshape(shape))
+        first += size
+    return items
 
 
 def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
-    """Return the Objects or Records that `put_collection` wrote; `check` them, which reads all."""
+    """Return what `put_collection` wrote; `check` it, which reads all."""
+    if "list" in meta:
+        return _get_list(meta["list"], arrays, check)
     if "records" in meta:
         columns = {}
         for number, (name, use, of_objects) in enumerate(meta["records"]):
@@ -63,40 +104,147 @@ def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
             columns[name] = Column(values, held["missing"], use)
         return Records(columns)
     names = None if meta["names"] is None else tuple(meta["names"])
-    held = {name: arrays.get(name) for name in _FIELDS}
     fields: dict[str, Any] = {name: meta[name] for name in ("kind", "letters", "missing")}
-    objects = from_owned(**fields, **held, channel_names=names)
+    fields |= {name: arrays.get(name) for name in _FIELDS}
+    objects = from_owned(**fields, channel_names=names)
     return check_arrays(objects) if check else objects
 
 
 def put_segment(segment: Segment, n_threads: int) -> SegmentContent:
     """Return the arrays of a segment with what is prepared of it; removed objects are marked."""
-    meta, arrays = put_collection(segment.pairs.y)
-    held = {f"objects/{name}": array for name, array in arrays.items()}
-    held |= {"numbers": segment.numbers, "hidden": segment.hidden}
-    if segment.ids is not None:
-        held["ids"] = segment.ids
+    content = _put_named(segment.pairs.y, segment.ids, segment.numbers)
+    held = {"hidden": segment.hidden, **content.arrays}
     prepared = getattr(segment.prepared(n_threads), "keywords", {})
     if "columns" in prepared:
         held |= {f"strings/{name}": array for name, array in prepared["columns"].arrays().items()}
     if isinstance(prepared.get("index"), pivots.PivotIndex):
         held |= {f"pivots/{name}": array for name, array in prepared["index"].arrays().items()}
-    return SegmentContent(meta, held)
+    return SegmentContent(content.meta, held)
 
 
-def get_segment(content: Any, problem: Any, metric: bool, check: bool) -> Segment:
-    """Return the segment that `put_segment` wrote.
+def _put_named(items: Any, ids: np.ndarray | None, numbers: np.ndarray) -> SegmentContent:
+    meta, arrays = put_collection(items)
+    held = {"numbers": numbers, **{f"objects/{name}": array for name, array in arrays.items()}}
+    return SegmentContent({"objects": meta}, held if ids is None else {"ids": ids, **held})
 
-    `problem` returns the pairs of a collection with itself.
+
+def put_added(first: int, objects: Any, ids: np.ndarray | None) -> SegmentContent:
+    """Return the record of objects that are added, with numbers from `first` on."""
+    return _put_named(objects, ids, np.arange(first, first + len(objects)))
+
+
+def put_removed(segments: Sequence[Segment], places: Sequence[np.ndarray]) -> SegmentContent:
+    """Return the record of objects that are removed."""
+    pairs = zip(segments, places, strict=True)
+    numbers = np.concatenate([segment.numbers[own] for segment, own in pairs])
+    return SegmentContent({"removed": True}, {"numbers": numbers})
+
+
+def put_header(held: Collection) -> dict[str, Any]:
+    """Return what all segments share, as JSON has it.
+
+    Of a user's function, which is not written, there are some distances instead.
     """
+    by, segment = held.distance, held.segments[0]
+    header = {"next": held.next, "metric": by.metric, "params": _plain(by.params)}
+    if any(by.functions()):
+        shown = np.flatnonzero(~segment.hidden)
+        places = shown[np.unique(np.linspace(0, len(shown) - 1, _SAMPLED).astype(int))]
+        some = take(segment.pairs.y, places)
+        D = segment.pairs.distances(PairBlock(some, some), 1)
+        return header | {"sample": [segment.numbers[places].tolist(), D.tolist()]}
+    return header | {"distance": _plain(by.distance)}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def commit(store: Store, held: Collection) -> None:
+    """Write segments of what the log has, and empty it."""
+    segments = held.segments
+    contents = [one.stored or put_segment(one, team_size(None)) for one in segments]
+    hidden = put_removed(segments, [np.flatnonzero(one.hidden) for one in segments])
+    store.commit([*contents, hidden], put_header(held))
+    pairs = zip(segments, store.segments, strict=False)
+    held.segments = tuple(replace(one, stored=stored) for one, stored in pairs)
+
+
+def get_index(
+    store: Store, distance: Any, check: bool, before: Collection | None = None
+) -> Collection:
+    """Return the objects of a store; `before`: what was read of it earlier, which is kept."""
+    header = store.header
+    if "sample" in header and distance is None:
+        raise ArgumentTypeError(
+            "distance", f"is needed: {store.path} was built with a function, and files hold no code"
+        )
+    if "sample" not in header:
+        if distance is not None and before is None:
+            raise ArgumentTypeError(
+                "distance", f"goes with an index of a function; {store.path} has its distance"
+            )
+        distance = header["distance"]
+        if isinstance(distance, dict):
+            distance = {name: tuple(one) for name, one in distance.items()}
+    by = Distance(_with_parameters(distance), header["params"], header["metric"])
+    kept = {} if before is None else {one.stored.name: one for one in before.segments if one.stored}
+    segments = []
+    for content in store.segments:
+        if "removed" not in content.meta:
+            known = kept.get(content.name)
+            segments.append(known or _get_segment(content, by, check))
+    held = Collection(by, segments, header["next"])
+    if "sample" in header and before is None:
+        _check_function(held, *header["sample"])
+    records: list[SegmentContent | StoredSegment] = [*store.segments, *store.log]
+    for record in records:
+        numbers = record.arrays["numbers"]
+        if "removed" in record.meta:
+            # Segments that were read before have some of the marks.
+            gone = numbers[np.isin(numbers, held.numbers)]
+            if len(gone):
+                held.hide(held.places(gone))
+        elif isinstance(record, SegmentContent):
+            objects = get_collection(record.meta["objects"], _part(record.arrays, "objects/"), True)
+            held.add(objects, record.arrays.get("ids"))
+    return held
+
+
+def _with_parameters(distance: Any) -> Any:
+    """Return the distance of each column with its parameters, if there are columns."""
+    if not isinstance(distance, Mapping):
+        return distance
+    return {name: one if type(one) is tuple else (one, {}) for name, one in distance.items()}
+
+
+def _check_function(held: Collection, numbers: list[int], D: list[list[float]]) -> None:
+    """Refuse a function that gives other distances than the one of the index."""
+    objects = held.take(np.array(numbers))
+    pairs = held.distance.pairs(objects, objects)
+    found = pairs.distances(PairBlock(pairs.x, pairs.y), 1)
+    for i, j in np.argwhere(~np.isclose(found, D, rtol=_TOLERANCE, atol=0)):
+        raise ArgumentError(
+            "distance",
+            f"is another function than that of the index: of objects {numbers[i]} and "
+            f"{numbers[j]} it is {found[i, j]}, and was {D[i][j]}",
+        )
+
+
+def _get_segment(content: StoredSegment, by: Distance, check: bool) -> Segment:
+    """Return the segment that `put_segment` wrote."""
     arrays = content.arrays
-    pairs: PairwiseProblem = problem(get_collection(content.meta, _part(arrays, "objects/"), check))
-    stored = content if isinstance(content, StoredSegment) else None
-    hidden, ids = arrays["hidden"], arrays.get("ids")
-    segment = Segment(pairs, arrays["numbers"], hidden, ids, metric, stored)
+    pairs = by.pairs(get_collection(content.meta["objects"], _part(arrays, "objects/"), check))
+    ids = arrays.get("ids")
+    segment = Segment(pairs, arrays["numbers"], arrays["hidden"], ids, by.metric, content)
     if own := _part(arrays, "strings/"):
-        columns = Columns.from_arrays(own)
-        segment.made["search"] = partial(strings.search_strings, columns=columns)
+        search = partial(strings.search_strings, columns=Columns.from_arrays(own))
+        segment.made["search"] = search
     elif own := _part(arrays, "pivots/"):
         index = pivots.PivotIndex.from_arrays(own, pairs)
         segment.made["search"] = partial(pivots.search_pivots, index=index)

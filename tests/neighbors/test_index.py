@@ -14,8 +14,7 @@ from test_every_distance import CASES, objects
 from test_near_strings import WAYS
 
 import d2ke
-from d2ke.neighbors import index as index_module
-from d2ke.neighbors import segments, string_costs, strings
+from d2ke.neighbors import collection, segments, string_costs, strings
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -120,7 +119,7 @@ IDS = {
 def small(patch, data, case):
     """Let few objects make segments, and strings be searched in any way."""
     patch.setattr(segments, "FEWEST", data.draw(st.sampled_from([1, 4])))
-    patch.setattr(index_module, "_TAIL", data.draw(st.sampled_from([1, 5])))
+    patch.setattr(collection, "_TAIL", data.draw(st.sampled_from([1, 5])))
     if case in EDITED.values():
         find_strings(patch, data.draw(st.sampled_from(["few", *WAYS])))
 
@@ -302,7 +301,7 @@ def test_any_history(name, data):
 def test_every_distance(name, params, monkeypatch):
     """Build, remove, add and search by every distance of the registry."""
     monkeypatch.setattr(segments, "FEWEST", 4)
-    monkeypatch.setattr(index_module, "_TAIL", 4)
+    monkeypatch.setattr(collection, "_TAIL", 4)
     find_strings(monkeypatch, "few")
     options = {"distance": name, **params}
     X, Y = objects(name, params, 10, 0), objects(name, params, 40, 1)
