@@ -79,7 +79,7 @@ def test_of_equal_distances_only_the_first_are_computed(distance, monkeypatch):
 def test_small_weights_do_not_blur_the_bounds():
     X = d2ke.pack(walks(320, 3).values.reshape(320, 60, 1) / 10, channels_first=False)
     D = d2ke.distance_matrix(X, distance="wdtw", g=0.5)
-    assert check_nearest(D, X, k=3, distance="wdtw", g=0.5).computed < 0.02 * D.size
+    assert check_nearest(D, X, k=3, distance="wdtw", g=0.5).computed < 0.03 * D.size
 
 
 def test_more_neighbours_than_bounds_that_wait(monkeypatch):
