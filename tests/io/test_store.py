@@ -336,19 +336,21 @@ def test_bytes_that_change_while_a_log_is_read(path, monkeypatch):
         assert numbers(SimpleNamespace(segments=(), log=reader.log)) == [0, 1]
 
 
-def test_a_manifest_in_use_is_replaced_later(path, monkeypatch):
-    """As on Windows, where a reader has it open for a moment."""
+@pytest.mark.parametrize("call", ["replace", "open"])
+def test_a_manifest_in_use_is_tried_again(path, monkeypatch, call):
+    """As on Windows, where a reader has it open for a moment, or a writer replaces it."""
     put(path)
-    replace, left = os.replace, [3]
+    function, left = getattr(os, call), [3]
 
-    def refused(source, target):
-        if os.path.basename(target) == "manifest.json" and left[0]:
+    def refused(*arguments):
+        place = arguments[-1] if call == "replace" else arguments[0]
+        if os.path.basename(place) == "manifest.json" and left[0]:
             left[0] -= 1
-            raise PermissionError(errno.EACCES, "Sharing violation", str(target))
-        replace(source, target)
+            raise PermissionError(errno.EACCES, "Sharing violation", str(place))
+        return function(*arguments)
 
     monkeypatch.delattr(os, "O_DIRECTORY", raising=False)
-    monkeypatch.setattr(os, "replace", refused)
+    monkeypatch.setattr(os, call, refused)
     monkeypatch.setattr(manifests, "_PAUSE", 0.0)
     with Store.open(path, writable=True) as writer:
         writer.commit([record(5)])
@@ -463,6 +465,21 @@ def test_damaged_arrays_are_named(path):
         reader.verify()
 
 
+def test_a_damaged_index_can_be_replaced(path):
+    """And stays what it was, for who can repair it, where that fails."""
+    put(path)
+    file = path / "manifest.json"
+    file.write_bytes(file.read_bytes().replace(b"strings", b"series"))
+    before = {*os.listdir(path)}
+    with pytest.raises(TypeError, match="'x' is of type list"):
+        Store.create(path, {}, [SegmentContent(None, {"x": [1]})])
+    assert {*os.listdir(path)} == before
+    Store.create(path, {}, [record(4)])
+    with Store.open(path) as reader:
+        assert numbers(reader) == [4]
+    only_named(path)
+
+
 def test_swapped_segments(path):
     """Two files that are right, at each other's place."""
     put(path, [merged([1, 2]), merged([3, 4])])
@@ -504,14 +521,16 @@ def test_truncated_files(path):
     found = set()
     for file in path.iterdir():
         content = file.read_bytes()
-        for size in range(len(content)):
+        step = 3 if file.suffix == ".log" else 7
+        for size in range(0, len(content), step):
             file.write_bytes(content[:size])
             try:
                 got = state(path)
             except ValueError as error:
                 assert "names.d2ke is damaged: " in str(error)  # noqa: PT017
                 continue
-            assert file.suffix == ".log", size
+            assert file.suffix == ".log", file.name
+            assert size >= 8  # without its front it is not a log
             n = len(got[2])
             assert got == (header, n_segments, contents[:n])
             found.add(n - n_segments)
