@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance, check_any_pairs
+from d2ke.neighbors import segments as kept_in
 from d2ke.neighbors.index_ids import joined, refuse_missing
 from d2ke.neighbors.segments import Segment
 from d2ke.objects.container import take
@@ -129,6 +130,8 @@ class Collection:
         So there are O(log n) of them, and each object is merged O(log n) times.
         """
         numbers = np.arange(self.next, self.next + len(objects))
+        # First: a search in another thread has a column for each object that it finds.
+        self.next += len(objects)
         segments = [*self.segments, self._segment(objects, numbers, ids)]
         first, size = len(segments) - 1, len(numbers)
         while first and len(segments[first - 1]) <= max(2 * size, _TAIL - size):
@@ -136,18 +139,24 @@ class Collection:
             size += len(segments[first])
         if first < len(segments) - 1:
             segments[first:] = [self._merged(segments[first:])]
-        self.segments, self.next = tuple(segments), self.next + len(numbers)
-        return numbers
+        self.segments = tuple(segments)
+        return numbers.copy()
 
     def hide(self, places: Sequence[NDArray[np.int64]]) -> None:
-        """Hide objects of each segment, and leave them out where they are half of it."""
-        segments = []
+        """Hide objects of each segment.
+
+        They are left out where they are half of it, or where that loses nothing: few objects, and
+        a function of the user, which is not called for them any more.
+        """
+        segments, functions = [], any(self.distance.functions())
         for segment, own in zip(self.segments, places, strict=True):
             if len(own):
                 segment = segment.without(own)
-            if segment.n_hidden < len(segment):
-                few = 2 * segment.n_hidden <= len(segment)
-                segments.append(segment if few else self._merged([segment]))
+            n, hidden = len(segment), segment.n_hidden
+            if hidden < n:
+                lost = n >= kept_in.FEWEST and not (functions and segment.has_scan)
+                keep = not hidden or (lost and 2 * hidden <= n)
+                segments.append(segment if keep else self._merged([segment]))
         self.segments = tuple(segments)
 
     def whole(self) -> Segment:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
-from d2ke._base.checks import integer, not_negative
+from d2ke._base.checks import flag, integer, not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
@@ -26,7 +27,7 @@ from d2ke.io.segment_file import SegmentContent
 from d2ke.io.store import Store
 from d2ke.neighbors import stored
 from d2ke.neighbors.collection import Collection, Distance
-from d2ke.neighbors.index_ids import check_new, dtypes_of, ids_of
+from d2ke.neighbors.index_ids import check_new, check_type, dtypes_of, ids_of, in_order_of
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
 from d2ke.neighbors.segments import Segment, nearest_of, within_of
@@ -139,9 +140,12 @@ class Index:
         Raises
         ------
         TypeError, ValueError
-            If there is no object of an index.
+            No indices, or one that no object has.
         """
-        return self._held.take(_checked_indices(indices))
+        wanted = _checked_indices(indices)
+        if not len(wanted):
+            raise ArgumentError("indices", "is empty: at least one is needed")
+        return self._held.take(wanted)
 
     def nearest(
         self,
@@ -177,8 +181,10 @@ class Index:
             pairs = replace(whole.pairs, names=ArgumentNames("nearest"))
             indices, distances, _ = find_nearest(pairs, True, k, radius, options)
             return np.where(indices < 0, -1, whole.numbers[indices]), distances
+        _refuse_selves(include_self)
         queries = self._queries(X, "nearest")
-        k, pairs, n = integer("k", k, 1), queries[0][1], len(self)
+        k, pairs = integer("k", k, 1), queries[0][1]
+        n = sum(len(segment) - segment.n_hidden for segment, _ in queries)
         if k > n:
             raise ArgumentError("k", f"is {k}, but the index has {n} objects")
         limit = np.inf if radius is None else pairs.rounded(not_negative("radius", radius))
@@ -222,6 +228,7 @@ class Index:
             rows, numbers = len(whole), whole.numbers[graph.indices]
             distances, starts = graph.data, graph.indptr
         else:
+            _refuse_selves(include_self)
             queries = self._queries(X, "within")
             pairs = queries[0][1]
             rows, limit = pairs.shape[0], pairs.rounded(not_negative("radius", radius))
@@ -263,7 +270,9 @@ class Index:
             named = ids_of(objects, ids, len(checked.y))
             if first.ids is None:
                 if ids is not None:
-                    raise ArgumentTypeError("ids", "are given, but the objects have none so far")
+                    raise ArgumentTypeError(
+                        "ids", "are given, but the objects of the index have none"
+                    )
                 named = None
             elif named is None:
                 raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
@@ -287,13 +296,22 @@ class Index:
         by_ids = ids is not None
         with self._lock:
             held = self._held
-            if by_ids and held.segments[0].ids is None:
-                raise ArgumentTypeError("ids", "are given, but the objects have none")
-            wanted = np.unique(read_ids(ids, None) if by_ids else _checked_indices(indices))
+            if by_ids:
+                known = held.segments[0].ids
+                if known is None:
+                    raise ArgumentTypeError("ids", "are given, but the objects have none")
+                wanted = known[:0]
+                if not isinstance(ids, (list, tuple, np.ndarray)) or len(ids):
+                    wanted = np.unique(read_ids(ids, None))
+                check_type("ids", wanted, known)
+            else:
+                wanted = np.unique(_checked_indices(indices))
+            if not len(wanted):
+                return
             places = held.places(wanted, by_ids)
             if len(wanted) == len(held):
                 name = "ids" if by_ids else "indices"
-                raise ArgumentError(name, "are those of all objects; at least one must stay")
+                raise ArgumentError(name, "are those of all objects: at least one must stay")
             self._write(stored.put_removed, held.segments, places)
             held.hide(places)
             self._commit_at_times()
@@ -322,7 +340,12 @@ class Index:
         Index.open
         """
         with self._lock:
-            segments, threads = self._held.shown(), team_size(n_threads)
+            threads, store = team_size(n_threads), self._store
+            if self._writable and store is not None and _is_same(store.path, path):
+                self._held.whole()
+                stored.commit(store, self._held)
+                return
+            segments = self._held.shown()
             header = stored.put_header(self._held)
             Store.create(path, header, (stored.put_segment(s, threads) for s in segments))
 
@@ -422,7 +445,9 @@ class Index:
         names, queries = ArgumentNames(function, "X", "the index"), []
         for segment in self._held.segments:
             pairs = self._held.distance.pairs(X, segment.pairs.y, names)
-            X = pairs.x  # is packed once
+            X = in_order_of(pairs.x, segment.pairs.y)  # is packed once
+            if X is not pairs.x:
+                pairs = self._held.distance.pairs(X, segment.pairs.y, names)
             queries.append((segment, pairs))
         return queries
 
@@ -440,6 +465,15 @@ class Index:
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
         stored.commit(store, self._held)
+
+
+def _is_same(path: Path, other: str | os.PathLike[str]) -> bool:
+    return os.path.exists(other) and path.samefile(other)
+
+
+def _refuse_selves(include_self: bool) -> None:
+    if flag("include_self", include_self):
+        raise ArgumentTypeError("include_self", "goes with X=None, for the objects of the index")
 
 
 def _checked_indices(indices: Any) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.neighbors.segments import Segment
-from d2ke.objects.compatibility import concatenate
+from d2ke.objects.compatibility import concatenate, in_order
 from d2ke.objects.container import Objects
 from d2ke.objects.records import Records, join_records
 from d2ke.objects.tables import read_ids
@@ -30,20 +31,41 @@ def check_new(name: str, ids: NDArray[Any] | None, segments: Sequence[Segment]) 
         return
     values, counts = np.unique(ids, return_counts=True)
     if len(values) < len(ids):
-        raise ArgumentError(name, f"has {values[counts > 1][0]!r} twice; names must differ")
+        raise ArgumentError(name, f"has {values[counts > 1][0].item()!r} twice; names must differ")
     for segment in segments:
-        if segment.ids is None or segment.ids.dtype.kind != ids.dtype.kind:
-            raise ArgumentTypeError(name, f"are {ids.dtype}, but those of the index are not")
+        assert segment.ids is not None
+        check_type(name, ids, segment.ids)
         taken = segment.places(ids, True) >= 0
         if taken.any():
             i = int(taken.argmax())
             raise ArgumentError(name, f"is {ids[i].item()!r}, which an object of the index has", i)
 
 
+def check_type(name: str, ids: NDArray[Any], held: NDArray[Any]) -> None:
+    """Refuse numbers where the names of the index are text, or the reverse."""
+    if ids.dtype.kind != held.dtype.kind:
+        new, old = ("numbers" if one.dtype.kind == "i" else "text" for one in (ids, held))
+        raise ArgumentTypeError(name, f"are {new}, but those of the index are {old}")
+
+
 def refuse_missing(name: str, wanted: NDArray[Any], there: NDArray[Any]) -> None:
     """Refuse the first wanted index or id that no object has."""
     missing = wanted[~np.isin(wanted, there)]
     raise ArgumentError(name, f"has {missing[0].item()!r}, but no object of the index has it")
+
+
+def in_order_of(X: Any, held: Any) -> Any:
+    """Return packed queries with their channels in the order of the objects held."""
+    if isinstance(X, Records):
+        columns = {}
+        for name, column in X.columns.items():
+            values = in_order_of(column.values, held[name].values)
+            columns[name] = column if values is column.values else replace(column, values=values)
+        same = all(columns[name] is column for name, column in X.columns.items())
+        return X if same else Records(columns)
+    if isinstance(X, Objects) and isinstance(held, Objects):
+        return in_order(X, held.channel_names, "X", "the index")
+    return X
 
 
 def joined(parts: Sequence[Any]) -> Any:

@@ -167,6 +167,7 @@ class PivotIndex:
         if not same:
             x = self._distances(pairs, n_threads)
             largest = max(largest, float(x.max()))
+        cells = max(cells, 2.0**-6)  # none of empty strings
         cost, computed = len(pivots) / (8 * cells), 1.0
         if isinstance(pairs.distance, RecordDistance):
             # A column of scattered pairs takes the time of 2500 pairs of values.

@@ -70,6 +70,11 @@ class Segment:
             self.made["search"] = self._prepare(n_threads)
         return self.made["search"]
 
+    @property
+    def has_scan(self) -> bool:
+        """Whether nothing is prepared of the objects that they would have to lose."""
+        return self.made.get("search", search_tiles) is search_tiles
+
     def columns_of(self, pairs: PairwiseProblem) -> PairwiseProblem:
         """Return pairs of any rows and these objects, which are compiled once."""
         if "columns" not in self.made:

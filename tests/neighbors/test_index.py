@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histories of an index: whatever came and went, its answers are those of the plain list."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -333,3 +334,356 @@ def check_searches(index, X, Y, there, radius, options):
         same(graph.data, wanted.data)
         same(graph.indptr, wanted.indptr)
         assert (graph.indices == there[wanted.indices]).all()
+
+
+def words(n, seed=0):
+    """Draw words, of which many are near others."""
+    drawn = np.random.default_rng(seed).integers(0, 3, (n, 6))
+    return ["".join("abc"[i] for i in row[: 3 + row[0]]) for row in drawn]
+
+
+def test_what_is_given_and_returned_is_the_users_own():
+    """A change of it later is none of the index."""
+    items, more = [1.0, 2.0, 5.0] * 3, [7.0]
+    ids, new = np.arange(9), np.array([20])
+    index = d2ke.Index(items, distance=lambda x, y: abs(x - y), ids=ids)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collection, "_TAIL", 1)
+        numbers = index.add(more, ids=new)
+    for mine in (items, more, ids, new, numbers, index.ids, index.indices, index.objects([0, 9])):
+        mine[0] = 100
+    assert index.indices.tolist() == [*range(10)]
+    assert index.ids.tolist() == [*range(9), 20]
+    assert index.objects([0, 9]) == [1.0, 7.0]
+    assert index.nearest([7.0], k=1)[0].tolist() == [[9]]
+
+
+@pytest.fixture
+def index():
+    return d2ke.Index(["kitten", "mitten", "sitting"], distance="levenshtein", ids=["a", "b", "c"])
+
+
+@pytest.fixture
+def numbered():
+    return d2ke.Index(["kitten", "mitten", "sitting"], distance="levenshtein")
+
+
+@pytest.mark.parametrize("wrong", [[1.5], [1, 1.5], [True], "a", ["a"], [[0, 1]], None, [None]])
+def test_indices_that_are_none(numbered, wrong):
+    with pytest.raises(TypeError, match="indices must be integers, got"):
+        numbered.objects(wrong)
+    with pytest.raises(TypeError, match="indices "):
+        numbered.remove(wrong)
+    assert len(numbered) == 3
+
+
+def test_objects_that_are_not_there(numbered):
+    with pytest.raises(ValueError, match="indices is empty: at least one is needed"):
+        numbered.objects([])
+    numbered.remove(1)
+    for wrong in (1, 3, -1, 10**6):
+        message = f"indices has {wrong}, but no object of the index has it"
+        for call in (numbered.objects, numbered.remove):
+            with pytest.raises(ValueError, match=message):
+                call([0, wrong])
+    assert numbered.indices.tolist() == [0, 2]
+    numbered.remove([])
+    numbered.remove([2, 2])
+    assert len(numbered) == 1
+    with pytest.raises(ValueError, match="indices are those of all objects: at least one must"):
+        numbered.remove([0])
+    assert list(numbered.objects(0)) == ["kitten"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        (None, TypeError, "ids are needed: the objects of the index have them"),
+        ([1, 2], TypeError, "ids are numbers, but those of the index are text"),
+        (["d"], ValueError, "ids has 1 names, but objects has 2 rows"),
+        (["d", "d"], ValueError, "ids has 'd' twice; names must differ"),
+        (["d", "b"], ValueError, r"ids\[1\] is 'b', which an object of the index has"),
+        (["d", None], ValueError, r"ids\[1\] is missing"),
+        ("de", TypeError, "ids must be a sequence of names, got 'de'"),
+    ],
+)
+def test_ids_that_cannot_come(index, ids, error, message):
+    with pytest.raises(error, match=message):
+        index.add(["x", "y"], ids=ids)
+    assert len(index) == 3
+    assert index.add(["x"], ids=["d"]).tolist() == [3]
+
+
+def test_ids_that_an_index_cannot_have():
+    for ids, message in (
+        (["d", "d"], "ids has 'd' twice; names must differ"),
+        (["d"], "ids has 1 names, but objects has 2 rows"),
+        ([1, "d"], r"ids\[1\] is 'd' in a column of numbers"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            d2ke.Index(["x", "y"], distance="osa", ids=ids)
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        (["a", "d"], ValueError, "ids has 'd', but no object of the index has it"),
+        ([1], TypeError, "ids are numbers, but those of the index are text"),
+        (["a", "b", "c"], ValueError, "ids are those of all objects: at least one must stay"),
+        (["a", None], ValueError, r"ids\[1\] is missing"),
+        ("a", TypeError, "ids must be a sequence of names, got 'a'"),
+    ],
+)
+def test_ids_that_cannot_leave(index, ids, error, message):
+    with pytest.raises(error, match=message):
+        index.remove(ids=ids)
+    index.remove(ids=[])
+    assert len(index) == 3
+
+
+def test_ids_of_objects_that_left_may_come_again(index):
+    index.remove(ids=["b", "b"])
+    with pytest.raises(ValueError, match="ids has 'b', but no object"):
+        index.remove(ids=["b"])
+    assert index.add(d2ke.pack(["bitten"], ids=["b"])).tolist() == [3]
+    index.remove(ids=["b"])
+    assert index.indices.tolist() == [0, 2]
+    numbers = d2ke.Index(["x", "y"], distance="osa", ids=[1, 2])
+    with pytest.raises(TypeError, match="ids are text, but those of the index are numbers"):
+        numbers.remove(ids=["1"])
+
+
+def test_ids_are_those_of_the_objects_if_they_differ(numbered):
+    assert d2ke.Index(d2ke.pack(["x", "y"], ids=[5, 7]), distance="osa").ids.tolist() == [5, 7]
+    assert d2ke.Index(d2ke.pack(["x", "y"], ids=[5, 5]), distance="osa").ids is None
+    with pytest.raises(TypeError, match="ids are given, but the objects of the index have none"):
+        numbered.add(["x"], ids=["d"])
+    with pytest.raises(TypeError, match="ids are given, but the objects have none"):
+        numbered.remove(ids=["d"])
+    numbered.add(d2ke.pack(["x"], ids=["d"]))
+    assert numbered.ids is None
+    for both in ({}, {"indices": [0], "ids": ["a"]}):
+        with pytest.raises(TypeError, match="indices or ids must be given, and not both"):
+            numbered.remove(**both)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"k": 4}, ValueError, "k is 4, but the index has 3 objects"),
+        ({"k": 0}, ValueError, "k must be at least 1, got 0"),
+        ({"k": 1, "radius": -1}, ValueError, "radius must be a finite number >= 0, got -1"),
+        ({"radius": -1}, ValueError, "radius must be a finite number >= 0, got -1"),
+        ({"radius": np.nan}, ValueError, "radius must be a finite number >= 0, got nan"),
+        ({"k": 1, "n_threads": 0}, ValueError, "n_threads must be at least 1, got 0"),
+        ({"k": 1, "include_self": True}, TypeError, "include_self goes with X=None"),
+        ({"radius": 1, "include_self": True}, TypeError, "include_self goes with X=None"),
+        ({"k": 1, "include_self": 1}, TypeError, "include_self must be True or False, got 1"),
+    ],
+)
+def test_searches_that_cannot_be(numbered, how, error, message):
+    numbered.add(["bitten"])
+    numbered.remove(0)
+    with pytest.raises(error, match=message):
+        (numbered.nearest if "k" in how else numbered.within)(["bit"], **how)
+
+
+def test_k_of_the_objects_themselves(numbered):
+    with pytest.raises(ValueError, match="k is 3, but X has 3 objects: each has at most 2 others"):
+        numbered.nearest(None, k=3)
+
+
+def test_a_search_while_objects_come_and_go(numbered):
+    """It is one of the objects at some moment, and its columns suffice for them."""
+    queries = numbered._queries
+
+    def changed(*given):
+        numbered.add(["smitten"])
+        numbered.remove([0])
+        found = queries(*given)
+        numbered.remove([1])
+        return found
+
+    numbered._queries = changed
+    graph = numbered.within(["mitten"], radius=1)
+    assert graph.shape[1] >= 4
+    assert graph.indices.tolist() == [1, 3]
+    numbered.add(["kitten", "mitten"])
+    numbered._queries = lambda *given: (queries(*given), numbered.remove([2, 3, 4]))[0]
+    assert numbered.nearest(["mitten"], k=4)[0].tolist() == [[5, 3, 4, 2]]
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_a_function_is_not_called_for_objects_that_left(records):
+    def distance(x, y):
+        if 9 in (x, y):
+            raise ZeroDivisionError("called for 9")
+        return abs(x - y)
+
+    def column(values):
+        return {"age": [float(value) for value in values]} if records else values
+
+    by = {"age": distance} if records else distance
+    given = {"weights": {"age": 2.0}} if records else {}
+    index = d2ke.Index(column([3, 9, 1, 5, 4]), distance=by, **given)
+    with pytest.raises(ZeroDivisionError, match="called for 9"):
+        index.nearest(column([4]), k=1)
+    index.remove(1)
+    wanted = d2ke.nearest(column([4, 2]), column([3, 1, 5, 4]), k=4, distance=by, **given)
+    indices, distances = index.nearest(column([4, 2]), k=4)
+    same(indices, np.array([0, 2, 3, 4])[wanted[0]])
+    same(distances, wanted[1])
+    indices, _ = index.nearest(column([4]), k=4, radius=2.5)
+    assert indices.tolist() == ([[4, 0, 3, -1]])
+    graph = index.within(column([4, 2]), radius=2.5)
+    assert graph.indices.tolist() == ([0, 3, 4, 0, 2, 4] if not records else [0, 3, 4, 0, 2])
+    index.nearest(None, k=1)
+
+
+FLAT = np.zeros((4, 2))
+PAIRS = {"two": ["ab", "cd"], "age": [1.0, 2.0]}
+OTHERS = {
+    "kind": (
+        (["kitten"], {"distance": "levenshtein"}),
+        [FLAT],
+        {"add": r"objects\[0\] must be a str", "nearest": "'levenshtein' is for strings, but X"},
+    ),
+    "none": (
+        (["kitten"], {"distance": "levenshtein"}),
+        [],
+        {"add": "objects is empty: at least one", "nearest": "X is empty: at least one object"},
+    ),
+    "dtype": (
+        ([FLAT], {"distance": "dtw"}),
+        [FLAT.astype(np.float32)],
+        {"add": "objects are float32; those of the index are float64"},
+    ),
+    "number of channels": (
+        ([FLAT], {"distance": "dtw"}),
+        [np.zeros((4, 3))],
+        {"add": "objects has 3", "nearest": "X has vectors of 3 .* but the index has 2"},
+    ),
+    "names of channels": (
+        (named_channels("a", "b")([FLAT]), {"distance": "dtw"}),
+        d2ke.Objects("series", FLAT, [0, 4], channel_names=["a", "c"]),
+        {"add": "objects.*'c'", "nearest": "X.*'c'"},
+    ),
+    "column": (
+        (PAIRS, {"distance": {"two": "osa", "age": "absolute"}}),
+        {"two": ["ab"], "years": [1.0]},
+        {"add": "'age', but objects has 'two', 'years'", "nearest": "'age', but X has 'two', 'ye"},
+    ),
+    "column of another kind": (
+        (PAIRS, {"distance": {"two": "osa", "age": "absolute"}}),
+        {"two": ["ab"], "age": ["x"]},
+        {"add": r"objects\['age'\] holds strings", "nearest": r"X\['age'\] holds strings"},
+    ),
+    "no table": (
+        (PAIRS, {"distance": {"two": "osa", "age": "absolute"}}),
+        ["ab"],
+        {"add": "objects must be a dict of columns", "nearest": "X must be a dict of columns"},
+    ),
+    "dtype in a column": (
+        ({"curve": [FLAT]}, {"distance": {"curve": "dtw"}}),
+        {"curve": [FLAT.astype(np.float32)]},
+        {"add": "objects are float32 in column 'curve'; those of the index are float64"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_objects_that_are_not_like_those_of_the_index(name):
+    (items, options), other, messages = OTHERS[name]
+    index = d2ke.Index(items, **options)
+    n = len(index)
+    for call, message in messages.items():
+        with pytest.raises((TypeError, ValueError), match=message):
+            index.add(other) if call == "add" else index.nearest(other, k=1)
+    assert len(index) == n
+    assert index.add(items).tolist() == list(range(n, 2 * n))
+
+
+@pytest.mark.parametrize(
+    ("items", "options", "message"),
+    [
+        (np.eye(3), {"distance": "precomputed"}, "distance is 'precomputed'; an index computes"),
+        (["a"], {"distance": "levenshtein", "metric": True}, "metric goes with a Python distance"),
+        (["a"], {"distance": lengths, "metric": 1}, "metric must be True or False, got 1"),
+        (["a"], {"distance": "levenshtein", "wndow": 1}, "'levenshtein' has no parameter 'wndow'"),
+        (["a"], {"distance": "unknown"}, "distance must be one of"),
+        ([], {"distance": "levenshtein"}, "objects is empty: at least one object is needed"),
+        (["a"], {"metric_name": "osa"}, "'levenshtein' has no parameter 'metric_name'"),
+        (["a"], {"dist": "osa"}, r"Index: unknown keyword 'dist' \(did you mean distance=\?\)"),
+    ],
+)
+def test_indexes_that_cannot_be(items, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        d2ke.Index(items, **options)
+
+
+@pytest.mark.parametrize(
+    ("items", "options"),
+    [
+        (words(200), {"distance": "levenshtein"}),
+        (words(200), {"distance": "damerau_levenshtein", "normalize": True}),
+        (words(100), {"distance": lengths}),
+        ({"name": words(100), "age": [*range(100)]}, {"distance": COLUMNS}),
+    ],
+    ids=["levenshtein", "damerau", "function", "records"],
+)
+def test_searches_of_several_threads(items, options, monkeypatch):
+    """Each is as it would be alone, whatever the others prepare in the meantime."""
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    if isinstance(items, list):
+        queries = [words(1 + seed % 3, seed) for seed in range(1, 65)]
+        find_strings(monkeypatch, "few")
+    else:
+        queries = [{"name": words(2, seed), "age": [seed, 2]} for seed in range(1, 17)]
+
+    def search(index, X):
+        graph = index.within(X, radius=2, n_threads=1)
+        return *index.nearest(X, k=5, n_threads=1), graph.data, graph.indices, graph.indptr
+
+    alone = d2ke.Index(items, **options)
+    wanted = [search(alone, X) for X in queries]
+    index = d2ke.Index(items, **options)
+    with ThreadPoolExecutor(8) as threads:
+        for found, one in zip(
+            threads.map(lambda X: search(index, X), queries), wanted, strict=True
+        ):
+            for a, b in zip(found, one, strict=True):
+                same(a, b)
+
+
+def test_searches_while_another_thread_adds_and_removes():
+    """What was there all the time is found, in each of them."""
+    index, stays = d2ke.Index(words(50), distance="levenshtein"), words(50)
+    wanted = d2ke.within(["abc"], stays, radius=1, distance="levenshtein").indices.tolist()
+
+    def search(_):
+        found = index.within(["abc"], radius=1)
+        assert [i for i in found.indices if i < 50] == wanted
+        assert index.nearest(["abc"], k=50)[0].min() >= 0
+
+    def change(i):
+        index.remove(index.add(words(5, i)))
+
+    with ThreadPoolExecutor(8) as threads:
+        done = [threads.submit(change if i % 4 == 0 else search, i) for i in range(200)]
+        for one in done:
+            one.result()
+    assert index.indices.tolist() == [*range(50)]
+    assert index.add(["abc"]).tolist() == [50 + 5 * 50]
+
+
+def test_how_it_is_written():
+    index = d2ke.Index(words(5), distance="levenshtein")
+    assert repr(index) == "<Index of 5 strings by 'levenshtein'>"
+    index.remove(0)
+    assert repr(index) == "<Index of 4 strings by 'levenshtein'>"
+    people = {"name": ["Ada", "Bo"], "age": [36, 56]}
+    by = "{'name': 'levenshtein', 'age': 'absolute'}"
+    assert repr(d2ke.Index(people, distance=COLUMNS)) == f"<Index of 2 records by {by}>"
+    assert (
+        repr(d2ke.Index([1, 2], distance=max)) == "<Index of 2 objects by <built-in function max>>"
+    )
