@@ -70,6 +70,14 @@ def neighbors(X: d2ke.Objects) -> None:
     assert_type(near, Reals)
     graph = d2ke.within(X, radius=1.5, distance="levenshtein")
     assert_type(graph, sparse.csr_array)
+    index = d2ke.Index(X, distance="levenshtein", ids=["a", "b", "c"])
+    assert_type(index, d2ke.Index)
+    assert_type(index.nearest(["a"], k=2), tuple[NDArray[np.int64], Reals])
+    assert_type(index.within(None, radius=1.5), sparse.csr_array)
+    assert_type(index.add(X, ids=[1, 2, 3]), NDArray[np.int64])
+    assert_type(index.indices, NDArray[np.int64])
+    index.remove([1])
+    index.remove(ids=["c"])
 
 
 def models(X: d2ke.Objects, Z: Reals) -> None:

@@ -609,7 +609,11 @@ def test_objects_that_are_not_like_those_of_the_index(name):
         (np.eye(3), {"distance": "precomputed"}, "distance is 'precomputed'; an index computes"),
         (["a"], {"distance": "levenshtein", "metric": True}, "metric goes with a Python distance"),
         (["a"], {"distance": lengths, "metric": 1}, "metric must be True or False, got 1"),
-        (["a"], {"distance": "levenshtein", "wndow": 1}, "'levenshtein' has no parameter 'wndow'"),
+        (
+            ["a"],
+            {"distance": "levenshtein", "letter": 1},
+            "'levenshtein' has no parameter 'letter'",
+        ),
         (["a"], {"distance": "unknown"}, "distance must be one of"),
         ([], {"distance": "levenshtein"}, "objects is empty: at least one object is needed"),
         (["a"], {"metric_name": "osa"}, "'levenshtein' has no parameter 'metric_name'"),
