@@ -25,7 +25,7 @@ from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.io.segment_file import SegmentContent
 from d2ke.io.store import Store
-from d2ke.neighbors import stored
+from d2ke.neighbors import linked, stored
 from d2ke.neighbors.collection import Collection, Distance
 from d2ke.neighbors.index_ids import check_new, check_type, dtypes_of, ids_of, in_order_of
 from d2ke.neighbors.problem import NeighborSearch
@@ -112,6 +112,7 @@ class Index:
         self._held = Collection(Distance.of(pairs, metric), [first], n)
         self._store: Store | None = None
         self._writable, self._lock = False, RLock()
+        self._groups: dict[float, linked.Groups] = {}
 
     def __len__(self) -> int:
         return len(self._held)
@@ -238,6 +239,59 @@ class Index:
         shape = rows, self._held.next
         kind = np.int32 if max(*shape, len(numbers)) < 2**31 else np.int64
         return sparse.csr_array((distances, numbers.astype(kind), starts.astype(kind)), shape=shape)
+
+    def groups(
+        self, radius: float, *, n_threads: int | None = None, progress: bool | None = None
+    ) -> NDArray[np.int64]:
+        """Return the groups of the objects by single linkage at a radius.
+
+        Two objects are in one group if steps of at most the radius lead from one to the other. The
+        groups are kept: after objects were added, only these are searched; after a removal, all.
+
+        Parameters
+        ----------
+        radius : float
+            As for `within`.
+        n_threads, progress
+            As for `nearest`.
+
+        Returns
+        -------
+        ndarray of int64, shape (len(self),)
+            The label of each object, in the order of `indices`: 0, 1, ... in the order in which
+            groups first occur.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `within`; a distance that is not symmetric.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> index = d2ke.Index(["jon smith", "ann lee", "john smith"], distance="levenshtein")
+        >>> index.groups(1)
+        array([0, 1, 0])
+        >>> index.add(["anne lee"])
+        array([3])
+        >>> index.groups(1)
+        array([0, 1, 0, 1])
+        """
+        radius = not_negative("radius", radius)
+        with self._lock:
+            held = self._held
+            if not held.segments[0].pairs.same:
+                raise ArgumentError(
+                    "distance", f"{held.distance} is not symmetric; groups need that"
+                )
+            groups, numbers = self._groups.get(radius, linked.NONE), held.numbers
+            kept = groups.count_kept(numbers)
+            if kept < len(numbers):
+                new = held.take(numbers[kept:]) if kept else None
+                near = self.within(new, radius=radius, n_threads=n_threads, progress=progress)
+                groups = (groups if kept else linked.NONE).joined(numbers, near)
+                self._groups[radius] = groups
+            return groups.labels.copy()
 
     def add(self, objects: Any, *, ids: Any = None) -> NDArray[np.int64]:
         """Add objects, and return their indices.
@@ -398,6 +452,7 @@ class Index:
         store = Store.open(path, writable=writable, verify=verify, sync=sync)
         index = cls.__new__(cls)
         index._lock, index._store, index._writable = RLock(), store, writable
+        index._groups = {}
         try:
             index._held = stored.get_index(store, distance, verify)
         except BaseException:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbor_cases import means
 from reference import examples, same
+from scipy.sparse.csgraph import connected_components
 from test_every_distance import CASES, objects
 from test_near_strings import WAYS
 
@@ -246,6 +247,13 @@ class History:
         assert graph.indices.dtype == wanted.indices.dtype
         same(graph.data, wanted.data)
 
+    def groups(self):
+        """Compare the groups at a radius with the parts of the graph of all."""
+        if self.index._held.segments[0].pairs.same:
+            radius = self.data.draw(st.sampled_from([0.0, 1.0]))
+            near = d2ke.within(self.plain(), radius=radius, **self.options)
+            assert (self.index.groups(radius) == connected_components(near, False)[1]).all()
+
     def look(self):
         """Compare what can be seen of the index."""
         assert len(self.index) == len(self.there)
@@ -276,7 +284,8 @@ def plainly(wanted, got):
 
 STEPS = (
     *(History.add, History.add, History.remove, History.nearest, History.nearest),
-    *(History.within, History.nearest_of_itself, History.within_of_itself, History.look),
+    *(History.within, History.nearest_of_itself, History.within_of_itself),
+    *(History.groups, History.look),
 )
 
 
@@ -291,6 +300,7 @@ def test_any_history(name, data):
             step(history)
         history.nearest()
         history.within()
+        history.groups()
         history.look()
 
 
