@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -176,9 +177,9 @@ class Index:
         distances : ndarray, shape (n, k)
             Their distances; inf where the index is -1.
         """
-        options = SearchOptions(include_self, self._held.distance.metric, n_threads, progress)
         if X is None:
-            whole = self._whole()
+            whole, metric = self._whole(), self._held.distance.metric
+            options = SearchOptions(include_self, metric, n_threads, progress)
             pairs = replace(whole.pairs, names=ArgumentNames("nearest"))
             indices, distances, _ = find_nearest(pairs, True, k, radius, options)
             return np.where(indices < 0, -1, whole.numbers[indices]), distances
@@ -192,7 +193,7 @@ class Index:
         needed = 48 * pairs.shape[0] * k
         check_fits(needed, f"the {k} nearest of {pairs.shape[0]} objects", "search a part of X")
         with progress_bar(progress, "neighbours") as report:
-            indices, distances = nearest_of(queries, _searches(options, report), k, limit)
+            indices, distances = nearest_of(queries, self._start(n_threads, report), k, limit)
         if radius is None and len(queries) == 1 and not queries[0][0].n_hidden:
             warn_of_first_neighbors(pairs, indices, distances)
         return indices, distances
@@ -221,9 +222,9 @@ class Index:
             The distances: a row for each object of X, a column for each index that was ever given.
             Distances of 0 are stored entries. Indices are sorted.
         """
-        options = SearchOptions(include_self, self._held.distance.metric, n_threads, progress)
         if X is None:
-            whole = self._whole()
+            whole, metric = self._whole(), self._held.distance.metric
+            options = SearchOptions(include_self, metric, n_threads, progress)
             pairs = replace(whole.pairs, names=ArgumentNames("within"))
             graph, _ = find_within(pairs, True, radius, options)
             rows, numbers = len(whole), whole.numbers[graph.indices]
@@ -234,7 +235,8 @@ class Index:
             pairs = queries[0][1]
             rows, limit = pairs.shape[0], pairs.rounded(not_negative("radius", radius))
             with progress_bar(progress, "neighbours") as report:
-                places, numbers, distances = within_of(queries, _searches(options, report), limit)
+                start = self._start(n_threads, report)
+                places, numbers, distances = within_of(queries, start, limit)
             starts = np.searchsorted(places, np.arange(rows + 1))
         shape = rows, self._held.next
         kind = np.int32 if max(*shape, len(numbers)) < 2**31 else np.int64
@@ -491,6 +493,19 @@ class Index:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _start(
+        self, n_threads: int | None, report: Callable[[int, int], None] | None
+    ) -> Callable[..., NeighborSearch]:
+        """Return what makes the search of a segment."""
+        return partial(
+            NeighborSearch,
+            same=False,
+            skip=False,
+            n_threads=team_size(n_threads),
+            metric=self._held.distance.metric,
+            report=report,
+        )
+
     def _whole(self) -> Segment:
         with self._lock:
             return self._held.whole()
@@ -536,9 +551,3 @@ def _checked_indices(indices: Any) -> NDArray[np.int64]:
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ArgumentTypeError("indices", f"must be integers, got {indices!r}")
     return array.astype(np.int64)
-
-
-def _searches(
-    options: SearchOptions, report: Callable[[int, int], None] | None
-) -> Callable[[PairwiseProblem], NeighborSearch]:
-    return lambda pairs: replace(options.search(pairs, False), report=report)

@@ -130,25 +130,26 @@ class Segment:
         ids = None if self.ids is None else self.ids[rows]
         return take(self.pairs.y, rows), self.numbers[rows], ids
 
-    def search(self, search: NeighborSearch, lists: Lists) -> None:
+    def search(
+        self, start: SearchStart, pairs: PairwiseProblem, lists: Lists, k: int, radius: float
+    ) -> None:
         """Fill the lists of a search of these objects, by their places in the segment."""
+        hidden = self.hidden if self.n_hidden else None
+        search = start(pairs, k=k, radius=radius, hidden=hidden)
         prepared = self.prepared(search.n_threads)
-        pairs = search.pairs
         if getattr(pairs.x, "missing", False):
             prepared = search_tiles  # bounds need all values
         elif getattr(prepared, "func", None) in (series.search_series, pivots.search_pivots):
-            pairs = self.columns_of(pairs)
-        hidden = self.hidden if self.n_hidden else None
-        search = replace(search, pairs=pairs, hidden=hidden)
+            search = replace(search, pairs=self.columns_of(pairs))
         prepared(search, lists, NeighborsInfo(search.n_pairs))
 
 
 Queries = Sequence[tuple[Segment, PairwiseProblem]]
-Search = Callable[[PairwiseProblem], NeighborSearch]
+SearchStart = Callable[..., NeighborSearch]  # with the options of a call
 
 
 def nearest_of(
-    queries: Queries, options: Search, k: int, limit: float
+    queries: Queries, start: SearchStart, k: int, limit: float
 ) -> tuple[NDArray[np.int64], NDArray[np.floating[Any]]]:
     """Return the numbers and distances of the k nearest of all segments.
 
@@ -160,9 +161,8 @@ def nearest_of(
     distances = np.empty((n, 0), dtype)
     limits = np.full(n, limit)
     for segment, pairs in queries:
-        search = replace(options(pairs), k=min(k, len(segment)), radius=limit)
-        lists = NearestLists(n, search.k, limits)
-        segment.search(search, lists)
+        lists = NearestLists(n, min(k, len(segment)), limits)
+        segment.search(start, pairs, lists, lists.indices.shape[1], limit)
         found, apart = lists.result(dtype)
         found = np.where(found < 0, -1, segment.numbers[found])
         if not indices.shape[1]:
@@ -184,18 +184,20 @@ def nearest_of(
 
 
 def within_of(
-    queries: Queries, options: Search, radius: float
+    queries: Queries, start: SearchStart, radius: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.floating[Any]]]:
     """Return rows, numbers and distances of all pairs within the radius, sorted."""
     parts = []
     for segment, pairs in queries:
         lists = WithinLists(pairs.shape, radius)
-        segment.search(replace(options(pairs), radius=radius), lists)
+        segment.search(start, pairs, lists, 0, radius)
         rows, columns, distances = lists.entries(pairs.dtype)
         if segment.n_hidden:
             shown = ~segment.hidden[columns]
             rows, columns, distances = rows[shown], columns[shown], distances[shown]
         parts.append((rows, segment.numbers[columns], distances))
-    rows, numbers, distances = map(np.concatenate, zip(*parts, strict=True))
+    rows, numbers, distances = parts[0]
+    if len(parts) > 1:
+        rows, numbers, distances = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((numbers, rows))
     return rows[order], numbers[order], distances[order]
