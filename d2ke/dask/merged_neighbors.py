@@ -22,10 +22,8 @@ from d2ke.dask.workers import later, shared, tree
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.neighbors.itself import itself_first
-from d2ke.neighbors.lists import without_own
+from d2ke.neighbors.lists import best_of, without_own
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
-
-_NONE = np.iinfo(np.int64).max  # no neighbour within the radius: sorted behind all others
 
 
 @hinted
@@ -98,7 +96,7 @@ def nearest(
             later(partial(task.nearest_of, j), rows, other, starts, where=x.where(i))
             for j, other in enumerate(columns.parts)
         ]
-        best = tree(candidates, partial(_best, k + same))
+        best = tree(candidates, partial(best_of, k + same))
         lists.append(later(partial(task.finish_nearest, i), best, row_starts, rows))
     indices, distances = task.empty()
     return (
@@ -202,7 +200,7 @@ class _NearestTask(NamedTuple):
         pairs = check_any_pairs(x, y, self.distance, self.params, ArgumentNames("nearest"))
         k = min(self.k + self.same, len(y))
         indices, distances, _ = find_nearest(pairs, False, k, self.radius, self.options)
-        return np.where(indices < 0, _NONE, indices + starts[j]), distances
+        return np.where(indices < 0, -1, indices + starts[j]), distances
 
     def finish_nearest(
         self, i: int, lists: tuple[np.ndarray, np.ndarray], row_starts: np.ndarray | None, x: Any
@@ -218,19 +216,11 @@ class _NearestTask(NamedTuple):
         if row_starts is not None and not self.include_self:
             rows = row_starts[i] + np.arange(n)
             indices, distances = without_own(indices, distances, rows)
-        indices = np.where(indices == _NONE, -1, indices)
         if row_starts is not None and self.include_self:
             pairs = check_any_pairs(x, None, self.distance, self.params, ArgumentNames("nearest"))
             pairs = replace(pairs, first=int(row_starts[i]))
             indices, distances = itself_first(pairs, indices, distances)
         return indices, distances.astype(self.dtype, copy=False)
-
-
-def _best(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Keep the k nearest of several lists, ties by index."""
-    indices, distances = (np.concatenate(side, axis=1) for side in zip(*lists, strict=True))
-    order = np.lexsort((indices, distances))[:, :k]
-    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
 
 
 def _within_of(

@@ -63,6 +63,16 @@ def without_own(
     return indices[~is_itself].reshape(-1, k), distances[~is_itself].reshape(-1, k)
 
 
+def best_of(k: int, *lists: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k nearest of several lists of indices and distances; ties are sorted by index.
+
+    -1 comes after all indices.
+    """
+    indices, distances = (np.concatenate(side, axis=1) for side in zip(*lists, strict=True))
+    order = np.lexsort((indices.view(np.uint64), distances))[:, :k]
+    return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+
+
 class WithinLists:
     """All pairs within a radius."""
 

@@ -16,7 +16,7 @@ from d2ke.distances.problem import PairwiseProblem
 from d2ke.io.segment_file import StoredSegment
 from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.lists import NearestLists, WithinLists, best_of
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.string_sides import Columns
 from d2ke.neighbors.tiles import search_tiles
@@ -168,12 +168,7 @@ def nearest_of(
         if not indices.shape[1]:
             indices, distances = found, apart
         else:
-            indices = np.concatenate([indices, found], axis=1)
-            distances = np.concatenate([distances, apart], axis=1)
-            # Numbers break ties; empty places, which have none, come last.
-            order = np.lexsort((indices.view(np.uint64), distances))[:, :k]
-            indices = np.take_along_axis(indices, order, axis=1)
-            distances = np.take_along_axis(distances, order, axis=1)
+            indices, distances = best_of(k, (indices, distances), (found, apart))
         if indices.shape[1] == k:
             limits = np.minimum(limits, distances[:, -1].astype(np.float64))
     if indices.shape[1] < k:
