@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
 from d2ke._base.checks import flag, integer, not_negative
-from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
@@ -534,7 +534,10 @@ class Index:
         n = sum(len(record.arrays["numbers"]) for record in store.log)
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
-        stored.commit(store, self._held)
+        try:
+            stored.commit(store, self._held)
+        except OSError as error:  # the log has all
+            warn(f"changes stay in the log of {store.path}, as segments cannot be written: {error}")
 
 
 def _is_same(path: Path, other: str | os.PathLike[str]) -> bool:
