@@ -480,6 +480,7 @@ class Index:
                 return False
             by = self._held.distance.distance
             self._held = stored.get_index(self._store, by, True, self._held)
+            self._groups.clear()  # numbers may stand for other objects
             return True
 
     def close(self) -> None:
