@@ -12,7 +12,7 @@ from reference import damerau_levenshtein, examples, indel, levenshtein, osa
 
 import d2ke
 from d2ke._ext import isa, near_strings
-from d2ke.neighbors import string_costs, strings
+from d2ke.neighbors import segments, string_costs, strings
 from d2ke.neighbors.string_costs import Times
 
 many = settings(max_examples=examples(200), deadline=None)
@@ -202,3 +202,16 @@ def test_the_nearest_of_strings_without_a_near_one():
     D = d2ke.distance_matrix(X, distance="levenshtein")
     info = check_nearest(D, X, k=3, distance="levenshtein")
     assert info.computed < 0.2 * info.pairs
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_memory_is_kept_between_searches_of_shorter_and_longer_strings(name, monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    Y = ["", "", "", "", "aaaabca"]
+    index = d2ke.Index(Y, distance=name)
+    index.within([""], radius=0)
+    index.nearest(["aaaaaabb"], k=1)
+    graph = index.within(["aaaaab"], radius=3)
+    wanted = d2ke.within(["aaaaab"], Y, radius=3, distance=name)
+    assert np.array_equal(graph.indices, wanted.indices)
+    assert np.array_equal(graph.data, wanted.data)
