@@ -46,6 +46,7 @@ class Columns:
         self.side, self._group_ranks = _sorted(self._ranks[y.values], y, n_letters + 1)
         self.pieces: dict[int, near_strings.Index] = {}
         self.seconds: dict[tuple[int, bool], tuple[float, int]] = {}
+        self._shown = np.empty(0), self.side.names
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what `from_arrays` takes."""
@@ -66,6 +67,7 @@ class Columns:
         columns._group_ranks = arrays["group_ranks"]
         strings = near_strings.Strings.from_arrays(len(columns._ranks), arrays)
         columns.side, columns.pieces, columns.seconds = Side(strings, arrays["names"]), {}, {}
+        columns._shown = np.empty(0), columns.side.names
         for name in arrays:
             kind, _, rest = name.partition("/")
             if kind == "pieces" and rest.endswith("/slots"):
@@ -73,6 +75,14 @@ class Columns:
                 own = {key: arrays[f"pieces/{count}/{key}"] for key in ("slots", "filter", "items")}
                 columns.pieces[count] = near_strings.Index.from_arrays(count, own)
         return columns
+
+    def shown_names(self, hidden: np.ndarray) -> np.ndarray:
+        """Return the positions of the strings, -1 for hidden ones; kept for the next search."""
+        held, names = self._shown
+        if held is not hidden:
+            names = np.where(hidden[self.side.names], -1, self.side.names)
+            self._shown = hidden, names
+        return names
 
     def rows(self, x: Objects) -> Side:
         """Return strings X sorted, in the letters of Y."""

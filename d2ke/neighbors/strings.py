@@ -348,8 +348,8 @@ class StringFinder:
         quiet: bool = False,
     ) -> np.ndarray:
         search, (x, _), (y, names) = self.search, self.x, self.y
-        if search.hidden is not None:
-            names = np.where(search.hidden[names], -1, names)
+        if heaps is not None and search.hidden is not None:
+            names = self.columns.shown_names(search.hidden)
         heap = None if heaps is None else (heaps.distances, heaps.indices, names)
         report = None if quiet else search.report
 
