@@ -123,6 +123,16 @@ class Index:
         where = "" if self._store is None else f" in {self._store.path}"
         return f"<Index of {len(self)} {kind} by {self._held.distance}{where}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the objects; what is prepared of them is made again, and a folder is left out."""
+        held = self._held
+        segments = [replace(segment, stored=None, made={}) for segment in held.segments]
+        return {"_held": Collection(held.distance, segments, held.next)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._held, self._store, self._writable = state["_held"], None, False
+        self._lock, self._groups = RLock(), {}
+
     @property
     def indices(self) -> NDArray[np.int64]:
         """The indices of the objects that are there, in order, int64 of shape (len(self),)."""

@@ -74,6 +74,14 @@ CASES = {
         'X = d2ke.samplers.random_strings(100_000, "ab", length=(60, 100), seed=0)',
         'd2ke.within(X, radius=12, distance="levenshtein", n_threads=2)',
     ),
+    "an index of strings": (
+        'X = d2ke.samplers.random_strings(100_000, "ab", length=(60, 100), seed=0)\n'
+        'index = d2ke.Index(X, distance="levenshtein")\n'
+        "def check():\n"
+        "    indices, distances = index.nearest(X[[7]], k=1)\n"
+        "    assert (indices[0, 0], distances[0, 0]) == (7, 0)\n",
+        "check(); index.within(X, radius=12, n_threads=2)",
+    ),
     "gapped words": (
         'X = d2ke.samplers.random_strings(4000, "ACGT", length=(400, 500), seed=0)',
         'd2ke.distance_matrix(X, distance="gapped", n_threads=1)',
@@ -213,7 +221,7 @@ CASES |= {
         "while True: d2ke.discriminative.gaussian_gram(X, h=1.0)",
     ),
 }
-TIMES = {"training": 3}
+TIMES = {"training": 3, "an index of strings": 3}
 # A kind of computation each; the others are interrupted elsewhere in the same code.
 QUICK = (
     *("many short pairs", "one long pair", "long strings", "transportation", "coreset, herding"),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histories of an index: whatever came and went, its answers are those of the plain list."""
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -701,3 +703,15 @@ def test_how_it_is_written():
     assert (
         repr(d2ke.Index([1, 2], distance=max)) == "<Index of 2 objects by <built-in function max>>"
     )
+
+
+def test_copies_and_pickles_have_the_objects():
+    index = d2ke.Index(["aa", "ab", "bb"], distance="levenshtein", ids=["x", "y", "z"])
+    index.remove([0])
+    index.groups(1)
+    for copied in (copy.deepcopy(index), pickle.loads(pickle.dumps(index))):
+        copied.add(["a"], ids=["x"])
+        assert copied.indices.tolist() == [1, 2, 3]
+        assert copied.nearest(["a"], k=2)[0].tolist() == [[3, 1]]
+        assert copied.groups(1).tolist() == [0, 0, 0]
+    assert index.indices.tolist() == [1, 2]
