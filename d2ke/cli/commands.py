@@ -19,6 +19,7 @@ what people do:
   learn its labels     d2ke train words.csv --objects word --labels language --out model.h5
   predict labels       d2ke predict model.h5 new.csv --out labels.csv
   find the nearest     d2ke neighbors words.csv --objects word --k 5 --out nearest.csv
+  keep for look-ups    d2ke index words.csv --objects word --out words.d2ke
   find clusters        d2ke cluster words.csv --objects word --n-clusters 4 --out clusters.csv
   find duplicates      d2ke dedupe people.csv --objects name,town --radius 2 --out groups.csv
 
@@ -74,7 +75,8 @@ distances to R of the objects, drawn at random. Objects with an empty label are 
 
 {FILES}"""
 
-TABLES, HDF5 = (".csv", ".h5", ".hdf5"), (".h5", ".hdf5")  # endings of results
+# Endings of results.
+TABLES, HDF5, INDEX = (".csv", ".h5", ".hdf5"), (".h5", ".hdf5"), ".d2ke"
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,9 @@ entries; what is not stored is no neighbour. A .csv file has a row for each neig
 neighbor, distance, with items counted from 0, and id and neighbor_id if the objects have ids; these
 are the array ids of a .npz file.
 
+With --index the neighbours are objects of an index, which d2ke index wrote; neighbor has their
+indices, and neighbor_id (the array neighbor_ids) their ids.
+
 {FILES}""",
         """\
   d2ke neighbors genes.fasta --k 15 --out graph.npz
@@ -281,6 +286,7 @@ are the array ids of a .npz file.
   d2ke neighbors words.csv --k 5 --radius 3 --out graph.csv
   d2ke neighbors words.csv --radius 2 --include-self --out graph.npz
   d2ke neighbors gestures.ts --k 5 --distance dtw --parameter window=10 --out graph.npz
+  d2ke neighbors queries.csv --index names.d2ke --k 5 --out nearest.csv
 """,
         [
             "file",
@@ -297,9 +303,48 @@ are the array ids of a .npz file.
                 "action": "store_true",
                 "help": "each object is its own neighbour, beside the K others",
             }),
+            ("--index", {"metavar": "FOLDER",
+                         "help": "find neighbours in this index, not in the file"}),
             *OBJECTS,
         ],
         (".npz", ".csv"),
+        (("file", "the file of objects"), ("index", "the index")),
+    ),
+    Command(
+        "index",
+        "index",
+        "objects that are looked up again and again, in a folder",
+        f"""\
+Keep the objects of a file in a folder, with what searches need, so that d2ke neighbors --index and
+d2ke.Index.open find the nearest of them at once. An index in place of FILE is changed: --remove
+comes before --add, and each of them does all of its work or none. Name the columns of these files
+as for the first one. One command at a time can change an index; others read it meanwhile. Keep it
+on a local disk.
+
+{FILES}""",
+        """\
+  d2ke index names.csv --objects name --ids id --out names.d2ke
+  d2ke index names.d2ke --add more.csv --objects name --ids id
+  d2ke index names.d2ke --remove gone.csv --ids id
+  d2ke index names.d2ke --verify
+  d2ke neighbors queries.csv --index names.d2ke --k 5 --out nearest.csv
+""",
+        [
+            "file",
+            ("--out", {"required": False, "dest": "folder", "metavar": "FOLDER",
+                       "help": f"the folder of the new index, such as names{INDEX}; "
+                       "an index is replaced"}),
+            *DISTANCE,
+            ("--add", {"metavar": "FILE", "help": "add the objects of this file to the index"}),
+            ("--remove", {
+                "metavar": "FILE",
+                "help": "remove the objects whose ids (or indices, without ids) a column of this "
+                "table has",
+            }),
+            ("--verify", {"action": "store_true", "default": None,
+                          "help": "compare all checksums of the index"}),
+            *OBJECTS,
+        ],
     ),
     Command(
         "dedupe",

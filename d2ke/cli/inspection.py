@@ -18,6 +18,7 @@ import numpy as np
 from d2ke._base.seal import SIZE, is_sealed
 from d2ke._base.text import listed, object_text
 from d2ke.cli.commands import COMMANDS
+from d2ke.cli.index import is_index, report_index
 from d2ke.cli.object_files import how_of, is_data_set, kinds_of, named_columns, read
 from d2ke.cli.options import OBJECTS, joined
 from d2ke.cli.result_files import in_options
@@ -45,6 +46,9 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
     if _is_model(Path(options.file)):
         session.report(str(load_model(options.file)))
         session.report(f"next: d2ke predict {shlex.quote(options.file)} FILE --out labels.csv")
+        return
+    if is_index(Path(options.file)):
+        report_index(options.file, session)
         return
     named = named_columns(options)
     try:

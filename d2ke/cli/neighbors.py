@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from d2ke._base.files import write_file
+from d2ke.cli.index import neighbors_in
 from d2ke.cli.object_files import chosen_distance, read, reported_warnings
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
@@ -24,12 +25,16 @@ from d2ke.neighbors.runs import SearchOptions
 
 
 def neighbors(options: argparse.Namespace, session: Session) -> None:
-    """Find the neighbours of each object of a file among the others, and write their graph.
+    """Find the neighbours of each object of a file among the others, or in an index, as a graph.
 
     Each row has the nearest first.
     """
     if options.k is None and options.radius is None:
         raise InputError("k or radius is needed: how many neighbours, or how far they may be")
+    if options.index is not None:
+        write_graph(Path(options.out), *neighbors_in(options, session))
+        session.report(f"graph: {options.out}")
+        return
     if options.distance is not None:
         find_distance(options.distance)
     held = read(options, session, unlabelled=True)
@@ -49,18 +54,23 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         f"{distance}: {graph.nnz} neighbours of {len(objects)} objects; {info.computed} of "
         f"{info.pairs} distances computed ({share:.1f} %)"
     )
-    write_graph(Path(options.out), graph, held.ids)
+    write_graph(Path(options.out), graph, held.ids, held.ids)
     session.report(f"graph: {options.out}")
 
 
-def write_graph(out: Path, graph: sparse.csr_array, ids: np.ndarray | None) -> None:
-    """Write a graph as a matrix, or as a table of its entries by rows, with the objects' ids."""
+def write_graph(
+    out: Path, graph: sparse.csr_array, ids: np.ndarray | None, other_ids: np.ndarray | None
+) -> None:
+    """Write a graph as a matrix, or as a table of its entries by rows, with ids of both sides."""
     if out.suffix == ".csv":
-        write_columns(out, columns_of(graph, ids, ids))
+        write_columns(out, columns_of(graph, ids, other_ids))
         return
     content = io.BytesIO()  # some versions of numpy leave an archive open on a full disk
     sparse.save_npz(content, graph)
-    if ids is not None:
-        with ZipFile(content, "a", ZIP_DEFLATED) as archive, archive.open("ids.npy", "w") as entry:
-            np.lib.format.write_array(entry, ids, allow_pickle=False)
+    sides = {"ids": ids, "neighbor_ids": None if other_ids is ids else other_ids}
+    with ZipFile(content, "a", ZIP_DEFLATED) as archive:
+        for name, values in sides.items():
+            if values is not None:
+                with archive.open(f"{name}.npy", "w") as entry:
+                    np.lib.format.write_array(entry, values, allow_pickle=False)
     write_file(out, content.getbuffer())

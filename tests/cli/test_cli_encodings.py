@@ -23,6 +23,7 @@ COMMANDS = [
     "predict Ω.h5 Δ.csv --out Φ.csv --report Φ.html",
     "embed Ω.h5 Δ.csv --out Ψ.h5",
     "neighbors Δ.csv --out Λ.npz --k 3",
+    "index Δ.csv --out Ж.d2ke",
     "cluster Δ.csv --as objects --labels label --R 64 --out Γ.csv",
     "propagate Δ.csv --as objects --labels label --R 64 --labeled 5 --out Γ2.csv",
     "dedupe Δ.csv --objects größe --radius 1 --distance levenshtein --out Θ.csv --report Θ.html",

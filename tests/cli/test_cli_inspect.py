@@ -133,7 +133,7 @@ def test_a_data_set_and_a_missing_file(capsys, tmp_path):
 
 def test_examples_of_the_help_are_commands():
     lines = re.findall(r"  (d2ke .*)$", TITLE, re.M)
-    assert len(lines) == 6
+    assert len(lines) == 7
     for line in lines:
         _parser().parse_args(shlex.split(line)[1:])
 
