@@ -49,6 +49,7 @@ from .files import write_features as write_features
 from .frames import frame as frame
 from .groups.barycenter import barycenter as barycenter
 from .groups.dbscan import dbscan as dbscan
+from .groups.duplicates import load_duplicates as load_duplicates
 from .groups.hdbscan import hdbscan as hdbscan
 from .groups.kmedoids import kmedoids as kmedoids
 from .groups.linking import dedupe as dedupe

@@ -243,6 +243,7 @@ _RESULTS: Mapping[str, Callable[[Any], tuple[int | None, Columns]]] = {
     ),
     "Barycenter": lambda x: _of_objects(distance=x.distances),
     "Duplicates": lambda x: _of_objects(group=x.labels, example=x.examples[x.labels]),
+    "Assigned": lambda x: _of_objects(group=x.labels, probability=x.probabilities, rival=x.rivals),
     "Links": lambda x: _links(x.pairs, "match", x.distances),
     "SpanningTree": lambda x: _links(x.edges, "end", x.weights),
     "Search": _settings,

@@ -72,6 +72,8 @@ RESULTS = {
     "tree": (d2ke.spanning_tree(X, **LEVENSHTEIN), "end, end_id, distance", {}, N - 1),
     "barycenter": (d2ke.barycenter(X, **LEVENSHTEIN), "distance"),
     "dedupe": (d2ke.dedupe(PEOPLE, radius=2), "group, example, example_id", {"ids": PEOPLE}, 3),
+    "assign": (d2ke.dedupe(["anna", "bo"], radius=1).assign(PEOPLE["name"].values),
+               "group, probability, rival", {"ids": PEOPLE}, 3),
     "link": (d2ke.link(PEOPLE, PEOPLE, radius=2), "match, match_id, distance",
              {"ids": PEOPLE, "other_ids": PEOPLE}, 3),
     "importance": (d2ke.d2ke_importance(Y, X, MODEL, by="block"), "name, drop, error",

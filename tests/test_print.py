@@ -50,6 +50,7 @@ RESULTS = {
     "medoids": lambda: d2ke.kmedoids(WORDS, 300, distance="levenshtein"),
     "barycenter": lambda: d2ke.barycenter(SERIES, distance="dtw", max_iter=1),
     "duplicates": lambda: d2ke.dedupe({"w": WORDS}, radius=1, distance="levenshtein"),
+    "new rows": lambda: d2ke.dedupe({"w": WORDS}, radius=1).assign({"w": WORDS}),
     "links": lambda: d2ke.link({"w": WORDS}, {"w": WORDS}, radius=1, distance="levenshtein"),
     "clustering": lambda: d2ke.cdsk(distances=distances(), n_clusters=3, max_iter=1),
     "propagation": lambda: d2ke.lpdsk(distances=distances(), y=np.where(SIGNS > 0, 1, -1)),

@@ -103,6 +103,7 @@ def clustering(room: NDArray[np.float64]) -> None:
     words = ["ACGT", "AGGT", "TTTA"]
     assert_type(d2ke.kmedoids(words, 2), d2ke.groups.MedoidClusters)
     assert_type(d2ke.dedupe(words, radius=1), d2ke.groups.Duplicates)
+    assert_type(d2ke.dedupe(words, radius=1).assign(words), d2ke.groups.Assigned)
     clustering = d2ke.cdsk(n_clusters=2, distances=room[:, :3])
     assert_type(clustering, d2ke.discriminative.Clustering)
     P, Q = np.zeros((4, 2)), np.ones((5, 2))

@@ -19,6 +19,7 @@ from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.frames import columns_of
 from d2ke.groups import linking
+from d2ke.groups.duplicates import Duplicates
 from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.records import Records
 from d2ke.plots.style import COLOURS, GREY, legend
@@ -102,7 +103,7 @@ def _read_pairs(
     return np.array(pairs, np.int64).reshape(-1, 2), np.array(match, bool)
 
 
-def _sections(records: Records, ids: np.ndarray, duplicates: linking.Duplicates) -> list[Section]:
+def _sections(records: Records, ids: np.ndarray, duplicates: Duplicates) -> list[Section]:
     """Show the probabilities, the cut, and pairs next to it on both sides."""
     distances, threshold = duplicates.distances, duplicates.threshold
     i, j = duplicates.pairs.T
@@ -146,7 +147,7 @@ def _row(entries: dict[str, Any]) -> str:
     )
 
 
-def _draw_distances(axes: Any, duplicates: linking.Duplicates, together: np.ndarray) -> None:
+def _draw_distances(axes: Any, duplicates: Duplicates, together: np.ndarray) -> None:
     """Draw how many pairs have a probability, those of one group in colour, and the cut."""
     bins = np.linspace(0, 1, 61) + 1e-9  # a pair at the threshold is left of it
     bins[0] = 0

@@ -3,8 +3,9 @@
 
 from .barycenter import Barycenter as Barycenter
 from .dbscan import DBSCANClusters as DBSCANClusters
+from .duplicates import Assigned as Assigned
+from .duplicates import Duplicates as Duplicates
 from .hdbscan import HDBSCANClusters as HDBSCANClusters
 from .kmedoids import MedoidClusters as MedoidClusters
-from .linking import Duplicates as Duplicates
 from .linking import Links as Links
 from .spanning_tree import SpanningTree as SpanningTree

@@ -7,7 +7,7 @@ city, a year) is compared, but not searched.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from d2ke._base.checks import not_negative
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.progress import progress_bar
+from d2ke._base.text import listed
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames, PairBlock, PairwiseProblem
 from d2ke.distances.registry import usual_distance
@@ -26,7 +27,7 @@ from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.objects.compatibility import in_order
+from d2ke.objects.compatibility import concatenate, in_order, matched
 from d2ke.objects.container import Objects, take
 from d2ke.objects.copies import Copies, find_copies
 from d2ke.objects.record_packing import as_text, pack_records
@@ -58,6 +59,8 @@ class ComparedColumn:
         The number of a pair is row * m + column; of one table only row <= column counts.
         """
         pairs, same = self.pairs, self.y is self.x
+        if not len(self.x.rows):
+            return np.empty(0, np.int64), np.empty(0)
         lists = WithinLists(pairs.shape, self.radius)
         search = NeighborSearch(pairs, same, False, n_threads, radius=self.radius)
         with progress_bar(progress, "candidates") as report:
@@ -98,16 +101,63 @@ class ComparedColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class HeldColumn:
+    """A compared column of the distinct rows, cleaned, and how it is compared with later rows."""
+
+    column: Column
+    radius: float
+    distance: Any
+    params: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, compared: ComparedColumn) -> HeldColumn:
+        """Keep a column of one table."""
+        pairs = compared.pairs
+        return cls(compared.x, compared.radius, pairs.distance, pairs.params)
+
+    def beside(self, new: Column, name: str) -> Column:
+        """Return a column of later rows, its channels in order; refuse what does not compare."""
+        if new.values is None:
+            return new
+        held: Objects = self.column.values
+        names = ArgumentNames("assign", "the table", name)
+        values = matched(held, new.values, names.x, names.y)
+        check_pairs(held, values, self.distance, self.params, names)
+        if not held.has_letters and values.dtype != held.dtype:
+            raise ArgumentTypeError(name, f"is {values.dtype}, but the table has {held.dtype}")
+        return replace(new, values=values)
+
+    def joined(self, new: Column) -> HeldColumn:
+        """Add the entries of later rows."""
+        values, missing = self.column.values, np.concatenate([self.column.missing, new.missing])
+        if new.values is not None:
+            values = concatenate([values, new.values])
+        return replace(self, column=Column(values, missing))
+
+    def take(self, rows: np.ndarray) -> HeldColumn:
+        """Return the column of some rows."""
+        return replace(self, column=self.column.take(rows))
+
+    def compared(self, rows: np.ndarray) -> ComparedColumn:
+        """Return the column of some rows beside that of all."""
+        y = self.column
+        x, pairs = y.take(rows), check_pairs(y.values, None, self.distance, self.params)
+        return ComparedColumn(x, y, replace(pairs, x=x.values, y=y.values, same=False), self.radius)
+
+
+@dataclass(frozen=True, eq=False)
 class ComparedTables:
     """The compared columns of one or two tables of n and m rows.
 
-    Columns have the distinct rows; `x` and `y` map all rows to these.
+    Columns have the distinct rows; `x` and `y` map all rows to these. `names` has all columns of
+    the table of x, None for a list of objects.
     """
 
     columns: Mapping[str, ComparedColumn]
     x: Copies
     y: Copies
     n_threads: int
+    names: tuple[str, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -214,13 +264,45 @@ def compare_tables(
             called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         chosen = by_column.get(name) if isinstance(distance, Mapping) else distance
         columns[name] = _compare(x[name], y[name], chosen, value or _EXACT, called, steps)
-    rows = _distinct([column.x for column in columns.values()])
-    others = rows if Y is None else _distinct([column.y for column in columns.values()])
+    rows = distinct_rows([column.x for column in columns.values()])
+    others = rows if Y is None else distinct_rows([column.y for column in columns.values()])
     columns = {name: column.of_rows(rows.firsts, others.firsts) for name, column in columns.items()}
-    return ComparedTables(columns, rows, others, n_threads)
+    return ComparedTables(columns, rows, others, n_threads, tuple(x) if has_columns else None)
 
 
-def _distinct(columns: list[Column]) -> Copies:
+def read_later(
+    name: str,
+    X: Any,
+    held: Mapping[str, HeldColumn],
+    all_names: Sequence[str] | None,
+    clean: Iterable[str],
+) -> dict[str, Column]:
+    """Check later rows, and return their compared columns, cleaned.
+
+    `all_names` has the columns of the table that they go on, None for a list of objects.
+    """
+    if is_table(X) != (all_names is not None):
+        needed = "a list of objects" if all_names is None else "a table with columns"
+        raise ArgumentTypeError(name, f"must be {needed}, as dedupe got one")
+    table, steps = _table(X, name), frozenset(clean)
+    for column in table:
+        if all_names is not None and column not in all_names:
+            raise ArgumentError(
+                name, f"has the column {column!r}, but the table has {listed(all_names)}"
+            )
+    columns = {}
+    for column, how in held.items():
+        if column not in table.columns:
+            raise ArgumentError(
+                name, f"lacks the column {column!r}, which is compared; it has {listed(table)}"
+            )
+        called = name if all_names is None else f"{name}[{column!r}]"
+        new = _cleaned(table[column], called, steps)
+        columns[column] = how.beside(new, called)
+    return columns
+
+
+def distinct_rows(columns: list[Column]) -> Copies:
     """Find rows with equal entries; a row without any entry is equal to none."""
     empty = np.all([column.missing for column in columns], axis=0)
     columns = [*columns, Column(np.flatnonzero(empty).astype(np.float64), ~empty)]
@@ -242,22 +324,13 @@ def _table(X: Any, name: str) -> Records:
 def _compare(
     x: Column, y: Column, distance: Any, radius: float, names: ArgumentNames, steps: frozenset[str]
 ) -> ComparedColumn:
-    same = y is x
-    x = as_text(x, names.x)
-    y = x if same else as_text(y, names.y)
-    uncleaned = x, y
-    x = clean_column(x, steps)
-    y = x if same else clean_column(y, steps)
+    same, uncleaned = y is x, (x, y)
+    x = _cleaned(x, names.x, steps)
+    y = x if same else _cleaned(y, names.y, steps)
     for column, before, called in zip((x, y), uncleaned, (names.x, names.y), strict=True):
         if column.kind == "missing":
             after = " after cleaning" if before.kind != "missing" else ""
             raise ArgumentTypeError(called, f"holds missing entries only{after}")
-        if not isinstance(column.values, Objects):
-            raise ArgumentTypeError(
-                called,
-                f"holds {column.kind}, but strings, series and sets are compared; give numbers "
-                "and categories as text",
-            )
     name, params = distance if type(distance) is tuple and len(distance) == 2 else (distance, {})
     if not isinstance(params, Mapping):
         raise ArgumentTypeError(
@@ -274,3 +347,15 @@ def _compare(
             "distance", f"must be symmetric; {pairs.distance!r} is not, with these parameters"
         )
     return ComparedColumn(x, y, pairs, pairs.rounded(radius) or radius)
+
+
+def _cleaned(column: Column, name: str, steps: frozenset[str]) -> Column:
+    """Return a column as it is compared: numbers and categories as text, text cleaned."""
+    column = clean_column(as_text(column, name), steps)
+    if not (column.values is None or isinstance(column.values, Objects)):
+        raise ArgumentTypeError(
+            name,
+            f"holds {column.kind}, but strings, series and sets are compared; give numbers and "
+            "categories as text",
+        )
+    return column

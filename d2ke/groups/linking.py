@@ -5,63 +5,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
-from d2ke._base.checks import choice, flag, integer, positive_number
-from d2ke._base.errors import ArgumentError
+from d2ke._base.checks import choice, flag, integer
 from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
-from d2ke.groups.candidates import ComparedTables, compare_tables
+from d2ke.groups.assigning import Basis
+from d2ke.groups.candidates import ComparedTables, HeldColumn, compare_tables
+from d2ke.groups.cleaning import check_cleaning
+from d2ke.groups.duplicates import Duplicates
 from d2ke.groups.known_pairs import check_known
-from d2ke.groups.pair_weights import Multiplicities, PairWeights, Sample, learn_weights
+from d2ke.groups.pair_weights import (
+    Frequencies,
+    Multiplicities,
+    PairWeights,
+    Sample,
+    learn_weights,
+    levels_of,
+)
 from d2ke.groups.record_groups import (
-    group_medoids,
+    LINKAGES,
+    check_threshold,
+    cut_of,
     grouped,
     linked_one_to_one,
     linked_pairs,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Duplicates:
-    """The result of `dedupe`.
-
-    Attributes
-    ----------
-    labels : ndarray of int64, shape (n,)
-        Groups 0, 1, ..., numbered by their first rows. A row without a duplicate is a group. Rows
-        that are equal in all compared columns, cleaned, are in one group.
-    examples : ndarray of int64, shape (n_groups,)
-        The medoid of each group: the row with the least sum of distances to the others.
-    threshold : float
-        The largest mean probability that two rows of a group do not match.
-    pairs : ndarray of int64, shape (n_pairs, 2)
-        Sorted pairs of different rows that are within the radius of at least one column, linked or
-        not. Among rows that are equal in all compared columns, cleaned, only the first is here.
-    distances : ndarray, shape (n_pairs,)
-        The probability that each pair does not match.
-    weights : PairWeights
-        Evidence of the columns' distances: `evidence` by column and level, `edges` and `offset`.
-    """
-
-    labels: NDArray[np.int64]
-    examples: NDArray[np.int64]
-    threshold: float
-    pairs: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    weights: PairWeights
-
-    def __repr__(self) -> str:
-        n, largest = len(self.examples), np.bincount(self.labels).max(initial=0)
-        return (
-            f"<{n} groups of {len(self.labels)} rows, the largest of {largest}; "
-            f"threshold {self.threshold:.4g}>"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +138,7 @@ def dedupe(
     See Also
     --------
     link : records of two tables.
+    d2ke.groups.Duplicates.assign : new rows of the table.
 
     Examples
     --------
@@ -183,16 +158,26 @@ def dedupe(
     """
     names = ArgumentNames("dedupe")
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
-    choice("linkage", linkage, ["average", "complete", "single"])
-    cut = _cut(threshold)
-    pairs, odds, weights, counted = _match(tables, known, seed, progress)
-    (i, j), distances, rows = pairs.T, expit(-odds), tables.x
-    labels = grouped(rows.counts, i, j, odds, cut, linkage)
-    inside = labels[i] == labels[j]
-    examples = rows.firsts[group_medoids(labels, counted, inside, distances)]
-    apart = i != j
-    pairs, distances = rows.firsts[pairs[apart]], distances[apart]
-    return Duplicates(labels[rows.numbers], examples, float(threshold), pairs, distances, weights)
+    choice("linkage", linkage, LINKAGES)
+    tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
+    choice("linkage", linkage, LINKAGES)
+    cut = cut_of(check_threshold(threshold))
+    found = _match(tables, known, seed, progress)
+    rows, (i, j) = tables.x, found.pairs.T
+    labels = grouped(rows.counts, i, j, found.odds, cut, linkage)
+    basis = Basis(
+        {name: HeldColumn.of(column) for name, column in tables.columns.items()},
+        tables.names,
+        tuple(sorted(check_cleaning(clean))),
+        linkage,
+        found.searched,
+        rows,
+        found.pairs,
+        found.odds,
+        levels_of(found.distances),
+        found.frequencies,
+    )
+    return Duplicates.of(labels, float(threshold), found.weights, basis)
 
 
 @hinted
@@ -250,32 +235,31 @@ def link(
     """
     names = ArgumentNames("link", "left", "right")
     tables = compare_tables(names, left, right, radius, distance, clean, team_size(n_threads))
-    cut, one_to_one = _cut(threshold), flag("one_to_one", one_to_one)
-    pairs, odds, weights, _ = _match(tables, known, seed, progress)
-    kept = odds >= cut
-    pairs, odds = pairs[kept], odds[kept]
+    cut, one_to_one = cut_of(check_threshold(threshold)), flag("one_to_one", one_to_one)
+    found = _match(tables, known, seed, progress)
+    kept = found.odds >= cut
+    pairs, odds = found.pairs[kept], found.odds[kept]
     choose = linked_one_to_one if one_to_one else linked_pairs
     places, pairs = choose(pairs, odds, tables.x, tables.y)
-    return Links(pairs, expit(-odds[places]), float(threshold), weights)
+    return Links(pairs, expit(-odds[places]), float(threshold), found.weights)
 
 
-def _cut(threshold: Any) -> float:
-    """Return the log-odds of a match at the threshold."""
-    value = positive_number("threshold", threshold)
-    if value >= 1:
-        raise ArgumentError(
-            "threshold", f"is {value:g}; it is the probability of no match, below 1"
-        )
-    return float(logit(1 - value))
-
-
-def _match(
-    tables: ComparedTables, known: Any, seed: int, progress: bool | None
-) -> tuple[np.ndarray, np.ndarray, PairWeights, Multiplicities]:
-    """Return the candidates, their log-odds to match, the weights behind these, and their counts.
+class _Matches(NamedTuple):
+    """The candidates, their distances and log-odds to match, and what was learned of them.
 
     Candidates are pairs of distinct rows; a row that occurs more than once pairs with itself too.
+    `searched` marks the columns that bring candidates.
     """
+
+    pairs: np.ndarray
+    distances: np.ndarray
+    odds: np.ndarray
+    weights: PairWeights
+    frequencies: Frequencies
+    searched: np.ndarray
+
+
+def _match(tables: ComparedTables, known: Any, seed: int, progress: bool | None) -> _Matches:
     labels = None if known is None else check_known(known, tables.shape, tables.same)
     sample, total = tables.sample(integer("seed", seed, 0))
     searched = tables.searched(sample, total)
@@ -291,7 +275,7 @@ def _match(
         is_candidate = numbers[places] == labelled if len(numbers) else np.zeros(len(rows), bool)
         labels = places[is_candidate], match[is_candidate]
     counted = Multiplicities.of(pairs, tables.x, tables.y)
-    weights, odds = learn_weights(
+    weights, frequencies, odds = learn_weights(
         tuple(tables.columns), distances, searched, Sample(sample, total), counted, labels
     )
-    return pairs, odds, weights, counted
+    return _Matches(pairs, distances, odds, weights, frequencies, searched)

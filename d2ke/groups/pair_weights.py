@@ -20,7 +20,7 @@ from d2ke._base.results import result
 from d2ke.objects.copies import Copies
 
 EDGES = np.array([0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, np.inf])  # of distances over the radius
-_NEAR = 5  # levels within the radius
+N_NEAR = 5  # levels within the radius
 _MISSING = len(EDGES)
 
 
@@ -47,10 +47,24 @@ class PairWeights:
 
     def __str__(self) -> str:
         terms = [
-            f"{name} {row[0]:.1f} (equal), {row[_NEAR - 1]:.1f} (radius), {row[-1]:.1f} (far)"
+            f"{name} {row[0]:.1f} (equal), {row[N_NEAR - 1]:.1f} (radius), {row[-1]:.1f} (far)"
             for name, row in zip(self.columns, self.evidence, strict=True)
         ]
         return f"{'; '.join(terms)}; any two rows {self.offset:.1f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """What else was learned, by which later pairs get the odds that they would have had.
+
+    `shares` has for each column the share of other pairs that are within each level of nearness,
+    `counted` the columns in which nearness counts less if many rows are near, and `factors` what
+    known pairs multiply the columns' terms by.
+    """
+
+    shares: np.ndarray
+    counted: np.ndarray
+    factors: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +104,10 @@ class Multiplicities:
         mean = m if same else 2 * n * m / (n + m)
         return cls(number, ends, near, np.repeat([m, n], sides), mean)
 
+    def at(self, places: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return the ends of some pairs, and how many rows they put near each."""
+        return [rows[places] for rows in self.ends], [rows[places] for rows in self.near]
+
 
 def learn_weights(
     columns: Sequence[str],
@@ -98,30 +116,27 @@ def learn_weights(
     sample: Sample,
     counted: Multiplicities,
     labels: tuple[np.ndarray, np.ndarray] | None,
-) -> tuple[PairWeights, np.ndarray]:
-    """Return the weights and the log-odds of the candidates.
+) -> tuple[PairWeights, Frequencies, np.ndarray]:
+    """Return the weights, the frequencies and the log-odds of the candidates.
 
     `searched` marks the columns whose near pairs are all candidates. `labels` has places of
     candidates, and whether they match.
     """
-    total, levels, k = sample.n_pairs, _levels(distances), len(distances)
+    total, levels, k = sample.n_pairs, levels_of(distances), len(distances)
     number = counted.pairs
-    drawn = _levels(sample.distances)
+    drawn = levels_of(sample.distances)
     counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in drawn])
     counts = counts * (total / max(sample.distances.shape[1], 1))
     for column in np.flatnonzero(searched).tolist():
-        counts[column, :_NEAR] = np.bincount(levels[column], number, _NEAR)[:_NEAR]
-    near = [
-        np.flatnonzero(row < _NEAR) if complete and k > 1 else None
-        for row, complete in zip(levels, searched, strict=True)
-    ]
+        counts[column, :N_NEAR] = np.bincount(levels[column], number, N_NEAR)[:N_NEAR]
+    counts_less = searched & (k > 1)
+    near, shares = _near(levels, counts_less), np.zeros((k, N_NEAR))
     limit = 0.75  # pairs of a smaller mean distance over the radius count as matches first
     if k == 1:  # no other column separates matches from others, which are those expected by chance
-        counts[0, :_NEAR] = np.minimum(counts[0, :_NEAR], _tail(sample.distances[0], total))
+        counts[0, :N_NEAR] = np.minimum(counts[0, :N_NEAR], _tail(sample.distances[0], total))
         limit = 1.0
-    means = np.where(np.isnan(distances), 1.0, distances).mean(axis=0)
-    match = np.where(means <= limit, 0.9, 0.0)
-    evidence, terms = np.zeros((k, _MISSING + 1)), np.empty_like(distances)
+    match = _first_guess(distances, limit)
+    evidence = np.zeros((k, _MISSING + 1))
     # Prior counts of matches by level. They decide for few rows.
     prior = np.array([2, 1, 1, 0.5, 0.5, 0.1, 0.1, 0.1, 0.1, 0.1, 0])
     for _ in range(100):
@@ -130,38 +145,110 @@ def learn_weights(
         for column in range(k):
             matched = np.bincount(levels[column], number * match, _MISSING + 1)
             matches = matched + prior
-            distant = matches[_NEAR:].sum()
+            distant = matches[N_NEAR:].sum()
             # At most half as many matches are beyond the radius as within.
-            matches[_NEAR:] *= min(1, 0.5 * matches[:_NEAR].sum() / distant)
+            matches[N_NEAR:] *= min(1, 0.5 * matches[:N_NEAR].sum() / distant)
             others = counts[column] - matched if k > 1 else counts[column]
             others = np.maximum(others, 0.02 * counts[column])
             others += max(total / (counted.mean_partners * 1000), 0.1)
             others[_MISSING - 1] += 1
             evidence[column, :-1] = _evidence(matches[:-1], others[:-1])
-            terms[column] = evidence[column, levels[column]]
-            if near[column] is not None:
-                share = np.cumsum(others[:_NEAR]) / others[:-1].sum()
-                place = near[column]
-                ends = [rows[place] for rows in counted.ends]
-                more = [rows[place] for rows in counted.near]
-                terms[column, place] -= _commonness(
-                    levels[column, place], 1 - match[place], share, ends, counted.partners, more
-                )
+            shares[column] = np.cumsum(others[:N_NEAR]) / others[:-1].sum()
+        terms = _terms(levels, near, evidence, shares, match, counted, np.zeros(k))
         odds = offset + terms.sum(axis=0)
         match = expit(odds)
         if abs((number * match).sum() - size) <= 1e-3 * size:
             break
+    factors = np.ones(k)
     if labels is not None:
-        scales, offset = _calibrate(terms[:, labels[0]], offset, labels[1])
-        evidence *= scales[:, None]
-        odds = offset + scales @ terms
-    return PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset), odds
+        factors, offset = _calibrate(terms[:, labels[0]], offset, labels[1])
+        evidence *= factors[:, None]
+        odds = offset + factors @ terms
+    weights = PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset)
+    return weights, Frequencies(shares, counts_less, factors), odds
 
 
-def _levels(distances: np.ndarray) -> np.ndarray:
+def later_odds(
+    weights: PairWeights,
+    frequencies: Frequencies,
+    distances: np.ndarray,
+    counted: Multiplicities,
+    held: np.ndarray,
+) -> np.ndarray:
+    """Return the log-odds of later pairs, of which nothing is learned but who is near whom.
+
+    `held` has, for each column, how many rows that do not match are near each row by other pairs.
+    """
+    levels, factors = levels_of(distances), frequencies.factors[:, None]
+    near = _near(levels, frequencies.counted)
+    evidence = np.column_stack([weights.evidence, np.zeros(len(levels))])
+    odds, match = np.empty(0), _first_guess(distances, 0.75)
+    # Evidence has the factors already.
+    evidence = np.divide(evidence, factors, out=np.zeros_like(evidence), where=factors > 0)
+    for _ in range(100):
+        before = match
+        terms = _terms(levels, near, evidence, frequencies.shares, match, counted, held)
+        odds = weights.offset + (factors * terms).sum(axis=0)
+        match = expit(odds)
+        if np.abs(match - before).max(initial=0) <= 1e-6:
+            break
+    return odds
+
+
+def near_counts(
+    levels: np.ndarray, odds: np.ndarray, counted: Multiplicities, frequencies: Frequencies
+) -> np.ndarray:
+    """Return how many rows that do not match are near each row at each level, by column."""
+    result = np.zeros((len(levels), len(counted.partners), N_NEAR))
+    for column, place in enumerate(_near(levels, frequencies.counted)):
+        if place is not None:
+            ends, more = counted.at(place)
+            near = levels[column, place], expit(-odds[place])
+            result[column] = _near_counts(*near, ends, len(counted.partners), more)
+    return result
+
+
+def levels_of(distances: np.ndarray) -> np.ndarray:
+    """Return the levels of distances over the radius; NaN, a missing entry, has one too."""
     levels = np.searchsorted(EDGES, np.nan_to_num(distances)).astype(np.int8)
     levels[np.isnan(distances)] = _MISSING
     return levels
+
+
+def _near(levels: np.ndarray, counted: np.ndarray) -> list[np.ndarray | None]:
+    """Return the places of the near pairs of the columns in which they are counted."""
+    return [
+        np.flatnonzero(row < N_NEAR) if is_counted else None
+        for row, is_counted in zip(levels, counted, strict=True)
+    ]
+
+
+def _first_guess(distances: np.ndarray, limit: float) -> np.ndarray:
+    """Return the first probabilities of matches: pairs whose mean distance is below a limit."""
+    means = np.where(np.isnan(distances), 1.0, distances).mean(axis=0)
+    return np.where(means <= limit, 0.9, 0.0)
+
+
+def _terms(
+    levels: np.ndarray,
+    near: list[np.ndarray | None],
+    evidence: np.ndarray,
+    shares: np.ndarray,
+    match: np.ndarray,
+    counted: Multiplicities,
+    held: np.ndarray,
+) -> np.ndarray:
+    """Return what each column adds to the log-odds: its evidence, less if many rows are near."""
+    terms = np.empty(levels.shape)
+    for column, place in enumerate(near):
+        terms[column] = evidence[column, levels[column]]
+        if place is not None:
+            ends, more = counted.at(place)
+            others, partners = 1 - match[place], counted.partners
+            terms[column, place] -= _commonness(
+                levels[column, place], others, shares[column], ends, partners, more, held[column]
+            )
+    return terms
 
 
 def _tail(sample: np.ndarray, total: float) -> np.ndarray:
@@ -173,7 +260,7 @@ def _tail(sample: np.ndarray, total: float) -> np.ndarray:
         edge, size = first[-1], len(first)
         if beyond[-1] > edge:
             slope = np.log(len(beyond) / size) / (beyond[-1] - edge)
-    sums = size * total / max(len(sample), 1) * np.exp(-slope * (edge - EDGES[:_NEAR]))
+    sums = size * total / max(len(sample), 1) * np.exp(-slope * (edge - EDGES[:N_NEAR]))
     return np.diff(sums, prepend=0)
 
 
@@ -198,16 +285,15 @@ def _commonness(
     ends: Sequence[np.ndarray],
     partners: np.ndarray,
     near: Sequence[np.ndarray],
+    held: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the logarithm of how many more rows are near than near any row.
 
     `others` has the probabilities that near pairs do not match: rows that match do not make a name
-    common. `near` has how many rows a pair puts near a row of each end.
+    common. `near` has how many rows a pair puts near a row of each end, and `held` how many other
+    pairs put there.
     """
-    counts = np.zeros(len(partners) * _NEAR)
-    for rows, number in zip(ends, near, strict=True):
-        counts += np.bincount(rows * _NEAR + levels, number * others, len(counts))
-    counts = counts.reshape(-1, _NEAR).cumsum(axis=1)
+    counts = (held + _near_counts(levels, others, ends, len(partners), near)).cumsum(axis=1)
     result = np.zeros(len(levels))
     prior = 0.1  # neighbours that are counted beside those of a row
     for rows in ends:
@@ -215,6 +301,20 @@ def _commonness(
         expected = share[levels] * partners[rows]
         result += np.log((rest + prior) / (expected + prior)) / 2
     return result
+
+
+def _near_counts(
+    levels: np.ndarray,
+    others: np.ndarray,
+    ends: Sequence[np.ndarray],
+    n: int,
+    near: Sequence[np.ndarray],
+) -> np.ndarray:
+    """Return how many of the `others` are near each of n rows at each level."""
+    counts = np.zeros(n * N_NEAR)
+    for rows, number in zip(ends, near, strict=True):
+        counts += np.bincount(rows * N_NEAR + levels, number * others, len(counts))
+    return counts.reshape(-1, N_NEAR)
 
 
 def _calibrate(terms: np.ndarray, offset: float, match: np.ndarray) -> tuple[np.ndarray, float]:

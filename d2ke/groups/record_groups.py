@@ -4,16 +4,36 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.special import logit
 
-from d2ke._base.errors import warn
+from d2ke._base.checks import positive_number
+from d2ke._base.errors import ArgumentError, warn
 from d2ke.groups.pair_weights import Multiplicities
 from d2ke.neighbors.lists import check_graph
 from d2ke.objects.container import offsets_of
 from d2ke.objects.copies import Copies
+
+LINKAGES = ("average", "complete", "single")
+
+
+def check_threshold(threshold: Any) -> float:
+    """Return a threshold of `dedupe` and `link`, a probability between 0 and 1."""
+    value = positive_number("threshold", threshold)
+    if value >= 1:
+        raise ArgumentError(
+            "threshold", f"is {value:g}; it is the probability of no match, below 1"
+        )
+    return value
+
+
+def cut_of(threshold: float) -> float:
+    """Return the log-odds of a match at the threshold."""
+    return float(logit(1 - threshold))
 
 
 def grouped(
@@ -25,15 +45,131 @@ def grouped(
     """
     apart = i != j
     i, j, odds, n = i[apart], j[apart], odds[apart], len(counts)
-    max_odds = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
-    far = min(-max_odds, cut - 1)  # of pairs that were not compared: below any threshold
     if linkage == "single":
         i, j = i[odds >= cut], j[odds >= cut]
     else:
-        strong = np.clip(odds, far, max(max_odds, cut))
+        strong, far = _strength(odds, cut, linkage)
         kept = strong > far
-        sizes = counts if linkage == "average" else np.ones_like(counts)
-        i, j = _steps(i[kept], j[kept], strong[kept], cut, far, linkage == "average", sizes).T
+        steps, _ = _steps(i[kept], j[kept], strong[kept], cut, far, linkage, counts)
+        i, j = steps.T
+    return _components(n, i, j)
+
+
+def grown(
+    held: np.ndarray,
+    old: np.ndarray,
+    counts: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
+    odds: np.ndarray,
+    cut: float,
+    linkage: str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the groups of all rows, and the pairs of old groups that new rows would join.
+
+    The first rows have the groups `held`, which stay apart, and counts `old` without the new rows.
+    Linkage goes on from these groups with the other rows one by one. New groups are numbered after
+    the old ones.
+    """
+    n_held, n_old = int(held.max(initial=-1)) + 1, len(held)
+    n = n_held + len(counts) - n_old
+    nodes = np.concatenate([held, np.arange(n_held, n)])
+    sizes, before = (np.bincount(nodes[: len(c)], c, n).astype(np.int64) for c in (counts, old))
+    a, b = np.sort([nodes[i], nodes[j]], axis=0)
+    # New rows join two old groups only if both are near some, or have copies of their own rows.
+    near = sizes != before
+    near[a[b >= n_held]] = True
+    kept = (near[a] & near[b] | (sizes != before)[a] | (sizes != before)[b]) & (a != b)
+    i, j, keys = i[kept], j[kept], a[kept] * n + b[kept]
+    strong, far = _strength(odds[kept], cut, linkage)
+
+    def between(pairs: np.ndarray, counts: np.ndarray, sizes: np.ndarray) -> tuple[Any, Any]:
+        numbers = counts[i[pairs]] * counts[j[pairs]]
+        key, places = np.unique(keys[pairs], return_inverse=True)
+        totals = sizes[key // n] * sizes[key % n]
+        return key, _between(places, strong[pairs], far, numbers, totals, linkage)
+
+    key, values = between(np.arange(len(keys)), counts, sizes)
+    one, other = np.divmod(key, n)
+    steps, refused = _steps(one, other, values, cut, far, linkage, sizes, n_held)
+    key, values = between(np.flatnonzero((i < n_old) & (j < n_old)), old, before)
+    bridges = sorted(refused - set(zip(*np.divmod(key[values >= cut], n), strict=True)))
+    parts = _components(n, *steps.T)
+    labels = np.full(parts.max() + 1, -1)
+    labels[parts[:n_held]] = np.arange(n_held)
+    labels[labels < 0] = np.arange(n_held, len(labels))
+    return labels[parts[nodes]], np.array(bridges, np.int64).reshape(-1, 2)
+
+
+def memberships(
+    rows: np.ndarray,
+    labels: np.ndarray,
+    counted: Multiplicities,
+    counts: np.ndarray,
+    odds: np.ndarray,
+    cut: float,
+    linkage: str,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how well some rows go with the others of their group, and with which group else.
+
+    The log-odds are those by which linkage would join a row to a group; NaN for a row that is alone
+    in its group. The other group is the one that goes best, -1 if no pair says anything.
+    """
+    sizes = np.bincount(labels, counts).astype(np.int64)
+    n, asked = len(sizes), np.isin(np.arange(len(labels)), rows)
+    one, other = np.concatenate(counted.ends), np.concatenate(counted.ends[::-1])
+    numbers = np.concatenate(counted.near)
+    kept = asked[one] & (numbers > 0)
+    strong, far = _strength(np.tile(odds, 2)[kept], cut, linkage)
+    keys, places = np.unique(one[kept] * n + labels[other[kept]], return_inverse=True)
+    row, group = np.divmod(keys, n)
+    totals = sizes[group] - (labels[row] == group)
+    values = _between(places, strong, far, numbers[kept], totals, linkage)
+    said = values > far
+    row, group, values = row[said], group[said], values[said]
+    own, best = np.full(len(labels), far), np.full(len(labels), far)
+    rival, inside = np.full(len(labels), -1), labels[row] == group
+    own[row[inside]] = values[inside]
+    own[sizes[labels] == 1] = np.nan
+    row, group, values = row[~inside], group[~inside], values[~inside]
+    order = np.lexsort((-group, values))  # the best last, the first of equal ones
+    best[row[order]], rival[row[order]] = values[order], group[order]
+    return own[rows], best[rows], rival[rows]
+
+
+def _strength(odds: np.ndarray, cut: float, linkage: str) -> tuple[np.ndarray, float]:
+    """Return the log-odds as they count in a group, and those of pairs that were not compared."""
+    max_odds = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
+    far = min(-max_odds, cut - 1)  # below any threshold
+    return np.clip(odds, far, np.inf if linkage == "single" else max(max_odds, cut)), far
+
+
+def _between(
+    places: np.ndarray,
+    odds: np.ndarray,
+    far: float,
+    numbers: np.ndarray,
+    totals: np.ndarray,
+    linkage: str,
+) -> np.ndarray:
+    """Return the log-odds by which linkage joins two groups, from those of their pairs.
+
+    `places` has the two groups that each pair is of, which have `totals` pairs of rows. A pair
+    stands for `numbers` of them, and the rest is `far`.
+    """
+    n = len(totals)
+    if linkage == "average":
+        return np.bincount(places, (odds - far) * numbers, n) / totals + far
+    choose, start = (np.maximum, far) if linkage == "single" else (np.minimum, np.inf)
+    values = np.full(n, start)
+    choose.at(values, places, odds)
+    if linkage == "complete":
+        values[np.bincount(places, numbers, n) < totals] = far
+    return values
+
+
+def _components(n: int, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the number of the component of each of n nodes, by their first nodes."""
     links = sparse.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.int64)
 
@@ -44,20 +180,24 @@ def _steps(
     odds: np.ndarray,
     cut: float,
     far: float,
-    average: bool,
+    linkage: str,
     counts: np.ndarray,
-) -> np.ndarray:
-    """Return the pairs of rows at which average or complete linkage merges two groups.
+    n_held: int = 0,
+) -> tuple[np.ndarray, set[tuple[int, int]]]:
+    """Return the pairs of rows at which linkage merges two groups, and the groups it must not.
 
-    The groups with the largest mean, or least, log-odds merge first, as long as these are at least
-    `cut`; ties follow the order of rows. A pair that is not given counts as `far`. `counts` are the
-    sizes of the groups at the start, whose pairs have one value; complete linkage leaves sizes at
-    1.
+    The groups with the largest mean, least or largest log-odds merge first, as long as these are at
+    least `cut`; ties follow the order of rows. A pair that is not given counts as `far`. `counts`
+    are the sizes of the groups at the start, whose pairs have one value. The first `n_held` groups
+    stay apart.
     """
-    # Values of two groups above `far`: the sum over their pairs, or the least.
+    # Values of two groups above `far`: the sum over their pairs, the least, or the largest.
     values: dict[int, dict[int, float]] = {}
     queue = []
-    sizes = counts.tolist()
+    average = linkage == "average"
+    sizes = counts.tolist() if average else [1] * len(counts)
+    holds = {group: group for group in range(n_held)}  # the old group in each that has one
+    refused = set()
     for a, b, value in zip(i.tolist(), j.tolist(), (odds - far).tolist(), strict=True):
         total = value * (sizes[a] * sizes[b])
         values.setdefault(a, {})[b] = values.setdefault(b, {})[a] = total
@@ -70,9 +210,14 @@ def _steps(
         value, p, q = heappop(queue)
         if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) + far):
             continue  # one of both has merged with another since
+        if p in holds and q in holds:
+            refused.add((min(holds[p], holds[q]), max(holds[p], holds[q])))
+            continue
         steps.append((p, q))
         if len(values[p]) < len(values[q]):
             p, q = q, p
+        if q in holds:
+            holds[p] = holds.pop(q)
         kept, lost = values[p], values.pop(q)
         del kept[q], lost[p]
         for r in lost:
@@ -80,6 +225,8 @@ def _steps(
         if average:
             sizes[p] += sizes[q]
             merged = {r: kept.get(r, 0.0) + total for r, total in lost.items()}
+        elif linkage == "single":
+            merged = {r: max(kept.get(r, 0.0), total) for r, total in lost.items()}
         else:
             merged = {r: min(kept.get(r, 0.0), lost.get(r, 0.0)) for r in {**kept, **lost}}
         for r, total in merged.items():
@@ -88,7 +235,7 @@ def _steps(
             mean = total / (sizes[p] * sizes[r]) + far
             if mean >= cut:
                 heappush(queue, (-mean, p, r))
-    return np.array(steps, np.int64).reshape(-1, 2)
+    return np.array(steps, np.int64).reshape(-1, 2), refused
 
 
 def group_medoids(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models to HDF5 files and back.
+"""Models, and results of `dedupe`, to HDF5 files and back.
 
 A JSON text, ``structure``, has the model's attributes and those of its parts. What JSON does not
 have is an object of one entry there, {maker: arguments}. Numbers of all arrays stand one after
@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import h5py
 import numpy as np
@@ -49,7 +49,9 @@ from d2ke.objects.container import Objects, check_channel_names
 from d2ke.objects.hdf5 import get_text, put_json
 from d2ke.objects.kinds import find_kind
 
-_FORMAT, _VERSION = "d2ke model", 1
+T = TypeVar("T")
+_VERSION = 1
+_WHAT = {"model": "a model", "duplicates": "a result of dedupe"}  # that a file of each kind holds
 _CLASSES = {
     kind.__name__: kind
     for kind in (
@@ -107,17 +109,27 @@ def save_model(
                 "model"
             )
     distances = model.distances if isinstance(model, D2KEModel) else []
+    write_values(file, "model", model, distances)
+
+
+def write_values(
+    file: str | os.PathLike[str] | BinaryIO, kind: str, values: Any, distances: Sequence[Any]
+) -> None:
+    """Write a model, or a mapping of numbers, arrays, text and objects, to a file of a kind.
+
+    Of the distances that are functions, the file has the number only.
+    """
     functions = list(dict.fromkeys(filter(callable, distances)))  # each once
     content = io.BytesIO()
     with h5py.File(content, "w", userblock_size=SIZE) as store:
-        store.attrs["format"], store.attrs["version"] = _FORMAT, _VERSION
+        store.attrs["format"], store.attrs["version"] = f"d2ke {kind}", _VERSION
         store.attrs["n_functions"] = len(functions)
         numbers: dict[str, list[np.ndarray]] = {}
-        put_json(store, "structure", _encoded(_File(numbers, functions), model))
+        put_json(store, "structure", _encoded(_File(numbers, functions), values))
         for name, arrays_of_type in numbers.items():
             store[name] = np.concatenate(arrays_of_type)
     with content.getbuffer() as whole:
-        whole[:SIZE] = user_block(whole, "model")
+        whole[:SIZE] = user_block(whole, kind)
         if hasattr(file, "write"):
             file.write(whole)
         else:
@@ -165,40 +177,59 @@ def load_model(
         ...
     d2ke.ArgumentError: file is not a model saved by d2ke, which is an HDF5 file
     """
+    return read_values(file, "model", distance, "load_model", _checked)
+
+
+def read_values(
+    file: str | os.PathLike[str] | BinaryIO,
+    kind: str,
+    distance: Any,
+    function: str,
+    made: Callable[[Any], T],
+) -> T:
+    """Return what `made` makes of the values that `write_values` wrote; its errors are damage.
+
+    `function` is what the user called.
+    """
     if not isinstance(file, (str, os.PathLike)) and hasattr(file, "read"):
-        return _read("file", file, distance)
+        return _read("file", file, kind, distance, function, made)
     path = file_path("file", file)
     with open_file(path) as stream:
-        return _read(str(path), stream, distance)
+        return _read(str(path), stream, kind, distance, function, made)
 
 
-def _read(name: str, stream: BinaryIO, distance: Any) -> D2KEModel | LinearModel | SVMModel:
+def _read(
+    name: str, stream: BinaryIO, kind: str, distance: Any, function: str, made: Callable[[Any], T]
+) -> T:
     start = stream.tell()
     front = stream.read(SIZE + len(SIGNATURE))
     stream.seek(start)
-    if not is_sealed(front, "model"):
+    if not is_sealed(front, kind):
         hdf5 = SIGNATURE in (front[: len(SIGNATURE)], front[SIZE:])
+        held = [what for other, what in _WHAT.items() if is_sealed(front, other)]
         reason = ": another program wrote it" if hdf5 else ", which is an HDF5 file"
-        raise ArgumentError(name, f"is not a model saved by d2ke{reason}")
+        reason = f": it is {held[0]}" if held else reason
+        raise ArgumentError(name, f"is not {_WHAT[kind]} saved by d2ke{reason}")
     content = io.BytesIO(stream.read())
     functions = [distance] if callable(distance) else list(distance or ())
     with damage_of(name):
-        check_seal(content, "model")
+        check_seal(content, kind)
         with h5py.File(content, "r") as store:
             version = store.attrs["version"]
             n = int(store.attrs["n_functions"]) if version == _VERSION else 0
             suit = len(functions) == n and all(map(callable, functions))
-            model = _model(store, functions) if suit and version == _VERSION else None
+            values = made(_values(store, functions)) if suit and version == _VERSION else None
     if version != _VERSION:
         raise ArgumentError(name, f"has version {version} of the format; this reads {_VERSION}")
-    if model is None:
+    if values is None:
         needed = f"{n} of your own functions as distances" if n else "no own function"
+        made_with = "the model was trained" if kind == "model" else "the rows were compared"
         raise ArgumentError(
             "distance",
-            f"must be what the model was trained with, {needed}"
-            f"{': load_model(file, distance=f)' * bool(n)}; got {distance!r}",
+            f"must be what {made_with} with, {needed}"
+            f"{f': {function}(file, distance=f)' * bool(n)}; got {distance!r}",
         )
-    return model
+    return values
 
 
 # Types of numbers in files, the narrow ones first.
@@ -217,10 +248,13 @@ class _File(NamedTuple):
     functions: list[Any]
 
 
-def _model(store: h5py.File, functions: list[Any]) -> D2KEModel | LinearModel | SVMModel:
+def _values(store: h5py.File, functions: list[Any]) -> Any:
     numbers = {name: store[name][()] for name in store if name != "structure"}
     structure = get_text(store["structure"]).item()
-    model = json.loads(structure, object_hook=partial(_decoded, _File(numbers, functions)))
+    return json.loads(structure, object_hook=partial(_decoded, _File(numbers, functions)))
+
+
+def _checked(model: Any) -> D2KEModel | LinearModel | SVMModel:
     if isinstance(model, D2KEModel):
         _check(model)
     elif not isinstance(model, (LinearModel, SVMModel)):

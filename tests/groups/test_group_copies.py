@@ -165,7 +165,7 @@ def tables(draw):
 
 def without_copies(monkeypatch):
     """Compare all rows, equal ones too."""
-    monkeypatch.setattr(candidates, "_distinct", lambda columns: no_copies(len(columns[0])))
+    monkeypatch.setattr(candidates, "distinct_rows", lambda columns: no_copies(len(columns[0])))
 
 
 @settings(max_examples=examples(60), deadline=None)

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of records, which new rows join later, and which are saved and loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from d2ke._base.checks import choice, not_negative
+from d2ke._base.keywords import hinted
+from d2ke._base.threads import team_size
+from d2ke.distances.pairs import check_pairs
+from d2ke.groups.assigning import Basis, assign_rows
+from d2ke.groups.candidates import HeldColumn
+from d2ke.groups.cleaning import check_cleaning
+from d2ke.groups.pair_weights import EDGES, N_NEAR, Frequencies, Multiplicities, PairWeights
+from d2ke.groups.record_groups import LINKAGES, check_threshold, cut_of, group_medoids
+from d2ke.objects.copies import Copies
+from d2ke.objects.records import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Duplicates:
+    """The result of `dedupe`.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n,)
+        Groups 0, 1, ..., numbered by their first rows. A row without a duplicate is a group. Rows
+        that are equal in all compared columns, cleaned, are in one group. Groups that `assign`
+        added follow in the order of their entries.
+    examples : ndarray of int64, shape (n_groups,)
+        The medoid of each group: the row with the least sum of distances to the others.
+    threshold : float
+        The largest mean probability that two rows of a group do not match.
+    pairs : ndarray of int64, shape (n_pairs, 2)
+        Sorted pairs of different rows that are within the radius of at least one column, linked or
+        not. Among rows that are equal in all compared columns, cleaned, only the first is here.
+    distances : ndarray, shape (n_pairs,)
+        The probability that each pair does not match.
+    weights : PairWeights
+        Evidence of the columns' distances: `evidence` by column and level, `edges` and `offset`.
+    basis : object
+        What `assign` and `save` need: the compared columns of the rows, and what was learned.
+    """
+
+    labels: NDArray[np.int64]
+    examples: NDArray[np.int64]
+    threshold: float
+    pairs: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    weights: PairWeights
+    basis: Basis
+
+    @classmethod
+    def of(
+        cls, labels: NDArray[np.int64], threshold: float, weights: PairWeights, basis: Basis
+    ) -> Duplicates:
+        """Make the result of the groups of the distinct rows of a basis."""
+        rows, (i, j), distances = basis.rows, basis.pairs.T, expit(-basis.odds)
+        counted = Multiplicities.of(basis.pairs, rows, rows)
+        examples = rows.firsts[group_medoids(labels, counted, labels[i] == labels[j], distances)]
+        apart = i != j
+        pairs, distances = np.sort(rows.firsts[basis.pairs[apart]], axis=1), distances[apart]
+        numbers = pairs @ [len(rows.numbers), 1]
+        if (numbers[1:] < numbers[:-1]).any():  # of rows that came later
+            order = np.argsort(numbers)
+            pairs, distances = pairs[order], distances[order]
+        return cls(labels[rows.numbers], examples, threshold, pairs, distances, weights, basis)
+
+    def __repr__(self) -> str:
+        n, largest = len(self.examples), np.bincount(self.labels).max(initial=0)
+        return (
+            f"<{n} groups of {len(self.labels)} rows, the largest of {largest}; "
+            f"threshold {self.threshold:.4g}>"
+        )
+
+    @hinted
+    def assign(
+        self, new_rows: Any, *, n_threads: int | None = None, progress: bool | None = None
+    ) -> Assigned:
+        """Find the groups of new rows: those of this table that they belong to, or new ones.
+
+        Weights, threshold and linkage are those of the table, and so is what they rest on: columns,
+        distances, cleaning, and how common an entry is. New rows are compared with the old ones
+        within the radii, and with each other. The order of the new rows does not matter. Nothing
+        changes in this result.
+
+        Parameters
+        ----------
+        new_rows : Records or what `pack_records` takes; or objects of one kind
+            m rows with the compared columns, and no columns that the table did not have. Columns
+            are matched by name. An entry may be missing, also all of a column.
+        n_threads, progress
+            As for `dedupe`.
+
+        Returns
+        -------
+        Assigned
+
+        Raises
+        ------
+        TypeError, ValueError
+            Columns that are missing, or that the table did not have; entries that do not compare
+            with those of the table; no rows.
+        MemoryError, KeyboardInterrupt
+            As `dedupe`.
+
+        See Also
+        --------
+        Assigned : the result, from which the next rows go on.
+
+        Examples
+        --------
+        >>> import d2ke
+        >>> people = {"name": ["anna lee", "ana lee", "jon smith", "bo ek"],
+        ...           "city": ["rome", "rome", "oslo", "bonn"]}
+        >>> found = d2ke.dedupe(people, radius=1)
+        >>> found.labels.tolist()
+        [0, 0, 1, 2]
+        >>> new = found.assign({"name": ["zoe park", "john smith"], "city": ["riga", "oslo"]})
+        >>> new.labels.tolist()
+        [3, 1]
+        """
+        held = self.labels[self.basis.rows.firsts]
+        n_threads, cut = team_size(n_threads), cut_of(self.threshold)
+        found = assign_rows(self.basis, held, self.weights, cut, new_rows, n_threads, progress)
+        together = Duplicates.of(found.labels, self.threshold, self.weights, found.basis)
+        labels = together.labels[len(self.labels) :]
+        alone = np.isnan(found.own)
+        probabilities = np.where(alone, expit(-found.best), expit(found.own))
+        rivals = np.where(found.best >= cut, found.rivals, -1)
+        return Assigned(labels, probabilities, found.bridges, rivals, together)
+
+    def save(self, file: str | os.PathLike[str] | BinaryIO) -> None:
+        """Write the result to a file, which `load_duplicates` reads.
+
+        The file holds the rows themselves: the entries of all compared columns, cleaned. Keep it as
+        you keep the table. It holds no code.
+
+        Parameters
+        ----------
+        file : path or binary file object
+            Written as it is named; no suffix is added. A file of that name is replaced, when the
+            new one is complete.
+
+        Examples
+        --------
+        >>> import io
+        >>> import d2ke
+        >>> file = io.BytesIO()
+        >>> d2ke.dedupe(["anna lee", "ana lee", "bo ek"], radius=1).save(file)
+        >>> found = d2ke.load_duplicates(io.BytesIO(file.getvalue()))
+        >>> found.assign(["bo ek"]).labels.tolist() == found.labels[2:].tolist()
+        True
+        """
+        from d2ke.models.persistence import write_values
+
+        basis, weights = self.basis, self.weights
+        values = {
+            **{name: getattr(basis, name) for name in _KEPT},
+            **{name: getattr(basis.rows, name) for name in ("firsts", "numbers")},
+            **{name: getattr(basis.frequencies, name) for name in ("shares", "counted", "factors")},
+            "columns": {
+                name: [held.column.values, held.column.missing, held.radius, held.distance,
+                       held.params]
+                for name, held in basis.columns.items()
+            },
+            "labels": self.labels[basis.rows.firsts],
+            "threshold": self.threshold,
+            "evidence": weights.evidence,
+            "offset": weights.offset,
+        }  # fmt: skip
+        write_values(file, "duplicates", values, [one.distance for one in basis.columns.values()])
+
+
+@dataclass(frozen=True, eq=False)
+class Assigned:
+    """The result of `Duplicates.assign`: the groups of m new rows.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (m,)
+        The group of each new row. New groups have the numbers after the old ones, in the order of
+        their entries; new rows without any entry come last.
+    probabilities : ndarray, shape (m,)
+        The probability that each row matches the others of its group; of a row that is alone in its
+        group, that it matches no other group. They are what linkage compares with the threshold:
+        those of the mean, least or largest log-odds.
+    bridges : ndarray of int64, shape (n_bridges, 2)
+        Sorted pairs of old groups that would be one by the new rows. They stay two.
+    rivals : ndarray of int64, shape (m,)
+        Another group to which the row would belong as well, by its own pairs: the likeliest; -1 if
+        there is none.
+    duplicates : Duplicates
+        The result for the old and the new rows together, in this order, whose `assign` goes on with
+        the next rows.
+    """
+
+    labels: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    bridges: NDArray[np.int64]
+    rivals: NDArray[np.int64]
+    duplicates: Duplicates
+
+    def __repr__(self) -> str:
+        n_rows, m = len(self.duplicates.labels), len(self.labels)
+        n_old = self.duplicates.labels[: n_rows - m].max() + 1
+        new = self.labels[self.labels >= n_old]
+        claimed = int((self.rivals >= 0).sum())
+        return (
+            f"<{m} new rows: {m - len(new)} in old groups, {len(new)} in "
+            f"{len(np.unique(new))} new groups; {len(self.bridges)} bridges between old groups, "
+            f"{claimed} rows that two groups claim>"
+        )
+
+
+@hinted
+def load_duplicates(
+    file: str | os.PathLike[str] | BinaryIO,
+    *,
+    distance: Callable[..., float] | Sequence[Callable[..., float]] | None = None,
+) -> Duplicates:
+    """Read a result of `dedupe` that `Duplicates.save` wrote.
+
+    Parameters
+    ----------
+    file : path or binary file object
+        The file.
+    distance : callable, or a sequence of them, optional
+        The function of your own by which rows were compared, of which files hold no code; the
+        functions in the order of the columns if there were several.
+
+    Returns
+    -------
+    Duplicates
+        The same arrays bit for bit, whose `assign` has the same results.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If the file holds something else, or is damaged: any of its bytes has changed.
+
+    See Also
+    --------
+    dedupe
+
+    Examples
+    --------
+    >>> import io
+    >>> import d2ke
+    >>> d2ke.load_duplicates(io.BytesIO(b"something else"))
+    Traceback (most recent call last):
+        ...
+    d2ke.ArgumentError: file is not a result of dedupe saved by d2ke, which is an HDF5 file
+    """
+    from d2ke.models.persistence import read_values
+
+    return read_values(file, "duplicates", distance, "load_duplicates", _restored)
+
+
+_KEPT = ("names", "clean", "linkage", "searched", "pairs", "odds", "levels")
+
+
+def _restored(values: Any) -> Duplicates:
+    """Make the result of what `save` wrote, and refuse parts that do not fit together."""
+    columns = {
+        name: HeldColumn(Column(objects, missing), radius, distance, params)
+        for name, (objects, missing, radius, distance, params) in values["columns"].items()
+    }
+    firsts, numbers, pairs = values["firsts"], values["numbers"], values["pairs"]
+    n, k, labels = len(firsts), len(columns), values["labels"]
+    rows = Copies(firsts, numbers, np.bincount(numbers, minlength=n))
+    frequencies = Frequencies(values["shares"], values["counted"], values["factors"])
+    basis = Basis(columns, rows=rows, frequencies=frequencies, **{x: values[x] for x in _KEPT})
+    evidence, n_levels = values["evidence"], len(EDGES)
+    shapes = {
+        "labels": (labels, (n,)), "pairs": (pairs, (len(pairs), 2)),
+        "odds": (basis.odds, (len(pairs),)), "levels": (basis.levels, (k, len(pairs))),
+        "searched": (basis.searched, (k,)), "evidence": (evidence, (k, n_levels)),
+        "shares": (frequencies.shares, (k, N_NEAR)), "counted": (frequencies.counted, (k,)),
+        "factors": (frequencies.factors, (k,)),
+    }  # fmt: skip
+    for name, (array, shape) in shapes.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}, not {shape}")
+    ranges = {
+        "firsts": (firsts, len(numbers)), "numbers": (numbers, n), "pairs": (pairs, n),
+        "levels": (basis.levels, n_levels + 1), "labels": (labels, n),
+    }  # fmt: skip
+    for name, (array, end) in ranges.items():
+        if array.dtype.kind != "i" or array.min(initial=0) < 0 or array.max(initial=0) >= end:
+            raise ValueError(f"{name} is not of whole numbers from 0 to {end - 1}")
+    check_cleaning(basis.clean)
+    choice("linkage", basis.linkage, LINKAGES)
+    check_threshold(values["threshold"])
+    if not isinstance(values["offset"], float) or not np.isfinite(values["offset"]):
+        raise ValueError(f"offset is {values['offset']!r}")
+    if basis.names is not None and not set(columns) <= set(basis.names):
+        raise ValueError(f"names are {basis.names!r}, without those of compared columns")
+    if not n or not (rows.counts > 0).all() or not np.bincount(labels).all():
+        raise ValueError("there are rows or groups without a row")
+    for name, held in columns.items():
+        entries = held.column.values
+        if held.column.missing.shape != (n,) or len(entries) != len(held.column.rows):
+            raise ValueError(f"column {name!r} does not have {n} rows")
+        not_negative("radius", held.radius)
+        check_pairs(entries, None, held.distance, held.params)
+    weights = PairWeights(tuple(columns), EDGES, evidence, values["offset"])
+    return Duplicates.of(labels, values["threshold"], weights, basis)
