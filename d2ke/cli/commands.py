@@ -361,12 +361,13 @@ group, the row that is nearest to the others.
   d2ke dedupe people.csv --objects name,address --radius name=2,address=3 --out groups.csv
   d2ke dedupe people.csv --objects name --radius 1 --clean case,accents,punctuation \\
       --ids id --pairs pairs.csv --out groups.csv --report groups.html
+  d2ke dedupe people.csv --objects name --radius 2 --out groups.csv --save groups.d2ke
+  d2ke dedupe new.csv --with groups.d2ke --out labels.csv
 """,
         [
             ("file", {"help": "the table"}),
-            ("--objects", {"required": True, "help": "the compared columns"}),
+            ("--objects", {"help": "the compared columns"}),
             ("--radius", {
-                "required": True,
                 "type": radii,
                 "metavar": "R",
                 "help": "the distance up to which a column may be that of a match: a number for "
@@ -378,13 +379,11 @@ group, the row that is nearest to the others.
                          "help": "what does not count, of case,accents,punctuation,spaces"}),
             ("--threshold", {
                 "type": float,
-                "default": 0.5,
                 "metavar": "T",
                 "help": "largest probability that two rows of a group do not match (default 0.5)",
             }),
             ("--linkage", {
                 "choices": ["average", "complete", "single"],
-                "default": "average",
                 "help": "complete: all pairs of a group are likely; single: rows are in one group "
                 "if small steps lead from one to the other",
             }),
@@ -396,6 +395,14 @@ group, the row that is nearest to the others.
                 "whether they match, 1 or 0: they correct the weights of the columns",
             }),
             ("--report", {"help": "write a page with the distances and examples, .html"}),
+            ("--save", {"metavar": "FILE", "help": "write what --with needs: what was learned, and "
+                        "the rows"}),
+            ("--with", {
+                "dest": "groups",
+                "metavar": "FILE",
+                "help": "put the rows of the table into these groups, saved by --save, or into new "
+                "ones; columns and all else are as they were there",
+            }),
         ],
         TABLES,
         (("file", "the table"), ("pairs", "pairs")),

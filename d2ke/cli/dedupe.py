@@ -13,20 +13,26 @@ import numpy as np
 
 from d2ke._base.text import object_text
 from d2ke.cli.matrix_files import read_text
-from d2ke.cli.object_files import read_records
+from d2ke.cli.object_files import read_records, refuse
 from d2ke.cli.report import Section, picture, write_page
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.frames import columns_of
 from d2ke.groups import linking
-from d2ke.groups.duplicates import Duplicates
+from d2ke.groups.duplicates import Duplicates, load_duplicates
 from d2ke.objects.column_names import ColumnNames
 from d2ke.objects.records import Records
 from d2ke.plots.style import COLOURS, GREY, legend
 
 
 def dedupe(options: argparse.Namespace, session: Session) -> None:
-    """Group the rows of a table, and write their groups."""
+    """Group the rows of a table, or put them into groups that were saved, and write the groups."""
+    if options.groups is not None:
+        _assign(options, session)
+        return
+    for name in ("objects", "radius"):
+        if getattr(options, name) is None:
+            raise InputError(f"{name} (--{name}) is needed, or --with and saved groups")
     names = options.objects
     columns = ColumnNames(tuple(names), rows=options.ids)
     held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
@@ -40,9 +46,9 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
         radius=radii if isinstance(radii, dict) else dict.fromkeys(names, radii),
         distance=dict.fromkeys(names, options.distance),
         clean=options.clean.split(",") if options.clean else (),
-        threshold=options.threshold,
+        threshold=0.5 if options.threshold is None else options.threshold,
         known=known,
-        linkage=options.linkage,
+        linkage=options.linkage or "average",
         n_threads=session.n_threads,
         progress=session.progress,
     )
@@ -56,11 +62,38 @@ def dedupe(options: argparse.Namespace, session: Session) -> None:
     session.report("".join(summary))
     write_columns(Path(options.out), columns_of(duplicates, ids))
     session.report(f"groups: {options.out}")
+    _save(duplicates, options, session)
     if options.report is not None:
         title = f"Groups of {Path(options.file).name}"
         names = np.arange(len(records)) if ids is None else ids
         write_page(Path(options.report), title, summary, _sections(records, names, duplicates))
         session.report(f"report: {options.report}")
+
+
+def _assign(options: argparse.Namespace, session: Session) -> None:
+    """Put the rows of a table into groups that were saved, and write a group for each row."""
+    learned = "objects", "radius", "distance", "clean", "threshold", "linkage", "pairs", "report"
+    refuse(options, learned, f"does not go with --with; {options.groups} has what was learned")
+    found = load_duplicates(options.groups)
+    names = list(found.basis.columns)
+    columns = ColumnNames(tuple(names), rows=options.ids)
+    held = read_records(options.file, columns, dict.fromkeys(names, "strings"), session)
+    new = found.assign(held.objects, n_threads=session.n_threads, progress=session.progress)
+    joined = int(np.isin(new.labels, found.labels).sum())
+    session.report(
+        f"{joined} of {len(new.labels)} rows join groups of {options.groups}; the others found "
+        f"{len(np.unique(new.labels[~np.isin(new.labels, found.labels)]))}. Pairs of groups that "
+        f"rows would join to one another: {len(new.bridges)}."
+    )
+    write_columns(Path(options.out), columns_of(new, held.ids))
+    session.report(f"groups: {options.out}")
+    _save(new.duplicates, options, session)
+
+
+def _save(found: Duplicates, options: argparse.Namespace, session: Session) -> None:
+    if options.save is not None:
+        found.save(options.save)
+        session.report(f"saved, with the rows: {options.save}")
 
 
 def _read_pairs(

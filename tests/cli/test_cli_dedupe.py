@@ -116,3 +116,19 @@ def test_equal_ids_stay_unless_pairs_name_them(table, capsys):
     pairs.write_text("1970,1981,1\n", "utf-8")
     assert run(table, "--ids", "year", "--pairs", pairs)[0] == 2
     assert "ids (--ids): the pairs name rows, but several are called" in capsys.readouterr().err
+
+
+def test_new_rows_join_saved_groups(table, capsys):
+    groups, new, out = (table.with_name(name) for name in ("groups.d2ke", "new.csv", "labels.csv"))
+    assert run(table, "--clean", "case,punctuation", "--save", groups)[0] == 0
+    new.write_text("id,name,address\nd1,john smith,elm rd 1\nd2,Zoe Park,\nd3,ZOE PARK,\n", "utf-8")
+    words = "--with", groups, "--ids", "id", "--out", out, "--threads", "1"
+    assert main(["dedupe", str(new), *map(str, words)]) == 0
+    rows = list(csv.reader(out.read_text("utf-8").splitlines()))
+    assert rows[0][:3] == ["item", "id", "group"]
+    assert [row[1:3] for row in rows[1:]] == [["d1", "1"], ["d2", "3"], ["d3", "3"]]
+    assert "1 of 3 rows join groups of" in capsys.readouterr().out
+    assert main(["dedupe", str(new), *map(str, words), "--radius", "2"]) == 2
+    assert "radius (--radius) does not go with --with" in capsys.readouterr().err
+    assert main(["dedupe", str(table), "--objects", "name", "--out", str(out)]) == 2
+    assert "radius (--radius) is needed" in capsys.readouterr().err
