@@ -2,7 +2,7 @@
 """An index of many words beside a scan by rapidfuzz, symspellpy, and the same without an index.
 
     python -m benchmarks.index [--n 1000000] [--queries 100] [--rounds 5] [--threads 1]
-        [--folder /usr/share/dict]
+        [--series 100000] [--folder /usr/share/dict]
 
 Words are those of Debian's lists (see strings_accuracy.py) that one language has, and then drawn
 syllables: 4 to 14 letters, all different, in a random order. Queries are such words after one or
@@ -14,14 +14,19 @@ Memory, on Linux, is what the process has more of then. One query at a time: mic
 median over the queries, for each of which the packages take turns, and whose results are compared.
 All at once, rapidfuzz computes a part of the queries, and its time is extrapolated. symspellpy is
 built for 2 edits, and asked for no more.
+
+Then the index as a folder, with the pages in memory: saved, opened, changed by a writer. Last,
+random walks of 128 steps by dynamic time warping with a window of 13, whose peers are `nearest`
+and a scan by dtaidistance (a part of it, extrapolated), and calls of a Python function for vectors.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -42,6 +47,7 @@ MOST_EDITS = 2  # of symspellpy's dictionary
 BATCH = 10_000  # queries at once
 PART = 20  # of these, for rapidfuzz
 ADDED = 1000
+STEPS, WINDOW = 128, 13  # of series
 EDITS = {"distance": "levenshtein"}
 
 
@@ -185,15 +191,99 @@ def build(these: list[str], prepare: list[str], options: Any) -> tuple[d2ke.Inde
     return index, spell
 
 
+def files(index: d2ke.Index, others: Iterator[str], queries: list[str], options: Any) -> None:
+    """Print the seconds of a saved index."""
+    measure.header("in a folder", "seconds")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "words.d2ke")
+
+        def timed(title: str, call: Callable[[], Any]) -> Any:
+            seconds, result = measure.least(call)
+            measure.row(title, f"{seconds:.3g}")
+            return result
+
+        timed("save", partial(index.save, path))
+        size = sum(file.stat().st_size for file in path.iterdir())
+        timed("open", partial(d2ke.Index.open, path))
+        opened = timed("open, verify=False", partial(d2ke.Index.open, path, verify=False))
+        for title in ("first answer", "next answer"):
+            one = partial(opened.nearest, queries[:1], k=K, n_threads=options.threads)
+            timed(title, one)
+        with d2ke.Index.open(path, writable=True, verify=False) as writer:
+            for count in (1, ADDED):
+                new = [next(others) for _ in range(count)]
+                timed(f"add {count}, durable", partial(writer.add, new))
+            timed("remove 1, durable", partial(writer.remove, [7]))
+        print(f"\n{size / 1e6:.0f} MB\n")
+
+
+def series(n: int, options: Any) -> None:
+    """Print the seconds of one query of many series, beside peers."""
+    rng = np.random.default_rng(0)
+    walks = rng.normal(size=(n, STEPS)).cumsum(axis=1)
+    packed = d2ke.pack(walks[:, :, None], channels_first=False)
+    how = {"k": K, "n_threads": options.threads}
+    given = {"distance": "dtw", "window": WINDOW}
+    index, seconds, _ = built(partial(d2ke.Index, packed, **given))
+    new = iter(rng.normal(size=(10_000, STEPS)).cumsum(axis=1))
+    _, first, _ = built(lambda: index.nearest([next(new)], **how))
+    print(f"{n} series of {STEPS} steps, built in {seconds + first:.3g} s\n")
+    measure.peers_header("seconds a query")
+    query = next(new)
+    scan = None
+    if dtw := measure.installed("dtaidistance.dtw"):
+        part = walks[: n // PART]
+
+        def scan() -> float:
+            return min(dtw.distance_fast(query, x, window=WINDOW + 1) for x in part)
+
+    peers = {
+        "nearest": Peer(partial(d2ke.nearest, [query], packed, **how, **given), same_lists),
+        "dtaidistance": Peer(scan, times=PART),
+    }
+    measure.side_by_side(f"{K} nearest", partial(index.nearest, [query], **how), peers, 3)
+    print()
+
+
+def same_lists(ours: Any, theirs: Any) -> None:
+    """Compare indices and distances."""
+    for own, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def calls(options: Any) -> None:
+    """Print how often a Python function is called."""
+    n, count = 20_000, 0
+    rng = np.random.default_rng(0)
+
+    def manhattan(a: np.ndarray, b: np.ndarray) -> float:
+        nonlocal count
+        count += 1
+        return float(np.abs(a - b).sum())
+
+    index = d2ke.Index(list(rng.normal(size=(n, 8))), distance=manhattan, metric=True)
+    index.nearest([rng.normal(size=8)], k=K)
+    measure.header(f"a metric by a Python function, {n} vectors", "calls")
+    measure.row("build and first query", str(count))
+    count = 0
+    for query in rng.normal(size=(options.queries, 8)):
+        index.nearest([query], k=K)
+    measure.row("a query", f"{count / options.queries:.0f}")
+    count = 0
+    index.add([rng.normal(size=8)])
+    measure.row("add 1", str(count))
+
+
 def main() -> None:
     """Measure an index of n words."""
     parser = measure.parser(__doc__, rounds=5, threads=1)
     parser.add_argument("--n", type=int, default=1_000_000, help="words")
     parser.add_argument("--queries", type=int, default=100, help="searched one at a time")
+    parser.add_argument("--series", type=int, default=100_000, help="series")
     parser.add_argument("--folder", type=Path, default=Path("/usr/share/dict"), help="of the lists")
     options = parser.parse_args()
     how = {"n_threads": options.threads}
-    every = words(options.n + 2 * (options.rounds + 1) * (ADDED + 1), options.folder)
+    every = words(options.n + 3 * (options.rounds + 1) * (ADDED + 1), options.folder)
     these, others = every[: options.n], iter(every[options.n :])
     print(measure.versions("rapidfuzz", "symspellpy"))
     index, spell = build(these, misspelt(these, options.queries, 1), options)
@@ -242,6 +332,10 @@ def main() -> None:
 
         compared = {"symspellpy": Peer(spell and enter)}
         measure.side_by_side(f"add {count}", add, compared, options.rounds)
+    print()
+    files(index, others, queries, options)
+    series(options.series, options)
+    calls(options)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,9 @@ _TRIAL, _TRIAL_EACH = 64, 1000  # strings of a sample that is searched: about on
 _QUERIES = 1 << 15  # searched at a time
 _INDEX_BYTES = 120  # of the index, for a piece
 _MAX_PIECES = 2**31 - 1
-# Pieces of each string in an index for few strings, at most, and strings that try it.
-_MOST_PIECES, _TRIED = 8, 64
+# Pieces of each string in an index for few strings, at most, and strings that try it. It is made
+# when searches without it took this part of the time that it takes.
+_MOST_PIECES, _TRIED, _EAGER = 8, 64, 8
 _TRY = 0.1  # a radius is searched if that costs at most this part of the search without it
 
 
@@ -254,16 +255,16 @@ class StringFinder:
         return np.sort(np.floor(lengths * capped / (1 - capped) * sums))
 
     def _known_index(self, radius: int) -> near_strings.Index | None:
-        """Return the index for few strings: it is made when searches without it took as long.
+        """Return the index for few strings: searches without it have shown that they are many.
 
-        So strings that are searched in many calls get one, and those of one call do not.
+        Strings that are searched in many calls get one, and those of one call do not.
         """
         columns, count = self.columns, radius * self.edits.pieces + 1
         index, n = columns.pieces.get(count), columns.side.strings.n
         scanned, searched = (columns.seconds.get((count, made)) for made in (False, True))
         if index is None and scanned and count <= _MOST_PIECES:
             building = 1e-9 * string_costs.TIMES.piece * n * count
-            if scanned[0] > building and count * _INDEX_BYTES * n <= self.search.room(2):
+            if _EAGER * scanned[0] > building and count * _INDEX_BYTES * n <= self.search.room(2):
                 index = columns.pieces[count] = near_strings.Index(columns.side.strings, count)
         if scanned and searched and searched[1] >= _TRIED:
             return index if searched[0] / searched[1] <= scanned[0] / scanned[1] else None
