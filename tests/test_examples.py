@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples run, and show what they say."""
 
+import json
 import re
 import runpy
 import sys
+from ast import literal_eval
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Thread
+from urllib.parse import urlencode
 
+import numpy as np
 import pytest
+
+import d2ke
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -129,3 +138,46 @@ def test_new_kind(monkeypatch, capsys):
     assert float(re.search(r"([\d.]+) % of \d+ other functions", printed)[1]) > 75
     assert "pieces that add most" in printed
     assert len((EXAMPLES / "new_kind.py").read_text("utf-8").splitlines()) <= 60
+
+
+def test_lookup(monkeypatch, capsys):
+    pytest.importorskip("pyarrow")
+    rows = literal_eval(run(monkeypatch, capsys, "lookup.py"))
+    assert [(row["neighbor_id"], row["distance"]) for row in rows] == [("c1", 1), ("c4", 1)]
+
+
+def test_lookup_service(tmp_path):
+    """Two hundred requests of several threads are answered as the index answers."""
+    rng = np.random.default_rng(0)
+    names = ["".join(rng.choice([*"abcdeé &"], 8)) + "x" for _ in range(1500)]
+    ids = [f"n{i}" for i in range(len(names))]
+    index = d2ke.Index(names, distance="levenshtein", ids=ids)
+    index.save(tmp_path / "names.d2ke")
+    queries = [name[:4] + name[5:] for name in names[:199]]
+    wanted = [
+        [{"id": ids[j], "name": names[j], "distance": d} for j, d in zip(*row, strict=True)]
+        for row in zip(*(x.tolist() for x in index.nearest(queries, k=3)), strict=True)
+    ]
+    server = runpy.run_path(str(EXAMPLES / "lookup_service.py"))["serve"](
+        tmp_path / "names.d2ke", 0, k=3
+    )
+    server.RequestHandlerClass.log_message = lambda *_: None
+
+    def ask(query):
+        connection = HTTPConnection(*server.server_address, timeout=60)
+        connection.request("GET", f"/?{urlencode({'q': query})}")
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    serving = Thread(target=server.serve_forever)
+    serving.start()
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            answers = [*pool.map(ask, [*queries, ""])]
+    finally:
+        server.shutdown()
+        serving.join()
+        server.server_close()
+    assert answers[:-1] == [(200, rows) for rows in wanted]
+    assert answers[-1] == (400, {"error": "q is missing: ask /?q=NAME"})
+    assert len((EXAMPLES / "lookup_service.py").read_text("utf-8").splitlines()) <= 40

@@ -15,7 +15,11 @@ except ImportError as error:
 from d2ke.estimators.clustering import CDSK
 from d2ke.estimators.features import D2KETransformer, RSMTransformer
 from d2ke.estimators.groups import DistanceHDBSCAN, DistanceKMedoids
-from d2ke.estimators.neighbors import DistanceKNeighborsClassifier, DistanceNeighborsTransformer
+from d2ke.estimators.neighbors import (
+    DistanceKNeighborsClassifier,
+    DistanceNearestNeighbors,
+    DistanceNeighborsTransformer,
+)
 from d2ke.estimators.propagation import LPDSK
 from d2ke.estimators.pseudo_euclidean import PseudoEuclidean
 from d2ke.estimators.similarity_machine import SimilarityMachineClassifier
@@ -30,6 +34,7 @@ __all__ = [
     "DistanceHDBSCAN",
     "DistanceKMedoids",
     "DistanceKNeighborsClassifier",
+    "DistanceNearestNeighbors",
     "DistanceNeighborsTransformer",
     "PseudoEuclidean",
     "RSMTransformer",

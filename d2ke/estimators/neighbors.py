@@ -21,6 +21,7 @@ from d2ke.estimators.base import Classifier, DistanceEstimator, ObjectsEstimator
 from d2ke.estimators.inputs import read_classes, read_objects
 from d2ke.learners.neighbors import knn_predict, knn_shares, vote, votes
 from d2ke.neighbors.graph import neighbor_graph
+from d2ke.neighbors.index import Index
 from d2ke.neighbors.runs import SearchOptions
 from d2ke.neighbors.search import nearest
 
@@ -98,6 +99,120 @@ class DistanceKNeighborsClassifier(Classifier, DistanceEstimator):
         objects = read_objects(self, X, self.distance_, reset=False)
         near, _ = nearest(objects, self.objects_, k=self.n_neighbors, **self._options())
         return self._codes[near]
+
+
+@estimator
+class DistanceNearestNeighbors(ObjectsEstimator):
+    """The nearest training objects, or those within a radius, exactly.
+
+    Like scikit-learn's ``NearestNeighbors``, on an `Index`.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        Number of neighbours of `kneighbors`.
+    radius : float, default 1.0
+        The largest distance of `radius_neighbors`.
+    distance : str or callable, optional
+        As for `distance_matrix`; by default ``"levenshtein"`` for strings and ``"dtw"`` for
+        vectors.
+    distance_params : dict, optional
+        Parameters of the distance, such as ``{"window": 5}``.
+    metric : bool, default False
+        Of a Python distance: it is a metric, as for `nearest`, so that fewer are computed.
+    n_threads : int, optional
+        Threads to use; None for all that this process may use.
+    progress : bool, optional
+        Whether to show progress; by default on a terminal or in a notebook, where work takes more
+        than two seconds.
+
+    Attributes
+    ----------
+    index_ : Index
+        The index of the training objects.
+    objects_ : Objects or list
+        The training objects.
+    distance_ : str or callable
+        The distance.
+
+    Examples
+    --------
+    >>> from d2ke.estimators import DistanceNearestNeighbors
+    >>> model = DistanceNearestNeighbors(n_neighbors=2).fit(["kitten", "mitten", "sitting"])
+    >>> distances, indices = model.kneighbors(["mittens"])
+    >>> indices.tolist(), distances.tolist()
+    ([[1, 0]], [[1.0, 2.0]])
+    """
+
+    n_neighbors: int = 5
+    _: KW_ONLY
+    radius: float = 1.0
+    metric: bool = False
+
+    def fit(self, X: Any, y: Any = None) -> DistanceNearestNeighbors:
+        """Keep the training objects; y is not used."""
+        self.objects_ = self._read(X)
+        self.index_ = self._index()
+        return self
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """Return distances and indices of the nearest training objects, both of shape (n, k).
+
+        Without X, of the training objects, each among the others. Ties are sorted by index.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        X, most = self._queries(X), len(self.objects_) - (X is None)
+        k = integer("n_neighbors", k, 1, most)
+        indices, distances = self.index_.nearest(X, k=k, **self._computing())
+        return (distances, indices) if return_distance else indices
+
+    def radius_neighbors(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        return_distance: bool = True,
+        sort_results: bool = False,
+    ) -> Any:
+        """Return distances and indices of the training objects within a radius, an array for each.
+
+        Without X, of the training objects, each among the others. They are sorted by index, or with
+        ``sort_results`` by distance.
+        """
+        radius = self.radius if radius is None else radius
+        graph = self.index_.within(self._queries(X), radius=radius, **self._computing())
+        indices, distances = graph.indices.astype(np.int64), graph.data
+        if sort_results:
+            rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+            order = np.lexsort((indices, distances, rows))
+            indices, distances = indices[order], distances[order]
+        found = [_rows(values, graph.indptr) for values in (distances, indices)]
+        return tuple(found) if return_distance else found[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the index out of files, which has a lock; it is made again."""
+        return {name: value for name, value in super().__getstate__().items() if name != "index_"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "objects_" in state:
+            self.index_ = self._index()
+
+    def _index(self) -> Index:
+        params = self.distance_params or {}
+        return Index(self.objects_, distance=self.distance_, metric=self.metric, **params)
+
+    def _queries(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return None if X is None else read_objects(self, X, self.distance_, reset=False)
+
+
+def _rows(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return an array of arrays, the rows of a sparse matrix."""
+    rows = np.empty(len(starts) - 1, object)
+    rows[:] = np.split(values, starts[1:-1])
+    return rows
 
 
 @estimator

@@ -28,6 +28,8 @@ PARAMETERS = {
     "n_samples=5 metric=False n_threads=None progress=None random_state=None",
     "DistanceKNeighborsClassifier": "n_neighbors=1 distance=None distance_params=None "
     "n_threads=None progress=None",
+    "DistanceNearestNeighbors": "n_neighbors=5 radius=1.0 distance=None distance_params=None "
+    "metric=False n_threads=None progress=None",
     "DistanceNeighborsTransformer": "n_neighbors=None radius=None distance=None "
     "distance_params=None metric=False n_threads=None progress=None",
     "LPDSK": "affinity='distance' distance=None gamma=None distance_params=None unknown=-1 "

@@ -19,6 +19,7 @@ ESTIMATORS = [
     est.RSMTransformer(R=32, n_threads=1),
     est.PseudoEuclidean(R=8, n_threads=1),
     est.DistanceKNeighborsClassifier(n_threads=1),
+    est.DistanceNearestNeighbors(n_threads=1),
     est.DistanceNeighborsTransformer(n_neighbors=1, n_threads=1),
     est.DistanceNeighborsTransformer(radius=2.0, n_threads=1),
     est.DistanceKMedoids(n_clusters=3, n_threads=1),
