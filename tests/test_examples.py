@@ -181,3 +181,10 @@ def test_lookup_service(tmp_path):
     assert answers[:-1] == [(200, rows) for rows in wanted]
     assert answers[-1] == (400, {"error": "q is missing: ask /?q=NAME"})
     assert len((EXAMPLES / "lookup_service.py").read_text("utf-8").splitlines()) <= 40
+
+
+def test_new_customers(monkeypatch, capsys):
+    printed = run(monkeypatch, capsys, "new_customers.py")
+    precision, recall = map(float, re.findall(r"[\d.]+", printed))
+    assert precision > 0.95
+    assert recall > 0.9
