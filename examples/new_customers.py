@@ -9,7 +9,30 @@ import numpy as np
 import d2ke
 
 rng = np.random.default_rng(0)
-PARTS = np.array("an be co da el fi go ha il ju ka lo ma ni or pe ra so ta vi".split())
+PARTS = np.array(
+    [
+        "an",
+        "be",
+        "co",
+        "da",
+        "el",
+        "fi",
+        "go",
+        "ha",
+        "il",
+        "ju",
+        "ka",
+        "lo",
+        "ma",
+        "ni",
+        "or",
+        "pe",
+        "ra",
+        "so",
+        "ta",
+        "vi",
+    ]
+)
 
 
 def drawn(n):
