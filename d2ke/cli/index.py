@@ -51,6 +51,11 @@ def index(options: argparse.Namespace, session: Session) -> None:
         new = None if options.add is None else _read(options.add, held, options, session)
         n = len(held)
         if gone is not None:
+            if held.ids is None and gone.dtype.kind == "U":
+                raise InputError(
+                    f"remove: {options.file} has no ids; a column of {options.remove} must have "
+                    "indices, whole numbers"
+                )
             by = {"indices": gone} if held.ids is None else {"ids": _as_in(held, gone)}
             held.remove(**by)
             session.report(f"removed: {n - len(held)}")
@@ -123,7 +128,7 @@ def _build(options: argparse.Namespace, session: Session) -> None:
     distance, parameters = chosen_distance(options, held.objects)
     with reported_warnings(session):
         built = Index(held.objects, distance=distance, ids=held.ids, **parameters)
-        session.long("index", built.save, out, n_threads=session.n_threads)
+        built.save(out, n_threads=session.n_threads)
     session.report(f"index: {out}")
 
 

@@ -169,6 +169,7 @@ REFUSED = [
     (f"{CHANGE} --remove q.csv --ids key", "ids (--ids) has 'q1', but no object"),
     (f"{CHANGE} --remove q.csv --ids no", "q.csv has no column 'no'"),
     (f"{CHANGE} --remove names.csv", "ids (--ids) are those of all objects"),
+    (f"{CHANGE} --remove q.csv --ids key".replace("names", "plain"), "plain.d2ke has no ids"),
     (f"{CHANGE} --remove x.npz", "remove (--remove) must be a table"),
     (LOOK, "k or radius is needed"),
     (f"{LOOK} --k 6", "k is 6, but the index has 5 objects"),
@@ -187,6 +188,7 @@ def test_refused(folder, capsys, words, said):
     np.savez("x.npz", X=np.zeros((3, 4)))
     (folder / "empty.d2ke").mkdir()
     d2ke.Index(["a", "b"], distance=lambda a, b: float(a != b)).save("function.d2ke")
+    d2ke.Index(["a", "b"], distance="levenshtein").save("plain.d2ke")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     error = refused(capsys, *words.split())
     assert [text for text in said if text not in error] == [], error
