@@ -63,6 +63,20 @@ def test_growing_is_as_good_as_all_at_once(linkage):
     assert np.mean(short) <= 0.01
 
 
+def test_the_order_of_many_new_rows_does_not_matter():
+    table, _ = people(400, 4)
+    found = d2ke.dedupe(part(table, range(300)), radius=RADIUS, clean=CLEAN)
+    new = part(table, range(300, 400))
+    one = found.assign(new)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(100)
+        other = found.assign(part(new, order))
+        assert np.array_equal(other.labels, one.labels[order])
+        assert np.array_equal(other.probabilities, one.probabilities[order])
+        assert np.array_equal(other.rivals, one.rivals[order])
+        assert np.array_equal(other.bridges, one.bridges)
+
+
 @settings(max_examples=examples(40), deadline=None)
 @given(drawn=tables(), data=st.data())
 def test_the_order_of_new_rows_does_not_matter(drawn, data):
@@ -126,12 +140,18 @@ def test_pairs_are_those_of_all_at_once(drawn, data):
     assert levels == dict(zip(map(tuple, pairs), every.basis.levels.T.tolist(), strict=True))
 
 
-def test_odds_of_new_rows_are_those_of_all_at_once():
+@pytest.mark.parametrize("labelled", [False, True])
+def test_odds_of_new_rows_are_those_of_all_at_once(labelled):
     """If the weights are: what is common is counted as among all rows."""
-    table, _ = people(500, 3)
-    table = part(table, d2ke.dedupe(table, radius=RADIUS, clean=CLEAN).basis.rows.firsts)
+    table, truth = people(500, 3)
+    plain = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN)
+    distinct = plain.basis.rows.firsts
+    table, truth, known = part(table, distinct), truth[distinct], None
+    if labelled:
+        pairs = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN).pairs
+        known = pairs, truth[pairs[:, 0]] == truth[pairs[:, 1]]
     n = len(table["name"])
-    every, n_old = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN), n - 60
+    every, n_old = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN, known=known), n - 60
     basis = every.basis
     old = (basis.pairs < n_old).all(axis=1)
     columns = {name: held.take(np.arange(n_old)) for name, held in basis.columns.items()}
@@ -143,7 +163,8 @@ def test_odds_of_new_rows_are_those_of_all_at_once():
     pairs = np.sort(new.rows.firsts[new.pairs], axis=1)
     order = np.lexsort(pairs.T[::-1])
     assert pairs[order].tolist() == basis.pairs.tolist()
-    np.testing.assert_allclose(new.odds[order], basis.odds, atol=0.1)
+    # Known pairs change the probabilities by which others make an entry common.
+    np.testing.assert_allclose(new.odds[order], basis.odds, atol=0.3 if labelled else 0.1)
     assert (np.abs(new.odds[order] - basis.odds) < 0.01).mean() > 0.95
 
 
@@ -269,6 +290,15 @@ def test_linkage_goes_on_from_the_groups_there_are(seed, n_old, n_new, linkage):
             assert got[2] == -1
 
 
+def test_copies_of_a_row_may_join_old_groups():
+    rows, pairs = np.array([0, 1, 1]), (np.array([0, 1]), np.array([1, 2]), np.array([3.0, 5.0]))
+    labels, bridges = grown(rows, np.ones(3, int), np.array([1, 9, 1]), *pairs, 0.0, "average")
+    assert labels.tolist() == [0, 1, 1]
+    assert bridges.tolist() == [[0, 1]]
+    _, bridges = grown(rows, np.ones(3, int), np.array([1, 1, 9]), *pairs, 0.0, "average")
+    assert bridges.shape == (0, 2)
+
+
 def test_groups_that_a_new_row_would_join_stay_two_and_are_reported():
     ends, options = ["nosen m lerdael", "nosen m lormael"], {"linkage": "single", "threshold": 0.7}
     found = d2ke.dedupe(ends, radius=1, **options)
@@ -282,6 +312,9 @@ def test_groups_that_a_new_row_would_join_stay_two_and_are_reported():
     assert new.duplicates.labels[:2].tolist() == [a, b]
     assert "1 bridges" in repr(new)
     assert "1 rows that two groups claim" in repr(new)
+    strict = replace(found, threshold=0.5).assign(row)
+    assert (strict.labels.tolist(), strict.rivals.tolist()) == ([2], [-1])
+    assert 0.5 < strict.probabilities[0] < 0.7
     # The next row is near both too, but it is not the one that joins them.
     again = new.duplicates.assign(row)
     assert again.bridges.shape == (0, 2)
@@ -348,6 +381,9 @@ def test_wrong_objects_are_refused_by_name():
         found.assign([])
     with pytest.raises(TypeError, match="n_threads"):
         found.assign(["ab"], n_threads="2")
+    found = d2ke.dedupe(["ab", "ac"], radius=1, distance=lambda a, b: float(a != b))
+    with pytest.raises(TypeError, match=r"new_rows holds series"):
+        found.assign([[1.0, 2.0]])
     found = d2ke.dedupe([[0.0, 1.0], [5.0, 5.0]], radius=1, distance="dtw")
     with pytest.raises(TypeError, match=r"new_rows.*float32.*float64"):
         found.assign(np.ones((1, 2, 1), np.float32))
