@@ -373,6 +373,19 @@ def test_wrong_rows_are_refused_by_name(error, words, rows):
         assert word in str(caught.value)
 
 
+def test_added_kinds():
+    d2ke.add_kind("small names", str.lower)
+    names = ["Anna", "anne", "Bert"]
+    found = d2ke.dedupe({"name": d2ke.pack(names, kind="small names")}, radius={"name": 0})
+    new = {"name": d2ke.pack(["BERT", "Carl"], kind="small names")}
+    file = io.BytesIO()
+    found.save(file)
+    for held in (found, d2ke.load_duplicates(io.BytesIO(file.getvalue()))):
+        assert held.assign(new).labels.tolist() == [2, 3]
+        with pytest.raises(TypeError, match=r"new_rows\['name'\] holds strings.*small names.*pack"):
+            held.assign({"name": ["BERT"]})  # which nothing would read
+
+
 def test_wrong_objects_are_refused_by_name():
     found = d2ke.dedupe(["ab", "ac"], radius=1)
     with pytest.raises(TypeError, match="new_rows must be a list of objects"):
@@ -391,6 +404,14 @@ def test_wrong_objects_are_refused_by_name():
         found.assign(d2ke.pack(np.ones((1, 3, 2)), channels_first=False))
 
 
+WEIGHTED = d2ke.pack(
+    [[[0.0, 1], [2, 2]], [[0.0, 1], [2, 2]], [[5.0, 5]], [[5.0, 5.5], [5, 5]]],
+    channels_first=False, kind="sets", weights=[[1.0, 2], [2, 1], [1], [1, 3]],
+)  # fmt: skip
+FLOAT32 = d2ke.pack(
+    [np.full((n, 2), value, np.float32) for n, value in [(2, 0), (3, 1), (1, 0.9), (1, 9)]],
+    channels_first=False, kind="sets",
+)  # fmt: skip
 OF_KINDS = {
     "strings": (["anna lee", "ana lee", "jon smith", "bo ek"], ["anna le", "zoe"], {}),
     "weighted edits": (["aba", "abb", "bbbbb"], ["ab", "bbbb"],
@@ -400,6 +421,8 @@ OF_KINDS = {
     "words": (["a b c", "c b a", "d e"], ["b a c", "e d"], {"distance": "token_sort"}),
     "series": ([[0.0, 1.0], [0.1, 1.0], [9.0, 9.0, 3.0]], [[0.0, 1.1], [9.0, 3.0]],
                {"distance": ("dtw", {"window": 1})}),
+    "float32 sets": (FLOAT32[:2], FLOAT32[2:], {"distance": "hausdorff"}),
+    "weighted sets": (WEIGHTED[:3], WEIGHTED[2:], {"distance": "emd"}),
     "function": ([3, 1, 40, 41], [42, 90],
                  {"distance": lambda a, b: float(abs(len(a) - len(b)))}),
 }  # fmt: skip
