@@ -5,7 +5,8 @@
 
 Names and addresses with typos, swapped letters, abbreviations and missing parts. Each method runs
 in a process of its own: seconds by the clock, processor seconds of all its threads, its largest
-memory; precision and recall of pairs of rows in one group. d2ke-known is corrected by 1,000 pairs.
+memory; precision and recall of pairs of rows in one group. d2ke-known is corrected by 1,000 pairs;
+d2ke-grown groups two thirds of the rows, to which the others come in ten parts.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,20 @@ def ours(table: Table, truth: np.ndarray, known: Known | None, n_threads: int) -
     return d2ke.dedupe(table, radius=RADIUS, clean=CLEAN, known=known, n_threads=n_threads).labels
 
 
+def grown(table: Table, truth: np.ndarray, known: Known | None, n_threads: int) -> np.ndarray:
+    """Group two thirds of the rows at once, and assign the others in ten parts."""
+    n = len(truth)
+    ends = np.linspace(2 * n // 3, n, 11).astype(int).tolist()
+
+    def rows(start: int, stop: int) -> Table:
+        return {name: texts[start:stop] for name, texts in table.items()}
+
+    found = d2ke.dedupe(rows(0, ends[0]), radius=RADIUS, clean=CLEAN, n_threads=n_threads)
+    for start, stop in pairwise(ends):
+        found = found.assign(rows(start, stop), n_threads=n_threads).duplicates
+    return found.labels
+
+
 def parts(table: Table) -> dict[str, list[str | None]]:
     """Split cleaned columns: first and last name, number, longest word of the street."""
     result: dict[str, list[str | None]] = {}
@@ -181,6 +197,7 @@ def splink(table: Table, truth: np.ndarray, known: Known, n_threads: int) -> np.
 METHODS: dict[str, Callable[..., np.ndarray]] = {
     "d2ke": ours,
     "d2ke-known": ours,
+    "d2ke-grown": grown,
     "splink": splink,
 }
 

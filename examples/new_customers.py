@@ -9,35 +9,12 @@ import numpy as np
 import d2ke
 
 rng = np.random.default_rng(0)
-PARTS = np.array(
-    [
-        "an",
-        "be",
-        "co",
-        "da",
-        "el",
-        "fi",
-        "go",
-        "ha",
-        "il",
-        "ju",
-        "ka",
-        "lo",
-        "ma",
-        "ni",
-        "or",
-        "pe",
-        "ra",
-        "so",
-        "ta",
-        "vi",
-    ]
-)
+LETTERS = list("abdefiklmnoprstu")
 
 
 def drawn(n):
     """Draw names and streets of n people."""
-    word = ["".join(rng.choice(PARTS, 3)) for _ in range(3 * n)]
+    word = ["".join(rng.choice(LETTERS, 6)) for _ in range(3 * n)]
     names = [f"{word[i]} {word[n + i]}" for i in range(n)]
     return names, [f"{word[2 * n + i]} {rng.integers(1, 99)}" for i in range(n)]
 

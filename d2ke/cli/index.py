@@ -27,7 +27,6 @@ from d2ke.distances.registry import find_distance
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.labelled import open_columns
 from d2ke.io.manifest import check_replaceable
-from d2ke.io.store import Store
 from d2ke.neighbors.index import Index
 from d2ke.objects.column_names import ColumnNames
 
@@ -100,8 +99,7 @@ def is_index(path: Path) -> bool:
 def report_index(path: str, session: Session) -> None:
     """Report what an index is, and the command to type next."""
     held = _open(path, verify=False)
-    with Store.open(path, verify=False) as store:
-        session.report(f"{str(held)[1:-1]}; {show(store.header['params'])}")
+    session.report(f"{str(held)[1:-1]}; {show(held.params)}")
     ids = "none; objects are numbered in the order in which they came"
     if held.ids is not None:
         ids = listed(held.ids[held.indices].tolist(), str)

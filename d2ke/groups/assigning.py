@@ -100,19 +100,19 @@ def assign_rows(
     near = near_counts(basis.levels, basis.odds, counted, basis.frequencies)
     counted = Multiplicities.of(pairs, rows, rows)
     odds = later_odds(weights, basis.frequencies, distances, counted, near)
-    basis, old = replace(
+    together = replace(
         basis,
         columns=columns,
         rows=rows,
         pairs=np.concatenate([basis.pairs, pairs]),
         odds=np.concatenate([basis.odds, odds]),
         levels=np.concatenate([basis.levels, levels_of(distances)], axis=1),
-    ), basis.rows  # fmt: skip
-    (i, j), counts, rule = basis.pairs.T, rows.counts, (basis.odds, cut, basis.linkage)
-    labels, bridges = grown(held, old.counts, counts, i, j, *rule)
-    counted = Multiplicities.of(basis.pairs, rows, rows)
-    asked = rows.numbers[len(old.numbers) :]
-    return Found(labels, basis, bridges, *memberships(asked, labels, counted, counts, *rule))
+    )
+    (i, j), counts, rule = together.pairs.T, rows.counts, (together.odds, cut, basis.linkage)
+    labels, bridges = grown(held, basis.rows.counts, counts, i, j, *rule)
+    counted = Multiplicities.of(together.pairs, rows, rows)
+    asked = rows.numbers[len(basis.rows.numbers) :]
+    return Found(labels, together, bridges, *memberships(asked, labels, counted, counts, *rule))
 
 
 def _joined(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, HeldColumn], Copies]:
@@ -121,10 +121,8 @@ def _joined(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, HeldColu
     Numbers of all rows point to the distinct ones.
     """
     columns = {name: held.joined(new[name]) for name, held in basis.columns.items()}
-    copies, n_old = (
-        distinct_rows([held.column for held in columns.values()]),
-        len(basis.rows.firsts),
-    )
+    copies = distinct_rows([held.column for held in columns.values()])
+    n_old = len(basis.rows.firsts)
     places = copies.firsts[n_old:]
     keys = zip(*(_keys(held.column.take(places)) for held in columns.values()), strict=True)
     order = [place for _, place in sorted(zip(keys, range(len(places)), strict=True))]

@@ -120,6 +120,9 @@ class HeldColumn:
         if new.values is None:
             return new
         held: Objects = self.column.values
+        if held.kind != new.kind and (held.kind, new.kind) != (held.base, new.values.base):
+            how = f"pack(..., kind={held.kind!r})"  # an added kind, which reads objects
+            raise ArgumentTypeError(name, f"holds {new.kind}, but the table has {held.kind}: {how}")
         names = ArgumentNames("assign", "the table", name)
         values = matched(held, new.values, names.x, names.y)
         check_pairs(held, values, self.distance, self.params, names)

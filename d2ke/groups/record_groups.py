@@ -77,9 +77,9 @@ def grown(
     sizes, before = (np.bincount(nodes[: len(c)], c, n).astype(np.int64) for c in (counts, old))
     a, b = np.sort([nodes[i], nodes[j]], axis=0)
     # New rows join two old groups only if both are near some, or have copies of their own rows.
-    near = sizes != before
+    near, changed = np.zeros(n, bool), sizes != before
     near[a[b >= n_held]] = True
-    kept = (near[a] & near[b] | (sizes != before)[a] | (sizes != before)[b]) & (a != b)
+    kept = (near[a] & near[b] | changed[a] | changed[b]) & (a != b)
     i, j, keys = i[kept], j[kept], a[kept] * n + b[kept]
     strong, far = _strength(odds[kept], cut, linkage)
 

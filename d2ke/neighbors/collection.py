@@ -81,6 +81,7 @@ class Collection:
 
     def __init__(self, distance: Distance, segments: Sequence[Segment], next_: int):
         self.distance, self.segments, self.next = distance, tuple(segments), next_
+        self._ids: tuple[tuple[Segment, ...], NDArray[Any]] | None = None
 
     def __len__(self) -> int:
         return sum(len(segment) - segment.n_hidden for segment in self.segments)
@@ -92,8 +93,10 @@ class Collection:
 
     @property
     def ids(self) -> NDArray[Any] | None:
-        """The ids by number, those of objects that left -1, "" or as they were."""
-        segments = self.segments
+        """The ids by number, those of objects that left -1, "" or as they were; read-only."""
+        segments, known = self.segments, self._ids
+        if known is not None and known[0] is segments:
+            return known[1]
         held = [segment.ids for segment in segments if segment.ids is not None]
         if not held:
             return None
@@ -101,6 +104,8 @@ class Collection:
         ids = np.full(self.next, -1 if dtype.kind == "i" else "", dtype)
         for segment, own in zip(segments, held, strict=True):
             ids[segment.numbers] = own
+        ids.flags.writeable = False
+        self._ids = segments, ids
         return ids
 
     def take(self, numbers: NDArray[np.int64]) -> Any:

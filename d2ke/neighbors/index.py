@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -132,6 +133,16 @@ class Index:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._held, self._store, self._writable = state["_held"], None, False
         self._lock, self._groups = RLock(), {}
+
+    @property
+    def distance(self) -> Any:
+        """The name of the distance, or the user's function; of records, those of the columns."""
+        return self._held.distance.distance
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the distance; of records, the weights of the columns."""
+        return dict(self._held.distance.params)
 
     @property
     def indices(self) -> NDArray[np.int64]:
@@ -385,7 +396,8 @@ class Index:
     def save(self, path: str | os.PathLike[str], *, n_threads: int | None = None) -> None:
         """Write the index to a folder, whole or not at all.
 
-        What searches need is written too, so that an index that is opened is ready at once.
+        What is prepared of strings and of metrics is written too, so that an index that is opened
+        is ready at once; series are prepared in the first search.
 
         Parameters
         ----------
@@ -563,5 +575,5 @@ def _refuse_selves(include_self: bool) -> None:
 def _checked_indices(indices: Any) -> NDArray[np.int64]:
     array = np.atleast_1d(np.asarray(indices))
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ArgumentTypeError("indices", f"must be integers, got {indices!r}")
+        raise ArgumentTypeError("indices", f"must be integers, got {reprlib.repr(indices)}")
     return array.astype(np.int64)

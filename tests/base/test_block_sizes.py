@@ -119,7 +119,9 @@ def tour_groups(folder):
         yield d2ke.hdbscan(X, min_cluster_size=2, distance=distance).labels
         yield d2ke.kmedoids(X, 3, distance=distance).labels
         yield d2ke.barycenter(X[:12], distance=distance).inertia
-    yield d2ke.dedupe(TEXTS + TEXTS[:9], radius=2)
+    found = d2ke.dedupe(TEXTS + TEXTS[:9], radius=2)
+    yield found
+    yield found.assign(["".join(reversed(text)) for text in TEXTS])
 
 
 def tour_io(folder):
@@ -167,6 +169,8 @@ def same(first, second, path):
     if dataclasses.is_dataclass(first):
         names = [field.name for field in dataclasses.fields(first)]
         first, second = ([getattr(x, name) for name in names] for x in (first, second))
+    if isinstance(first, dict):
+        first, second = list(first.items()), list(second.items())
     if isinstance(first, np.ndarray) and first.dtype.kind in "fc":
         np.testing.assert_allclose(second, first, rtol=1e-6, atol=1e-7, err_msg=str(path))
     elif isinstance(first, np.ndarray):

@@ -63,6 +63,20 @@ def test_growing_is_as_good_as_all_at_once(linkage):
     assert np.mean(short) <= 0.01
 
 
+def test_the_order_of_many_new_rows_does_not_matter():
+    table, _ = people(400, 4)
+    found = d2ke.dedupe(part(table, range(300)), radius=RADIUS, clean=CLEAN)
+    new = part(table, range(300, 400))
+    one = found.assign(new)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(100)
+        other = found.assign(part(new, order))
+        assert np.array_equal(other.labels, one.labels[order])
+        assert np.array_equal(other.probabilities, one.probabilities[order])
+        assert np.array_equal(other.rivals, one.rivals[order])
+        assert np.array_equal(other.bridges, one.bridges)
+
+
 @settings(max_examples=examples(40), deadline=None)
 @given(drawn=tables(), data=st.data())
 def test_the_order_of_new_rows_does_not_matter(drawn, data):
@@ -126,12 +140,18 @@ def test_pairs_are_those_of_all_at_once(drawn, data):
     assert levels == dict(zip(map(tuple, pairs), every.basis.levels.T.tolist(), strict=True))
 
 
-def test_odds_of_new_rows_are_those_of_all_at_once():
+@pytest.mark.parametrize("labelled", [False, True])
+def test_odds_of_new_rows_are_those_of_all_at_once(labelled):
     """If the weights are: what is common is counted as among all rows."""
-    table, _ = people(500, 3)
-    table = part(table, d2ke.dedupe(table, radius=RADIUS, clean=CLEAN).basis.rows.firsts)
+    table, truth = people(500, 3)
+    plain = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN)
+    distinct = plain.basis.rows.firsts
+    table, truth, known = part(table, distinct), truth[distinct], None
+    if labelled:
+        pairs = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN).pairs
+        known = pairs, truth[pairs[:, 0]] == truth[pairs[:, 1]]
     n = len(table["name"])
-    every, n_old = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN), n - 60
+    every, n_old = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN, known=known), n - 60
     basis = every.basis
     old = (basis.pairs < n_old).all(axis=1)
     columns = {name: held.take(np.arange(n_old)) for name, held in basis.columns.items()}
@@ -143,7 +163,8 @@ def test_odds_of_new_rows_are_those_of_all_at_once():
     pairs = np.sort(new.rows.firsts[new.pairs], axis=1)
     order = np.lexsort(pairs.T[::-1])
     assert pairs[order].tolist() == basis.pairs.tolist()
-    np.testing.assert_allclose(new.odds[order], basis.odds, atol=0.1)
+    # Known pairs change the probabilities by which others make an entry common.
+    np.testing.assert_allclose(new.odds[order], basis.odds, atol=0.3 if labelled else 0.1)
     assert (np.abs(new.odds[order] - basis.odds) < 0.01).mean() > 0.95
 
 
@@ -269,6 +290,15 @@ def test_linkage_goes_on_from_the_groups_there_are(seed, n_old, n_new, linkage):
             assert got[2] == -1
 
 
+def test_copies_of_a_row_may_join_old_groups():
+    rows, pairs = np.array([0, 1, 1]), (np.array([0, 1]), np.array([1, 2]), np.array([3.0, 5.0]))
+    labels, bridges = grown(rows, np.ones(3, int), np.array([1, 9, 1]), *pairs, 0.0, "average")
+    assert labels.tolist() == [0, 1, 1]
+    assert bridges.tolist() == [[0, 1]]
+    _, bridges = grown(rows, np.ones(3, int), np.array([1, 1, 9]), *pairs, 0.0, "average")
+    assert bridges.shape == (0, 2)
+
+
 def test_groups_that_a_new_row_would_join_stay_two_and_are_reported():
     ends, options = ["nosen m lerdael", "nosen m lormael"], {"linkage": "single", "threshold": 0.7}
     found = d2ke.dedupe(ends, radius=1, **options)
@@ -282,6 +312,9 @@ def test_groups_that_a_new_row_would_join_stay_two_and_are_reported():
     assert new.duplicates.labels[:2].tolist() == [a, b]
     assert "1 bridges" in repr(new)
     assert "1 rows that two groups claim" in repr(new)
+    strict = replace(found, threshold=0.5).assign(row)
+    assert (strict.labels.tolist(), strict.rivals.tolist()) == ([2], [-1])
+    assert 0.5 < strict.probabilities[0] < 0.7
     # The next row is near both too, but it is not the one that joins them.
     again = new.duplicates.assign(row)
     assert again.bridges.shape == (0, 2)
@@ -340,6 +373,19 @@ def test_wrong_rows_are_refused_by_name(error, words, rows):
         assert word in str(caught.value)
 
 
+def test_added_kinds():
+    d2ke.add_kind("small names", str.lower)
+    names = ["Anna", "anne", "Bert"]
+    found = d2ke.dedupe({"name": d2ke.pack(names, kind="small names")}, radius={"name": 0})
+    new = {"name": d2ke.pack(["BERT", "Carl"], kind="small names")}
+    file = io.BytesIO()
+    found.save(file)
+    for held in (found, d2ke.load_duplicates(io.BytesIO(file.getvalue()))):
+        assert held.assign(new).labels.tolist() == [2, 3]
+        with pytest.raises(TypeError, match=r"new_rows\['name'\] holds strings.*small names.*pack"):
+            held.assign({"name": ["BERT"]})  # which nothing would read
+
+
 def test_wrong_objects_are_refused_by_name():
     found = d2ke.dedupe(["ab", "ac"], radius=1)
     with pytest.raises(TypeError, match="new_rows must be a list of objects"):
@@ -348,6 +394,9 @@ def test_wrong_objects_are_refused_by_name():
         found.assign([])
     with pytest.raises(TypeError, match="n_threads"):
         found.assign(["ab"], n_threads="2")
+    found = d2ke.dedupe(["ab", "ac"], radius=1, distance=lambda a, b: float(a != b))
+    with pytest.raises(TypeError, match=r"new_rows holds series"):
+        found.assign([[1.0, 2.0]])
     found = d2ke.dedupe([[0.0, 1.0], [5.0, 5.0]], radius=1, distance="dtw")
     with pytest.raises(TypeError, match=r"new_rows.*float32.*float64"):
         found.assign(np.ones((1, 2, 1), np.float32))
@@ -355,6 +404,14 @@ def test_wrong_objects_are_refused_by_name():
         found.assign(d2ke.pack(np.ones((1, 3, 2)), channels_first=False))
 
 
+WEIGHTED = d2ke.pack(
+    [[[0.0, 1], [2, 2]], [[0.0, 1], [2, 2]], [[5.0, 5]], [[5.0, 5.5], [5, 5]]],
+    channels_first=False, kind="sets", weights=[[1.0, 2], [2, 1], [1], [1, 3]],
+)  # fmt: skip
+FLOAT32 = d2ke.pack(
+    [np.full((n, 2), value, np.float32) for n, value in [(2, 0), (3, 1), (1, 0.9), (1, 9)]],
+    channels_first=False, kind="sets",
+)  # fmt: skip
 OF_KINDS = {
     "strings": (["anna lee", "ana lee", "jon smith", "bo ek"], ["anna le", "zoe"], {}),
     "weighted edits": (["aba", "abb", "bbbbb"], ["ab", "bbbb"],
@@ -364,6 +421,8 @@ OF_KINDS = {
     "words": (["a b c", "c b a", "d e"], ["b a c", "e d"], {"distance": "token_sort"}),
     "series": ([[0.0, 1.0], [0.1, 1.0], [9.0, 9.0, 3.0]], [[0.0, 1.1], [9.0, 3.0]],
                {"distance": ("dtw", {"window": 1})}),
+    "float32 sets": (FLOAT32[:2], FLOAT32[2:], {"distance": "hausdorff"}),
+    "weighted sets": (WEIGHTED[:3], WEIGHTED[2:], {"distance": "emd"}),
     "function": ([3, 1, 40, 41], [42, 90],
                  {"distance": lambda a, b: float(abs(len(a) - len(b)))}),
 }  # fmt: skip
