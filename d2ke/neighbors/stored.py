@@ -50,6 +50,9 @@ def put_collection(items: Any) -> SegmentContent:
     fields = {name: getattr(items, name) for name in _FIELDS}
     names = None if items.channel_names is None else list(items.channel_names)
     meta = {"kind": items.kind, "letters": items.letters, "missing": items.missing, "names": names}
+    if items.letters == "token":  # literals in ASCII, of one width
+        alphabet = items.alphabet
+        fields["alphabet"] = alphabet.view(np.uint8).reshape(-1, alphabet.itemsize)
     return SegmentContent(
         meta, {name: field for name, field in fields.items() if field is not None}
     )
@@ -106,6 +109,9 @@ def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
     names = None if meta["names"] is None else tuple(meta["names"])
     fields: dict[str, Any] = {name: meta[name] for name in ("kind", "letters", "missing")}
     fields |= {name: arrays.get(name) for name in _FIELDS}
+    if fields["letters"] == "token":
+        literals = fields["alphabet"]
+        fields["alphabet"] = literals.view(f"S{literals.shape[1]}").ravel()
     objects = from_owned(**fields, channel_names=names)
     return check_arrays(objects) if check else objects
 
