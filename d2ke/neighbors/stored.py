@@ -77,18 +77,20 @@ def _put_list(items: list[Any]) -> SegmentContent:
             )
     shapes = np.concatenate([[item.ndim, *item.shape] for item in items])
     flat = np.concatenate([item.ravel() for item in items])
-    return SegmentContent({"list": None}, {"flat": flat, "shapes": shapes})
+    meta = {"list": None, "dtype": items[0].dtype.str}
+    return SegmentContent(meta, {"flat": flat, "shapes": shapes})
 
 
 def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
-    if meta is not None:
-        return list(get_collection(meta, arrays, check))
+    if meta["list"] is not None:
+        return list(get_collection(meta["list"], arrays, check))
     items, first, shapes = [], 0, arrays["shapes"].tolist()
     while shapes:
         ndim = shapes[0]
         shape, shapes = shapes[1 : 1 + ndim], shapes[1 + ndim :]
         size = int(np.prod(shape))
-        items.append(np.array(arrays["flat"][first : first + size]).reshape(shape))
+        item = np.array(arrays["flat"][first : first + size], meta["dtype"])
+        items.append(item.reshape(shape))
         first += size
     return items
 
@@ -96,7 +98,7 @@ def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
 def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
     """Return what `put_collection` wrote; `check` it, which reads all."""
     if "list" in meta:
-        return _get_list(meta["list"], arrays, check)
+        return _get_list(meta, arrays, check)
     if "records" in meta:
         columns = {}
         for number, (name, use, of_objects) in enumerate(meta["records"]):
