@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -84,11 +85,10 @@ def _put_list(items: list[Any]) -> SegmentContent:
 def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
     if meta["list"] is not None:
         return list(get_collection(meta["list"], arrays, check))
-    items, first, shapes = [], 0, arrays["shapes"].tolist()
-    while shapes:
-        ndim = shapes[0]
-        shape, shapes = shapes[1 : 1 + ndim], shapes[1 + ndim :]
-        size = int(np.prod(shape))
+    items, first, shapes = [], 0, iter(arrays["shapes"].tolist())
+    for ndim in shapes:
+        shape = [next(shapes) for _ in range(ndim)]
+        size = math.prod(shape)
         item = np.array(arrays["flat"][first : first + size], meta["dtype"])
         items.append(item.reshape(shape))
         first += size
