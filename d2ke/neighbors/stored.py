@@ -154,23 +154,60 @@ def put_header(held: Collection) -> dict[str, Any]:
     Of a user's function, which is not written, there are some distances instead.
     """
     by, segment = held.distance, held.segments[0]
-    header = {"next": held.next, "metric": by.metric, "params": _plain(by.params)}
+    header = {"next": held.next, "metric": by.metric, "params": _put_params(by.params)}
     if any(by.functions()):
         shown = np.flatnonzero(~segment.hidden)
         places = shown[np.unique(np.linspace(0, len(shown) - 1, _SAMPLED).astype(int))]
         some = take(segment.pairs.y, places)
         D = segment.pairs.distances(PairBlock(some, some), 1)
         return header | {"sample": [segment.numbers[places].tolist(), D.tolist()]}
-    return header | {"distance": _plain(by.distance)}
+    distance = by.distance
+    if isinstance(distance, Mapping):
+        distance = {name: (one, _put_params(params)) for name, (one, params) in distance.items()}
+    return header | {"distance": distance}
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+def _put_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _put_value(name, value) for name, value in params.items()}
+
+
+def _get_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _get_value(value) for name, value in params.items()}
+
+
+def _put_value(name: str, value: Any) -> Any:
+    """Return a parameter as JSON has it; what JSON would change is named by its type."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
+        items = [[_put_value(name, one) for one in pair] for pair in value.items()]
+        return {"type": "dict", "items": items}
+    if type(value) in (list, tuple):
+        return {"type": type(value).__name__, "items": [_put_value(name, one) for one in value]}
+    if type(value) is bytes:
+        return {"type": "bytes", "items": list(value)}
+    if type(value) is np.ndarray and value.dtype.kind in "biufU":
+        return {"type": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
+    if value is not None and type(value) not in (bool, int, float, str):
+        raise ArgumentTypeError(
+            name, f"is {value!r}, which no file can hold; give it to the function by partial"
+        )
+    return value
+
+
+def _get_value(value: Any) -> Any:
+    """Return what `_put_value` wrote."""
+    if not isinstance(value, dict):
+        return value
+    kind, items = value["type"], value["items"]
+    if kind == "bytes":
+        return bytes(items)
+    if "shape" in value:
+        return np.array(items, kind).reshape(value["shape"])
+    if kind == "dict":
+        return {_get_value(key): _get_value(one) for key, one in items}
+    items = [_get_value(one) for one in items]
+    return tuple(items) if kind == "tuple" else items
 
 
 def commit(store: Store, held: Collection) -> None:
@@ -199,8 +236,8 @@ def get_index(
             )
         distance = header["distance"]
         if isinstance(distance, dict):
-            distance = {name: tuple(one) for name, one in distance.items()}
-    by = Distance(_with_parameters(distance), header["params"], header["metric"])
+            distance = {name: (one, _get_params(own)) for name, (one, own) in distance.items()}
+    by = Distance(_with_parameters(distance), _get_params(header["params"]), header["metric"])
     kept = {} if before is None else {one.stored.name: one for one in before.segments if one.stored}
     segments = []
     for content in store.segments:
