@@ -342,8 +342,9 @@ class Index:
         with self._lock:
             threads, store = team_size(n_threads), self._store
             if self._writable and store is not None and _is_same(store.path, path):
-                self._held.whole()
-                stored.commit(store, self._held)
+                # Written anew: searches may have prepared more than is in the file.
+                self._held.segments = (replace(self._held.whole(), stored=None),)
+                stored.commit(store, self._held, threads)
                 return
             segments = self._held.shown()
             header = stored.put_header(self._held)
@@ -464,7 +465,7 @@ class Index:
         n = sum(len(record.arrays["numbers"]) for record in store.log)
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
-        stored.commit(store, self._held)
+        stored.commit(store, self._held, team_size(None))
 
 
 def _is_same(path: Path, other: str | os.PathLike[str]) -> bool:

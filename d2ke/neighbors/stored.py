@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.threads import team_size
 from d2ke.distances.problem import PairBlock
 from d2ke.io.segment_file import SegmentContent, StoredSegment
 from d2ke.io.store import Store
@@ -210,10 +209,10 @@ def _get_value(value: Any) -> Any:
     return tuple(items) if kind == "tuple" else items
 
 
-def commit(store: Store, held: Collection) -> None:
+def commit(store: Store, held: Collection, n_threads: int) -> None:
     """Write segments of what the log has, and empty it."""
     segments = held.segments
-    contents = [one.stored or put_segment(one, team_size(None)) for one in segments]
+    contents = [one.stored or put_segment(one, n_threads) for one in segments]
     hidden = put_removed(segments, [np.flatnonzero(one.hidden) for one in segments])
     store.commit([*contents, hidden], put_header(held))
     pairs = zip(segments, store.segments, strict=False)
