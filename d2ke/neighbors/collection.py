@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import RecordDistance, check_any_pairs
 from d2ke.neighbors import segments as kept_in
-from d2ke.neighbors.index_ids import joined, refuse_missing
+from d2ke.neighbors.index_ids import joined, named, refuse_missing
 from d2ke.neighbors.segments import Segment
 from d2ke.objects.container import take
 
@@ -109,14 +109,16 @@ class Collection:
         return ids
 
     def take(self, numbers: NDArray[np.int64]) -> Any:
-        """Return the objects with these numbers."""
+        """Return the objects with these numbers, and with the names that they have here."""
         order = np.argsort(numbers, kind="stable")
-        parts = []
+        parts, names = [], []
         for segment, places in zip(self.segments, self.places(numbers[order]), strict=True):
             if len(places):
                 parts.append(take(segment.pairs.y, places))
+                names += [] if segment.ids is None else [segment.ids[places]]
         # Segments ascend, so their parts end to end are in the order of the numbers.
-        return take(joined(parts), np.argsort(order, kind="stable"))
+        back = np.argsort(order, kind="stable")
+        return named(take(joined(parts), back), np.concatenate(names)[back] if names else None)
 
     def places(self, wanted: NDArray[Any], by_ids: bool = False) -> list[NDArray[np.int64]]:
         """Return the places in each segment of objects by their numbers or ids; refuse others."""

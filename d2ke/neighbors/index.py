@@ -420,8 +420,9 @@ class Index:
         with self._lock:
             threads, store = team_size(n_threads), self._store
             if self._writable and store is not None and _is_same(store.path, path):
-                self._held.whole()
-                stored.commit(store, self._held)
+                # Written anew: searches may have prepared more than is in the file.
+                self._held.segments = (replace(self._held.whole(), stored=None),)
+                stored.commit(store, self._held, threads)
                 return
             segments = self._held.shown()
             header = stored.put_header(self._held)
@@ -558,7 +559,7 @@ class Index:
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
         try:
-            stored.commit(store, self._held)
+            stored.commit(store, self._held, team_size(None))
         except OSError as error:  # the log has all
             warn(f"changes stay in the log of {store.path}, as segments cannot be written: {error}")
 

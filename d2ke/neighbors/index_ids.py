@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke.neighbors.segments import Segment
 from d2ke.objects.compatibility import concatenate, in_order
-from d2ke.objects.container import Objects
+from d2ke.objects.container import Objects, with_fields
 from d2ke.objects.records import Records, join_records
 from d2ke.objects.tables import read_ids
 
@@ -75,6 +75,13 @@ def joined(parts: Sequence[Any]) -> Any:
     if isinstance(parts[0], Records):
         return join_records(parts)
     return concatenate(parts) if isinstance(parts[0], Objects) else [x for p in parts for x in p]
+
+
+def named(objects: Any, ids: NDArray[Any] | None) -> Any:
+    """Return a collection with these names of its objects; lists have none."""
+    if isinstance(objects, Records):
+        return Records(objects.columns, ids)
+    return with_fields(objects, ids=ids) if isinstance(objects, Objects) else objects
 
 
 def dtypes_of(a: Any, b: Any) -> list[tuple[str, np.dtype[Any], np.dtype[Any]]]:

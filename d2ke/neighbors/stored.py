@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
-from d2ke._base.threads import team_size
 from d2ke.distances.problem import PairBlock
 from d2ke.io.segment_file import SegmentContent, StoredSegment
 from d2ke.io.store import Store
@@ -50,6 +50,9 @@ def put_collection(items: Any) -> SegmentContent:
     fields = {name: getattr(items, name) for name in _FIELDS}
     names = None if items.channel_names is None else list(items.channel_names)
     meta = {"kind": items.kind, "letters": items.letters, "missing": items.missing, "names": names}
+    if items.letters == "token":  # literals in ASCII, of one width
+        alphabet = items.alphabet
+        fields["alphabet"] = alphabet.view(np.uint8).reshape(-1, alphabet.itemsize)
     return SegmentContent(
         meta, {name: field for name, field in fields.items() if field is not None}
     )
@@ -74,18 +77,19 @@ def _put_list(items: list[Any]) -> SegmentContent:
             )
     shapes = np.concatenate([[item.ndim, *item.shape] for item in items])
     flat = np.concatenate([item.ravel() for item in items])
-    return SegmentContent({"list": None}, {"flat": flat, "shapes": shapes})
+    meta = {"list": None, "dtype": items[0].dtype.str}
+    return SegmentContent(meta, {"flat": flat, "shapes": shapes})
 
 
 def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
-    if meta is not None:
-        return list(get_collection(meta, arrays, check))
-    items, first, shapes = [], 0, arrays["shapes"].tolist()
-    while shapes:
-        ndim = shapes[0]
-        shape, shapes = shapes[1 : 1 + ndim], shapes[1 + ndim :]
-        size = int(np.prod(shape))
-        items.append(np.array(arrays["flat"][first : first + size]).reshape(shape))
+    if meta["list"] is not None:
+        return list(get_collection(meta["list"], arrays, check))
+    items, first, shapes = [], 0, iter(arrays["shapes"].tolist())
+    for ndim in shapes:
+        shape = [next(shapes) for _ in range(ndim)]
+        size = math.prod(shape)
+        item = np.array(arrays["flat"][first : first + size], meta["dtype"])
+        items.append(item.reshape(shape))
         first += size
     return items
 
@@ -93,7 +97,7 @@ def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
 def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
     """Return what `put_collection` wrote; `check` it, which reads all."""
     if "list" in meta:
-        return _get_list(meta["list"], arrays, check)
+        return _get_list(meta, arrays, check)
     if "records" in meta:
         columns = {}
         for number, (name, use, of_objects) in enumerate(meta["records"]):
@@ -106,6 +110,9 @@ def get_collection(meta: Any, arrays: Arrays, check: bool) -> Any:
     names = None if meta["names"] is None else tuple(meta["names"])
     fields: dict[str, Any] = {name: meta[name] for name in ("kind", "letters", "missing")}
     fields |= {name: arrays.get(name) for name in _FIELDS}
+    if fields["letters"] == "token":
+        literals = fields["alphabet"]
+        fields["alphabet"] = literals.view(f"S{literals.shape[1]}").ravel()
     objects = from_owned(**fields, channel_names=names)
     return check_arrays(objects) if check else objects
 
@@ -146,29 +153,66 @@ def put_header(held: Collection) -> dict[str, Any]:
     Of a user's function, which is not written, there are some distances instead.
     """
     by, segment = held.distance, held.segments[0]
-    header = {"next": held.next, "metric": by.metric, "params": _plain(by.params)}
+    header = {"next": held.next, "metric": by.metric, "params": _put_params(by.params)}
     if any(by.functions()):
         shown = np.flatnonzero(~segment.hidden)
         places = shown[np.unique(np.linspace(0, len(shown) - 1, _SAMPLED).astype(int))]
         some = take(segment.pairs.y, places)
         D = segment.pairs.distances(PairBlock(some, some), 1)
         return header | {"sample": [segment.numbers[places].tolist(), D.tolist()]}
-    return header | {"distance": _plain(by.distance)}
+    distance = by.distance
+    if isinstance(distance, Mapping):
+        distance = {name: (one, _put_params(params)) for name, (one, params) in distance.items()}
+    return header | {"distance": distance}
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+def _put_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _put_value(name, value) for name, value in params.items()}
+
+
+def _get_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _get_value(value) for name, value in params.items()}
+
+
+def _put_value(name: str, value: Any) -> Any:
+    """Return a parameter as JSON has it; what JSON would change is named by its type."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
+        items = [[_put_value(name, one) for one in pair] for pair in value.items()]
+        return {"type": "dict", "items": items}
+    if type(value) in (list, tuple):
+        return {"type": type(value).__name__, "items": [_put_value(name, one) for one in value]}
+    if type(value) is bytes:
+        return {"type": "bytes", "items": list(value)}
+    if type(value) is np.ndarray and value.dtype.kind in "biufU":
+        return {"type": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
+    if value is not None and type(value) not in (bool, int, float, str):
+        raise ArgumentTypeError(
+            name, f"is {value!r}, which no file can hold; give it to the function by partial"
+        )
+    return value
 
 
-def commit(store: Store, held: Collection) -> None:
+def _get_value(value: Any) -> Any:
+    """Return what `_put_value` wrote."""
+    if not isinstance(value, dict):
+        return value
+    kind, items = value["type"], value["items"]
+    if kind == "bytes":
+        return bytes(items)
+    if "shape" in value:
+        return np.array(items, kind).reshape(value["shape"])
+    if kind == "dict":
+        return {_get_value(key): _get_value(one) for key, one in items}
+    items = [_get_value(one) for one in items]
+    return tuple(items) if kind == "tuple" else items
+
+
+def commit(store: Store, held: Collection, n_threads: int) -> None:
     """Write segments of what the log has, and empty it."""
     segments = held.segments
-    contents = [one.stored or put_segment(one, team_size(None)) for one in segments]
+    contents = [one.stored or put_segment(one, n_threads) for one in segments]
     hidden = put_removed(segments, [np.flatnonzero(one.hidden) for one in segments])
     store.commit([*contents, hidden], put_header(held))
     pairs = zip(segments, store.segments, strict=False)
@@ -191,8 +235,8 @@ def get_index(
             )
         distance = header["distance"]
         if isinstance(distance, dict):
-            distance = {name: tuple(one) for name, one in distance.items()}
-    by = Distance(_with_parameters(distance), header["params"], header["metric"])
+            distance = {name: (one, _get_params(own)) for name, (one, own) in distance.items()}
+    by = Distance(_with_parameters(distance), _get_params(header["params"]), header["metric"])
     kept = {} if before is None else {one.stored.name: one for one in before.segments if one.stored}
     segments = []
     for content in store.segments:

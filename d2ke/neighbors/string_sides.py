@@ -54,7 +54,7 @@ class Columns:
             "alphabet": self._alphabet, "ranks": self._ranks, "group_ranks": self._group_ranks,
             "names": self.side.names, **self.side.strings.arrays(),
         }  # fmt: skip
-        for count, pieces in self.pieces.items():
+        for count, pieces in list(self.pieces.items()):  # searches in other threads add some
             named = pieces.arrays().items()
             arrays |= {f"pieces/{count}/{name}": array for name, array in named}
         return arrays

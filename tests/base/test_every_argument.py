@@ -151,15 +151,9 @@ VALID = {
 OTHERS = {
     "distance_names", "show_config", "load_model", "save_model", "load_search", "load_duplicates",
     "write_distances", "write_features", "load_features", "save_features", "open_features",
-<<<<<<< HEAD
     "load_mat", "save_mat", "whos_mat", "load_objects", "read_graphs", "read_objects", "read_ts",
     "load", "standardize", "noise", "shapelets",
     "plot_graph", "plot_neighbors", "plot_clusters",
-=======
-    "load_mat", "save_mat", "whos_mat", "load_objects", "read_graphs", "read_objects",
-    "read_ts", "load", "standardize", "noise", "shapelets", "plot_graph", "plot_neighbors",
-    "plot_clusters",
->>>>>>> f1414a41dd0bd6ccf625a2de8c399adfd540cf6e
 }  # fmt: skip
 ONLY = {  # what the rules below do not tell
     ("concatenate", "collections"): [[[1.0]], []],

@@ -362,8 +362,9 @@ def test_what_is_given_and_returned_is_the_users_own():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(collection, "_TAIL", 1)
         numbers = index.add(more, ids=new)
-    for mine in (items, more, ids, new, numbers, index.ids, index.indices, index.objects([0, 9])):
+    for mine in (items, more, ids, new, numbers, index.indices, index.objects([0, 9])):
         mine[0] = 100
+    assert not index.ids.flags.writeable
     assert index.indices.tolist() == [*range(10)]
     assert index.ids.tolist() == [*range(9), 20]
     assert index.objects([0, 9]) == [1.0, 7.0]
