@@ -242,6 +242,8 @@ def get_index(
     for content in store.segments:
         if "removed" not in content.meta:
             known = kept.get(content.name)
+            if known is not None:  # without what was removed in memory only
+                known = replace(known, hidden=content.arrays["hidden"])
             segments.append(known or _get_segment(content, by, check))
     held = Collection(by, segments, header["next"])
     if "sample" in header and before is None:
@@ -250,7 +252,7 @@ def get_index(
     for record in records:
         numbers = record.arrays["numbers"]
         if "removed" in record.meta:
-            # Segments that were read before have some of the marks.
+            # Segments that were written later have some of the marks.
             gone = numbers[np.isin(numbers, held.numbers)]
             if len(gone):
                 held.hide(held.places(gone))
