@@ -111,7 +111,7 @@ class Index:
         first = Segment(pairs, np.arange(n), np.zeros(n, bool), named, metric)
         self._held = Collection(Distance.of(pairs, metric), [first], n)
         self._store: Store | None = None
-        self._writable, self._lock = False, RLock()
+        self._writable, self._is_behind, self._lock = False, False, RLock()
 
     def __len__(self) -> int:
         return len(self._held)
@@ -399,6 +399,7 @@ class Index:
         store = Store.open(path, writable=writable, verify=verify, sync=sync)
         index = cls.__new__(cls)
         index._lock, index._store, index._writable = RLock(), store, writable
+        index._is_behind = False
         try:
             index._held = stored.get_index(store, distance, verify)
         except BaseException:
@@ -420,10 +421,16 @@ class Index:
             Whether there was anything. What was changed in memory only is lost then.
         """
         with self._lock:
-            if self._store is None or not self._store.refresh():
+            if self._store is None:
                 return False
-            by = self._held.distance.distance
-            self._held = stored.get_index(self._store, by, True, self._held)
+            # Also after an error, when the store has what the index has not.
+            self._is_behind |= self._store.refresh()
+            if not self._is_behind:
+                return False
+            by = self._held.distance
+            given = by.distance if any(by.functions()) else None
+            self._held = stored.get_index(self._store, given, True, self._held)
+            self._is_behind = False
             return True
 
     def close(self) -> None:

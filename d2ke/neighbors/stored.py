@@ -246,7 +246,7 @@ def get_index(
                 known = replace(known, hidden=content.arrays["hidden"])
             segments.append(known or _get_segment(content, by, check))
     held = Collection(by, segments, header["next"])
-    if "sample" in header and before is None:
+    if "sample" in header and not any(one.name in kept for one in store.segments):
         _check_function(held, *header["sample"])
     records: list[SegmentContent | StoredSegment] = [*store.segments, *store.log]
     for record in records:
