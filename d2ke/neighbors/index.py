@@ -278,7 +278,7 @@ class Index:
                 raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
             else:
                 check_new("ids", named, held.segments)
-            self._write(stored.put_added, held.next, checked.y, named)
+            self._write(stored.put_added, held, checked.y, named)
             numbers = held.add(checked.y, named)
             self._commit_at_times()
             return numbers
