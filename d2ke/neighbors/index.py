@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
+from d2ke._base.signals import deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
@@ -35,6 +37,8 @@ from d2ke.objects.tables import read_ids
 
 # Records and objects of the log, of which more become segments.
 _LOG_RECORDS, _LOG_OBJECTS = 1000, 4096
+
+T = TypeVar("T")
 
 
 class Index:
@@ -278,10 +282,10 @@ class Index:
                 raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
             else:
                 check_new("ids", named, held.segments)
-            self._write(stored.put_added, held, checked.y, named)
-            numbers = held.add(checked.y, named)
-            self._commit_at_times()
-            return numbers
+            if not self._writable:
+                return held.add(checked.y, named)
+            record = stored.put_added(held, checked.y, named)
+            return self._change(record, lambda: held.add(checked.y, named))
 
     def remove(self, indices: Any = None, *, ids: Any = None) -> None:
         """Remove objects by their indices, or by their ids.
@@ -312,9 +316,11 @@ class Index:
             if len(wanted) == len(held):
                 name = "ids" if by_ids else "indices"
                 raise ArgumentError(name, "are those of all objects: at least one must stay")
-            self._write(stored.put_removed, held.segments, places)
-            held.hide(places)
-            self._commit_at_times()
+            if not self._writable:
+                held.hide(places)
+                return
+            record = stored.put_removed(held.segments, places)
+            self._change(record, lambda: held.hide(places))
 
     def save(self, path: str | os.PathLike[str], *, n_threads: int | None = None) -> None:
         """Write the index to a folder, whole or not at all.
@@ -459,16 +465,24 @@ class Index:
             queries.append((segment, pairs))
         return queries
 
-    def _write(self, put: Callable[..., SegmentContent], *what: Any) -> None:
-        """Write a change to the log of an index that is open for writing."""
-        if self._store is not None and self._writable:
-            self._store.append(put(*what))
-
-    def _commit_at_times(self) -> None:
-        """Make segments of what the log has, where it has much."""
+    def _change(self, record: SegmentContent, make: Callable[[], T]) -> T:
+        """Write a change to the log, and make it in memory: both, or none."""
         store = self._store
-        if store is None or not self._writable:
-            return
+        assert store is not None
+        with deferred_interrupts():
+            store.append(record)
+            try:
+                changed = make()
+            except BaseException:
+                store.close()  # what came next would follow a record that is not in memory
+                raise
+        # All is in the log; if there is no room for segments, the next change tries again.
+        with suppress(OSError):
+            self._commit_at_times(store)
+        return changed
+
+    def _commit_at_times(self, store: Store) -> None:
+        """Make segments of what the log has, where it has much."""
         n = sum(len(record.arrays["numbers"]) for record in store.log)
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
