@@ -6,21 +6,23 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import LowLevelCallable, sparse
 
 from d2ke._base.checks import flag, integer, not_negative
-from d2ke._base.errors import ArgumentError, ArgumentTypeError, warn
+from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.keywords import hinted
 from d2ke._base.memory import check_fits
 from d2ke._base.progress import progress_bar
+from d2ke._base.signals import deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
@@ -37,6 +39,8 @@ from d2ke.objects.tables import read_ids
 
 # Records and objects of the log, of which more become segments.
 _LOG_RECORDS, _LOG_OBJECTS = 1000, 4096
+
+T = TypeVar("T")
 
 
 class Index:
@@ -113,7 +117,7 @@ class Index:
         first = Segment(pairs, np.arange(n), np.zeros(n, bool), named, metric)
         self._held = Collection(Distance.of(pairs, metric), [first], n)
         self._store: Store | None = None
-        self._writable, self._lock = False, RLock()
+        self._writable, self._is_behind, self._lock = False, False, RLock()
         self._groups: dict[float, linked.Groups] = {}
 
     def __len__(self) -> int:
@@ -131,7 +135,8 @@ class Index:
         return {"_held": Collection(held.distance, segments, held.next)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._held, self._store, self._writable = state["_held"], None, False
+        self._held, self._store = state["_held"], None
+        self._writable, self._is_behind = False, False
         self._lock, self._groups = RLock(), {}
 
     @property
@@ -355,10 +360,10 @@ class Index:
                 raise ArgumentTypeError("ids", "are needed: the objects of the index have them")
             else:
                 check_new("ids", named, held.segments)
-            self._write(stored.put_added, held.next, checked.y, named)
-            numbers = held.add(checked.y, named)
-            self._commit_at_times()
-            return numbers
+            if not self._writable:
+                return held.add(checked.y, named)
+            record = stored.put_added(held, checked.y, named)
+            return self._change(record, lambda: held.add(checked.y, named))
 
     def remove(self, indices: Any = None, *, ids: Any = None) -> None:
         """Remove objects by their indices, or by their ids.
@@ -389,9 +394,11 @@ class Index:
             if len(wanted) == len(held):
                 name = "ids" if by_ids else "indices"
                 raise ArgumentError(name, "are those of all objects: at least one must stay")
-            self._write(stored.put_removed, held.segments, places)
-            held.hide(places)
-            self._commit_at_times()
+            if not self._writable:
+                held.hide(places)
+                return
+            record = stored.put_removed(held.segments, places)
+            self._change(record, lambda: held.hide(places))
 
     def save(self, path: str | os.PathLike[str], *, n_threads: int | None = None) -> None:
         """Write the index to a folder, whole or not at all.
@@ -477,7 +484,7 @@ class Index:
         store = Store.open(path, writable=writable, verify=verify, sync=sync)
         index = cls.__new__(cls)
         index._lock, index._store, index._writable = RLock(), store, writable
-        index._groups = {}
+        index._groups, index._is_behind = {}, False
         try:
             index._held = stored.get_index(store, distance, verify)
         except BaseException:
@@ -499,11 +506,17 @@ class Index:
             Whether there was anything. What was changed in memory only is lost then.
         """
         with self._lock:
-            if self._store is None or not self._store.refresh():
+            if self._store is None:
                 return False
-            by = self._held.distance.distance
-            self._held = stored.get_index(self._store, by, True, self._held)
+            # Also after an error, when the store has what the index has not.
+            self._is_behind |= self._store.refresh()
+            if not self._is_behind:
+                return False
+            by = self._held.distance
+            given = by.distance if any(by.functions()) else None
+            self._held = stored.get_index(self._store, given, True, self._held)
             self._groups.clear()  # numbers may stand for other objects
+            self._is_behind = False
             return True
 
     def close(self) -> None:
@@ -545,23 +558,28 @@ class Index:
             queries.append((segment, pairs))
         return queries
 
-    def _write(self, put: Callable[..., SegmentContent], *what: Any) -> None:
-        """Write a change to the log of an index that is open for writing."""
-        if self._store is not None and self._writable:
-            self._store.append(put(*what))
-
-    def _commit_at_times(self) -> None:
-        """Make segments of what the log has, where it has much."""
+    def _change(self, record: SegmentContent, make: Callable[[], T]) -> T:
+        """Write a change to the log, and make it in memory: both, or none."""
         store = self._store
-        if store is None or not self._writable:
-            return
+        assert store is not None
+        with deferred_interrupts():
+            store.append(record)
+            try:
+                changed = make()
+            except BaseException:
+                store.close()  # what came next would follow a record that is not in memory
+                raise
+        # All is in the log; if there is no room for segments, the next change tries again.
+        with suppress(OSError):
+            self._commit_at_times(store)
+        return changed
+
+    def _commit_at_times(self, store: Store) -> None:
+        """Make segments of what the log has, where it has much."""
         n = sum(len(record.arrays["numbers"]) for record in store.log)
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
-        try:
-            stored.commit(store, self._held, team_size(None))
-        except OSError as error:  # the log has all
-            warn(f"changes stay in the log of {store.path}, as segments cannot be written: {error}")
+        stored.commit(store, self._held, team_size(None))
 
 
 def _is_same(path: Path, other: str | os.PathLike[str]) -> bool:

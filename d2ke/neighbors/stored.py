@@ -30,8 +30,11 @@ _FIELDS = ("values", "offsets", "alphabet", "weights")
 _SAMPLED, _TOLERANCE = 8, 1e-6
 
 
-def put_collection(items: Any) -> SegmentContent:
-    """Return the arrays of Objects or Records, without ids, or of a list of strings or arrays."""
+def put_collection(items: Any, like: Any = None) -> SegmentContent:
+    """Return the arrays of Objects or Records, without ids, or of a list of strings or arrays.
+
+    `like`: an item that is in the list, or will be.
+    """
     if isinstance(items, Records):
         arrays: dict[str, np.ndarray] = {}
         columns = []
@@ -46,7 +49,7 @@ def put_collection(items: Any) -> SegmentContent:
             arrays |= {f"{number}/{key}": array for key, array in held.items()}
         return SegmentContent({"records": columns}, arrays)
     if isinstance(items, list):
-        return _put_list(items)
+        return _put_list(items, items[0] if like is None else like)
     fields = {name: getattr(items, name) for name in _FIELDS}
     names = None if items.channel_names is None else list(items.channel_names)
     meta = {"kind": items.kind, "letters": items.letters, "missing": items.missing, "names": names}
@@ -58,27 +61,31 @@ def put_collection(items: Any) -> SegmentContent:
     )
 
 
-def _put_list(items: list[Any]) -> SegmentContent:
+def _put_list(items: list[Any], like: Any) -> SegmentContent:
     """Return the arrays of a list of strings or of arrays, which a user's function takes."""
-    if all(type(item) is str for item in items):
-        meta, arrays = put_collection(as_objects("objects", items))
-        return SegmentContent({"list": meta}, arrays)
     for i, item in enumerate(items):
-        if (
-            type(item) is not np.ndarray
-            or item.dtype != items[0].dtype
-            or item.dtype.kind not in "biuf"
-        ):
+        if not _can_join(item, like):
             raise ArgumentTypeError(
                 "objects",
                 f"is {item!r}; an index by a function of your own is saved if all objects are "
                 "strings, or arrays of numbers of one dtype",
                 i,
             )
+    if type(like) is str:
+        meta, arrays = put_collection(as_objects("objects", items))
+        return SegmentContent({"list": meta}, arrays)
     shapes = np.concatenate([[item.ndim, *item.shape] for item in items])
     flat = np.concatenate([item.ravel() for item in items])
     meta = {"list": None, "dtype": items[0].dtype.str}
     return SegmentContent(meta, {"flat": flat, "shapes": shapes})
+
+
+def _can_join(item: Any, like: Any) -> bool:
+    """Return whether a file can hold both items in one list."""
+    if type(like) is np.ndarray:
+        same = type(item) is np.ndarray and item.dtype == like.dtype
+        return same and like.dtype.kind in "biuf" and like.dtype.itemsize <= 8
+    return type(item) is type(like) is str
 
 
 def _get_list(meta: Any, arrays: Arrays, check: bool) -> list[Any]:
@@ -129,15 +136,19 @@ def put_segment(segment: Segment, n_threads: int) -> SegmentContent:
     return SegmentContent(content.meta, held)
 
 
-def _put_named(items: Any, ids: np.ndarray | None, numbers: np.ndarray) -> SegmentContent:
-    meta, arrays = put_collection(items)
+def _put_named(
+    items: Any, ids: np.ndarray | None, numbers: np.ndarray, like: Any = None
+) -> SegmentContent:
+    meta, arrays = put_collection(items, like)
     held = {"numbers": numbers, **{f"objects/{name}": array for name, array in arrays.items()}}
     return SegmentContent({"objects": meta}, held if ids is None else {"ids": ids, **held})
 
 
-def put_added(first: int, objects: Any, ids: np.ndarray | None) -> SegmentContent:
-    """Return the record of objects that are added, with numbers from `first` on."""
-    return _put_named(objects, ids, np.arange(first, first + len(objects)))
+def put_added(held: Collection, objects: Any, ids: np.ndarray | None) -> SegmentContent:
+    """Return the record of objects that are added."""
+    y = held.segments[0].pairs.y
+    like = y[0] if isinstance(y, list) else None
+    return _put_named(objects, ids, np.arange(held.next, held.next + len(objects)), like)
 
 
 def put_removed(segments: Sequence[Segment], places: Sequence[np.ndarray]) -> SegmentContent:
@@ -242,15 +253,17 @@ def get_index(
     for content in store.segments:
         if "removed" not in content.meta:
             known = kept.get(content.name)
+            if known is not None:  # without what was removed in memory only
+                known = replace(known, hidden=content.arrays["hidden"])
             segments.append(known or _get_segment(content, by, check))
     held = Collection(by, segments, header["next"])
-    if "sample" in header and before is None:
+    if "sample" in header and not any(one.name in kept for one in store.segments):
         _check_function(held, *header["sample"])
     records: list[SegmentContent | StoredSegment] = [*store.segments, *store.log]
     for record in records:
         numbers = record.arrays["numbers"]
         if "removed" in record.meta:
-            # Segments that were read before have some of the marks.
+            # Segments that were written later have some of the marks.
             gone = numbers[np.isin(numbers, held.numbers)]
             if len(gone):
                 held.hide(held.places(gone))
