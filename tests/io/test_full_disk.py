@@ -52,7 +52,7 @@ WRITERS = {
     "v73_plain.mat": mat("7.3", False),
     "rows.libsvm": lambda path: libsvmwrite(path, np.ones(600), X),
     "assignments.csv": lambda path: write_columns(path, COLUMNS),
-    "graph.npz": lambda path: write_graph(path, sparse.csr_array(X), None),
+    "graph.npz": lambda path: write_graph(path, sparse.csr_array(X), None, None),
     "assignments.h5": lambda path: write_columns(path, COLUMNS),
 }
 
