@@ -1,0 +1,1093 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An index in a folder: histories, what is kept, what is refused, kills and damage."""
+
+import errno
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neighbor_cases import means
+from reference import examples, same
+from test_every_distance import CASES, objects
+from test_index import COLUMNS, KINDS, STEPS, Case, History, arrays, columns_of, small, words
+
+import d2ke
+from d2ke.neighbors import collection, segments
+from d2ke.neighbors import index as indexes
+
+# Tiny arrays, which are meant as they are.
+pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
+
+FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks at each kill")
+histories = settings(max_examples=examples(30), deadline=None)
+
+
+# ---------------------------------------------------------------- histories
+
+
+def letters(x, y):
+    """No metric: the letters that only one of two strings has, squared."""
+    assert type(x) is type(y) is str
+    return float(len({*x} ^ {*y})) ** 2
+
+
+def series_1d(x, y):
+    assert x.dtype == y.dtype == np.float32
+    assert x.ndim == y.ndim == 1
+    return float(np.abs(np.sort(x)[[0, -1]] - np.sort(y)[[0, -1]]).sum())
+
+
+def two_letters(x, y):
+    return float(x[:2] != y[:2])
+
+
+OWN = {"name": two_letters, "age": "absolute"}
+
+
+def own_weights(people):
+    return {"weights": d2ke.distances.column_weights(columns_of(people), distance=OWN)}
+
+
+NEW = {
+    "function of strings": Case(st.text("ab\u00e9\U0001f600", max_size=4), {"distance": letters}),
+    "function of 1-D arrays": Case(
+        arrays((2,), (3,)).map(lambda x: x.astype(np.float32)), {"distance": series_1d}
+    ),
+    "records by a function": Case(
+        KINDS["records"].items, {"distance": OWN}, collect=columns_of, learned=own_weights
+    ),
+}
+OF_STORE = (
+    *("levenshtein", "damerau_levenshtein, normalized", "jaro", "bag"),
+    *("dtw, window", "dtw, two channels", "mhd", "hausdorff", "emd"),
+    *("records", "function", "metric", *NEW),
+)
+KINDS.update(NEW)
+
+
+def needed(options):
+    """What is given to open an index again."""
+    by = options["distance"]
+    of_function = callable(by) or (isinstance(by, dict) and any(map(callable, by.values())))
+    return {"distance": by} if of_function else {}
+
+
+class SavedHistory(History):
+    """A history of an index that is saved, opened, and read by others."""
+
+    folder = None
+    path = None
+    writable = False
+    reader = None
+    count = 0
+
+    def open(self, writable):
+        verify, sync = self.data.draw(st.booleans()), self.data.draw(st.booleans())
+        how = {"writable": writable, "verify": verify, "sync": sync}
+        return d2ke.Index.open(self.path, **how, **needed(self.case.options))
+
+    def save(self):
+        """Into its own folder, or another one."""
+        if self.path is None or self.data.draw(st.booleans()):
+            self.count += 1
+            self.index.save(self.folder / str(self.count))
+            if self.writable and self.data.draw(st.booleans()):
+                return
+            self.leave(self.folder / str(self.count), self.data.draw(st.booleans()))
+        else:
+            self.index.save(self.path)
+            self.leave(self.path, self.data.draw(st.booleans()))
+
+    def close(self):
+        self.index.close()
+        if self.reader is not None:
+            self.reader.close()
+
+    def leave(self, path, writable):
+        """Go on with what is in a folder."""
+        self.index.close()
+        if path != self.path and self.reader is not None:
+            self.reader.close()
+            self.reader = None
+        self.path, self.writable = path, writable
+        self.index = self.open(writable)
+
+    def reopen(self):
+        if self.writable:
+            self.leave(self.path, self.data.draw(st.booleans()))
+
+    def read(self):
+        """Look at it beside the writer."""
+        if not self.writable:
+            return
+        if self.reader is None:
+            self.reader = self.open(False)
+        else:
+            if self.data.draw(st.booleans()):  # is lost when there is anything newer
+                items, ids = self.new(1, 3)
+                self.reader.add(self.case.collect(items), ids=ids)
+                if len(self.reader) > 2:
+                    self.reader.remove(self.reader.indices[:2])
+                self.add()
+                assert self.reader.refresh()
+            self.reader.refresh()
+            assert not self.reader.refresh()
+        writer, self.index = self.index, self.reader
+        try:
+            self.look()
+            self.nearest()
+            self.within()
+        finally:
+            self.index = writer
+
+
+FILE_STEPS = (
+    *(*STEPS, SavedHistory.save, SavedHistory.save, SavedHistory.reopen, SavedHistory.reopen),
+    *(SavedHistory.read, SavedHistory.read),
+)
+
+
+@pytest.mark.parametrize("name", OF_STORE)
+@histories
+@given(data=st.data())
+def test_any_history_of_files(name, data, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        small(patch, data, KINDS[name])
+        patch.setattr(indexes, "_LOG_RECORDS", data.draw(st.sampled_from([1, 2, 5])))
+        patch.setattr(indexes, "_LOG_OBJECTS", data.draw(st.sampled_from([2, 30])))
+        history = SavedHistory(data, name, data.draw(st.sampled_from(["none", "numbers", "text"])))
+        history.folder = tmp_path_factory.mktemp("history")
+        stack.callback(shutil.rmtree, history.folder, ignore_errors=True)
+        stack.callback(history.close)
+        history.save()
+        steps = data.draw(st.lists(st.sampled_from(FILE_STEPS), min_size=1, max_size=8))
+        for step in steps:
+            step(history)
+        history.save()
+        history.nearest()
+        history.within()
+        history.look()
+
+
+# ---------------------------------------------------------------- what a file keeps
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "names.d2ke"
+
+
+def opened(index, path, **how):
+    """Save an index, and return it as it is opened again."""
+    index.save(path)
+    return d2ke.Index.open(path, **how)
+
+
+def contents(index, X, k=3):
+    """Return all that can be seen of an index, to be compared by ==."""
+    found = index.nearest(X, k=k)
+    graph = index.within(X, radius=float(np.median(found[1])))
+    ids = None if index.ids is None else index.ids[index.indices].tolist()
+    held = index.objects(index.indices)
+    seen = [repr(held[i]) for i in range(len(held))]
+    arrays = (*found, graph.indptr, graph.indices, graph.data)
+    return index.indices.tolist(), ids, seen, *((a.dtype.str, a.tobytes()) for a in arrays)
+
+
+@pytest.mark.parametrize("ids", [None, [7, 5, 6, -3], ["d", "c", "\u00e9", ""]])
+def test_indices_and_ids_are_never_used_again(path, ids):
+    index = d2ke.Index(["kitten", "mitten", "sitting", "bit"], distance="levenshtein", ids=ids)
+    index.remove([0, 3])
+    with opened(index, path, writable=True) as index:
+        assert index.indices.tolist() == [1, 2]
+        new = None if ids is None else [ids[3], ids[0]]
+        assert index.add(["bitten", "sit"], ids=new).tolist() == [4, 5]
+        index.remove([5])
+    for step in range(3):
+        with d2ke.Index.open(path, writable=True) as index:
+            if step:
+                index.save(path)
+            last = 6 + step
+            assert index.indices.tolist() == [1, 2, 4]
+            assert list(index.objects([1, 2, 4])) == ["mitten", "sitting", "bitten"]
+            if ids is not None:
+                assert index.ids[[1, 2, 4]].tolist() == [ids[1], ids[2], ids[3]]
+                assert index.ids.dtype.kind == ("i" if ids[0] == 7 else "U")
+            new = None if ids is None else ids[:1]
+            assert index.add(["x"], ids=new).tolist() == [last]
+            index.remove([last])
+    assert d2ke.Index.open(path).add(["x"], ids=new).tolist() == [9]
+
+
+MORE = {
+    "dtw": [{"window": 3}, {"ground": "haversine", "sphere_radius": 2.0}],
+    "erp": [{"g": 0.5}, {"g": [0.5]}, {"g": np.array([0.5])}],
+    "msm": [{"c": np.float32(0.3)}],
+    "wdtw": [{"g": 0.1, "window": 3}],
+    "adtw": [{"penalty": 0.3}],
+    "edr": [{"epsilon": 0.4, "normalize": False}],
+    "window": [{"dilation": 2}],
+    "kernel": [{"sigma": 1.5, "kernel": "laplace"}],
+    "jaro_winkler": [{"prefix_weight": 0.2}],
+    "weighted_levenshtein": [
+        {
+            "substitution": {("a", "b"): 0.1, "bc": 0.7},
+            "mismatch": 1.5,
+            "insertion": {"a": 0.5},
+            "deletion": 0.25,
+        },
+        {"substitution": np.array([[0, 0.5], [1, 0]]), "alphabet": "ab", "mismatch": 2},
+        {"gap_open": 2, "gap_extend": 0.5},
+    ],
+}
+EVERY = {(c.values[1], repr(c.values[2])): c.values[1:] for c in CASES}
+EVERY |= {(name, repr(p)): (name, p) for name, more in MORE.items() for p in more}
+
+
+@pytest.mark.parametrize(("name", "params"), EVERY.values(), ids=map("".join, EVERY))
+def test_every_distance_is_kept(name, params, path, monkeypatch):
+    """With its parameters, and what was prepared of the objects."""
+    monkeypatch.setattr(segments, "FEWEST", 4)
+    monkeypatch.setattr(collection, "_TAIL", 4)
+    X, Y = objects(name, params, 10, 0), objects(name, params, 20, 1)
+    if params.get("ground") == "haversine":
+        rng = np.random.default_rng(0)
+        X, Y = (d2ke.pack([rng.random((5, 2)) for _ in range(n)]) for n in (12, 24))
+    index = d2ke.Index(Y[:20], distance=name, **params)
+    index.nearest(X, k=3)
+    copy = opened(index, path, writable=True)
+    assert type(copy._held.distance.params) is dict
+    same_values(copy._held.distance.params, params)
+    with copy:
+        for one in (index, copy):
+            one.add(Y[20:])
+            one.remove([3, 21])
+        assert contents(copy, X) == contents(index, X)
+    assert contents(d2ke.Index.open(path), X) == contents(index, X)
+
+
+def same_values(a, b):
+    """Compare parameters, numbers of numpy as numbers."""
+    if isinstance(b, dict):
+        assert list(a) == list(b)
+        for key in b:
+            same_values(a[key], b[key])
+    elif isinstance(b, np.ndarray):
+        same(a, b)
+    else:
+        assert a == b
+        assert type(a) is type(b.item() if isinstance(b, np.generic) else b)
+
+
+LETTERS = {
+    "tokens": [["the", "cat"], ["the", "dog", "a\u00e9"], [], ["cat"], [("a", 1), None, b"x"]],
+    "bytes": [b"ab", b"", b"\0\xff", b"a", b"b"],
+    "numbers": [[1, 2], [], [10**12, -3], [2], [7, 7, 7]],
+    "surrogates": ["\ud800", "", "a\udfff", "b", "c"],
+}
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_letters_of_every_kind(name, path):
+    items = d2ke.pack(LETTERS[name], kind="strings")
+    index = d2ke.Index(items[:4], distance="levenshtein")
+    with opened(index, path, writable=True) as copy:
+        for one in (index, copy):
+            one.add(items[4:])
+        assert contents(copy, items) == contents(index, items)
+    copy = d2ke.Index.open(path)
+    assert contents(copy, items) == contents(index, items)
+    assert copy.objects(copy.indices) == items
+
+
+def test_empty_strings_of_tokens(path):
+    items = d2ke.Objects("strings", np.zeros(0, np.uint8), [0, 0, 0], np.zeros(0, "S1"), "token")
+    with opened(d2ke.Index(items, distance="osa"), path, writable=True) as index:
+        index.add([["a", "b"]])
+        index.save(path)
+        assert index.nearest([["a"]], k=3)[1].tolist() == [[1, 1, 1]]
+
+
+def test_vectors_with_all_that_they_have(path):
+    """dtype, names of channels, weights."""
+    rng = np.random.default_rng(0)
+    values = [rng.random((3, 2), np.float32) for _ in range(6)]
+    named = d2ke.pack(values, kind="series", channels_first=False)
+    named = d2ke.Objects("series", named.values, named.offsets, channel_names=["x", "y"])
+    copy = opened(d2ke.Index(named, distance="dtw"), path)
+    found = copy.objects([2, 0])
+    assert found == named[[2, 0]]
+    assert found.channel_names == ("x", "y")
+    assert found.dtype == np.float32
+    with pytest.raises(TypeError, match="objects are float64; those of the index are float32"):
+        copy.add([x.astype(np.float64) for x in values])
+    weighted = d2ke.pack(values, kind="sets", weights=[[1, 2, 3]] * 6)
+    copy = opened(d2ke.Index(weighted, distance="emd"), path)
+    assert copy.objects([*range(6)]) == weighted
+    assert contents(copy, weighted) == contents(d2ke.Index(weighted, distance="emd"), weighted)
+
+
+PEOPLE = {
+    "name": ["Ada", "Bo", "Cy", "Di"],
+    "born": np.array(["2000-01-01", "2000-01-03", "1999-05-05", "1970-01-01"], "M8[D]"),
+    "seen": np.array(["2000-01-01T10:00", "2000-01-03T01:00"] * 2, "M8[s]"),
+    "town": ["a", "b", "a", "c"],
+    "kept": [True, False, True, True],
+    "curve": [np.zeros((2, 1)), np.ones((3, 1)), np.ones((1, 1)), np.zeros((1, 1))],
+}
+BY = {
+    "curve": ("dtw", {"window": 2}),
+    "name": "levenshtein",
+    **{"born": "absolute", "seen": "absolute", "town": "equal", "kept": "absolute"},
+}
+
+
+def some_of(people, *rows):
+    return {name: [column[row] for row in rows] for name, column in people.items()}
+
+
+def test_columns_of_every_kind(path):
+    """With their units, and the weights that were learned when the index was built."""
+    index = d2ke.Index(some_of(PEOPLE, 0, 1, 2), distance=BY)
+    with opened(index, path, writable=True) as copy:
+        for one in (index, copy):
+            one.add(some_of(PEOPLE, 3))
+        assert contents(copy, PEOPLE) == contents(index, PEOPLE)
+    copy = d2ke.Index.open(path)
+    assert contents(copy, PEOPLE) == contents(index, PEOPLE)
+    found, wanted = copy.objects([0, 3]), index.objects([0, 3])
+    assert [column.use for column in found.columns.values()] == [
+        column.use for column in wanted.columns.values()
+    ]
+    assert found["born"].use == "dates"
+    with pytest.raises(TypeError, match="has durations"):
+        copy.nearest({**PEOPLE, "born": PEOPLE["born"] - PEOPLE["born"][0]}, k=1)
+
+
+@pytest.mark.parametrize("writable", [False, True])
+def test_names_are_those_of_the_objects(path, writable):
+    """Objects that are returned have the names of the index, whatever they had before."""
+    for items, ids in (
+        (d2ke.pack(["x", "y"], ids=["a", "b"]), None),
+        (["x", "y"], ["a", "b"]),
+        (d2ke.pack(["x", "y"], ids=[1, 2]), ["a", "b"]),
+        (d2ke.pack_records({"name": ["x", "y"]}, ids=["a", "b"]), None),
+    ):
+        by = {"name": "osa"} if isinstance(items, d2ke.Records) else "osa"
+        index = d2ke.Index(items, distance=by, ids=ids)
+        with opened(index, path, writable=writable) as copy:
+            for one in (index, copy):
+                one.add({"name": ["z"]} if by != "osa" else ["z"], ids=["c"])
+                assert one.objects([2, 0]).ids.tolist() == ["c", "a"]
+    index = d2ke.Index(d2ke.pack(["x", "y"], ids=["a", "a"]), distance="osa")
+    with opened(index, path, writable=writable) as copy:
+        assert copy.objects([0]).ids is index.objects([0]).ids is None
+
+
+def seen_by(items, path, **how):
+    """Return the types, dtypes and shapes that a function sees, before and after a file."""
+    seen = set()
+
+    def distance(x, y):
+        for one in (x, y):
+            seen.add((type(one), getattr(one, "dtype", None), getattr(one, "shape", None)))
+        return float(np.sum(x != y)) if isinstance(x, str) else abs(float(x.sum()) - float(y.sum()))
+
+    index = d2ke.Index(items, distance=distance)
+    index.nearest(items, k=1)
+    before = seen.copy()
+    seen.clear()
+    with opened(index, path, distance=distance, **how) as copy:
+        copy.nearest(items, k=1)
+        assert seen == before
+        if how:
+            copy.add(items)
+            copy.nearest(items, k=1)
+    with d2ke.Index.open(path, distance=distance) as copy:
+        copy.nearest(items, k=1)
+    assert seen == before
+
+
+@pytest.mark.parametrize("writable", [False, True])
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i8", "f2", "f4", "f8", ">f8"])
+@pytest.mark.parametrize("shapes", [[()], [(3,)], [(0,), (2,)], [(2, 3), (1, 3)], [(1, 2, 2)]])
+def test_arrays_that_a_function_sees(path, dtype, shapes, writable):
+    items = [np.ones(shape, dtype) for shape in shapes * 2]
+    seen_by(items, path, **({"writable": True} if writable else {}))
+
+
+def test_strings_that_a_function_sees(path):
+    seen_by(["ab", "", "\u00e9\0\U0001f600", "ab"], path, writable=True)
+
+
+def test_parameters_of_a_function(path):
+    given = {"scale": np.inf, "pair": (1, [2.5, None]), "table": np.array([[1, 2]]), "by": {1: "a"}}
+
+    def distance(x, y, **params):
+        same_values(params, given)
+        return float(abs(x - y).sum())
+
+    items = [np.array([1.0]), np.array([3.0])]
+    index = d2ke.Index(items, distance=distance, **given)
+    copy = opened(index, path, distance=distance)
+    assert copy.nearest(items, k=2)[1].tolist() == [[0, 2], [0, 2]]
+    given = {"rng": object()}
+    index = d2ke.Index(items, distance=lambda x, y, rng: abs(x - y).sum(), **given)
+    with pytest.raises(TypeError, match=r"rng is <object .*partial"):
+        index.save(path)
+
+
+def test_many_arrays_of_a_function(path):
+    """The time grows with their number, not its square."""
+    items = list(np.arange(60_000.0).reshape(-1, 1))
+    index = d2ke.Index(items, distance=means)
+    copy = opened(index, path, distance=means)
+    assert copy.nearest(items[-1:], k=1)[0].tolist() == [[59_999]]
+
+
+def enough_searches(index, n=400):
+    """Search few words so often that an index of their pieces is made."""
+    for seed in range(n):
+        index.within(words(1, seed), radius=1)
+        if index._held.segments[0].made["search"].keywords["columns"].pieces:
+            return
+    raise AssertionError("no index of pieces was made")
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_pieces_that_searches_made_are_kept(path, own, monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    index = d2ke.Index(words(3000), distance="levenshtein")
+    if own:
+        index = opened(index, path, writable=True)
+    enough_searches(index)
+    index.save(path)
+    wanted = contents(index, words(5, 1))
+    index.close()
+    copy = d2ke.Index.open(path)
+    columns = copy._held.segments[0].prepared(1).keywords["columns"]
+    assert columns.pieces
+    used = dict.fromkeys(columns.pieces, False)
+    assert copy._held.segments[0].made["search"].keywords["columns"] is columns
+    assert contents(copy, words(5, 1)) == wanted
+    assert columns.pieces.keys() >= used.keys()
+
+
+def test_pieces_that_are_made_while_an_index_is_saved(path, monkeypatch):
+    """By a search in another thread."""
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    index = d2ke.Index(words(3000), distance="levenshtein")
+    enough_searches(index)
+    columns = index._held.segments[0].made["search"].keywords["columns"]
+    [count] = columns.pieces
+
+    class Racing:
+        def arrays(self):
+            columns.pieces[99] = one
+            return one.arrays()
+
+    one = columns.pieces[count]
+    columns.pieces[count] = Racing()
+    index.save(path)
+    columns.pieces.clear()
+    columns.pieces[count] = one
+    assert contents(d2ke.Index.open(path), words(5, 1)) == contents(index, words(5, 1))
+
+
+# ---------------------------------------------------------------- readers, and memory
+
+
+def test_what_was_changed_in_memory_only_is_lost_at_a_refresh(path, monkeypatch):
+    for fewest in (1, 1024):
+        monkeypatch.setattr(segments, "FEWEST", fewest)
+        d2ke.Index(words(30), distance="levenshtein").save(path)
+        with d2ke.Index.open(path, writable=True) as writer, d2ke.Index.open(path) as reader:
+            assert not reader.refresh()
+            reader.remove([0, 1])
+            assert reader.add(["new"]).tolist() == [30]
+            assert not reader.refresh()
+            assert reader.indices.tolist() == [*range(2, 31)]
+            assert d2ke.Index.open(path).indices.tolist() == [*range(30)]
+            writer.remove([5])
+            assert reader.refresh()
+            assert contents(reader, words(3, 1)) == contents(writer, words(3, 1))
+            reader.remove([0])
+            writer.add(["abc"])
+            writer.save(path)
+            assert reader.refresh()
+            assert contents(reader, words(3, 1)) == contents(writer, words(3, 1))
+            assert not writer.refresh()
+
+
+def test_a_folder_that_has_another_index_at_a_refresh(path):
+    def distance(x, y):
+        return float(x != y)
+
+    d2ke.Index(words(9), distance="osa", ids=[*range(9)]).save(path)
+    with d2ke.Index.open(path) as named:
+        d2ke.Index(["b", "ab", "b"], distance="indel", ids=["x", "y", "z"]).save(path)
+        assert named.refresh()
+        assert repr(named) == f"<Index of 3 strings by 'indel' in {path}>"
+        assert named.nearest(["ab"], k=2)[1].tolist() == [[0, 1]]
+        d2ke.Index(["b", "ab"], distance=lengths_apart).save(path)
+        for _ in range(2):
+            with pytest.raises(
+                TypeError, match=r"distance is needed: .* was built with a function"
+            ):
+                named.refresh()
+        assert named.nearest(["ab"], k=2)[1].tolist() == [[0, 1]]
+    with d2ke.Index.open(path, distance=lengths_apart) as own:
+        d2ke.Index(["b", "abc"], distance=lengths_apart).save(path)
+        assert own.refresh()
+        assert list(own.objects([0, 1])) == ["b", "abc"]
+        d2ke.Index(["b", "abc"], distance=distance).save(path)
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"of objects 0 and 1 it is 2.0, and was 1.0"):
+                own.refresh()
+        d2ke.Index(["b", "abc"], distance="indel").save(path)
+        assert own.refresh()
+        assert own.nearest(["ab"], k=2)[1].tolist() == [[1, 1]]
+
+
+def lengths_apart(x, y):
+    return float(abs(len(x) - len(y)))
+
+
+def test_save_to_its_own_folder(path):
+    """Commits what a writer has; of a reader it writes what is in memory."""
+    d2ke.Index(words(20), distance="levenshtein").save(path)
+    with d2ke.Index.open(path, writable=True) as writer:
+        writer.add(["x"])
+        writer.remove([0])
+        with d2ke.Index.open(path) as reader:
+            assert len(list(path.glob("*.segment"))) == 1
+            os.symlink(path, path.with_name("link")) if hasattr(os, "symlink") else None
+            writer.save(path.with_name("link") if hasattr(os, "symlink") else path)
+            assert os.path.getsize(next(path.glob("*.log"))) == 8
+            with pytest.raises(BlockingIOError, match="being written"):
+                reader.save(path)
+            assert reader.refresh()
+            assert contents(reader, ["abc"]) == contents(writer, ["abc"])
+        assert writer.add(["y"]).tolist() == [21]
+    with d2ke.Index.open(path) as reader:
+        reader.add(["z"])
+        reader.remove([1])
+        reader.save(path)
+        with d2ke.Index.open(path) as other:
+            assert contents(other, ["abc"]) == contents(reader, ["abc"])
+            assert other.indices.tolist() == [*range(2, 23)]
+        assert reader.refresh()
+        assert reader.indices.tolist() == [*range(2, 23)]
+
+
+def test_closed_indexes(path):
+    """They can be searched and saved elsewhere, and cannot be written to."""
+    with opened(d2ke.Index(words(20), distance="osa"), path, writable=True) as index:
+        pass
+    for call in (
+        lambda: index.add(["x"]),
+        lambda: index.remove([0]),
+        lambda: index.save(path),
+        index.refresh,
+        index.verify,
+    ):
+        with pytest.raises(ValueError, match=r"names\.d2ke is closed"):
+            call()
+    assert len(index) == 20
+    index.close()
+    index.save(path.with_name("copy"))
+    copy = d2ke.Index.open(path.with_name("copy"))
+    assert contents(copy, ["abc"]) == contents(index, ["abc"])
+    d2ke.Index(["a"], distance="osa").verify()
+
+
+def test_saving_while_another_thread_adds(path, monkeypatch):
+    """What is saved was there at some moment."""
+    monkeypatch.setattr(segments, "FEWEST", 4)
+    monkeypatch.setattr(collection, "_TAIL", 8)
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 7)
+    index, n = opened(d2ke.Index(words(5), distance="osa"), path, writable=True), 60
+
+    def add():
+        for i in range(n):
+            index.add([f"a{i}", f"b{i}"])
+
+    def save(i):
+        index.save(path.with_name(str(i % 3)) if i % 2 else path)
+        if i % 2:
+            with d2ke.Index.open(path.with_name(str(i % 3))) as copy:
+                m = len(copy)
+                assert m % 2 == 1
+                assert copy.indices.tolist() == [*range(m)]
+                wanted = [f"{letter}{j}" for j in range((m - 5) // 2) for letter in "ab"]
+                assert list(copy.objects([*range(m)])) == [*words(5), *wanted]
+
+    with index, ThreadPoolExecutor(3) as threads:
+        adding = threads.submit(add)
+        for i in range(12):
+            save(i)
+            index.nearest(["a1"], k=3)
+        adding.result()
+    with d2ke.Index.open(path) as copy:
+        assert copy.indices.tolist() == [*range(5 + 2 * n)]
+        assert copy.nearest([f"b{n - 1}"], k=1)[0].tolist() == [[4 + 2 * n]]
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def lengths_doubled(x, y):
+    return 2.0 * abs(len(x) - len(y))
+
+
+@pytest.mark.parametrize("metric", [False, True])
+def test_another_function(path, metric, monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    d2ke.Index(["a", "bb", "cccc"], distance=lengths_apart, metric=metric).save(path)
+    with pytest.raises(TypeError, match=r"distance is needed: .*names\.d2ke was built with a fun"):
+        d2ke.Index.open(path)
+    for verify in (False, True):
+        with pytest.raises(
+            ValueError, match=r"distance is another function than that of the index: .* [26]\.0, "
+        ):
+            d2ke.Index.open(path, distance=lengths_doubled, verify=verify, writable=True)
+
+    def a_little_other(x, y):
+        return lengths_apart(x, y) * (1 + 2e-6)
+
+    with pytest.raises(ValueError, match="is another function"):
+        d2ke.Index.open(path, distance=a_little_other)
+    d2ke.Index.open(path, distance=lengths_apart, writable=True).close()
+
+
+def test_a_function_where_the_distance_has_a_name(path):
+    index = d2ke.Index(words(5), distance="osa")
+    index.save(path)
+    with pytest.raises(TypeError, match=r"distance goes with an index of a function; .* has its"):
+        d2ke.Index.open(path, distance=lengths_apart)
+    index.save(path)  # nothing has it open
+    by = {"name": "osa", "age": lengths_apart}
+    people = {"name": ["a", "b", "c"], "age": [[1.0], [1.0, 2.0], [5.0]]}
+    d2ke.Index(people, distance={**by, "age": "dtw"}).save(path)
+    with pytest.raises(TypeError, match="distance goes with an index of a function"):
+        d2ke.Index.open(path, distance=by)
+
+
+def test_records_by_a_function(path):
+    by = {"name": lengths_apart, "age": "absolute"}
+    people = {"name": ["a", "bcd", "ef"], "age": [1, 5, 7]}
+    index = d2ke.Index(people, distance=by)
+    index.save(path)
+    with pytest.raises(TypeError, match="distance is needed"):
+        d2ke.Index.open(path)
+    with pytest.raises(ValueError, match="is another function"):
+        d2ke.Index.open(path, distance=by | {"name": lengths_doubled})
+    with pytest.raises((TypeError, ValueError), match="distance"):
+        d2ke.Index.open(path, distance=lengths_apart)
+    copy = d2ke.Index.open(path, distance=by)
+    assert contents(copy, people) == contents(index, people)
+
+
+def test_folders_that_are_no_index(path, tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        d2ke.Index.open(path)
+    path.mkdir()
+    (path / "text.csv").write_text("a")
+    with pytest.raises(ValueError, match=r"names\.d2ke is not an index of d2ke"):
+        d2ke.Index.open(path)
+    with pytest.raises(FileExistsError, match="is a folder that is no index, and not empty"):
+        d2ke.Index(["a"], distance="osa").save(path)
+    assert os.listdir(path) == ["text.csv"]
+
+
+def test_a_second_writer(path):
+    with opened(d2ke.Index(words(5), distance="osa"), path, writable=True) as writer:
+        lock = re.escape(str(path / "lock"))
+        with pytest.raises(BlockingIOError, match=f"is being written .*{lock}"):
+            d2ke.Index.open(path, writable=True)
+        with pytest.raises(BlockingIOError, match=f"is being written .*{lock}"):
+            d2ke.Index(["a"], distance="osa").save(path)
+        writer.add(["x"])
+    assert len(d2ke.Index.open(path)) == 6
+
+
+def test_a_newer_format(path):
+    d2ke.Index(words(5), distance="osa").save(path)
+    file = path / "manifest.json"
+    text = file.read_bytes().replace(b'"version": 1', b'"version": 7')
+    text = text[: text.rindex(b', "CRC-32"')]
+    file.write_bytes(text + b', "CRC-32": "%08x"}\n' % zlib.crc32(text))
+    with pytest.raises(ValueError, match=r"has version 7 of the format; .* a newer d2ke"):
+        d2ke.Index.open(path)
+
+
+def test_a_damaged_array(path, monkeypatch):
+    """Each of them is named, before any answer or later, as was asked for."""
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    index = d2ke.Index(words(3000), distance="levenshtein", ids=[*range(3000)])
+    enough_searches(index)
+    index.save(path)
+    [file] = path.glob("*.segment")
+    content = file.read_bytes()
+    with d2ke.Index.open(path) as copy:
+        stored = copy._held.segments[0].stored
+        named = {name: array.tobytes() for name, array in stored.arrays.items() if array.size}
+    assert {"ids", "numbers", "hidden", "objects/values", "strings/names"} < named.keys()
+    for name, array in named.items():
+        changed = bytearray(content)
+        changed[content.index(array) + len(array) // 2] ^= 4
+        file.write_bytes(changed)
+        message = r"names\.d2ke is damaged: segment 0, array "
+        if content.count(array) == 1:
+            message += f"{name}: "
+        with pytest.raises(ValueError, match=message):
+            d2ke.Index.open(path)
+    index = d2ke.Index.open(path, verify=False)
+    with pytest.raises(ValueError, match=message):
+        index.verify()
+
+
+@pytest.mark.parametrize(
+    "items",
+    [[3.0, 5.0], ["a", np.zeros(2)], [np.zeros(2), np.zeros(2, "f4")], [(1, 2), (3,)],
+     [np.array([{}, {}])] * 2, [np.zeros(2, complex)] * 2],
+)  # fmt: skip
+def test_objects_that_cannot_be_saved(items, path):
+    index = d2ke.Index(items, distance=lambda x, y: 0.0 if x is y else 1.0)
+    with pytest.raises(TypeError, match=r"objects\[[01]\] is .* or arrays of numbers of one dtype"):
+        index.save(path)
+    assert not path.exists()
+    assert len(index) == 2
+
+
+def test_items_that_cannot_be_saved_beside_the_others(path):
+    def distance(x, y):
+        return 0.0 if type(x) is type(y) else 1.0
+
+    for items, other in ((["a", "b"], np.zeros(2)), ([np.zeros(2)], np.zeros(2, "f4"))):
+        with opened(
+            d2ke.Index(items, distance=distance), path, writable=True, distance=distance
+        ) as index:
+            for wrong in ([other], [items[0], other], [3.0]):
+                with pytest.raises(TypeError, match=rf"objects\[{len(wrong) - 1}\] is .* dtype"):
+                    index.add(wrong)
+            assert index.add(items[:1]).tolist() == [len(items)]
+            index.save(path)
+        with d2ke.Index.open(path, distance=distance) as index:
+            assert len(index) == len(items) + 1
+            index.add([other])  # in memory
+            with pytest.raises(TypeError, match="of one dtype"):
+                index.save(path)
+
+
+# ---------------------------------------------------------------- full disks
+
+
+def test_changes_that_could_not_be_written(path, monkeypatch):
+    """They are not made in memory either."""
+    index = opened(d2ke.Index(words(9), distance="osa", ids=[*range(9)]), path, writable=True)
+    write = os.write
+
+    def half(fd, content):
+        if len(content) < 20:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(fd, content[: len(content) // 2])
+
+    with index:
+        before = contents(index, ["abc"])
+        monkeypatch.setattr(os, "write", half)
+        for call in (
+            lambda: index.add(["x"], ids=[20]),
+            lambda: index.remove([3]),
+            lambda: index.remove(ids=[3, 4]),
+        ):
+            with pytest.raises(OSError, match=r"nothing was added to .*names\.d2ke: No space"):
+                call()
+            assert contents(index, ["abc"]) == before
+        monkeypatch.setattr(os, "write", write)
+        assert index.add(["x"], ids=[20]).tolist() == [9]
+        index.remove([3])
+        before = contents(index, ["abc"])
+    assert contents(d2ke.Index.open(path), ["abc"]) == before
+
+
+def test_changes_that_were_written_and_cannot_be_made(path, monkeypatch):
+    """No later one follows them, since its indices would not be those that it returned."""
+    index = opened(d2ke.Index(words(9), distance="osa"), path, writable=True)
+
+    def fail(*_):
+        raise MemoryError
+
+    with index, monkeypatch.context() as patch:
+        patch.setattr(collection.Collection, "_merged", fail)
+        with pytest.raises(MemoryError):
+            index.add(["x"])
+        with pytest.raises(ValueError, match="is closed"):
+            index.add(["y"])
+    with d2ke.Index.open(path, writable=True) as index:
+        assert list(index.objects(index.indices)) == [*words(9), "x"]
+        assert index.add(["y"]).tolist() == [10]
+
+
+def test_a_disk_that_has_no_room_for_segments(path, monkeypatch):
+    """Changes are in the log then, until there is room."""
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 3)
+    index = opened(d2ke.Index(words(9), distance="osa"), path, writable=True)
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with index:
+        with monkeypatch.context() as patch:
+            patch.setattr("d2ke.io.manifest.write_segment", fail)
+            for i in range(5):
+                assert index.add([f"x{i}"]).tolist() == [9 + i]
+            index.remove([10])
+            with pytest.raises(OSError, match="No space"):
+                index.save(path)
+            before = contents(index, ["x1"])
+        with d2ke.Index.open(path) as reader:
+            assert contents(reader, ["x1"]) == before
+            assert index._store.log
+            index.add(["y"])
+            assert not index._store.log
+            assert reader.refresh()
+            assert contents(reader, ["x1"]) == contents(index, ["x1"])
+
+
+def test_a_full_disk(small_disk, monkeypatch):
+    path = small_disk / "names.d2ke"
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 2)
+    index = opened(d2ke.Index(words(2000), distance="osa"), path, writable=True)
+    with index:
+        disk = os.statvfs(small_disk)
+        (small_disk / "filler").write_bytes(bytes(disk.f_bfree * disk.f_bsize - 20_000))
+        wanted = [*range(2000)]
+        with suppress(OSError):
+            for _ in range(10_000):
+                wanted += index.add(["abcdefghij" * 50] * 2).tolist()
+        assert index.indices.tolist() == wanted
+        assert len(wanted) < 20_000
+        assert d2ke.Index.open(path).indices.tolist() == wanted
+        (small_disk / "filler").unlink()
+        assert index.add(["x"]).tolist() == [len(wanted)]
+    assert len(d2ke.Index.open(path)) == len(wanted) + 1
+
+
+# ---------------------------------------------------------------- kills and damage
+
+
+def make_change(index, step):
+    """Make the change of that number: words come, one leaves, or all is saved."""
+    if step % 7 == 6:
+        index.save(index._store.path)
+    elif step % 3 == 2:
+        there = index.indices
+        index.remove([there[step % len(there)], there[-1]])
+    else:
+        index.add(words(1 + step % 4, step), ids=[f"{step}.{i}" for i in range(1 + step % 4)])
+
+
+class Plain:
+    """What the index must be after each change."""
+
+    def __init__(self):
+        self.there = {i: (word, f"-{i}") for i, word in enumerate(words(9))}
+        self.next, self.step = 9, 0
+
+    def change(self):
+        step = self.step
+        if step % 7 != 6 and step % 3 == 2:
+            there = list(self.there)
+            for i in {there[step % len(there)], there[-1]}:
+                del self.there[i]
+        elif step % 7 != 6:
+            for i, word in enumerate(words(1 + step % 4, step)):
+                self.there[self.next] = word, f"{step}.{i}"
+                self.next += 1
+        self.step += 1
+
+    def is_in(self, index):
+        numbers = index.indices.tolist()
+        if numbers != list(self.there):
+            return False
+        found = list(zip(index.objects(numbers), index.ids[numbers].tolist(), strict=True))
+        return found == list(self.there.values())
+
+
+def change_for_ever(path, step, pipe):
+    with d2ke.Index.open(path, writable=True) as index:
+        while True:
+            make_change(index, step)
+            step += 1
+            os.write(pipe, b"%d\n" % step)
+
+
+@FORKS
+@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
+def test_kills_lose_no_change_that_returned(path, kills, monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 4)
+    monkeypatch.setattr(collection, "_TAIL", 8)
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 3)
+    plain, rng = Plain(), np.random.default_rng(kills)
+    names = [name for _, name in plain.there.values()]
+    d2ke.Index(words(9), distance="levenshtein", ids=names).save(path)
+    for _ in range(kills):
+        source, sink = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                change_for_ever(path, plain.step, sink)
+            finally:
+                os._exit(1)
+        os.close(sink)
+        told = plain.step
+        with open(source, "rb") as answers:
+            for _ in range(rng.integers(1, 15)):
+                told = int(answers.readline())
+            time.sleep(rng.random() * 3e-3)
+            os.kill(child, signal.SIGKILL)
+            assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+            told = max([told, *map(int, answers.read().split(b"\n")[:-1])])
+        while plain.step < told:
+            plain.change()
+        with d2ke.Index.open(path) as index:
+            if not plain.is_in(index):
+                plain.change()  # one that had not returned
+                assert plain.is_in(index)
+            X = words(3, plain.step)
+            there, numbers = [word for word, _ in plain.there.values()], np.array([*plain.there])
+            wanted = d2ke.nearest(X, there, k=4, distance="levenshtein")
+            found = index.nearest(X, k=4)
+            same(found[0], numbers[wanted[0]])
+            same(found[1], wanted[1])
+            assert index.add(["x"], ids=["x"]).tolist() == [plain.next]
+
+
+def damaged_indexes(path, monkeypatch):
+    """Yield indexes with all that a file may have, and how they are opened."""
+    monkeypatch.setattr(segments, "FEWEST", 8)
+    monkeypatch.setattr(collection, "_TAIL", 8)
+    people = columns_of([{"name": word, "age": float(len(word))} for word in words(40, 3)])
+    for name, items, more, options in (
+        ("strings", words(300), words(5, 1), {"distance": "levenshtein"}),
+        ("function", words(60), words(5, 1), {"distance": lengths_apart, "metric": True}),
+        ("series", list(np.random.default_rng(0).random((30, 6))), None, {"distance": "msm"}),
+        ("records", people, columns_of([{"name": "a", "age": 1.0}]), {"distance": COLUMNS}),
+    ):
+        folder = path.with_name(name)
+        n = len(items["name"]) if name == "records" else len(items)
+        index = d2ke.Index(items, **options, ids=[f"{i}" for i in range(n)])
+        index.save(folder)
+        how = needed(options)
+        with d2ke.Index.open(folder, writable=True, **how) as index:
+            if name == "strings":
+                monkeypatch.setattr(indexes, "_LOG_RECORDS", 10**9)
+            queries = more if more is not None else items[:3]
+            for _ in range(3):
+                n = index._held.next
+                m = len(next(iter(queries.values())) if isinstance(queries, dict) else queries)
+                index.add(queries, ids=[f"{n + i}" for i in range(m)])
+                index.remove([n])
+                index.remove([index.indices[3]])
+        yield folder, queries, how
+
+
+@pytest.mark.parametrize("flips", [100, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_flips_and_truncations(path, flips, monkeypatch):
+    """Files that were changed are refused, or the answers are the same: those of the log's first
+    records if its end is missing."""
+    rng, refused = np.random.default_rng(flips), 0
+    for folder, queries, how in damaged_indexes(path, monkeypatch):
+        with d2ke.Index.open(folder, **how) as index:
+            before = contents(index, queries)
+        files = [file for file in folder.iterdir() if file.stat().st_size]
+        for _ in range(flips // 4):
+            file = files[rng.integers(len(files))]
+            content = file.read_bytes()
+            changed, place = bytearray(content), int(rng.integers(len(content)))
+            cut = rng.random() < 0.3 and file.suffix != ".log"
+            if cut:
+                del changed[place:]
+            else:
+                changed[place] ^= 1 << int(rng.integers(8))
+            file.write_bytes(changed)
+            try:
+                with d2ke.Index.open(folder, **how) as index:
+                    assert contents(index, queries) == before, (file.name, place, cut)
+            except ValueError as error:
+                refused += 1
+                assert " is damaged: " in str(error), (file.name, place, cut)  # noqa: PT017
+            file.write_bytes(content)
+        with d2ke.Index.open(folder, **how) as index:
+            assert contents(index, queries) == before
+    assert refused > 0.8 * (flips // 4 * 4)
+
+
+def test_logs_without_their_end(path, monkeypatch):
+    """The index is what it was after the records that are there."""
+    index = opened(d2ke.Index(words(9), distance="osa"), path, writable=True)
+    states, sizes = [contents(index, ["abc"])], [8]
+    [log] = path.glob("*.log")
+    with index:
+        for step in range(6):
+            if step % 3 == 2:
+                index.remove([step])
+            else:
+                index.add(words(2, step))
+            states.append(contents(index, ["abc"]))
+            sizes.append(log.stat().st_size)
+    content = log.read_bytes()
+    for size in range(8, len(content), 11):
+        log.write_bytes(content[:size])
+        with d2ke.Index.open(path) as index:
+            wanted = states[np.searchsorted(sizes, size, side="right") - 1]
+            assert contents(index, ["abc"]) == wanted
+
+
+@FORKS
+@pytest.mark.parametrize("n", [150, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_two_readers_beside_a_writer(path, n, monkeypatch):
+    """They see what was there at some moment, later ones later, and at the end all."""
+    monkeypatch.setattr(segments, "FEWEST", 8)
+    monkeypatch.setattr(collection, "_TAIL", 16)
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 5)
+    d2ke.Index(["w0"], distance="levenshtein").save(path)
+    children = []
+    for verify in (True, False):
+        child = os.fork()
+        if child == 0:
+            try:
+                with d2ke.Index.open(path, verify=verify) as reader:
+                    last = 0
+                    while last < n:
+                        reader.refresh()
+                        numbers = reader.indices.tolist()
+                        assert last <= numbers[-1]
+                        last = numbers[-1]
+                        # Each word leaves when the tenth after it has come.
+                        assert numbers[0] in (0, last - 9, last - 10)
+                        assert numbers == [*range(numbers[0], last + 1)]
+                        found = reader.nearest([f"w{last}"], k=1, n_threads=1)
+                        assert [one.tolist() for one in found] == [[[last]], [[0]]]
+            finally:
+                os._exit(int(sys.exc_info()[0] is not None))
+        children.append(child)
+    with d2ke.Index.open(path, writable=True) as writer:
+        for i in range(1, n + 1):
+            writer.add([f"w{i}"])
+            if i >= 10:
+                writer.remove([i - 10])
+            if i % 40 == 0:
+                writer.save(path)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
