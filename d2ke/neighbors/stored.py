@@ -168,8 +168,7 @@ def put_header(held: Collection) -> dict[str, Any]:
     if any(by.functions()):
         shown = np.flatnonzero(~segment.hidden)
         places = shown[np.unique(np.linspace(0, len(shown) - 1, _SAMPLED).astype(int))]
-        some = take(segment.pairs.y, places)
-        D = segment.pairs.distances(PairBlock(some, some), 1)
+        D = _all_distances(by, take(segment.pairs.y, places))
         return header | {"sample": [segment.numbers[places].tolist(), D.tolist()]}
     distance = by.distance
     if isinstance(distance, Mapping):
@@ -280,11 +279,15 @@ def _with_parameters(distance: Any) -> Any:
     return {name: one if type(one) is tuple else (one, {}) for name, one in distance.items()}
 
 
+def _all_distances(by: Distance, objects: Any) -> np.ndarray:
+    """Return the distances of all pairs in both directions, as searches compute them."""
+    pairs = by.pairs(objects, objects)
+    return pairs.distances(PairBlock(pairs.x, pairs.y), 1)
+
+
 def _check_function(held: Collection, numbers: list[int], D: list[list[float]]) -> None:
     """Refuse a function that gives other distances than the one of the index."""
-    objects = held.take(np.array(numbers))
-    pairs = held.distance.pairs(objects, objects)
-    found = pairs.distances(PairBlock(pairs.x, pairs.y), 1)
+    found = _all_distances(held.distance, held.take(np.array(numbers)))
     for i, j in np.argwhere(~np.isclose(found, D, rtol=_TOLERANCE, atol=0)):
         raise ArgumentError(
             "distance",
