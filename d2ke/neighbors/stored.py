@@ -259,12 +259,10 @@ def get_index(
         _check_function(held, *header["sample"])
     records: list[SegmentContent | StoredSegment] = [*store.segments, *store.log]
     for record in records:
-        numbers = record.arrays["numbers"]
         if "removed" in record.meta:
             # Segments that were written later have some of the marks.
-            gone = numbers[np.isin(numbers, held.numbers)]
-            if len(gone):
-                held.hide(held.places(gone))
+            found = [one.places(record.arrays["numbers"]) for one in held.segments]
+            held.hide([places[places >= 0] for places in found])
         elif isinstance(record, SegmentContent):
             objects = get_collection(record.meta["objects"], _part(record.arrays, "objects/"), True)
             held.add(objects, record.arrays.get("ids"))
