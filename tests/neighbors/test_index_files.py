@@ -666,6 +666,26 @@ def test_saving_while_another_thread_adds(path, monkeypatch):
         assert copy.nearest([f"b{n - 1}"], k=1)[0].tolist() == [[4 + 2 * n]]
 
 
+@pytest.mark.parametrize("absolute", [False, True])
+def test_another_working_folder(tmp_path, monkeypatch, absolute):
+    """An index stays where it was opened."""
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 2)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    d2ke.Index(words(9), distance="osa").save("names.d2ke")
+    path = tmp_path / "names.d2ke" if absolute else "names.d2ke"
+    with d2ke.Index.open(path, writable=True) as index, d2ke.Index.open(path) as reader:
+        monkeypatch.chdir("other")
+        d2ke.Index(words(3), distance="osa").save("names.d2ke")
+        for i in range(5):
+            assert index.add(["x"]).tolist() == [9 + i]
+        index.save("names.d2ke")
+        assert reader.refresh()
+        assert len(reader) == 14
+    assert len(d2ke.Index.open(tmp_path / "names.d2ke")) == 14
+    assert len(d2ke.Index.open("names.d2ke")) == 14
+
+
 # ---------------------------------------------------------------- what is refused
 
 
