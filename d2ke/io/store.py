@@ -57,7 +57,7 @@ class Store:
     made_with: dict[str, str]
 
     def __init__(self, path: Path, writable: bool, verify: bool, sync: bool):
-        self.path = path
+        self.path = path.absolute()  # wherever the process goes
         self.segments: tuple[StoredSegment, ...] = ()
         self.log: list[SegmentContent] = []
         self._writable, self._verify, self._sync = writable, verify, sync

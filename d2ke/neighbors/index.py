@@ -512,9 +512,7 @@ class Index:
             self._is_behind |= self._store.refresh()
             if not self._is_behind:
                 return False
-            by = self._held.distance
-            given = by.distance if any(by.functions()) else None
-            self._held = stored.get_index(self._store, given, True, self._held)
+            self._held = stored.get_index(self._store, None, True, self._held)
             self._groups.clear()  # numbers may stand for other objects
             self._is_behind = False
             return True

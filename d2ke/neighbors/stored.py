@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
+from d2ke._base.text import listed
 from d2ke.distances.problem import PairBlock
 from d2ke.io.segment_file import SegmentContent, StoredSegment
 from d2ke.io.store import Store
@@ -168,13 +170,19 @@ def put_header(held: Collection) -> dict[str, Any]:
     if any(by.functions()):
         shown = np.flatnonzero(~segment.hidden)
         places = shown[np.unique(np.linspace(0, len(shown) - 1, _SAMPLED).astype(int))]
-        some = take(segment.pairs.y, places)
-        D = segment.pairs.distances(PairBlock(some, some), 1)
-        return header | {"sample": [segment.numbers[places].tolist(), D.tolist()]}
-    distance = by.distance
+        D = _all_distances(by, take(segment.pairs.y, places))
+        header["sample"] = [segment.numbers[places].tolist(), D.tolist()]
+    return header | {"distance": _put_distance(by.distance)}
+
+
+def _put_distance(distance: Any) -> Any:
+    """Return a distance, or that of each column with its parameters; None for functions."""
     if isinstance(distance, Mapping):
-        distance = {name: (one, _put_params(params)) for name, (one, params) in distance.items()}
-    return header | {"distance": distance}
+        return {
+            name: [_put_distance(one), _put_params(params) if isinstance(one, str) else None]
+            for name, (one, params) in distance.items()
+        }
+    return distance if isinstance(distance, str) else None
 
 
 def _put_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,19 +243,9 @@ def get_index(
 ) -> Collection:
     """Return the objects of a store; `before`: what was read of it earlier, which is kept."""
     header = store.header
-    if "sample" in header and distance is None:
-        raise ArgumentTypeError(
-            "distance", f"is needed: {store.path} was built with a function, and files hold no code"
-        )
-    if "sample" not in header:
-        if distance is not None and before is None:
-            raise ArgumentTypeError(
-                "distance", f"goes with an index of a function; {store.path} has its distance"
-            )
-        distance = header["distance"]
-        if isinstance(distance, dict):
-            distance = {name: (one, _get_params(own)) for name, (one, own) in distance.items()}
-    by = Distance(_with_parameters(distance), _get_params(header["params"]), header["metric"])
+    if before is not None and "sample" in header and any(before.distance.functions()):
+        distance = before.distance.distance
+    by = Distance(_get_distance(store, distance), _get_params(header["params"]), header["metric"])
     kept = {} if before is None else {one.stored.name: one for one in before.segments if one.stored}
     segments = []
     for content in store.segments:
@@ -261,30 +259,61 @@ def get_index(
         _check_function(held, *header["sample"])
     records: list[SegmentContent | StoredSegment] = [*store.segments, *store.log]
     for record in records:
-        numbers = record.arrays["numbers"]
         if "removed" in record.meta:
             # Segments that were written later have some of the marks.
-            gone = numbers[np.isin(numbers, held.numbers)]
-            if len(gone):
-                held.hide(held.places(gone))
+            found = [one.places(record.arrays["numbers"]) for one in held.segments]
+            held.hide([places[places >= 0] for places in found])
         elif isinstance(record, SegmentContent):
             objects = get_collection(record.meta["objects"], _part(record.arrays, "objects/"), True)
             held.add(objects, record.arrays.get("ids"))
     return held
 
 
-def _with_parameters(distance: Any) -> Any:
-    """Return the distance of each column with its parameters, if there are columns."""
-    if not isinstance(distance, Mapping):
-        return distance
-    return {name: one if type(one) is tuple else (one, {}) for name, one in distance.items()}
+def _get_distance(store: Store, given: Any) -> Any:
+    """Return the distance of a store, with the functions that are given, which it has not."""
+    kept = store.header["distance"]
+    if "sample" not in store.header:
+        if given is not None:
+            problem = f"goes with an index of a function; {store.path} has its distance"
+            raise ArgumentTypeError("distance", problem)
+        if isinstance(kept, str):
+            return kept
+        return {name: (one, _get_params(params)) for name, (one, params) in kept.items()}
+    if given is None:
+        problem = f"is needed: {store.path} was built with a function, and files hold no code"
+        raise ArgumentTypeError("distance", problem)
+    needed = f"must be the function that {store.path} was built with"
+    if kept is None:
+        if not callable(given):
+            raise ArgumentTypeError("distance", f"{needed}, got {given!r}")
+        return given
+    if not isinstance(given, Mapping) or {*given} != {*kept}:
+        problem = f"must be a dict of the columns {listed(kept)} of {store.path}, got {given!r}"
+        raise ArgumentTypeError("distance", problem)
+    columns = {}
+    for name, (one, params) in kept.items():  # which are added in this order
+        own = given[name] if type(given[name]) is tuple else (given[name], {})
+        where = f"distance[{name!r}]"
+        if one is None and not callable(own[0]):
+            raise ArgumentTypeError(where, f"{needed}, got {own[0]!r}")
+        columns[name] = own
+        if one is not None:
+            columns[name] = one, _get_params(params)
+            if one != own[0] or params != json.loads(json.dumps(_put_params(own[1]))):
+                problem = f"is {own!r}, but that of {store.path} is {columns[name]!r}"
+                raise ArgumentError(where, problem)
+    return columns
+
+
+def _all_distances(by: Distance, objects: Any) -> np.ndarray:
+    """Return the distances of all pairs in both directions, as searches compute them."""
+    pairs = by.pairs(objects, objects)
+    return pairs.distances(PairBlock(pairs.x, pairs.y), 1)
 
 
 def _check_function(held: Collection, numbers: list[int], D: list[list[float]]) -> None:
     """Refuse a function that gives other distances than the one of the index."""
-    objects = held.take(np.array(numbers))
-    pairs = held.distance.pairs(objects, objects)
-    found = pairs.distances(PairBlock(pairs.x, pairs.y), 1)
+    found = _all_distances(held.distance, held.take(np.array(numbers)))
     for i, j in np.argwhere(~np.isclose(found, D, rtol=_TOLERANCE, atol=0)):
         raise ArgumentError(
             "distance",

@@ -318,6 +318,29 @@ def test_empty_strings_of_tokens(path):
         assert index.nearest([["a"]], k=3)[1].tolist() == [[1, 1, 1]]
 
 
+def test_series_with_missing_values(path):
+    X = [np.array(x) for x in ([1, np.nan, 3], [1.0, 2, 2], [0, 1, np.nan], [np.nan, 1.0])]
+    index = d2ke.Index(X[:3], distance="dtw", missing="arow")
+    with opened(index, path, writable=True) as copy:
+        for one in (index, copy):
+            one.add(X[3:])
+        assert contents(copy, X) == contents(index, X)
+    copy = d2ke.Index.open(path)
+    assert contents(copy, X) == contents(index, X)
+    assert copy.objects([0]).missing
+
+
+def test_objects_of_a_kind_that_was_added(path):
+    d2ke.add_kind("paths", lambda name: name.split("/"), distance="osa")
+    X = d2ke.pack(["a/b", "a/c", "b"], kind="paths")
+    index = d2ke.Index(X)
+    with opened(index, path, writable=True) as copy:
+        for one in (index, copy):
+            one.add(X[:2])
+        assert contents(copy, X) == contents(index, X)
+    assert contents(d2ke.Index.open(path), X) == contents(index, X)
+
+
 def test_vectors_with_all_that_they_have(path):
     """dtype, names of channels, weights."""
     rng = np.random.default_rng(0)
@@ -643,6 +666,26 @@ def test_saving_while_another_thread_adds(path, monkeypatch):
         assert copy.nearest([f"b{n - 1}"], k=1)[0].tolist() == [[4 + 2 * n]]
 
 
+@pytest.mark.parametrize("absolute", [False, True])
+def test_another_working_folder(tmp_path, monkeypatch, absolute):
+    """An index stays where it was opened."""
+    monkeypatch.setattr(indexes, "_LOG_RECORDS", 2)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    d2ke.Index(words(9), distance="osa").save("names.d2ke")
+    path = tmp_path / "names.d2ke" if absolute else "names.d2ke"
+    with d2ke.Index.open(path, writable=True) as index, d2ke.Index.open(path) as reader:
+        monkeypatch.chdir("other")
+        d2ke.Index(words(3), distance="osa").save("names.d2ke")
+        for i in range(5):
+            assert index.add(["x"]).tolist() == [9 + i]
+        index.save("names.d2ke")
+        assert reader.refresh()
+        assert len(reader) == 14
+    assert len(d2ke.Index.open(tmp_path / "names.d2ke")) == 14
+    assert len(d2ke.Index.open("names.d2ke")) == 14
+
+
 # ---------------------------------------------------------------- what is refused
 
 
@@ -696,6 +739,51 @@ def test_records_by_a_function(path):
         d2ke.Index.open(path, distance=lengths_apart)
     copy = d2ke.Index.open(path, distance=by)
     assert contents(copy, people) == contents(index, people)
+
+
+def test_columns_are_compared_by_what_they_were_compared_by(path):
+    """Their distances are added in the same order, whatever that of the dict is."""
+
+    def apart(x, y):
+        return abs(x - y)
+
+    rng = np.random.default_rng(0)
+    people = {name: (3 * rng.random(50)).tolist() for name in "abc"}
+    people["d"] = words(50)
+    by = {"a": apart, "b": "absolute", "c": apart, "d": ("jaro_winkler", {"prefix_weight": 0.2})}
+    index = d2ke.Index(people, distance=by)
+    index.save(path)
+    for other in (by, dict(reversed(by.items()))):
+        copy = d2ke.Index.open(path, distance=other)
+        assert contents(copy, people) == contents(index, people)
+    for other, message in (
+        (apart, "distance must be a dict of the columns 'a', 'b', 'c', 'd' of .*, got <func"),
+        ({"a": apart, "b": "absolute", "c": apart}, "distance must be a dict of the columns"),
+        (by | {"e": "osa"}, "distance must be a dict of the columns"),
+        (
+            by | {"d": "jaro_winkler"},
+            r"distance\['d'\] is \('jaro_winkler', {}\), but that of .* is \('jaro_",
+        ),
+        (by | {"b": apart}, r"distance\['b'\] is \(<.*, but that of .* is \('absolute', {}\)"),
+        (by | {"c": "absolute"}, r"distance\['c'\] must be the function that .*, got 'absolute'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            d2ke.Index.open(path, distance=other)
+
+
+def test_a_function_that_is_not_symmetric(path):
+    def longer(x, y):
+        return float(max(len(x) - len(y), 0))
+
+    index = d2ke.Index(["a", "bb", "cccc"], distance=longer)
+    with opened(index, path, writable=True, distance=longer) as copy:
+        for one in (index, copy):
+            one.add(["ccc"])
+        assert contents(copy, ["bbb", "b"]) == contents(index, ["bbb", "b"])
+    copy = d2ke.Index.open(path, distance=longer)
+    assert contents(copy, ["bbb", "b"]) == contents(index, ["bbb", "b"])
+    with pytest.raises(TypeError, match=r"distance must be the function that .*, got 'hamming'"):
+        d2ke.Index.open(path, distance="hamming")
 
 
 def test_folders_that_are_no_index(path, tmp_path):
@@ -819,6 +907,29 @@ def test_changes_that_could_not_be_written(path, monkeypatch):
         index.remove([3])
         before = contents(index, ["abc"])
     assert contents(d2ke.Index.open(path), ["abc"]) == before
+
+
+def test_changes_that_are_interrupted(path, monkeypatch):
+    """Ctrl-C comes when they are in the log and in memory."""
+    index = opened(d2ke.Index(words(9), distance="osa"), path, writable=True)
+    with index, monkeypatch.context() as patch:
+        for name, change in (
+            ("add", lambda: index.add(["x"])),
+            ("hide", lambda: index.remove([3])),
+        ):
+            make = getattr(collection.Collection, name)
+
+            def interrupted(*given, make=make):
+                signal.raise_signal(signal.SIGINT)
+                return make(*given)
+
+            patch.setattr(collection.Collection, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                change()
+        patch.undo()
+        assert index.indices.tolist() == [0, 1, 2, *range(4, 10)]
+        assert contents(d2ke.Index.open(path), ["x"]) == contents(index, ["x"])
+        assert index.add(["y"]).tolist() == [10]
 
 
 def test_changes_that_were_written_and_cannot_be_made(path, monkeypatch):
