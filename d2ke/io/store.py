@@ -140,8 +140,9 @@ class Store:
         BlockingIOError
             If it is opened for writing twice.
         """
-        store = cls(file_path("path", path), writable, verify, sync)
-        read_manifest(store.path)  # no lock is left in other folders
+        given = file_path("path", path)
+        read_manifest(given)  # no lock is left in other folders
+        store = cls(given, writable, verify, sync)
         try:
             if writable:
                 store._held.enter_context(locked(store.path / LOCK, store.path))

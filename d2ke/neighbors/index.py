@@ -125,7 +125,7 @@ class Index:
 
     def __repr__(self) -> str:
         kind = getattr(self._held.segments[0].pairs.x, "kind", "objects")
-        where = "" if self._store is None else f" in {self._store.path}"
+        where = "" if self._store is None else f" in {self._store.path.name}"
         return f"<Index of {len(self)} {kind} by {self._held.distance}{where}>"
 
     def __getstate__(self) -> dict[str, Any]:
