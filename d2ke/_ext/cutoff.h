@@ -31,7 +31,8 @@ typedef struct {
     uint64_t *down;    /* and -1 */
     uint64_t *zero;    /* and the diagonal one 0 */
     const uint32_t *letters;
-    int32_t *cells;    /* scratch for Damerau's: 4 rows of the table, and the last row of a letter */
+    int32_t *cells;    /* scratch for Damerau's: 4 rows of the table */
+    int32_t *last;     /* and the last row of each letter, which is 0 between two strings */
 } cut_pattern;
 
 static inline int64_t cut_words(int64_t length) { return length > 0 ? (length + 63) / 64 : 1; }
@@ -185,7 +186,7 @@ static inline int64_t cut_damerau(const cut_pattern *p, const uint32_t *text, in
     int64_t m = p->length, size = longest + 3;
     /* Rows i, i - 1 and i - 2 from column -1 on; of each column, what is before its crossing. */
     int32_t *here = p->cells, *above = here + size, *higher = above + size, *saved = higher + size;
-    int32_t *rows = saved + size, far = (int32_t)cut + 1;
+    int32_t *rows = p->last, far = (int32_t)cut + 1;
     for (int64_t j = 0; j < n + 3; j++) {
         above[j] = j && j - 1 <= cut ? (int32_t)j - 1 : far;
         here[j] = higher[j] = saved[j] = far;

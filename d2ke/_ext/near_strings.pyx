@@ -75,6 +75,7 @@ cdef extern from "near_strings.h":
         uint64_t *down
         uint64_t *zero
         int32_t *cells
+        int32_t *last
 
     ctypedef struct near_pairs:
         int32_t *values
@@ -374,6 +375,7 @@ cdef prepare(near_thread *thread, int64_t longest, int64_t n_letters, int64_t ed
     if edits == CUT_DAMERAU:
         thread.pattern.cells = <int32_t *> calloc(4 * (longest + 3) + n_letters + 1,
                                                   sizeof(int32_t))
+        thread.pattern.last = thread.pattern.cells + 4 * (longest + 3)
     thread.hashes = <uint64_t *> malloc((longest + 1) * sizeof(uint64_t))
     thread.stamps = <int32_t *> malloc(n * sizeof(int32_t))
     thread.sums = <uint8_t *> malloc(n + BAG_BLOCK)

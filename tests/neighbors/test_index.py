@@ -672,6 +672,21 @@ def test_searches_of_several_threads(items, options, monkeypatch):
                 same(a, b)
 
 
+@pytest.mark.parametrize("name", EDITED)
+def test_searches_for_strings_of_other_lengths(name, monkeypatch):
+    """Memory that is kept between searches has nothing of the longer ones before."""
+    monkeypatch.setattr(segments, "FEWEST", 1)
+    find_strings(monkeypatch, "few")
+    items, options = ["", "acaba", "abcabcab"], KINDS[name].options
+    index = d2ke.Index(items, **options)
+    for n in (30, 9, 6, 4, 12, 4):
+        X = ["aaac", ("abacad" * 5)[:n], "b" * n]
+        found, wanted = (index.nearest(X, k=3, n_threads=1),
+                         d2ke.nearest(X, items, k=3, **options))  # fmt: skip
+        for a, b in zip(found, wanted, strict=True):
+            same(a, b)
+
+
 def test_searches_while_another_thread_adds_and_removes():
     """What was there all the time is found, in each of them."""
     index, stays = d2ke.Index(words(50), distance="levenshtein"), words(50)
