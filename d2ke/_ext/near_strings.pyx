@@ -152,9 +152,6 @@ cdef class Scratch:
         free(self.threads)
 
     cdef bint suffices(self, int n_threads, const near_search *s) noexcept:
-        # Damerau's last rows of the letters must be zeros, and stand after rows of this length.
-        if s.edits == CUT_DAMERAU and s.longest != self.longest:
-            return False
         return (n_threads <= self.n_threads and s.longest <= self.longest
                 and s.n_letters <= self.n_letters and s.edits == self.edits)
 
