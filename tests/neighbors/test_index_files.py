@@ -771,6 +771,31 @@ def test_columns_are_compared_by_what_they_were_compared_by(path):
             d2ke.Index.open(path, distance=other)
 
 
+def test_a_compiled_function(path):
+    numba = pytest.importorskip("numba")
+    from scipy import LowLevelCallable
+
+    types = numba.types
+    double = types.CPointer(types.double)
+    signature = types.double(double, types.intp, double, types.intp, types.intp, types.voidptr)
+    compiled = [
+        numba.cfunc(signature)(lambda x, n, y, m, dim, data: abs(x[0] - y[0])),
+        numba.cfunc(signature)(lambda x, n, y, m, dim, data: 2 * abs(x[0] - y[0])),
+    ]
+    one, other = (LowLevelCallable(function.ctypes) for function in compiled)
+    X = list(np.random.default_rng(0).random((20, 2, 1)))
+    index = d2ke.Index(X, distance=one)
+    with opened(index, path, writable=True, distance=one) as copy:
+        for each in (index, copy):
+            each.add(X[:3])
+            each.remove([1])
+        assert contents(copy, X[:4]) == contents(index, X[:4])
+    copy = d2ke.Index.open(path, distance=one)
+    assert contents(copy, X[:4]) == contents(index, X[:4])
+    with pytest.raises(ValueError, match="is another function"):
+        d2ke.Index.open(path, distance=other)
+
+
 def test_a_function_that_is_not_symmetric(path):
     def longer(x, y):
         return float(max(len(x) - len(y), 0))
