@@ -135,6 +135,8 @@ class SavedHistory(History):
         else:
             if self.data.draw(st.booleans()):  # is lost when there is anything newer
                 items, ids = self.new(1, 3)
+                if ids is not None:  # the reader may have objects that left meanwhile
+                    ids = [f"{one}?" if isinstance(one, str) else one + 100 for one in ids]
                 self.reader.add(self.case.collect(items), ids=ids)
                 if len(self.reader) > 2:
                     self.reader.remove(self.reader.indices[:2])
