@@ -163,7 +163,7 @@ class Index:
         return self._held.ids
 
     def objects(self, indices: Any) -> Any:
-        """Return the objects with these indices, as `Objects`, `Records` or a list.
+        """Return the objects with these indices, as `Objects` or `Records` with ids, or a list.
 
         Raises
         ------

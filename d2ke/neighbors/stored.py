@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import LowLevelCallable
 
 from d2ke._base.errors import ArgumentError, ArgumentTypeError
 from d2ke._base.text import listed
@@ -284,7 +285,7 @@ def _get_distance(store: Store, given: Any) -> Any:
         raise ArgumentTypeError("distance", problem)
     needed = f"must be the function that {store.path} was built with"
     if kept is None:
-        if not callable(given):
+        if not _is_function(given):
             raise ArgumentTypeError("distance", f"{needed}, got {given!r}")
         return given
     if not isinstance(given, Mapping) or {*given} != {*kept}:
@@ -294,7 +295,7 @@ def _get_distance(store: Store, given: Any) -> Any:
     for name, (one, params) in kept.items():  # which are added in this order
         own = given[name] if type(given[name]) is tuple else (given[name], {})
         where = f"distance[{name!r}]"
-        if one is None and not callable(own[0]):
+        if one is None and not _is_function(own[0]):
             raise ArgumentTypeError(where, f"{needed}, got {own[0]!r}")
         columns[name] = own
         if one is not None:
@@ -303,6 +304,10 @@ def _get_distance(store: Store, given: Any) -> Any:
                 problem = f"is {own!r}, but that of {store.path} is {columns[name]!r}"
                 raise ArgumentError(where, problem)
     return columns
+
+
+def _is_function(given: Any) -> bool:
+    return callable(given) or isinstance(given, LowLevelCallable)
 
 
 def _all_distances(by: Distance, objects: Any) -> np.ndarray:
