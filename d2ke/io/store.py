@@ -51,6 +51,8 @@ class Store:
         Their arrays are read-only, and on the disk until they are used.
     log : list of SegmentContent
         The records that were appended since the manifest was written.
+    is_verified : bool
+        Whether all arrays were compared with their checksums.
     """
 
     header: dict[str, Any]
@@ -61,6 +63,7 @@ class Store:
         self.segments: tuple[StoredSegment, ...] = ()
         self.log: list[SegmentContent] = []
         self._writable, self._verify, self._sync = writable, verify, sync
+        self.is_verified = verify
         self._manifest: Manifest | None = None
         self._end = 0  # of the last complete record
         self._log_file: FileIO | None = None
@@ -177,11 +180,14 @@ class Store:
         self._check_open()
         for number, segment in enumerate(self.segments):
             self._verify_segment(number, segment)
+        self.is_verified = True
 
     def refresh(self) -> bool:
         """Take what a writer added since; return whether there was anything."""
         self._check_open()
-        return not self._writable and self._load(self._verify)
+        is_newer = not self._writable and self._load(self._verify)
+        self.is_verified &= self._verify or not is_newer
+        return is_newer
 
     def append(self, record: SegmentContent) -> None:
         """Add a record to the log: once this returns, the end of the process doesn't lose it.

@@ -204,13 +204,14 @@ class Index:
             Their distances; inf where the index is -1.
         """
         if X is None:
-            whole, metric = self._whole(), self._held.distance.metric
-            options = SearchOptions(include_self, metric, n_threads, progress)
+            whole, _ = self._whole()
+            options = SearchOptions(include_self, whole.metric, n_threads, progress)
             pairs = replace(whole.pairs, names=ArgumentNames("nearest"))
             indices, distances, _ = find_nearest(pairs, True, k, radius, options)
             return np.where(indices < 0, -1, whole.numbers[indices]), distances
         _refuse_selves(include_self)
-        queries = self._queries(X, "nearest")
+        held = self._held
+        queries = _queries(held, X, "nearest")
         k, pairs = integer("k", k, 1), queries[0][1]
         n = sum(len(segment) - segment.n_hidden for segment, _ in queries)
         if k > n:
@@ -219,7 +220,8 @@ class Index:
         needed = 48 * pairs.shape[0] * k
         check_fits(needed, f"the {k} nearest of {pairs.shape[0]} objects", "search a part of X")
         with progress_bar(progress, "neighbours") as report:
-            indices, distances = nearest_of(queries, self._start(n_threads, report), k, limit)
+            start = _start(held, n_threads, report)
+            indices, distances = nearest_of(queries, start, k, limit)
         if radius is None and len(queries) == 1 and not queries[0][0].n_hidden:
             warn_of_first_neighbors(pairs, indices, distances)
         return indices, distances
@@ -249,22 +251,23 @@ class Index:
             Distances of 0 are stored entries. Indices are sorted.
         """
         if X is None:
-            whole, metric = self._whole(), self._held.distance.metric
-            options = SearchOptions(include_self, metric, n_threads, progress)
+            whole, held = self._whole()
+            options = SearchOptions(include_self, whole.metric, n_threads, progress)
             pairs = replace(whole.pairs, names=ArgumentNames("within"))
             graph, _ = find_within(pairs, True, radius, options)
             rows, numbers = len(whole), whole.numbers[graph.indices]
             distances, starts = graph.data, graph.indptr
         else:
             _refuse_selves(include_self)
-            queries = self._queries(X, "within")
+            held = self._held
+            queries = _queries(held, X, "within")
             pairs = queries[0][1]
             rows, limit = pairs.shape[0], pairs.rounded(not_negative("radius", radius))
             with progress_bar(progress, "neighbours") as report:
-                start = self._start(n_threads, report)
+                start = _start(held, n_threads, report)
                 places, numbers, distances = within_of(queries, start, limit)
             starts = np.searchsorted(places, np.arange(rows + 1))
-        shape = rows, self._held.next
+        shape = rows, held.next
         kind = np.int32 if max(*shape, len(numbers)) < 2**31 else np.int64
         return sparse.csr_array((distances, numbers.astype(kind), starts.astype(kind)), shape=shape)
 
@@ -431,6 +434,8 @@ class Index:
                 self._held.segments = (replace(self._held.whole(), stored=None),)
                 stored.commit(store, self._held, threads)
                 return
+            if store is not None and not store.is_verified:
+                store.verify()  # a copy of damaged arrays would have right checksums
             segments = self._held.shown()
             header = stored.put_header(self._held)
             Store.create(path, header, (stored.put_segment(s, threads) for s in segments))
@@ -528,33 +533,10 @@ class Index:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _start(
-        self, n_threads: int | None, report: Callable[[int, int], None] | None
-    ) -> Callable[..., NeighborSearch]:
-        """Return what makes the search of a segment."""
-        return partial(
-            NeighborSearch,
-            same=False,
-            skip=False,
-            n_threads=team_size(n_threads),
-            metric=self._held.distance.metric,
-            report=report,
-        )
-
-    def _whole(self) -> Segment:
+    def _whole(self) -> tuple[Segment, Collection]:
+        """Return one segment of all objects, and where it is held."""
         with self._lock:
-            return self._held.whole()
-
-    def _queries(self, X: Any, function: str) -> list[tuple[Segment, PairwiseProblem]]:
-        """Return each segment with the pairs of X and its objects."""
-        names, queries = ArgumentNames(function, "X", "the index"), []
-        for segment in self._held.segments:
-            pairs = self._held.distance.pairs(X, segment.pairs.y, names)
-            X = in_order_of(pairs.x, segment.pairs.y)  # is packed once
-            if X is not pairs.x:
-                pairs = self._held.distance.pairs(X, segment.pairs.y, names)
-            queries.append((segment, pairs))
-        return queries
+            return self._held.whole(), self._held
 
     def _change(self, record: SegmentContent, make: Callable[[], T]) -> T:
         """Write a change to the log, and make it in memory: both, or none."""
@@ -578,6 +560,32 @@ class Index:
         if len(store.log) < _LOG_RECORDS and n < _LOG_OBJECTS:
             return
         stored.commit(store, self._held, team_size(None))
+
+
+def _start(
+    held: Collection, n_threads: int | None, report: Callable[[int, int], None] | None
+) -> Callable[..., NeighborSearch]:
+    """Return what makes the search of a segment."""
+    return partial(
+        NeighborSearch,
+        same=False,
+        skip=False,
+        n_threads=team_size(n_threads),
+        metric=held.distance.metric,
+        report=report,
+    )
+
+
+def _queries(held: Collection, X: Any, function: str) -> list[tuple[Segment, PairwiseProblem]]:
+    """Return each segment with the pairs of X and its objects."""
+    names, queries = ArgumentNames(function, "X", "the index"), []
+    for segment in held.segments:
+        pairs = held.distance.pairs(X, segment.pairs.y, names)
+        X = in_order_of(pairs.x, segment.pairs.y)  # is packed once
+        if X is not pairs.x:
+            pairs = held.distance.pairs(X, segment.pairs.y, names)
+        queries.append((segment, pairs))
+    return queries
 
 
 def _is_same(path: Path, other: str | os.PathLike[str]) -> bool:

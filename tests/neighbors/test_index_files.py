@@ -870,6 +870,9 @@ def test_a_damaged_array(path, monkeypatch):
     index = d2ke.Index.open(path, verify=False)
     with pytest.raises(ValueError, match=message):
         index.verify()
+    with pytest.raises(ValueError, match=message):  # whose copy would have right checksums
+        index.save(path.with_name("copy.d2ke"))
+    assert not path.with_name("copy.d2ke").exists()
 
 
 @pytest.mark.parametrize(
