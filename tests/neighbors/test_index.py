@@ -19,6 +19,7 @@ from test_near_strings import WAYS
 
 import d2ke
 from d2ke.neighbors import collection, segments, string_costs, strings
+from d2ke.neighbors import index as index_module
 
 # Tiny arrays, which are meant as they are.
 pytestmark = pytest.mark.filterwarnings("ignore:every item of .* has shape")
@@ -506,9 +507,9 @@ def test_k_of_the_objects_themselves(numbered):
         numbered.nearest(None, k=3)
 
 
-def test_a_search_while_objects_come_and_go(numbered):
+def test_a_search_while_objects_come_and_go(numbered, monkeypatch):
     """It is one of the objects at some moment, and its columns suffice for them."""
-    queries = numbered._queries
+    queries = index_module._queries
 
     def changed(*given):
         numbered.add(["smitten"])
@@ -517,12 +518,13 @@ def test_a_search_while_objects_come_and_go(numbered):
         numbered.remove([1])
         return found
 
-    numbered._queries = changed
+    monkeypatch.setattr(index_module, "_queries", changed)
     graph = numbered.within(["mitten"], radius=1)
     assert graph.shape[1] >= 4
     assert graph.indices.tolist() == [1, 3]
     numbered.add(["kitten", "mitten"])
-    numbered._queries = lambda *given: (queries(*given), numbered.remove([2, 3, 4]))[0]
+    later = lambda *given: (queries(*given), numbered.remove([2, 3, 4]))[0]  # noqa: E731
+    monkeypatch.setattr(index_module, "_queries", later)
     assert numbered.nearest(["mitten"], k=4)[0].tolist() == [[5, 3, 4, 2]]
 
 
