@@ -152,7 +152,8 @@ class DistanceNearestNeighbors(ObjectsEstimator):
     def fit(self, X: Any, y: Any = None) -> DistanceNearestNeighbors:
         """Keep the training objects; y is not used."""
         self.objects_ = self._read(X)
-        self.index_ = self._index()
+        params = self.distance_params or {}
+        self.index_ = Index(self.objects_, distance=self.distance_, metric=self.metric, **params)
         return self
 
     def kneighbors(
@@ -189,19 +190,6 @@ class DistanceNearestNeighbors(ObjectsEstimator):
             indices, distances = indices[order], distances[order]
         found = [_rows(values, graph.indptr) for values in (distances, indices)]
         return tuple(found) if return_distance else found[1]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the index out of files, which has a lock; it is made again."""
-        return {name: value for name, value in super().__getstate__().items() if name != "index_"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "objects_" in state:
-            self.index_ = self._index()
-
-    def _index(self) -> Index:
-        params = self.distance_params or {}
-        return Index(self.objects_, distance=self.distance_, metric=self.metric, **params)
 
     def _queries(self, X: Any) -> Any:
         check_is_fitted(self)
