@@ -21,7 +21,7 @@ from d2ke.neighbors.bounded import FEWEST_PAIRS, Bounded, RefinedSearch, pays
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.strategies import choose_strategy
+from d2ke.neighbors.strategies import build_index
 from d2ke.neighbors.tiles import search_tiles
 from d2ke.objects.container import Objects, span_of, take
 
@@ -61,7 +61,7 @@ def grow(
             lists.result(pairs.dtype)
         grow_by_lists(forest, cores, lists, reach, dense_find(search, cores), _DENSE_K)
     elif n * n >= FEWEST_PAIRS:
-        bounded = choose_strategy(search).bounds(search)
+        bounded = build_index(search).bounds(pairs, search.n_threads)
         k = min(4 if lists is None else lists.indices.shape[1], n - 1)
         by_lists = replace(search, k=k)
         if bounded is not None and pays(by_lists, bounded):

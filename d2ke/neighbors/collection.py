@@ -161,7 +161,7 @@ class Collection:
                 segment = segment.without(own)
             n, hidden = len(segment), segment.n_hidden
             if hidden < n:
-                lost = n >= kept_in.FEWEST and not (functions and segment.has_scan)
+                lost = n >= kept_in.FEWEST and not (functions and segment.is_scanned)
                 keep = not hidden or (lost and 2 * hidden <= n)
                 segments.append(segment if keep else self._merged([segment]))
         self.segments = tuple(segments)

@@ -21,7 +21,7 @@ from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.itself import self_distances
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.strategies import choose_strategy
+from d2ke.neighbors.strategies import build_index
 from d2ke.objects.container import offsets_of, take
 from d2ke.objects.copies import Copies, find_copies, no_copies
 
@@ -87,7 +87,7 @@ def search_neighbors(
                 raise
             distinct = None
     if distinct is None:
-        choose_strategy(search).search(search, lists, info)
+        build_index(search).query(search, lists, info)
 
 
 def _is_of_content(search: NeighborSearch) -> bool:
@@ -108,11 +108,11 @@ def _search_distinct(
 ) -> None:
     reduced, x, y = distinct
     counted = NeighborsInfo(reduced.n_pairs)
-    strategy = choose_strategy(reduced)
+    index = build_index(reduced)
     near: Any
     if isinstance(lists, NearestLists):
         near = NearestLists(len(x.firsts), reduced.k, search.radius)
-        strategy.search(reduced, near, counted)
+        index.query(reduced, near, counted)
         indices, distances = near.result(np.dtype(np.float64))
         indices, distances = _all_nearest(indices, distances, y, search)
         indices, distances = indices[x.numbers], distances[x.numbers]
@@ -121,7 +121,7 @@ def _search_distinct(
         lists.indices[:], lists.distances[:] = indices, distances
     else:
         near = WithinLists(reduced.pairs.shape, search.radius)
-        strategy.search(reduced, near, counted)
+        index.query(reduced, near, counted)
         _all_within(near.result(reduced.pairs.dtype), x, y, search.skip, lists)
     counted.rule_out("copies", search.n_pairs - counted.pairs)
     counted.pairs = 0

@@ -34,7 +34,7 @@ from d2ke.neighbors.collection import Collection, Distance
 from d2ke.neighbors.index_ids import check_new, check_type, dtypes_of, ids_of, in_order_of
 from d2ke.neighbors.problem import NeighborSearch
 from d2ke.neighbors.runs import SearchOptions, find_nearest, find_within
-from d2ke.neighbors.segments import Segment, nearest_of, within_of
+from d2ke.neighbors.segments import Prepared, Segment, nearest_of, within_of
 from d2ke.objects.tables import read_ids
 
 # Records and objects of the log, of which more become segments.
@@ -131,7 +131,7 @@ class Index:
     def __getstate__(self) -> dict[str, Any]:
         """Return the objects; what is prepared of them is made again, and a folder is left out."""
         held = self._held
-        segments = [replace(segment, stored=None, made={}) for segment in held.segments]
+        segments = [replace(segment, stored=None, prepared=Prepared()) for segment in held.segments]
         return {"_held": Collection(held.distance, segments, held.next)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

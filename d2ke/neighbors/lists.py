@@ -103,12 +103,11 @@ class WithinLists:
     def entries(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return rows, columns and distances; indices are int32 where that suffices."""
         index = np.int32 if max(*self._shape, self._count) < 2**31 else np.int64
+        parts, self._parts = self._parts or [(np.empty(0), np.empty(0), np.empty(0))], []
         rows, columns, values = (
-            np.concatenate([np.empty(0, kind), *(block[i] for block in self._parts)], dtype=kind)
-            for i, kind in enumerate((index, index, dtype))
+            side[0] if len(side) == 1 else np.concatenate(side) for side in zip(*parts, strict=True)
         )
-        self._parts.clear()
-        return rows, columns, values
+        return rows.astype(index), columns.astype(index), values.astype(dtype)
 
     def result(self, dtype: np.dtype) -> sparse.csr_array:
         """Return the graph."""

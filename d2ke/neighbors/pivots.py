@@ -16,10 +16,9 @@ from d2ke.distances.problem import PairBlock, PairwiseProblem
 from d2ke.distances.record_pairs import PLAIN, RecordDistance
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.neighbors import bounded, elastic
-from d2ke.neighbors.bounded import Bounded, EarlierSearches, search_bounded
-from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import NearestLists, WithinLists
+from d2ke.neighbors.bounded import Bounded
 from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.search_index import BoundedIndex
 from d2ke.objects.container import span_of, take
 
 _MIN_PIVOTS, _MAX_PIVOTS = 3, 32
@@ -27,18 +26,7 @@ _LEAST_PART = 10  # pairs of X and Y for each distance to a pivot, at least
 _CHECKED = 64  # stored distances that a function is called for again
 
 
-def applies(search: NeighborSearch) -> bool:
-    """Return whether pivots or a cut-off give bounds that few distances make up for."""
-    pairs = search.pairs
-    n, m = pairs.shape
-    if not pairs.same and n * m < _LEAST_PART * _MIN_PIVOTS * (n + m):
-        return False
-    if isinstance(pairs.distance, (str, RecordDistance)) and n * m < bounded.FEWEST_PAIRS:
-        return False
-    return has_bounds(search, _count(pairs))
-
-
-def has_bounds(search: NeighborSearch, count: int) -> bool:
+def _has_bounds(search: NeighborSearch, count: int) -> bool:
     """Return whether so many pivots or a cut-off give bounds, whose tables fit into memory."""
     pairs = search.pairs
     if not isinstance(pairs.distance, (str, RecordDistance)):
@@ -73,22 +61,6 @@ def _is_metric_of_strings(pairs: PairwiseProblem) -> bool:
     return row.is_symmetric(checked) and not (row.nonmetric and row.nonmetric(**checked))
 
 
-def search_pivots(
-    search: NeighborSearch,
-    lists: NearestLists | WithinLists,
-    info: NeighborsInfo,
-    index: PivotIndex | None = None,
-) -> None:
-    """Search by distances to pivots where that is faster, else by all distances.
-
-    `index`: of the columns, prepared before.
-    """
-    earlier = None if index is None else index.earlier
-    index = index or PivotIndex(search.pairs, search.n_threads)
-    bounds = index.bounds(search.pairs, search.n_threads)
-    search_bounded(search, bounds, lists, info, earlier)
-
-
 # With the distances of all objects to a few pivots p among the objects of Y,
 #
 #     d(x, y) >= max_p |d(x, p) - d(p, y)|
@@ -97,7 +69,7 @@ def search_pivots(
 # float32, so `margin` is taken off the bound: what four rounded distances may be wrong by.
 
 
-class PivotIndex:
+class PivotIndex(BoundedIndex):
     """The distances of the columns Y to a few of them, the pivots, prepared once for any rows X.
 
     Parameters
@@ -108,12 +80,29 @@ class PivotIndex:
         Threads.
     count : int, optional
         Number of pivots, at most; by default what suits the rows of `pairs`.
-
-    Attributes
-    ----------
-    earlier : EarlierSearches
-        What searches of few rows cost so far.
     """
+
+    @classmethod
+    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+        """Return whether pivots or a cut-off give bounds that few distances make up for."""
+        pairs = search.pairs
+        n, m = pairs.shape
+        if kept:
+            return _has_bounds(search, _usual_count(m))
+        if not pairs.same and n * m < _LEAST_PART * _MIN_PIVOTS * (n + m):
+            return False
+        if isinstance(pairs.distance, (str, RecordDistance)) and n * m < bounded.FEWEST_PAIRS:
+            return False
+        return _has_bounds(search, _count(pairs))
+
+    @classmethod
+    def build(cls, search: NeighborSearch, kept: bool) -> PivotIndex:
+        """Choose pivots for the rows of a search, or for rows that are not known."""
+        pairs = search.pairs
+        index = cls(pairs, search.n_threads, _usual_count(pairs.shape[1]) if kept else None)
+        if kept:
+            index.keep(pairs)
+        return index
 
     def __init__(self, pairs: PairwiseProblem, n_threads: int, count: int | None = None):
         pivots, to_y = _choose(pairs, n_threads, count or _count(pairs))
@@ -131,7 +120,6 @@ class PivotIndex:
         self._arrays = dict(arrays)
         self._pivots = take(pairs.y, arrays["pivots"])
         self._cut_side = elastic.cut_side(pairs, pairs.y) if elastic.has_cut(pairs) else None
-        self.earlier = EarlierSearches()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what `from_arrays` takes.
@@ -149,6 +137,7 @@ class PivotIndex:
         """
         index = cls.__new__(cls)
         index._set(arrays, pairs)
+        index.keep(pairs)
         if not isinstance(pairs.distance, (str, RecordDistance)):
             _check_function(pairs, arrays["pivots"], arrays["table"])
         return index
@@ -207,11 +196,6 @@ class PivotIndex:
         return result
 
 
-def pivot_bounds(pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
-    """Return the bounds of all pairs, or None for distances too large for float32."""
-    return PivotIndex(pairs, n_threads).bounds(pairs, n_threads)
-
-
 def _accuracy(pairs: PairwiseProblem) -> tuple[float, float, float]:
     """Return the relative and absolute errors of a distance, and its work in pairs of values.
 
@@ -243,7 +227,7 @@ def _count(pairs: PairwiseProblem) -> int:
     return max(_MIN_PIVOTS, min(_MAX_PIVOTS, n * m // (50 * (n + m))))
 
 
-def usual_count(m: int) -> int:
+def _usual_count(m: int) -> int:
     """Return the number of pivots of an index of m objects, whose queries are not known."""
     return max(_MIN_PIVOTS, min(_MAX_PIVOTS, m // 50))
 

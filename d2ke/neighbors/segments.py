@@ -5,30 +5,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from d2ke.distances.columns import Columns as DistanceColumns
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.io.segment_file import StoredSegment
-from d2ke.neighbors import pivots, series, strings
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, best_of
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.neighbors.string_sides import Columns
-from d2ke.neighbors.tiles import search_tiles
-from d2ke.objects.container import Objects, take
+from d2ke.neighbors.search_index import SearchIndex
+from d2ke.neighbors.strategies import Scan, build_index
+from d2ke.objects.container import take
 
 FEWEST = 1024  # objects for which anything is prepared; fewer are compared one by one
 
-Lists = NearestLists | WithinLists
 
+@dataclass
+class Prepared:
+    """What is made of a segment's objects when it is first needed; removals leave it.
 
-# What is prepared of a segment, once for many searches: it fills the lists of a search.
-Prepared = Callable[[NeighborSearch, Lists, NeighborsInfo], None]
+    Attributes
+    ----------
+    index : SearchIndex or None
+        The index of their searches.
+    order : ndarray of int64 or None
+        Their positions in the order of the ids.
+    """
+
+    index: SearchIndex | None = None
+    order: NDArray[np.int64] | None = None
 
 
 @dataclass(eq=False)
@@ -49,8 +57,8 @@ class Segment:
         Whether the distance is a metric, according to the user.
     stored : StoredSegment or None
         The segment in a file, if it is in one; objects that were removed since are marked there.
-    made : dict
-        What was prepared when it was first needed.
+    prepared : Prepared
+        What was made of the objects.
     """
 
     pairs: PairwiseProblem
@@ -59,45 +67,23 @@ class Segment:
     ids: NDArray[Any] | None
     metric: bool
     stored: StoredSegment | None = None
-    made: dict[str, Any] = field(default_factory=dict)
+    prepared: Prepared = field(default_factory=Prepared)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def prepared(self, n_threads: int) -> Prepared:
-        """Return the search of what is prepared, which is prepared when it is first needed."""
-        if "search" not in self.made:
-            self.made["search"] = self._prepare(n_threads)
-        return self.made["search"]
+    def index(self, n_threads: int) -> SearchIndex:
+        """Return the index of the objects, which is built when it is first needed."""
+        held = self.prepared
+        if held.index is None:
+            search = NeighborSearch(self.pairs, False, False, n_threads, self.metric, radius=0.0)
+            held.index = Scan() if len(self) < FEWEST else build_index(search, kept=True)
+        return held.index
 
     @property
-    def has_scan(self) -> bool:
+    def is_scanned(self) -> bool:
         """Whether nothing is prepared of the objects that they would have to lose."""
-        return self.made.get("search", search_tiles) is search_tiles
-
-    def columns_of(self, pairs: PairwiseProblem) -> PairwiseProblem:
-        """Return pairs of any rows and these objects, which are compiled once."""
-        if "columns" not in self.made:
-            kept = isinstance(pairs.distance, str) and isinstance(pairs.y, Objects)
-            by = pairs.distance, pairs.params
-            self.made["columns"] = DistanceColumns(pairs.y, *by) if kept else None
-        columns = self.made["columns"]
-        return pairs if columns is None else columns.prepared(pairs)
-
-    def _prepare(self, n_threads: int) -> Prepared:
-        pairs, m = self.pairs, len(self)
-        if m < FEWEST:
-            return search_tiles
-        search = NeighborSearch(pairs, False, False, n_threads, self.metric, radius=0.0)
-        if strings.has_index(pairs):
-            return partial(strings.search_strings, columns=Columns(pairs.y))
-        if series.applies(search):
-            return partial(series.search_series, index=series.SeriesIndex(pairs))
-        count = pivots.usual_count(m)
-        if pivots.has_bounds(search, count):
-            index = pivots.PivotIndex(pairs, n_threads, count)
-            return partial(pivots.search_pivots, index=index)
-        return search_tiles
+        return self.prepared.index is None or isinstance(self.prepared.index, Scan)
 
     def without(self, places: NDArray[np.int64]) -> Segment:
         """Return the segment with these objects hidden too; what was made stays."""
@@ -115,9 +101,9 @@ class Segment:
         held, order = self.numbers, None
         if by_ids:
             assert self.ids is not None
-            if "order" not in self.made:
-                self.made["order"] = np.argsort(self.ids, kind="stable")
-            held, order = self.ids, self.made["order"]
+            if self.prepared.order is None:
+                self.prepared.order = np.argsort(self.ids, kind="stable")
+            held, order = self.ids, self.prepared.order
         places = np.minimum(held.searchsorted(wanted, sorter=order), len(self) - 1)
         places = places if order is None else order[places]
         return np.where((held[places] == wanted) & ~self.hidden[places], places, -1)
@@ -131,17 +117,19 @@ class Segment:
         return take(self.pairs.y, rows), self.numbers[rows], ids
 
     def search(
-        self, start: SearchStart, pairs: PairwiseProblem, lists: Lists, k: int, radius: float
+        self,
+        start: SearchStart,
+        pairs: PairwiseProblem,
+        lists: NearestLists | WithinLists,
+        k: int,
+        radius: float,
     ) -> None:
-        """Fill the lists of a search of these objects, by their places in the segment."""
+        """Fill the lists of a search of these objects, by their positions in the segment."""
         hidden = self.hidden if self.n_hidden else None
         search = start(pairs, k=k, radius=radius, hidden=hidden)
-        prepared = self.prepared(search.n_threads)
-        if getattr(pairs.x, "missing", False):
-            prepared = search_tiles  # bounds need all values
-        elif getattr(prepared, "func", None) in (series.search_series, pivots.search_pivots):
-            search = replace(search, pairs=self.columns_of(pairs))
-        prepared(search, lists, NeighborsInfo(search.n_pairs))
+        bounded = not getattr(pairs.x, "missing", False)  # bounds need all values
+        index = self.index(search.n_threads) if bounded else Scan()
+        index.query(search, lists, NeighborsInfo(search.n_pairs))
 
 
 Queries = Sequence[tuple[Segment, PairwiseProblem]]
@@ -156,25 +144,21 @@ def nearest_of(
     `queries`: each segment with the pairs of the queries and its objects. What is found in one
     segment limits the search of the next.
     """
-    dtype, n = queries[0][1].dtype, queries[0][1].shape[0]
-    indices = np.full((n, 0), -1, np.int64)
-    distances = np.empty((n, 0), dtype)
-    limits = np.full(n, limit)
+    n, dtype, limits = queries[0][1].shape[0], queries[0][1].dtype, np.full(1, limit)
+    near: list[tuple[NDArray[np.int64], NDArray[np.floating[Any]]]] = []
     for segment, pairs in queries:
         lists = NearestLists(n, min(k, len(segment)), limits)
         segment.search(start, pairs, lists, lists.indices.shape[1], limit)
         found, apart = lists.result(dtype)
-        found = np.where(found < 0, -1, segment.numbers[found])
-        if not indices.shape[1]:
-            indices, distances = found, apart
-        else:
-            indices, distances = best_of(k, (indices, distances), (found, apart))
+        near.append((np.where(found < 0, -1, segment.numbers[found]), apart))
+        if len(near) > 1:
+            near = [best_of(k, *near)]
+        indices, distances = near[0]
         if indices.shape[1] == k:
             limits = np.minimum(limits, distances[:, -1].astype(np.float64))
-    if indices.shape[1] < k:
-        room = ((0, 0), (0, k - indices.shape[1]))
-        indices = np.pad(indices, room, constant_values=-1)
-        distances = np.pad(distances, room, constant_values=np.inf)
+    if room := k - indices.shape[1]:
+        indices = np.pad(indices, ((0, 0), (0, room)), constant_values=-1)
+        distances = np.pad(distances, ((0, 0), (0, room)), constant_values=np.inf)
     return indices, distances
 
 
@@ -191,8 +175,6 @@ def within_of(
             shown = ~segment.hidden[columns]
             rows, columns, distances = rows[shown], columns[shown], distances[shown]
         parts.append((rows, segment.numbers[columns], distances))
-    rows, numbers, distances = parts[0]
-    if len(parts) > 1:
-        rows, numbers, distances = map(np.concatenate, zip(*parts, strict=True))
+    rows, numbers, distances = map(np.concatenate, zip(*parts, strict=True))
     order = np.lexsort((numbers, rows))
     return rows[order], numbers[order], distances[order]

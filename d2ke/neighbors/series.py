@@ -12,11 +12,10 @@ from d2ke._ext import elastic, envelopes, isa
 from d2ke.distances.problem import PairwiseProblem
 from d2ke.distances.registry import BY_NAME, check_parameters
 from d2ke.distances.series_rows import ELASTIC_GROUNDS
-from d2ke.neighbors.bounded import Bounded, EarlierSearches, search_bounded
+from d2ke.neighbors.bounded import Bounded
 from d2ke.neighbors.elastic import band
-from d2ke.neighbors.info import NeighborsInfo
-from d2ke.neighbors.lists import NearestLists, WithinLists
 from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.search_index import BoundedIndex
 from d2ke.objects.container import Objects
 
 # The times of the bounds at a place, of one channel and of several, in cells of a distance;
@@ -26,17 +25,6 @@ _PLACES_OF_ONE, _PLACES = (0.45, 11.0, 6.3), (1.4, 24.0, 6.3)
 # use, for one channel and for several. Boxes of Y are not made then.
 _CHEAP_OF_ONE, _CHEAP = 0.04, 0.12
 _KEPT_BYTES = 1 << 28  # of these boxes, at most
-
-
-def applies(search: NeighborSearch) -> bool:
-    """Return whether the distance is dynamic time warping, and the envelopes fit into memory."""
-    if search.pairs.distance != "dtw":
-        return False
-    if search.pairs.params.get("ground") in ELASTIC_GROUNDS:
-        return False
-    if search.pairs.x.missing or search.pairs.y.missing:
-        return False
-    return envelope_bytes(search) <= search.room()
 
 
 def envelope_bytes(search: NeighborSearch) -> int:
@@ -49,29 +37,11 @@ def envelope_bytes(search: NeighborSearch) -> int:
     per_thread = (7 * envelopes.LEVELS + 32) * (longest + 2 * envelopes.LANES) * (dim + 1)
     copies = 4 * max(len(side.values) for side in sides)
     kept = min(_KEPT_BYTES, envelopes.LEVELS * _level_bytes(pairs))
-    kept = _all_bytes(pairs) if _keeps(search) else kept
+    kept = _all_bytes(pairs) if _keeps_first(search) else kept
     return 4 * dim * (sum(places) + in_segments + copies) + kept + 4 * per_thread * search.n_threads
 
 
-def search_series(
-    search: NeighborSearch,
-    lists: NearestLists | WithinLists,
-    info: NeighborsInfo,
-    index: SeriesIndex | None = None,
-) -> None:
-    """Search by envelopes, or by all distances where numbers are too large for float32.
-
-    `index`: of the columns, prepared before.
-    """
-    kept, earlier = _keeps(search), None if index is None else index.earlier
-    index = index or SeriesIndex(search.pairs, boxed=not kept)
-    bounded = index.bounds(search.pairs, kept)
-    if bounded is not None and bounded.kept:
-        bounded.bounds.keep_first(search.n_threads)
-    search_bounded(search, bounded, lists, info, earlier)
-
-
-def _keeps(search: NeighborSearch) -> bool:
+def _keeps_first(search: NeighborSearch) -> bool:
     """Return whether the first bounds of all pairs are cheap to make and to keep."""
     pairs = search.pairs
     if not (pairs.same and search.k) or _all_bytes(pairs) > min(_KEPT_BYTES, search.room(8)):
@@ -97,7 +67,7 @@ def _all_bytes(pairs: PairwiseProblem) -> int:
 # remains is computed until a row of its table exceeds the limit.
 
 
-class SeriesIndex:
+class SeriesIndex(BoundedIndex):
     """Series Y in float32 as the bounds read them, prepared once for any rows X.
 
     Parameters
@@ -105,20 +75,31 @@ class SeriesIndex:
     pairs : PairwiseProblem
         Pairs of Y itself and Y, or of X and Y. Numbers are scaled so that those of both are at
         most 1.
-    boxed : bool
-        Whether to make the boxes of Y too, for first bounds that are not kept.
-
-    Attributes
-    ----------
-    earlier : EarlierSearches
-        What searches of few rows cost so far.
+    keep_first : bool
+        Whether X is Y, and the first bounds of all pairs are kept. Boxes of Y are not made then.
     """
 
-    def __init__(self, pairs: PairwiseProblem, boxed: bool = True):
+    @classmethod
+    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+        """Return whether the distance is dynamic time warping, and envelopes fit into memory."""
+        pairs = search.pairs
+        if pairs.distance != "dtw" or pairs.params.get("ground") in ELASTIC_GROUNDS:
+            return False
+        return not (pairs.x.missing or pairs.y.missing) and envelope_bytes(search) <= search.room()
+
+    @classmethod
+    def build(cls, search: NeighborSearch, kept: bool) -> SeriesIndex:
+        """Prepare Y, and whether its first bounds are kept."""
+        index = cls(search.pairs, not kept and _keeps_first(search))
+        if kept:
+            index.keep(search.pairs)
+        return index
+
+    def __init__(self, pairs: PairwiseProblem, keep_first: bool = False):
         params = check_parameters(BY_NAME["dtw"], pairs.params)
         self._window = params.get("window", elastic.NO_WINDOW)
         self._root = params.get("ground") != "sqeuclidean"
-        self._pairs, self.earlier = pairs, EarlierSearches()
+        self._pairs, self._keep_first = pairs, keep_first
         self._middle = pairs.y.values.mean(axis=0, dtype=np.float64)
         sides = [pairs.y] if pairs.y is pairs.x else [pairs.x, pairs.y]
         largest = max(map(self._largest, sides))
@@ -132,21 +113,21 @@ class SeriesIndex:
             self._y,
             np.argsort(pairs.y.lengths, kind="stable"),
             self._radii,
-            _frequent(pairs, self._radii) if boxed else [],
+            [] if keep_first else _frequent(pairs, self._radii),
             self._window,
             self._root,
             self._longest,
         )
 
-    def bounds(self, pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
-        """Return the bounds of all pairs of any X and Y, or None for numbers that cannot be scaled.
-
-        `kept`: those of the first ones that x's boxes have, for `keep_first`.
-        """
+    def bounds(self, pairs: PairwiseProblem, n_threads: int) -> Bounded | None:
+        """Return bounds of all pairs of any X and Y, or None for numbers that cannot be scaled."""
         # The errors below are those of numbers of at most 1. Larger ones, and series that are
         # longer than Y's, are rare; then Y is prepared again.
         index = self if pairs is self._pairs or self._fits(pairs) else SeriesIndex(pairs)
-        return index._bounds(pairs, kept)
+        found = index._bounds(pairs)
+        if found is not None and found.kept:
+            found.bounds.keep_first(n_threads)
+        return found
 
     def _fits(self, pairs: PairwiseProblem) -> bool:
         """Return whether the columns are prepared for numbers and lengths like those of X."""
@@ -156,7 +137,8 @@ class SeriesIndex:
             return False
         return pairs.x is pairs.y or self._largest(pairs.x) <= math.ldexp(1.0, self._exponent)
 
-    def _bounds(self, pairs: PairwiseProblem, kept: bool) -> Bounded | None:
+    def _bounds(self, pairs: PairwiseProblem) -> Bounded | None:
+        kept = self._keep_first
         exponent, root, dim = self._exponent, self._root, pairs.x.dim
         places = sum(int(side.lengths.max()) for side in (pairs.x, pairs.y)) + dim + 16
         single, type_ = 2.0**-24 * places, np.finfo(pairs.dtype)
@@ -195,14 +177,6 @@ class SeriesIndex:
         planar = np.full(starts[-1] + envelopes.LANES, np.nan, np.float32)
         envelopes.planar(points, objects.offsets, starts, planar)
         return points, planar, objects.offsets, starts
-
-
-def series_bounds(pairs: PairwiseProblem, kept: bool = False) -> Bounded | None:
-    """Return the bounds of all pairs, or None for numbers that cannot be scaled.
-
-    `kept`: those of the first ones that x's boxes have, for `keep_first`.
-    """
-    return SeriesIndex(pairs, boxed=not kept).bounds(pairs, kept)
 
 
 def _longest(pairs: PairwiseProblem, sides: str = "xy") -> int:

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,9 @@ from d2ke._base.text import listed
 from d2ke.distances.problem import PairBlock
 from d2ke.io.segment_file import SegmentContent, StoredSegment
 from d2ke.io.store import Store
-from d2ke.neighbors import pivots, strings
 from d2ke.neighbors.collection import Collection, Distance
 from d2ke.neighbors.segments import Segment
-from d2ke.neighbors.string_sides import Columns
+from d2ke.neighbors.strategies import INDEXES
 from d2ke.objects.container import Objects, check_arrays, from_owned, take
 from d2ke.objects.packing import as_objects
 from d2ke.objects.records import Column, Records
@@ -131,11 +129,9 @@ def put_segment(segment: Segment, n_threads: int) -> SegmentContent:
     """Return the arrays of a segment with what is prepared of it; removed objects are marked."""
     content = _put_named(segment.pairs.y, segment.ids, segment.numbers)
     held = {"hidden": segment.hidden, **content.arrays}
-    prepared = getattr(segment.prepared(n_threads), "keywords", {})
-    if "columns" in prepared:
-        held |= {f"strings/{name}": array for name, array in prepared["columns"].arrays().items()}
-    if isinstance(prepared.get("index"), pivots.PivotIndex):
-        held |= {f"pivots/{name}": array for name, array in prepared["index"].arrays().items()}
+    index = segment.index(n_threads)
+    kind = next(name for name, one in INDEXES.items() if type(index) is one)
+    held |= {f"{kind}/{name}": array for name, array in index.arrays().items()}
     return SegmentContent(content.meta, held)
 
 
@@ -333,12 +329,9 @@ def _get_segment(content: StoredSegment, by: Distance, check: bool) -> Segment:
     pairs = by.pairs(get_collection(content.meta["objects"], _part(arrays, "objects/"), check))
     ids = arrays.get("ids")
     segment = Segment(pairs, arrays["numbers"], arrays["hidden"], ids, by.metric, content)
-    if own := _part(arrays, "strings/"):
-        search = partial(strings.search_strings, columns=Columns.from_arrays(own))
-        segment.made["search"] = search
-    elif own := _part(arrays, "pivots/"):
-        index = pivots.PivotIndex.from_arrays(own, pairs)
-        segment.made["search"] = partial(pivots.search_pivots, index=index)
+    for kind, index in INDEXES.items():
+        if own := _part(arrays, f"{kind}/"):
+            segment.prepared.index = index.from_arrays(own, pairs)
     return segment
 
 

@@ -14,7 +14,7 @@ For strings x and y within r edits:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from d2ke.neighbors import string_costs
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import NearestLists, WithinLists, without_own
 from d2ke.neighbors.problem import NeighborSearch
+from d2ke.neighbors.search_index import SearchIndex
 from d2ke.neighbors.string_costs import EDITS, cost_in_full, cut_pays, normalized
 from d2ke.neighbors.string_sides import Columns
 from d2ke.neighbors.tiles import search_tiles
@@ -53,10 +54,10 @@ class SearchCounts(NamedTuple):
 
 def applies(search: NeighborSearch) -> bool:
     """Return whether the distance is one of edits of whole strings, many or long and near."""
-    return has_index(search.pairs) and (_are_many(*search.pairs.shape) or cut_pays(search))
+    return _has_index(search.pairs) and (_are_many(*search.pairs.shape) or cut_pays(search))
 
 
-def has_index(pairs: PairwiseProblem) -> bool:
+def _has_index(pairs: PairwiseProblem) -> bool:
     """Return whether the distance is one of edits of whole strings."""
     return (
         isinstance(pairs.distance, str)
@@ -79,21 +80,40 @@ def index_bytes(search: NeighborSearch) -> int:
     return min(pieces * _INDEX_BYTES * search.pairs.shape[1], search.room(2))
 
 
-def search_strings(
-    search: NeighborSearch,
-    lists: NearestLists | WithinLists,
-    info: NeighborsInfo,
-    columns: Columns | None = None,
-) -> None:
-    """Search by the cheaper of the index, a scan, and all distances in full.
+class StringIndex(SearchIndex):
+    """Strings Y sorted, with indexes of their pieces, which searches make."""
 
-    `columns`: Y, prepared before.
-    """
-    finder = StringFinder(search, columns)
-    if isinstance(lists, WithinLists):
-        finder.within(lists, info)
-    else:
-        finder.nearest(lists, info)
+    def __init__(self, columns: Columns):
+        self.columns = columns
+
+    @classmethod
+    def applies(cls, search: NeighborSearch, kept: bool) -> bool:
+        """Return whether the distance is one of edits of whole strings, and `applies` or kept."""
+        return _has_index(search.pairs) if kept else applies(search)
+
+    @classmethod
+    def build(cls, search: NeighborSearch, kept: bool) -> StringIndex:
+        """Sort the strings."""
+        return cls(Columns(search.pairs.y))
+
+    def query(
+        self, search: NeighborSearch, lists: NearestLists | WithinLists, info: NeighborsInfo
+    ) -> None:
+        """Search by the cheaper of the pieces, a scan, and all distances in full."""
+        finder = StringFinder(search, self.columns)
+        if isinstance(lists, WithinLists):
+            finder.within(lists, info)
+        else:
+            finder.nearest(lists, info)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the sorted strings, and the indexes of their pieces."""
+        return self.columns.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], pairs: PairwiseProblem) -> StringIndex:
+        """Return the index with these arrays."""
+        return cls(Columns.from_arrays(arrays))
 
 
 class StringFinder:

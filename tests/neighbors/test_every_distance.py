@@ -44,9 +44,7 @@ PARAMETERS = {
     "gapped": [{"strands": "both"}],
     "window": [{"normalize": False}],
 }
-STRATEGIES = dict(
-    zip(("strings", "series", "pivots", "tiles"), strategies._STRATEGIES, strict=True)
-)
+INDEXES = strategies.INDEXES
 
 
 def apply(name, params):
@@ -62,7 +60,7 @@ def apply(name, params):
         *elastic._STEPS,
     ):
         yield "pivots"
-    yield "tiles"
+    yield "scan"
 
 
 CASES = [
@@ -77,13 +75,13 @@ CASES = [
 
 def only(strategy, monkeypatch):
     """Search by one strategy, and by bounds whether they pay or not."""
-    found = (STRATEGIES[strategy], STRATEGIES["tiles"])
-    monkeypatch.setattr(strategies, "_STRATEGIES", found)
+    found = {name: INDEXES[name] for name in (strategy, "scan")}
+    monkeypatch.setattr(strategies, "INDEXES", found)
     monkeypatch.setattr(bounded, "FEWEST_PAIRS", 0)
     monkeypatch.setattr(bounded, "pays", lambda *_: True)
     monkeypatch.setattr(strings, "_FEWEST", 0)
     monkeypatch.setattr(pivots, "_LEAST_PART", 0)
-    if strategy == "tiles":
+    if strategy == "scan":
         monkeypatch.setattr(problem, "_TILE_BYTES", 8 * 250)
 
 
@@ -147,7 +145,7 @@ def test_groups_and_outliers(strategy, name, params, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "params"), [c.values[1:] for c in CASES if c.values[0] == "tiles"]
+    ("name", "params"), [c.values[1:] for c in CASES if c.values[0] == "scan"]
 )
 def test_kernels_take_columns_in_any_order_or_are_not_asked(name, params):
     n, m = (20, 520) if ROWS[name].kind == "strings" else (20, 50)

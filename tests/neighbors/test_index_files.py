@@ -484,7 +484,7 @@ def enough_searches(index, n=400):
     """Search few words so often that an index of their pieces is made."""
     for seed in range(n):
         index.within(words(1, seed), radius=1)
-        if index._held.segments[0].made["search"].keywords["columns"].pieces:
+        if index._held.segments[0].index(1).columns.pieces:
             return
     raise AssertionError("no index of pieces was made")
 
@@ -500,10 +500,10 @@ def test_pieces_that_searches_made_are_kept(path, own, monkeypatch):
     wanted = contents(index, words(5, 1))
     index.close()
     copy = d2ke.Index.open(path)
-    columns = copy._held.segments[0].prepared(1).keywords["columns"]
+    columns = copy._held.segments[0].index(1).columns
     assert columns.pieces
     used = dict.fromkeys(columns.pieces, False)
-    assert copy._held.segments[0].made["search"].keywords["columns"] is columns
+    assert copy._held.segments[0].index(1).columns is columns
     assert contents(copy, words(5, 1)) == wanted
     assert columns.pieces.keys() >= used.keys()
 
@@ -513,7 +513,7 @@ def test_pieces_that_are_made_while_an_index_is_saved(path, monkeypatch):
     monkeypatch.setattr(segments, "FEWEST", 1)
     index = d2ke.Index(words(3000), distance="levenshtein")
     enough_searches(index)
-    columns = index._held.segments[0].made["search"].keywords["columns"]
+    columns = index._held.segments[0].index(1).columns
     [count] = columns.pieces
 
     class Racing:

@@ -41,7 +41,7 @@ def test_bounds_are_never_above_the_distance(data):
     chosen = data.draw(distances())
     D = d2ke.distance_matrix(X, Y, **chosen)
     pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, ArgumentNames())
-    found = pivots.pivot_bounds(pairs, 1)
+    found = pivots.PivotIndex(pairs, 1).bounds(pairs, 1)
     limit = float(data.draw(st.sampled_from(list(D.ravel()))))
     for cut in (np.inf, limit):
         for bound in [] if found is None else refine.bounds_of(found.bounds, *D.shape, cut):
@@ -58,7 +58,7 @@ def test_the_search_is_exact(data):
 def test_the_cut_off_spares_cells(distance):
     X = d2ke.pack(walks(320, 0).values.reshape(320, 60, 1) / 10, channels_first=False)
     pairs = check_pairs(X, None, distance, {}, ArgumentNames())
-    bounds = pivots.pivot_bounds(pairs, 1).bounds
+    bounds = pivots.PivotIndex(pairs, 1).bounds(pairs, 1).bounds
     D = d2ke.distance_matrix(X, distance=distance)
     refine.bounds_of(bounds, *D.shape, float(np.quantile(D, 0.02)))
     assert bounds.cells.sum() < 0.5 * D.size * 60**2

@@ -61,7 +61,8 @@ def test_bounds_are_never_above_the_distance(data):
     Y = None if data.draw(st.booleans()) else X[: data.draw(st.integers(1, len(X)))]
     distance = data.draw(DISTANCES)
     D = d2ke.distance_matrix(X, Y, distance=distance)
-    found = pivots.pivot_bounds(check_pairs(X, Y, distance, {}, ArgumentNames()), 1)
+    pairs = check_pairs(X, Y, distance, {}, ArgumentNames())
+    found = pivots.PivotIndex(pairs, 1).bounds(pairs, 1)
     for bound in refine.bounds_of(found.bounds, *D.shape):
         assert (bound <= D).all()
         assert (bound >= 0).all()

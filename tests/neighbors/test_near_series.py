@@ -52,10 +52,10 @@ def test_bounds_are_never_above_the_distance(data):
     D = d2ke.distance_matrix(X, Y, **chosen)
     pairs = check_pairs(X, Y, chosen.pop("distance"), chosen, ArgumentNames())
     kept = Y is None and data.draw(st.booleans())
-    bounds = series.series_bounds(pairs, kept).bounds
+    bounds = series.SeriesIndex(pairs, kept).bounds(pairs, data.draw(st.integers(1, 3))).bounds
     if kept:
-        by_rows = refine.bounds_of(bounds, *D.shape)[0]
-        bounds.keep_first(data.draw(st.integers(1, 3)))
+        by_rows = series.SeriesIndex(pairs, True)._bounds(pairs).bounds
+        by_rows = refine.bounds_of(by_rows, *D.shape)[0]
         first = refine.bounds_of(bounds, *D.shape)[0]
         assert (first == np.maximum(by_rows, by_rows.T)).all()
     for bound in refine.bounds_of(bounds, *D.shape):

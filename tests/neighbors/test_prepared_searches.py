@@ -15,7 +15,6 @@ from test_near_series import options
 
 import d2ke
 from d2ke._ext import refine
-from d2ke.distances.columns import Columns
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
 from d2ke.distances.record_pairs import check_any_pairs
@@ -110,8 +109,10 @@ def always(monkeypatch):
     monkeypatch.setattr(bounded, "pays", lambda *_: True)
 
 
-def by_pivots(index):
-    return lambda *search: pivots.search_pivots(*search, index)
+def kept_pivots(pairs, n_threads=1, count=None):
+    index = pivots.PivotIndex(pairs, n_threads, count)
+    index.keep(pairs)
+    return index
 
 
 @pytest.mark.usefixtures("always", "isa")
@@ -121,11 +122,11 @@ def test_pivots_of_prepared_columns_find_what_tiles_find(data):
     Y, distance = data.draw(collections()), data.draw(DISTANCES)
     params = params_of(distance)
     own = problem(Y, None, distance, **params)
-    columns, count = Columns(Y, distance, params), data.draw(st.sampled_from([None, 1, 5, 32]))
-    index = pivots.PivotIndex(columns.prepared(own), 2, count)
+    count = data.draw(st.sampled_from([None, 1, 5, 32]))
+    index = kept_pivots(own, 2, count)
     for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
         pairs = problem(X, Y, distance, **params) if X is not None else own
-        check_both(data, by_pivots(index), columns.prepared(pairs), matrix(pairs))
+        check_both(data, index.query, pairs, matrix(pairs))
 
 
 @many
@@ -170,14 +171,14 @@ def test_records_of_prepared_columns():
     Y, weights = table(80), {"name": 1.0, "age": 0.2}
     distance = {"name": "levenshtein", "age": "absolute"}
     own = problem(Y, None, distance, weights=weights)
-    index = pivots.PivotIndex(own, 1, 8)
+    index = kept_pivots(own, 1, 8)
     for X in (table(1), table(40)):
         pairs = problem(X, Y, distance, weights=weights)
         D = d2ke.distance_matrix(X, Y, distance=distance, weights=weights)
-        assert check_search(by_pivots(index), pairs, D, k=3).ruled_out["pivots"]
-        check_search(by_pivots(index), pairs, D, radius=2.0)
+        assert check_search(index.query, pairs, D, k=3).ruled_out["pivots"]
+        check_search(index.query, pairs, D, radius=2.0)
     D = d2ke.distance_matrix(Y, distance=distance, weights=weights)
-    check_search(by_pivots(index), own, D, k=3)
+    check_search(index.query, own, D, k=3)
 
 
 def test_a_function_is_called_for_few_pairs_of_a_query():
@@ -189,18 +190,18 @@ def test_a_function_is_called_for_few_pairs_of_a_query():
         return math.dist(x, y)
 
     own = check_pairs(points, None, euclidean, {})
-    index = pivots.PivotIndex(own, 1, pivots.usual_count(1000))
+    index = kept_pivots(own, 1, pivots._usual_count(1000))
     assert len(calls) == 20 * 1000
     for query in ([0.1, 0.2], [3.0, 3.0], [0.5, -0.5]):
         pairs = check_pairs([query], points, euclidean, {})
         D = d2ke.distance_matrix([query], points, distance=euclidean)
         calls.clear()
-        check_search(by_pivots(index), pairs, D, k=3)
+        check_search(index.query, pairs, D, k=3)
         assert len(calls) < 100
 
 
 def test_the_number_of_pivots_of_an_index():
-    assert [pivots.usual_count(m) for m in (1, 150, 500, 10**6)] == [3, 3, 10, 32]
+    assert [pivots._usual_count(m) for m in (1, 150, 500, 10**6)] == [3, 3, 10, 32]
     own = check_pairs([1.0, 2.0], None, lambda x, y: abs(x - y), {})
     assert pivots.PivotIndex(own, 1, 32).arrays()["pivots"].tolist() == [0, 1]
 
@@ -235,31 +236,29 @@ def test_numbers_beyond_float32_are_searched_by_all_distances():
     values = np.random.default_rng(0).standard_normal((60, 4, 1)) * 1e60
     Y = d2ke.pack(list(values), channels_first=False)
     own = problem(Y, None, "hausdorff")
-    index = pivots.PivotIndex(own, 1)
+    index = kept_pivots(own)
     assert index.bounds(own, 1) is None
     D = d2ke.distance_matrix(Y[:2], Y, distance="hausdorff")
-    info = check_search(by_pivots(index), problem(Y[:2], Y, "hausdorff"), D, k=3)
+    info = check_search(index.query, problem(Y[:2], Y, "hausdorff"), D, k=3)
     assert info.computed == 120
 
 
-def by_envelopes(index):
-    return lambda *search: series.search_series(*search, index)
+def kept_series(pairs):
+    index = series.SeriesIndex(pairs)
+    index.keep(pairs)
+    return index
 
 
 @pytest.mark.usefixtures("always", "isa")
-@pytest.mark.parametrize("kept", [0, np.inf])
 @many
 @given(data=st.data())
-def test_series_of_prepared_columns_find_what_tiles_find(kept, data):
+def test_series_of_prepared_columns_find_what_tiles_find(data):
     Y, params = data.draw(series_collections()), options(data.draw)
     own = problem(Y, None, **params)
-    index, columns = series.SeriesIndex(own), Columns(Y, "dtw", own.params)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(series, "_CHEAP_OF_ONE", kept)
-        patch.setattr(series, "_CHEAP", kept)
-        for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
-            pairs = own if X is None else problem(X, Y, **params)
-            check_both(data, by_envelopes(index), columns.prepared(pairs), matrix(pairs))
+    index = kept_series(own)
+    for X in [None, *data.draw(st.lists(queries(Y), max_size=4)), None]:
+        pairs = own if X is None else problem(X, Y, **params)
+        check_both(data, index.query, pairs, matrix(pairs))
 
 
 @pytest.mark.usefixtures("isa")
@@ -267,10 +266,10 @@ def test_series_of_prepared_columns_find_what_tiles_find(kept, data):
 @given(data=st.data())
 def test_the_bounds_of_prepared_series_are_never_above_the_distance(data):
     Y, params = data.draw(series_collections()), options(data.draw)
-    index = series.SeriesIndex(problem(Y, None, **params), data.draw(st.booleans()))
+    index = series.SeriesIndex(problem(Y, None, **params))
     for X in data.draw(st.lists(queries(Y), min_size=1, max_size=4)):
         pairs = problem(X, Y, **params)
-        D, found = matrix(pairs), index.bounds(pairs).bounds
+        D, found = matrix(pairs), index.bounds(pairs, 1).bounds
         for bound in refine.bounds_of(found, *D.shape):
             assert (bound <= D).all()
             assert (bound >= 0).all()
@@ -283,7 +282,7 @@ def walks(n, seed, length=60):
 
 def test_series_are_prepared_again_only_for_rows_beyond_them(monkeypatch):
     Y = walks(400, 0)
-    index = series.SeriesIndex(problem(Y, None, "dtw", window=3))
+    index = kept_series(problem(Y, None, "dtw", window=3))
     prepared = []
     columns = series.envelopes.Columns
     monkeypatch.setattr(
@@ -301,7 +300,7 @@ def test_series_are_prepared_again_only_for_rows_beyond_them(monkeypatch):
     ):
         prepared.clear()
         pairs = problem(X, Y, "dtw", window=3)
-        info = check_search(by_envelopes(index), pairs, matrix(pairs), k=3)
+        info = check_search(index.query, pairs, matrix(pairs), k=3)
         assert len(prepared) == again
         assert info.ruled_out
 
@@ -309,9 +308,9 @@ def test_series_are_prepared_again_only_for_rows_beyond_them(monkeypatch):
 def test_series_that_cannot_be_scaled_are_searched_by_all_distances():
     for scale, computed in ((1e200, 800), (1e-200, 800), (1e100, None)):
         Y = d2ke.pack(scale * walks(400, 0).values.reshape(400, 60, 1), channels_first=False)
-        index = series.SeriesIndex(problem(Y, None, "dtw", window=3))
+        index = kept_series(problem(Y, None, "dtw", window=3))
         pairs = problem(Y[:2], Y, "dtw", window=3)
-        info = check_search(by_envelopes(index), pairs, matrix(pairs), k=3)
+        info = check_search(index.query, pairs, matrix(pairs), k=3)
         assert info.computed == computed or (computed is None and info.computed < 400)
 
 
@@ -320,12 +319,12 @@ def test_single_queries_learn_whether_bounds_pay(dim, pays, monkeypatch):
     monkeypatch.setattr(bounded, "pays", lambda *_: pytest.fail("a sample was searched"))
     items = np.random.default_rng(dim).standard_normal((1060, 3, dim))
     X, Y = (d2ke.pack(list(part), channels_first=False) for part in (items[:60], items[60:]))
-    index = pivots.PivotIndex(problem(Y, None, "hausdorff"), 1, 10)
+    index = kept_pivots(problem(Y, None, "hausdorff"), 1, 10)
     D = d2ke.distance_matrix(X, Y, distance="hausdorff")
 
     def query(i, **options):
         info = check_search(
-            by_pivots(index), problem(X[i : i + 1], Y, "hausdorff"), D[i : i + 1], **options
+            index.query, problem(X[i : i + 1], Y, "hausdorff"), D[i : i + 1], **options
         )
         return "pivots" in info.ruled_out
 
@@ -343,7 +342,7 @@ def test_what_has_bounds_for_queries_that_are_not_known(monkeypatch):
     def has_bounds(distance, metric=False, **params):
         own = problem(Y, None, distance, **params)
         search = NeighborSearch(own, own.same, True, 1, metric=metric)
-        return pivots.has_bounds(search, pivots.usual_count(300))
+        return pivots.PivotIndex.applies(search, True)
 
     assert has_bounds("hausdorff")
     assert has_bounds("lcss", epsilon=0.1)
