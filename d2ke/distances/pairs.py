@@ -121,12 +121,16 @@ def _named_pairs(name: str, parameters: Mapping[str, Any], block: PairBlock) -> 
 
 @dataclass(frozen=True)
 class _PythonDistance:
-    """A Python callable; where Y is X, f(x_i, x_j) is computed for i <= j only."""
+    """A Python callable; where Y is X, f(x_i, x_j) is computed for i <= j only.
+
+    `numbers`: what errors call the objects of Y, if not by their positions.
+    """
 
     function: Callable[..., Any]
     params: dict[str, Any]
     names: ArgumentNames
     y_is_x: bool
+    numbers: np.ndarray | None = None
 
     def __call__(self, block: PairBlock) -> CompiledPairs:
         return _PythonPairs(self, block)
@@ -134,6 +138,7 @@ class _PythonDistance:
     def value(self, x: Any, y: Any, i: int, j: int) -> float:
         """Return the distance of the items x, number i of X, and y, number j of Y."""
         value = self.function(x, y, **self.params)
+        j = j if self.numbers is None else int(self.numbers[j])
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not isinstance(value, numbers.Real):
@@ -190,6 +195,14 @@ class _PythonPairs(CompiledPairs):
                 out[start:, r] = out[r, start:]
             if report is not None:
                 report((r + 1) * len(y), out.size)
+
+
+def with_column_numbers(pairs: PairwiseProblem, numbers: np.ndarray) -> PairwiseProblem:
+    """Return the same pairs; errors of a Python function call the objects of Y by these numbers."""
+    compile_: Any = pairs.compile
+    if isinstance(compile_, _PythonDistance):
+        compile_ = replace(compile_, numbers=numbers)
+    return replace(pairs, compile=compile_)
 
 
 def numbered(pairs: PairwiseProblem) -> PairwiseProblem:

@@ -25,6 +25,7 @@ from d2ke._base.progress import progress_bar
 from d2ke._base.signals import deferred_interrupts
 from d2ke._base.threads import team_size
 from d2ke.distances.equal_distances import warn_of_first_neighbors
+from d2ke.distances.pairs import with_column_numbers
 from d2ke.distances.problem import ArgumentNames, PairwiseProblem
 from d2ke.distances.record_pairs import check_any_pairs
 from d2ke.io.segment_file import SegmentContent
@@ -584,6 +585,8 @@ def _queries(held: Collection, X: Any, function: str) -> list[tuple[Segment, Pai
         X = in_order_of(pairs.x, segment.pairs.y)  # is packed once
         if X is not pairs.x:
             pairs = held.distance.pairs(X, segment.pairs.y, names)
+        if callable(pairs.distance):
+            pairs = with_column_numbers(pairs, segment.numbers)
         queries.append((segment, pairs))
     return queries
 

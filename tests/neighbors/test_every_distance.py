@@ -144,9 +144,7 @@ def test_groups_and_outliers(strategy, name, params, monkeypatch):
         same(pairs, np.argwhere(np.triu(near & first & first[:, None], 1)))
 
 
-@pytest.mark.parametrize(
-    ("name", "params"), [c.values[1:] for c in CASES if c.values[0] == "scan"]
-)
+@pytest.mark.parametrize(("name", "params"), [c.values[1:] for c in CASES if c.values[0] == "scan"])
 def test_kernels_take_columns_in_any_order_or_are_not_asked(name, params):
     n, m = (20, 520) if ROWS[name].kind == "strings" else (20, 50)
     X, Y = objects(name, params, n, 3), objects(name, params, m, 4)

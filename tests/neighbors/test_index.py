@@ -5,6 +5,7 @@ import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -733,3 +734,17 @@ def test_copies_and_pickles_have_the_objects():
         assert copied.nearest(["a"], k=2)[0].tolist() == [[3, 1]]
         assert copied.groups(1).tolist() == [0, 0, 0]
     assert index.indices.tolist() == [1, 2]
+
+
+def test_errors_of_a_function_name_the_index_of_an_object(monkeypatch):
+    monkeypatch.setattr(segments, "FEWEST", 4)
+
+    def distance(x, y):
+        return -1.0 if (x, y) == (99.0, 7.0) else abs(x - y)
+
+    index = d2ke.Index([float(i) for i in range(10)], distance=distance)
+    index.remove([0, 1, 2])
+    index.add([20.0])
+    for search in (partial(index.nearest, k=1), partial(index.within, radius=1.0)):
+        with pytest.raises(ValueError, match=r"distance\(X\[1\], the index\[7\]\) must be finite"):
+            search([3.0, 99.0])
