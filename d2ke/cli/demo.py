@@ -164,14 +164,14 @@ def demo(options: argparse.Namespace, session: Session) -> None:
             axes.plot(seconds, accuracy, label=method, ls="none", **METHODS[method][1])
         best = max(reached, key=reached.__getitem__)
         if reached[best] > reached["d2ke_train"]:
-            lost.append(f"\n{description}: {best} is more accurate than d2ke_train")
+            lost.append(f"{description}: {best} is more accurate than d2ke_train")
         axes.set(xlabel="seconds", ylabel="test accuracy, %")
         axes.set_xscale("log")
         axes.grid(alpha=0.3)
         title(axes, description)
     legend(row[0])
     picture.savefig(figure, dpi=150)
-    session.report(f"{''.join(lost)}\naccuracy against seconds: {figure}")
+    session.report("\n".join(["", *lost, f"accuracy against seconds: {figure}"]))
     session.report(
         "\nFor your own file, with a column of objects and a column of labels:\n"
         "  d2ke inspect FILE.csv\n"
