@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The version, in one place."""
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"

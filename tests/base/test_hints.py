@@ -15,6 +15,8 @@ import d2ke
         ("kernel_norm", "it is d2ke.measures.kernel_norm"),
         ("dtw", r"d2ke.distance_matrix\(X, distance='dtw'\)"),
         ("load", "load_model reads models"),
+        ("cdist", "it is d2ke.distance_matrix"),
+        ("neares", r"did you mean d2ke.nearest\?"),
         ("plot_clusters", "it is d2ke.plots.plot_clusters"),
         ("no_such_name", "'no_such_name'$"),
         ("_private", "'_private'$"),
