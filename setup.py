@@ -183,6 +183,7 @@ MODULES = [
     extension("expansions"),
     extension("box_tree"),
     extension("coresets"),
+    extension("transducer"),
     extension("windows"),
     extension("gapped"),
     extension("simplex_qp"),

@@ -14,6 +14,8 @@ from d2ke._base.errors import ArgumentTypeError
 from d2ke._base.text import listed, show
 from d2ke.cli.commands import INDEX
 from d2ke.cli.object_files import (
+    DISTANCE_OPTIONS,
+    check_distance,
     chosen_distance,
     how_of,
     read,
@@ -23,7 +25,6 @@ from d2ke.cli.object_files import (
 )
 from d2ke.cli.result_files import InputError
 from d2ke.cli.session import Session
-from d2ke.distances.registry import find_distance
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.labelled import open_columns
 from d2ke.io.manifest import check_replaceable
@@ -42,7 +43,7 @@ def index(options: argparse.Namespace, session: Session) -> None:
             "out (--out) is needed: the folder of the new index; or an index in place of a file, "
             "and --add, --remove or --verify"
         )
-    refuse(options, ("distance", "parameter"), f"belongs to the index; {options.file} has its own")
+    refuse(options, DISTANCE_OPTIONS, f"belongs to the index; {options.file} has its own")
     with _open(options.file, writable=bool(options.add or options.remove)) as held:
         if options.verify:
             session.report(f"{options.file}: all checksums are right")
@@ -69,7 +70,7 @@ def neighbors_in(
     options: argparse.Namespace, session: Session
 ) -> tuple[sparse.csr_array, np.ndarray | None, np.ndarray | None]:
     """Return the graph of the neighbours that objects of a file have in an index, and all ids."""
-    more = ("distance", "parameter", *["include_self"] * options.include_self)
+    more = (*DISTANCE_OPTIONS, *["include_self"] * options.include_self)
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
     X = _read(options.file, near, options, session)
@@ -120,8 +121,7 @@ def _build(options: argparse.Namespace, session: Session) -> None:
         raise FileNotFoundError(f"cannot write {out}: the folder {out.parent} does not exist")
     if out.exists():
         check_replaceable(out)
-    if options.distance is not None:
-        find_distance(options.distance)
+    check_distance(options)
     held = read(options, session, unlabelled=True)
     distance, parameters = chosen_distance(options, held.objects)
     with reported_warnings(session):

@@ -13,12 +13,11 @@ from scipy import sparse
 
 from d2ke._base.files import write_file
 from d2ke.cli.index import neighbors_in
-from d2ke.cli.object_files import chosen_distance, read, reported_warnings
+from d2ke.cli.object_files import check_distance, chosen_distance, read, reported_warnings
 from d2ke.cli.result_files import InputError, write_columns
 from d2ke.cli.session import Session
 from d2ke.distances.pairs import check_pairs
 from d2ke.distances.problem import ArgumentNames
-from d2ke.distances.registry import find_distance
 from d2ke.frames import columns_of
 from d2ke.neighbors.graph import neighbor_graph
 from d2ke.neighbors.runs import SearchOptions
@@ -35,8 +34,7 @@ def neighbors(options: argparse.Namespace, session: Session) -> None:
         write_graph(Path(options.out), *neighbors_in(options, session))
         session.report(f"graph: {options.out}")
         return
-    if options.distance is not None:
-        find_distance(options.distance)
+    check_distance(options)
     held = read(options, session, unlabelled=True)
     objects = held.objects
     distance, parameters = chosen_distance(options, objects)
