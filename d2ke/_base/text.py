@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-
 _FEW_ENTRIES = 4
 
 

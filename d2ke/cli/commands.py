@@ -105,7 +105,9 @@ def _of_model(
     inputs: tuple[tuple[str, str], ...] = (("file", "the file of objects"),)
     where = "--out", {"help": f"where to write, such as {out}{text}"}
     first: tuple[Option, ...] = ("file", where, *OBJECTS)
-    if name != "train":
+    if name == "train":
+        inputs = (*inputs, ("costs", "the costs"))
+    else:
         first, inputs = ("model", *first, "--unseen-letters"), (*inputs, ("model", "the model"))
     description = f"{help[0].upper()}{help[1:]}.\n\n{FILES}"
     return Command(
@@ -308,7 +310,7 @@ indices, and neighbor_id (the array neighbor_ids) their ids.
             *OBJECTS,
         ],
         (".npz", ".csv"),
-        (("file", "the file of objects"), ("index", "the index")),
+        (("file", "the file of objects"), ("index", "the index"), ("costs", "the costs")),
     ),
     Command(
         "index",

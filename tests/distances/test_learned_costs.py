@@ -235,7 +235,7 @@ def test_too_many_letters_are_refused_before_work_starts(monkeypatch):
         d2ke.learn_costs(WRONG, RIGHT)
 
 
-COSTS = d2ke.learn_costs(WRONG, RIGHT, transposition=False)  # the distance takes these
+COSTS = d2ke.learn_costs(WRONG, RIGHT)
 
 
 def test_models_and_indexes_keep_costs(tmp_path):
