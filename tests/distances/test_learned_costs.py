@@ -4,6 +4,7 @@
 import io
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -236,6 +237,21 @@ def test_too_many_letters_are_refused_before_work_starts(monkeypatch):
 
 
 COSTS = d2ke.learn_costs(WRONG, RIGHT)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        partial(d2ke.dbscan, eps=2), d2ke.single_linkage, partial(d2ke.kmedoids, k=2),
+        partial(d2ke.hdbscan, min_cluster_size=2), lambda X, **how: d2ke.Index(X, **how).groups(2),
+    ],
+    ids=["dbscan", "single_linkage", "kmedoids", "hdbscan", "groups"],
+)  # fmt: skip
+def test_groups_need_symmetric_costs(group):
+    with pytest.raises(d2ke.ArgumentError, match=r"must be symmetric.*symmetric=True"):
+        group(RIGHT, distance="weighted_levenshtein", **COSTS)
+    both = d2ke.learn_costs(WRONG, RIGHT, symmetric=True)
+    group(RIGHT, distance="weighted_levenshtein", **both)
 
 
 def test_models_and_indexes_keep_costs(tmp_path):
