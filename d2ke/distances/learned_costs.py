@@ -25,8 +25,10 @@ _ROUNDS = 8
 # Kinds of edits, and their shares at the start; swaps have the rest.
 _KEPT, _SUBSTITUTED, _DELETED, _INSERTED, _NOTHING = range(5)
 _START = (0.9, 0.03, 0.03, 0.03, 0.0)
-_LETTERS_OF = np.array([2, 2, 1, 1, 0])  # kinds of edits
 _PSEUDO = 0.05  # counts of each edit, beside the average of its kind, which is at most 1
+# What keeping letters costs is part of all alignments: a share of it counts by the right letters.
+# At 1/2 no side is preferred; 1 is the probability of the wrong string, given the right one.
+_RIGHT = 0.6
 _LOWEST = 0.05  # of costs
 _FEWEST = 20  # pairs that differ
 _SHOWN = 10  # edits in print
@@ -170,8 +172,9 @@ def learn_costs(
     by eight rounds of expectation maximization over all alignments of each pair, with
     pseudo-counts at the end: the average count of the kind of edit, at most 1, and 0.05. The costs
     are relative to keeping letters, which costs nothing:
-    c(a, b) = -log p(a, b) + (log p(a, a) + log p(b, b)) / 2,
-    c(a, -) = -log p(a, -) + log p(a, a) / 2, c(t) = -log p(t), and at least 0.05.
+    c(a, b) = -log p(a, b) + 0.4 log p(a, a) + 0.6 log p(b, b),
+    c(a, -) = -log p(a, -) + 0.4 log p(a, a), c(-, b) = -log p(-, b) + 0.6 log p(b, b),
+    c(t) = -log p(t), and at least 0.05. With `symmetric` both factors are 0.5.
 
     References
     ----------
@@ -285,12 +288,13 @@ def _parameters(
         scale[[_DELETED, _INSERTED]] = scale[_DELETED]
     swaps += _PSEUDO
     total = counts.sum() - counts[-1, -1] + swaps
-    # c(a, b) = -log p(a, b) + (log p(a, a) + log p(b, b)) / 2, where log p(-, -) = 0
+    # c(a, b) = -log p(a, b) + (1 - s) log p(a, a) + s log p(b, b), where log p(-, -) = 0
+    s = 0.5 if symmetric else _RIGHT
     keeping = np.diag(counts)[:-1] / total
-    half = np.append(np.log(keeping) / 2, 0)
+    kept = np.append(np.log(keeping), 0)
     with np.errstate(divide="ignore"):  # one letter has no substitution
-        others = np.log(keeping.sum()) * _LETTERS_OF / 2 - np.log(scale / total)
-    cost = half[:, None] + half - np.log(counts / total)
+        others = np.array([1, 1, 1 - s, s, 0]) * np.log(keeping.sum()) - np.log(scale / total)
+    cost = (1 - s) * kept[:, None] + s * kept - np.log(counts / total)
     cost, others = np.maximum(cost, _LOWEST), np.maximum(others, _LOWEST).tolist()
     rows = dict(zip([*letters, None], cost.tolist(), strict=True))
     insertion = dict(zip(letters, rows.pop(None), strict=False))
