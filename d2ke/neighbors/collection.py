@@ -45,7 +45,7 @@ class Distance:
         by = pairs.distance
         if isinstance(by, RecordDistance):
             by = {name: (column.distance, column.params) for name, column in by.columns.items()}
-        return cls(by, dict(pairs.params), metric)
+        return cls(by, pairs.params, metric)
 
     def __repr__(self) -> str:
         if isinstance(self.distance, dict):
