@@ -27,11 +27,11 @@ from d2ke.neighbors.copies import search_neighbors
 from d2ke.neighbors.info import NeighborsInfo
 from d2ke.neighbors.lists import WithinLists, check_graph
 from d2ke.neighbors.problem import NeighborSearch
-from d2ke.objects.compatibility import concatenate, in_order, matched
+from d2ke.objects.compatibility import in_order, matched
 from d2ke.objects.container import Objects, take
 from d2ke.objects.copies import Copies, find_copies
 from d2ke.objects.record_packing import as_text, pack_records
-from d2ke.objects.records import Column, Records
+from d2ke.objects.records import Column, Records, join
 from d2ke.objects.tables import is_table
 
 _BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
@@ -132,10 +132,7 @@ class HeldColumn:
 
     def joined(self, new: Column) -> HeldColumn:
         """Add the entries of later rows."""
-        values, missing = self.column.values, np.concatenate([self.column.missing, new.missing])
-        if new.values is not None:
-            values = concatenate([values, new.values])
-        return replace(self, column=Column(values, missing))
+        return replace(self, column=join([self.column, new]))
 
     def take(self, rows: np.ndarray) -> HeldColumn:
         """Return the column of some rows."""
