@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +28,7 @@ from d2ke.distances.registry import find_distance
 from d2ke.io.columns import IDS, LabelledObjects
 from d2ke.io.labelled import open_columns
 from d2ke.io.manifest import check_replaceable
+from d2ke.neighbors.graph import graph_of, nearest_first
 from d2ke.neighbors.index import Index
 from d2ke.objects.column_names import ColumnNames
 
@@ -73,22 +75,16 @@ def neighbors_in(
     refuse(options, more, "does not go with --index")
     near = _open(options.index)
     X = _read(options.file, near, options, session)
+    how: dict[str, Any] = {"radius": options.radius, **session.computing}
+    n_columns = int(near.indices[-1]) + 1
     with reported_warnings(session):
-        if options.k is not None:
-            k, radius = options.k, options.radius
-            indices, distances = near.nearest(X.objects, k=k, radius=radius, **session.computing)
-            found = indices >= 0
-            indices, distances = indices[found], distances[found]
-            starts = np.append(0, found.sum(axis=1).cumsum())
+        if options.k is None:
+            graph = nearest_first(near.within(X.objects, **how))
+            graph.resize(len(X.objects), n_columns)
         else:
-            graph = near.within(X.objects, radius=options.radius, **session.computing)
-            starts = graph.indptr
-            rows = np.repeat(np.arange(graph.shape[0]), np.diff(starts))
-            order = np.lexsort((graph.indices, graph.data, rows))
-            indices, distances = graph.indices[order], graph.data[order]
-    session.report(f"{len(indices)} neighbours of {len(X.objects)} objects in {options.index}")
-    shape = len(X.objects), int(near.indices[-1]) + 1
-    return sparse.csr_array((distances, indices, starts), shape=shape), X.ids, near.ids
+            graph = graph_of(*near.nearest(X.objects, k=options.k, **how), n_columns)
+    session.report(f"{graph.nnz} neighbours of {len(X.objects)} objects in {options.index}")
+    return graph, X.ids, near.ids
 
 
 def is_index(path: Path) -> bool:

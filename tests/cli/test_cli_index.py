@@ -87,6 +87,9 @@ def test_objects_come_and_go(folder, capsys):
     # A number is text here, as ids of the index are.
     put("gone.csv", "id", "7")
     assert "removed: 1\n" in run(capsys, "index", "names.d2ke", "--remove", "gone.csv")
+    for how in ("--k=1", "--radius=1"):
+        run(capsys, *QUERY, how, "--out", "near.npz")
+        assert sparse.load_npz("near.npz").shape == (2, 5)
 
 
 def test_without_ids(folder, capsys):
