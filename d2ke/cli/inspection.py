@@ -23,6 +23,8 @@ from d2ke.cli.object_files import how_of, is_data_set, kinds_of, named_columns, 
 from d2ke.cli.options import OBJECTS, joined
 from d2ke.cli.result_files import in_options
 from d2ke.cli.session import Session
+from d2ke.groups.candidates import EQUAL
+from d2ke.groups.duplicates import load_duplicates
 from d2ke.io.columns import LabelledObjects
 from d2ke.io.graphs import GRAPHS
 from d2ke.io.labelled import open_columns, read_file
@@ -43,9 +45,12 @@ def inspect(options: argparse.Namespace, session: Session) -> None:
 
     If the columns must be named, they are listed before the error that says so.
     """
-    if _is_model(Path(options.file)):
+    if _is_saved(Path(options.file), "model"):
         session.report(str(load_model(options.file)))
         session.report(f"next: d2ke predict {shlex.quote(options.file)} FILE --out labels.csv")
+        return
+    if _is_saved(Path(options.file), "duplicates"):
+        _report_groups(options.file, session)
         return
     if is_index(Path(options.file)):
         report_index(options.file, session)
@@ -121,11 +126,26 @@ def _is_wide(table: Table) -> bool:
     return len(counts) > _EXAMPLES and counts == list(range(counts[0], counts[0] + len(counts)))
 
 
-def _is_model(file: Path) -> bool:
+def _is_saved(file: Path, kind: str) -> bool:
+    """Return whether a file is one of ours of this kind."""
     if not file.is_file():
         return False
     with file.open("rb") as stream:
-        return is_sealed(stream.read(SIZE), "model")
+        return is_sealed(stream.read(SIZE), kind)
+
+
+def _report_groups(file: str, session: Session) -> None:
+    """Report what saved groups are, and the command by which new rows join them."""
+    found = load_duplicates(file)
+    session.report(f"groups of d2ke dedupe: {str(found)[1:-1]}")
+    columns = found.basis.columns
+    for name, compared in columns.items():
+        how = "equal" if compared.radius <= EQUAL else f"within {compared.radius:g}"
+        what = f"{compared.column.kind}, {compared.distance!r} {how}"
+        session.report(f"compared: {name} ({what})" if found.basis.names else f"compared: {what}")
+    if found.basis.names and {one.column.kind for one in columns.values()} == {"strings"}:
+        words = f"FILE --with {shlex.quote(file)} --out labels.csv"
+        session.report(f"next: d2ke dedupe {words}")
 
 
 def _report_lengths(objects: Any, session: Session) -> None:

@@ -35,7 +35,7 @@ from d2ke.objects.records import Column, Records, join
 from d2ke.objects.tables import is_table
 
 _BLOCK = 256  # pairs of strings whose rows are compared with all of their columns at once
-_EXACT = 1e-30  # in the place of a radius of 0: distances are divided by it
+EQUAL = 1e-30  # in the place of a radius of 0: distances are divided by it
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +263,7 @@ def compare_tables(
         if has_columns:
             called = names._replace(x=f"{names.x}[{name!r}]", y=f"{names.y}[{name!r}]")
         chosen = by_column.get(name) if isinstance(distance, Mapping) else distance
-        columns[name] = _compare(x[name], y[name], chosen, value or _EXACT, called, steps)
+        columns[name] = _compare(x[name], y[name], chosen, value or EQUAL, called, steps)
     rows = distinct_rows([column.x for column in columns.values()])
     others = rows if Y is None else distinct_rows([column.y for column in columns.values()])
     columns = {name: column.of_rows(rows.firsts, others.firsts) for name, column in columns.items()}
@@ -337,7 +337,7 @@ def _compare(
             "distance", f"must be a distance or (distance, dict), got {distance!r}"
         )
     if name == "equal":
-        name, radius = None, _EXACT
+        name, radius = None, EQUAL
     name = usual_distance(x.kind) if name is None else name
     if not same:
         y = replace(y, values=in_order(y.values, x.values.channel_names, names.y, names.x))

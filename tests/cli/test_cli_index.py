@@ -208,8 +208,9 @@ def test_places_that_cannot_be_written_and_a_second_writer(folder, capsys, monke
     ):
         assert main([*BUILD, "--out", place]) == 1
         assert said in capsys.readouterr().err
-    assert main(["inspect", "none.d2ke"]) == 1
-    assert "there is no such folder: 'none.d2ke'" in capsys.readouterr().err
+    for words in (["inspect", "none.d2ke"], [*LOOK.replace("names", "none").split(), "--k=1"]):
+        assert main(words) == 1
+        assert capsys.readouterr().err == "d2ke: there is no such folder: none.d2ke\n"
     with d2ke.Index.open("names.d2ke", writable=True):
         assert main(["index", "names.d2ke", "--remove", "gone.csv"]) == 1
         assert "lock" in capsys.readouterr().err
