@@ -20,7 +20,7 @@ from d2ke.groups.assigning import Basis, assign_rows
 from d2ke.groups.candidates import HeldColumn
 from d2ke.groups.cleaning import check_cleaning
 from d2ke.groups.pair_weights import EDGES, N_NEAR, Frequencies, Multiplicities, PairWeights
-from d2ke.groups.record_groups import LINKAGES, check_threshold, cut_of, group_medoids
+from d2ke.groups.record_groups import LINKAGES, group_medoids, log_odds_of
 from d2ke.objects.copies import Copies
 from d2ke.objects.records import Column
 
@@ -129,7 +129,7 @@ class Duplicates:
         [3, 1]
         """
         held = self.labels[self.basis.rows.firsts]
-        n_threads, cut = team_size(n_threads), cut_of(self.threshold)
+        n_threads, cut = team_size(n_threads), log_odds_of(self.threshold)
         found = assign_rows(self.basis, held, self.weights, cut, new_rows, n_threads, progress)
         together = Duplicates.of(found.labels, self.threshold, self.weights, found.basis)
         labels = together.labels[len(self.labels) :]
@@ -301,7 +301,7 @@ def _restored(values: Any) -> Duplicates:
             raise ValueError(f"{name} is not of whole numbers from 0 to {end - 1}")
     check_cleaning(basis.clean)
     choice("linkage", basis.linkage, LINKAGES)
-    check_threshold(values["threshold"])
+    log_odds_of(values["threshold"])
     if not isinstance(values["offset"], float) or not np.isfinite(values["offset"]):
         raise ValueError(f"offset is {values['offset']!r}")
     if basis.names is not None and not set(columns) <= set(basis.names):

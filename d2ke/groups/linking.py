@@ -30,11 +30,10 @@ from d2ke.groups.pair_weights import (
 )
 from d2ke.groups.record_groups import (
     LINKAGES,
-    check_threshold,
-    cut_of,
     grouped,
     linked_one_to_one,
     linked_pairs,
+    log_odds_of,
 )
 
 
@@ -159,9 +158,7 @@ def dedupe(
     names = ArgumentNames("dedupe")
     tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
     choice("linkage", linkage, LINKAGES)
-    tables = compare_tables(names, X, None, radius, distance, clean, team_size(n_threads))
-    choice("linkage", linkage, LINKAGES)
-    cut = cut_of(check_threshold(threshold))
+    cut = log_odds_of(threshold)
     found = _match(tables, known, seed, progress)
     rows, (i, j) = tables.x, found.pairs.T
     labels = grouped(rows.counts, i, j, found.odds, cut, linkage)
@@ -235,7 +232,7 @@ def link(
     """
     names = ArgumentNames("link", "left", "right")
     tables = compare_tables(names, left, right, radius, distance, clean, team_size(n_threads))
-    cut, one_to_one = cut_of(check_threshold(threshold)), flag("one_to_one", one_to_one)
+    cut, one_to_one = log_odds_of(threshold), flag("one_to_one", one_to_one)
     found = _match(tables, known, seed, progress)
     kept = found.odds >= cut
     pairs, odds = found.pairs[kept], found.odds[kept]

@@ -21,19 +21,14 @@ from d2ke.objects.copies import Copies
 LINKAGES = ("average", "complete", "single")
 
 
-def check_threshold(threshold: Any) -> float:
-    """Return a threshold of `dedupe` and `link`, a probability between 0 and 1."""
+def log_odds_of(threshold: Any) -> float:
+    """Return the log-odds of a match at a threshold, a probability of no match."""
     value = positive_number("threshold", threshold)
     if value >= 1:
         raise ArgumentError(
             "threshold", f"is {value:g}; it is the probability of no match, below 1"
         )
-    return value
-
-
-def cut_of(threshold: float) -> float:
-    """Return the log-odds of a match at the threshold."""
-    return float(logit(1 - threshold))
+    return float(logit(1 - value))
 
 
 def grouped(
