@@ -141,9 +141,9 @@ def _report_groups(file: str, session: Session) -> None:
     columns = found.basis.columns
     for name, compared in columns.items():
         how = "equal" if compared.radius <= EQUAL else f"within {compared.radius:g}"
-        what = f"{compared.column.kind}, {compared.distance!r} {how}"
+        what = f"{compared.x.kind}, {compared.pairs.distance!r} {how}"
         session.report(f"compared: {name} ({what})" if found.basis.names else f"compared: {what}")
-    if found.basis.names and {one.column.kind for one in columns.values()} == {"strings"}:
+    if found.basis.names and {one.x.kind for one in columns.values()} == {"strings"}:
         words = f"FILE --with {shlex.quote(file)} --out labels.csv"
         session.report(f"next: d2ke dedupe {words}")
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from d2ke.groups.candidates import ComparedTables, HeldColumn, distinct_rows, read_later
+from d2ke.groups.candidates import ComparedColumn, ComparedTables, distinct_rows, read_later
 from d2ke.groups.pair_weights import (
     Frequencies,
     Multiplicities,
@@ -36,8 +36,8 @@ class Basis:
 
     Attributes
     ----------
-    columns : mapping of str to HeldColumn
-        The compared columns of the distinct rows.
+    columns : mapping of str to ComparedColumn
+        The compared columns of the distinct rows, with themselves.
     names : tuple of str, or None
         All columns of the table, None for a list of objects.
     clean : tuple of str
@@ -55,7 +55,7 @@ class Basis:
         What else was learned, beside the weights.
     """
 
-    columns: Mapping[str, HeldColumn]
+    columns: Mapping[str, ComparedColumn]
     names: tuple[str, ...] | None
     clean: tuple[str, ...]
     linkage: str
@@ -115,16 +115,16 @@ def assign_rows(
     return Found(labels, together, bridges, *memberships(asked, labels, counted, counts, *rule))
 
 
-def _joined(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, HeldColumn], Copies]:
+def _joined(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, ComparedColumn], Copies]:
     """Add the new rows that are equal to none before; these follow in the order of their entries.
 
     Numbers of all rows point to the distinct ones.
     """
-    columns = {name: held.joined(new[name]) for name, held in basis.columns.items()}
-    copies = distinct_rows([held.column for held in columns.values()])
+    columns = {name: column.append(new[name]) for name, column in basis.columns.items()}
+    copies = distinct_rows([column.x for column in columns.values()])
     n_old = len(basis.rows.firsts)
     places = copies.firsts[n_old:]
-    keys = zip(*(_keys(held.column.take(places)) for held in columns.values()), strict=True)
+    keys = zip(*(_keys(column.x.take(places)) for column in columns.values()), strict=True)
     order = [place for _, place in sorted(zip(keys, range(len(places)), strict=True))]
     ranks = np.concatenate([np.arange(n_old), n_old + np.argsort(order)]).astype(np.int64)
     kept = np.concatenate([np.arange(n_old), places[order]]).astype(np.int64)
@@ -132,7 +132,7 @@ def _joined(basis: Basis, new: Mapping[str, Column]) -> tuple[dict[str, HeldColu
     numbers = np.concatenate([basis.rows.numbers, ranks[copies.numbers[n_old:]]])
     firsts = np.concatenate([basis.rows.firsts, kept[n_old:] - n_old + before])
     rows = Copies(firsts, numbers, np.bincount(numbers, minlength=len(firsts)))
-    return {name: held.take(kept) for name, held in columns.items()}, rows
+    return {name: column.take(kept, kept) for name, column in columns.items()}, rows
 
 
 def _keys(column: Column) -> list[tuple[bool, bytes]]:
@@ -151,7 +151,7 @@ def _bytes(objects: Objects, start: int, stop: int) -> bytes:
 
 def _candidates(
     basis: Basis,
-    columns: Mapping[str, HeldColumn],
+    columns: Mapping[str, ComparedColumn],
     rows: Copies,
     n_threads: int,
     progress: bool | None,
@@ -165,7 +165,7 @@ def _candidates(
     asked = np.concatenate([np.flatnonzero(copied), np.arange(n_old, n)])
     if not len(asked):
         return np.empty((0, 2), np.int64), np.empty((len(columns), 0))
-    compared = {name: held.compared(asked) for name, held in columns.items()}
+    compared = {name: column.beside_all(asked) for name, column in columns.items()}
     tables = ComparedTables(compared, no_copies(len(asked)), no_copies(n), n_threads)
     found, distances = tables.candidates(basis.searched, progress)
     i, j = asked[found[:, 0]], found[:, 1]

@@ -15,9 +15,8 @@ from scipy.special import expit
 from d2ke._base.checks import choice, not_negative
 from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
-from d2ke.distances.pairs import check_pairs
 from d2ke.groups.assigning import Basis, assign_rows
-from d2ke.groups.candidates import HeldColumn
+from d2ke.groups.candidates import ComparedColumn
 from d2ke.groups.cleaning import check_cleaning
 from d2ke.groups.pair_weights import EDGES, N_NEAR, Frequencies, Multiplicities, PairWeights
 from d2ke.groups.record_groups import LINKAGES, group_medoids, log_odds_of
@@ -168,16 +167,18 @@ class Duplicates:
             **{name: getattr(basis.rows, name) for name in ("firsts", "numbers")},
             **{name: getattr(basis.frequencies, name) for name in ("shares", "counted", "factors")},
             "columns": {
-                name: [held.column.values, held.column.missing, held.radius, held.distance,
-                       held.params]
-                for name, held in basis.columns.items()
+                name: [one.x.values, one.x.missing, one.radius, one.pairs.distance,
+                       one.pairs.params]
+                for name, one in basis.columns.items()
             },
             "labels": self.labels[basis.rows.firsts],
             "threshold": self.threshold,
             "evidence": weights.evidence,
             "offset": weights.offset,
         }  # fmt: skip
-        write_values(file, "duplicates", values, [one.distance for one in basis.columns.values()])
+        write_values(
+            file, "duplicates", values, [one.pairs.distance for one in basis.columns.values()]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +274,7 @@ _KEPT = ("names", "clean", "linkage", "searched", "pairs", "odds", "levels")
 def _restored(values: Any) -> Duplicates:
     """Make the result of what `save` wrote, and refuse parts that do not fit together."""
     columns = {
-        name: HeldColumn(Column(objects, missing), radius, distance, params)
+        name: ComparedColumn.of_one_table(Column(objects, missing), radius, distance, params)
         for name, (objects, missing, radius, distance, params) in values["columns"].items()
     }
     firsts, numbers, pairs = values["firsts"], values["numbers"], values["pairs"]
@@ -308,11 +309,9 @@ def _restored(values: Any) -> Duplicates:
         raise ValueError(f"names are {basis.names!r}, without those of compared columns")
     if not n or not (rows.counts > 0).all() or not np.bincount(labels).all():
         raise ValueError("there are rows or groups without a row")
-    for name, held in columns.items():
-        entries = held.column.values
-        if held.column.missing.shape != (n,) or len(entries) != len(held.column.rows):
+    for name, one in columns.items():
+        if one.x.missing.shape != (n,) or len(one.x.values) != len(one.x.rows):
             raise ValueError(f"column {name!r} does not have {n} rows")
-        not_negative("radius", held.radius)
-        check_pairs(entries, None, held.distance, held.params)
+        not_negative("radius", one.radius)
     weights = PairWeights(tuple(columns), EDGES, evidence, values["offset"])
     return Duplicates.of(labels, values["threshold"], weights, basis)

@@ -16,7 +16,7 @@ from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
 from d2ke.distances.problem import ArgumentNames
 from d2ke.groups.assigning import Basis
-from d2ke.groups.candidates import ComparedTables, HeldColumn, compare_tables
+from d2ke.groups.candidates import ComparedTables, compare_tables
 from d2ke.groups.cleaning import check_cleaning
 from d2ke.groups.duplicates import Duplicates
 from d2ke.groups.known_pairs import check_known
@@ -163,7 +163,7 @@ def dedupe(
     rows, (i, j) = tables.x, found.pairs.T
     labels = grouped(rows.counts, i, j, found.odds, cut, linkage)
     basis = Basis(
-        {name: HeldColumn.of(column) for name, column in tables.columns.items()},
+        tables.columns,
         tables.names,
         tuple(sorted(check_cleaning(clean))),
         linkage,

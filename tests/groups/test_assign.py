@@ -154,7 +154,8 @@ def test_odds_of_new_rows_are_those_of_all_at_once(labelled):
     every, n_old = d2ke.dedupe(table, radius=RADIUS, clean=CLEAN, known=known), n - 60
     basis = every.basis
     old = (basis.pairs < n_old).all(axis=1)
-    columns = {name: held.take(np.arange(n_old)) for name, held in basis.columns.items()}
+    rows = np.arange(n_old)
+    columns = {name: column.take(rows, rows) for name, column in basis.columns.items()}
     pairs, odds, levels = basis.pairs[old], basis.odds[old], basis.levels[:, old]
     small = replace(basis, columns=columns, rows=no_copies(n_old), pairs=pairs, odds=odds,
                     levels=levels)  # fmt: skip
