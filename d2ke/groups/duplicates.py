@@ -5,21 +5,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from d2ke._base.checks import choice, not_negative
+from d2ke._base.checks import not_negative
 from d2ke._base.keywords import hinted
 from d2ke._base.threads import team_size
-from d2ke.groups.assigning import Basis, assign_rows
-from d2ke.groups.candidates import ComparedColumn
+from d2ke.groups.assigning import Basis, join_rows, later_candidates
+from d2ke.groups.candidates import ComparedColumn, read_later
 from d2ke.groups.cleaning import check_cleaning
-from d2ke.groups.pair_weights import EDGES, N_NEAR, Frequencies, Multiplicities, PairWeights
-from d2ke.groups.record_groups import LINKAGES, group_medoids, log_odds_of
+from d2ke.groups.pair_weights import (
+    EDGES,
+    N_NEAR,
+    Frequencies,
+    Multiplicities,
+    PairWeights,
+    later_odds,
+    levels_of,
+    near_counts,
+)
+from d2ke.groups.record_groups import Linkage, group_medoids, grown, memberships
 from d2ke.objects.copies import Copies
 from d2ke.objects.records import Column
 
@@ -127,15 +136,32 @@ class Duplicates:
         >>> new.labels.tolist()
         [3, 1]
         """
-        held = self.labels[self.basis.rows.firsts]
-        n_threads, cut = team_size(n_threads), log_odds_of(self.threshold)
-        found = assign_rows(self.basis, held, self.weights, cut, new_rows, n_threads, progress)
-        together = Duplicates.of(found.labels, self.threshold, self.weights, found.basis)
-        labels = together.labels[len(self.labels) :]
-        alone = np.isnan(found.own)
-        probabilities = np.where(alone, expit(-found.best), expit(found.own))
-        rivals = np.where(found.best >= cut, found.rivals, -1)
-        return Assigned(labels, probabilities, found.bridges, rivals, together)
+        basis, weights, n = self.basis, self.weights, len(self.labels)
+        n_threads, linkage = team_size(n_threads), Linkage.of(basis.linkage, self.threshold)
+        new = read_later("new_rows", new_rows, basis.columns, basis.names, basis.clean)
+        columns, rows = join_rows(basis, new)
+        pairs, distances = later_candidates(basis, columns, rows, n_threads, progress)
+        # Rows that the old candidates put near each other, counting copies that came now.
+        counted = Multiplicities.of(basis.pairs, rows, rows)
+        near = near_counts(basis.levels, basis.odds, counted, basis.frequencies)
+        counted = Multiplicities.of(pairs, rows, rows)
+        odds = later_odds(weights, basis.frequencies, distances, counted, near)
+        every = replace(
+            basis,
+            columns=columns,
+            rows=rows,
+            pairs=np.concatenate([basis.pairs, pairs]),
+            odds=np.concatenate([basis.odds, odds]),
+            levels=np.concatenate([basis.levels, levels_of(distances)], axis=1),
+        )
+        before, counts, rule = self.labels[basis.rows.firsts], rows.counts, (every.odds, linkage)
+        labels, bridges = grown(before, basis.rows.counts, counts, every.pairs, *rule)
+        counted = Multiplicities.of(every.pairs, rows, rows)
+        own, best, rivals = memberships(rows.numbers[n:], labels, counted, counts, *rule)
+        probabilities = np.where(np.isnan(own), expit(-best), expit(own))
+        rivals = np.where(best >= linkage.cut, rivals, -1)
+        result = Duplicates.of(labels, self.threshold, weights, every)
+        return Assigned(result.labels[n:], probabilities, bridges, rivals, result)
 
     def save(self, file: str | os.PathLike[str] | BinaryIO) -> None:
         """Write the result to a file, which `load_duplicates` reads.
@@ -165,7 +191,7 @@ class Duplicates:
         values = {
             **{name: getattr(basis, name) for name in _KEPT},
             **{name: getattr(basis.rows, name) for name in ("firsts", "numbers")},
-            **{name: getattr(basis.frequencies, name) for name in ("shares", "counted", "factors")},
+            **vars(basis.frequencies),
             "columns": {
                 name: [one.x.values, one.x.missing, one.radius, one.pairs.distance,
                        one.pairs.params]
@@ -268,7 +294,7 @@ def load_duplicates(
     return read_values(file, "duplicates", distance, "load_duplicates", _restored)
 
 
-_KEPT = ("names", "clean", "linkage", "searched", "pairs", "odds", "levels")
+_KEPT = ("names", "clean", "linkage", "pairs", "odds", "levels")
 
 
 def _restored(values: Any) -> Duplicates:
@@ -280,15 +306,14 @@ def _restored(values: Any) -> Duplicates:
     firsts, numbers, pairs = values["firsts"], values["numbers"], values["pairs"]
     n, k, labels = len(firsts), len(columns), values["labels"]
     rows = Copies(firsts, numbers, np.bincount(numbers, minlength=n))
-    frequencies = Frequencies(values["shares"], values["counted"], values["factors"])
+    frequencies = Frequencies(values["searched"], values["shares"], values["factors"])
     basis = Basis(columns, rows=rows, frequencies=frequencies, **{x: values[x] for x in _KEPT})
     evidence, n_levels = values["evidence"], len(EDGES)
     shapes = {
         "labels": (labels, (n,)), "pairs": (pairs, (len(pairs), 2)),
         "odds": (basis.odds, (len(pairs),)), "levels": (basis.levels, (k, len(pairs))),
-        "searched": (basis.searched, (k,)), "evidence": (evidence, (k, n_levels)),
-        "shares": (frequencies.shares, (k, N_NEAR)), "counted": (frequencies.counted, (k,)),
-        "factors": (frequencies.factors, (k,)),
+        "searched": (frequencies.searched, (k,)), "evidence": (evidence, (k, n_levels)),
+        "shares": (frequencies.shares, (k, N_NEAR)), "factors": (frequencies.factors, (k,)),
     }  # fmt: skip
     for name, (array, shape) in shapes.items():
         if array.shape != shape:
@@ -301,8 +326,7 @@ def _restored(values: Any) -> Duplicates:
         if array.dtype.kind != "i" or array.min(initial=0) < 0 or array.max(initial=0) >= end:
             raise ValueError(f"{name} is not of whole numbers from 0 to {end - 1}")
     check_cleaning(basis.clean)
-    choice("linkage", basis.linkage, LINKAGES)
-    log_odds_of(values["threshold"])
+    Linkage.of(basis.linkage, values["threshold"])
     if not isinstance(values["offset"], float) or not np.isfinite(values["offset"]):
         raise ValueError(f"offset is {values['offset']!r}")
     if basis.names is not None and not set(columns) <= set(basis.names):

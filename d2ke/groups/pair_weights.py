@@ -57,22 +57,14 @@ class PairWeights:
 class Frequencies:
     """What else was learned, by which later pairs get the odds that they would have had.
 
-    `shares` has for each column the share of other pairs that are within each level of nearness,
-    `counted` the columns in which nearness counts less if many rows are near, and `factors` what
-    known pairs multiply the columns' terms by.
+    `searched` marks the columns whose near pairs are all candidates. `shares` has for each column
+    the share of other pairs that are within each level of nearness, and `factors` what known pairs
+    multiply the columns' terms by.
     """
 
+    searched: np.ndarray
     shares: np.ndarray
-    counted: np.ndarray
     factors: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Pairs of rows drawn at random: distances by column, and the number of all pairs."""
-
-    distances: np.ndarray
-    n_pairs: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,27 +105,27 @@ def learn_weights(
     columns: Sequence[str],
     distances: np.ndarray,
     searched: np.ndarray,
-    sample: Sample,
+    sample: np.ndarray,
+    total: int,
     counted: Multiplicities,
     labels: tuple[np.ndarray, np.ndarray] | None,
 ) -> tuple[PairWeights, Frequencies, np.ndarray]:
     """Return the weights, the frequencies and the log-odds of the candidates.
 
-    `searched` marks the columns whose near pairs are all candidates. `labels` has places of
-    candidates, and whether they match.
+    `searched` marks the columns whose near pairs are all candidates. `sample` has distances by
+    column of pairs of rows drawn at random from `total`. `labels` has indices of candidates, and
+    whether they match.
     """
-    total, levels, k = sample.n_pairs, levels_of(distances), len(distances)
+    levels, k = levels_of(distances), len(distances)
     number = counted.pairs
-    drawn = levels_of(sample.distances)
-    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in drawn])
-    counts = counts * (total / max(sample.distances.shape[1], 1))
+    counts = np.stack([np.bincount(row, minlength=_MISSING + 1) for row in levels_of(sample)])
+    counts = counts * (total / max(sample.shape[1], 1))
     for column in np.flatnonzero(searched).tolist():
         counts[column, :N_NEAR] = np.bincount(levels[column], number, N_NEAR)[:N_NEAR]
-    counts_less = searched & (k > 1)
-    near, shares = _near(levels, counts_less), np.zeros((k, N_NEAR))
+    near, shares = _near_pairs(levels, searched), np.zeros((k, N_NEAR))
     limit = 0.75  # pairs of a smaller mean distance over the radius count as matches first
     if k == 1:  # no other column separates matches from others, which are those expected by chance
-        counts[0, :N_NEAR] = np.minimum(counts[0, :N_NEAR], _tail(sample.distances[0], total))
+        counts[0, :N_NEAR] = np.minimum(counts[0, :N_NEAR], _tail(sample[0], total))
         limit = 1.0
     match = _first_guess(distances, limit)
     evidence = np.zeros((k, _MISSING + 1))
@@ -165,7 +157,7 @@ def learn_weights(
         evidence *= factors[:, None]
         odds = offset + factors @ terms
     weights = PairWeights(tuple(columns), EDGES, evidence[:, :-1], offset)
-    return weights, Frequencies(shares, counts_less, factors), odds
+    return weights, Frequencies(searched, shares, factors), odds
 
 
 def later_odds(
@@ -180,7 +172,7 @@ def later_odds(
     `held` has, for each column, how many rows that do not match are near each row by other pairs.
     """
     levels, factors = levels_of(distances), frequencies.factors[:, None]
-    near = _near(levels, frequencies.counted)
+    near = _near_pairs(levels, frequencies.searched)
     evidence = np.column_stack([weights.evidence, np.zeros(len(levels))])
     odds, match = np.empty(0), _first_guess(distances, 0.75)
     # Evidence has the factors already.
@@ -200,7 +192,7 @@ def near_counts(
 ) -> np.ndarray:
     """Return how many rows that do not match are near each row at each level, by column."""
     result = np.zeros((len(levels), len(counted.partners), N_NEAR))
-    for column, place in enumerate(_near(levels, frequencies.counted)):
+    for column, place in enumerate(_near_pairs(levels, frequencies.searched)):
         if place is not None:
             ends, more = counted.at(place)
             near = levels[column, place], expit(-odds[place])
@@ -215,8 +207,12 @@ def levels_of(distances: np.ndarray) -> np.ndarray:
     return levels
 
 
-def _near(levels: np.ndarray, counted: np.ndarray) -> list[np.ndarray | None]:
-    """Return the places of the near pairs of the columns in which they are counted."""
+def _near_pairs(levels: np.ndarray, searched: np.ndarray) -> list[np.ndarray | None]:
+    """Return the indices of the near pairs of the columns in which they are counted.
+
+    A column that is not searched lacks near pairs; nothing is counted if it is the only one.
+    """
+    counted = searched & (len(levels) > 1)
     return [
         np.flatnonzero(row < N_NEAR) if is_counted else None
         for row, is_counted in zip(levels, counted, strict=True)

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logit
 
-from d2ke._base.checks import positive_number
+from d2ke._base.checks import choice, positive_number
 from d2ke._base.errors import ArgumentError, warn
 from d2ke.groups.pair_weights import Multiplicities
 from d2ke.neighbors.lists import check_graph
@@ -19,6 +20,51 @@ from d2ke.objects.container import offsets_of
 from d2ke.objects.copies import Copies
 
 LINKAGES = ("average", "complete", "single")
+_MAX_ODDS = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
+
+
+class Linkage(NamedTuple):
+    """Which groups merge: those whose log-odds are at least `cut`.
+
+    The log-odds of two groups are the mean of those of their pairs ("average"), the least
+    ("complete") or the largest ("single").
+    """
+
+    name: str
+    cut: float
+
+    @classmethod
+    def of(cls, name: Any, threshold: Any) -> Linkage:
+        """Check what `dedupe` was given."""
+        return cls(choice("linkage", name, LINKAGES), log_odds_of(threshold))
+
+    @property
+    def far(self) -> float:
+        """The log-odds of pairs that were not compared: below any threshold."""
+        return min(-_MAX_ODDS, self.cut - 1)
+
+    def capped(self, odds: np.ndarray) -> np.ndarray:
+        """Return log-odds of pairs as they count in a group."""
+        largest = np.inf if self.name == "single" else max(_MAX_ODDS, self.cut)
+        return np.clip(odds, self.far, largest)
+
+    def between(
+        self, groups: np.ndarray, odds: np.ndarray, counts: np.ndarray, totals: np.ndarray
+    ) -> np.ndarray:
+        """Return the log-odds of pairs of groups, from those of their pairs of distinct rows.
+
+        `groups` has the pair of groups of each pair of rows, which stands for `counts` pairs. Two
+        groups have `totals` pairs; those that are not given are `far`.
+        """
+        n = len(totals)
+        if self.name == "average":
+            return np.bincount(groups, (odds - self.far) * counts, n) / totals + self.far
+        single = self.name == "single"
+        values = np.full(n, self.far if single else np.inf)
+        (np.maximum if single else np.minimum).at(values, groups, odds)
+        if not single:
+            values[np.bincount(groups, counts, n) < totals] = self.far
+        return values
 
 
 def log_odds_of(threshold: Any) -> float:
@@ -32,67 +78,62 @@ def log_odds_of(threshold: Any) -> float:
 
 
 def grouped(
-    counts: np.ndarray, i: np.ndarray, j: np.ndarray, odds: np.ndarray, cut: float, linkage: str
+    counts: np.ndarray, pairs: np.ndarray, odds: np.ndarray, linkage: Linkage
 ) -> np.ndarray:
     """Return groups numbered by their first rows, from the log-odds of pairs to match.
 
     A distinct row stands for `counts` rows, which are one group from the start.
     """
-    apart = i != j
-    i, j, odds, n = i[apart], j[apart], odds[apart], len(counts)
-    if linkage == "single":
-        i, j = i[odds >= cut], j[odds >= cut]
+    apart = pairs[:, 0] != pairs[:, 1]
+    pairs, odds = pairs[apart], linkage.capped(odds[apart])
+    if linkage.name == "single":
+        merges = pairs[odds >= linkage.cut]
     else:
-        strong, far = _strength(odds, cut, linkage)
-        kept = strong > far
-        steps, _ = _steps(i[kept], j[kept], strong[kept], cut, far, linkage, counts)
-        i, j = steps.T
-    return _components(n, i, j)
+        near = odds > linkage.far
+        merges, _ = _merge(pairs[near], odds[near], counts, linkage)
+    return _components(len(counts), merges)
 
 
 def grown(
-    held: np.ndarray,
+    before: np.ndarray,
     old: np.ndarray,
     counts: np.ndarray,
-    i: np.ndarray,
-    j: np.ndarray,
+    pairs: np.ndarray,
     odds: np.ndarray,
-    cut: float,
-    linkage: str,
+    linkage: Linkage,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the groups of all rows, and the pairs of old groups that new rows would join.
 
-    The first rows have the groups `held`, which stay apart, and counts `old` without the new rows.
-    Linkage goes on from these groups with the other rows one by one. New groups are numbered after
-    the old ones.
+    The first rows have the groups `before`, which stay apart, and counts `old` without the new
+    rows. Linkage goes on from these groups with the other rows one by one. New groups are numbered
+    after the old ones.
     """
-    n_held, n_old = int(held.max(initial=-1)) + 1, len(held)
-    n = n_held + len(counts) - n_old
-    nodes = np.concatenate([held, np.arange(n_held, n)])
-    sizes, before = (np.bincount(nodes[: len(c)], c, n).astype(np.int64) for c in (counts, old))
-    a, b = np.sort([nodes[i], nodes[j]], axis=0)
+    n_groups, n_old = int(before.max(initial=-1)) + 1, len(before)
+    n = n_groups + len(counts) - n_old
+    nodes = np.append(before, np.arange(n_groups, n))
+    sizes = np.bincount(nodes, counts, n).astype(np.int64)
+    old_sizes = np.bincount(before, old, n).astype(np.int64)
+    a, b = np.sort(nodes[pairs], axis=1).T
     # New rows join two old groups only if both are near some, or have copies of their own rows.
-    near, changed = np.zeros(n, bool), sizes != before
-    near[a[b >= n_held]] = True
-    kept = (near[a] & near[b] | changed[a] | changed[b]) & (a != b)
-    i, j, keys = i[kept], j[kept], a[kept] * n + b[kept]
-    strong, far = _strength(odds[kept], cut, linkage)
+    near, changed = np.zeros(n, bool), sizes != old_sizes
+    near[a[b >= n_groups]] = True
+    joins = (near[a] & near[b] | changed[a] | changed[b]) & (a != b)
+    (i, j), keys, odds = pairs[joins].T, a[joins] * n + b[joins], linkage.capped(odds[joins])
 
-    def between(pairs: np.ndarray, counts: np.ndarray, sizes: np.ndarray) -> tuple[Any, Any]:
-        numbers = counts[i[pairs]] * counts[j[pairs]]
-        key, places = np.unique(keys[pairs], return_inverse=True)
-        totals = sizes[key // n] * sizes[key % n]
-        return key, _between(places, strong[pairs], far, numbers, totals, linkage)
+    def between(shown: Any, counts: np.ndarray, sizes: np.ndarray) -> tuple[Any, Any]:
+        """Return pairs of groups and their log-odds, from some of the pairs of rows."""
+        key, groups = np.unique(keys[shown], return_inverse=True)
+        ends = np.column_stack(np.divmod(key, n))
+        numbers = counts[i[shown]] * counts[j[shown]]
+        return ends, linkage.between(groups, odds[shown], numbers, sizes[ends].prod(axis=1))
 
-    key, values = between(np.arange(len(keys)), counts, sizes)
-    one, other = np.divmod(key, n)
-    steps, refused = _steps(one, other, values, cut, far, linkage, sizes, n_held)
-    key, values = between(np.flatnonzero((i < n_old) & (j < n_old)), old, before)
-    bridges = sorted(refused - set(zip(*np.divmod(key[values >= cut], n), strict=True)))
-    parts = _components(n, *steps.T)
+    merges, refused = _merge(*between(slice(None), counts, sizes), sizes, linkage, n_groups)
+    ends, values = between((i < n_old) & (j < n_old), old, old_sizes)
+    bridges = sorted(refused - set(map(tuple, ends[values >= linkage.cut].tolist())))
+    parts = _components(n, merges)
     labels = np.full(parts.max() + 1, -1)
-    labels[parts[:n_held]] = np.arange(n_held)
-    labels[labels < 0] = np.arange(n_held, len(labels))
+    labels[parts[:n_groups]] = np.arange(n_groups)
+    labels[labels < 0] = np.arange(n_groups, len(labels))
     return labels[parts[nodes]], np.array(bridges, np.int64).reshape(-1, 2)
 
 
@@ -102,8 +143,7 @@ def memberships(
     counted: Multiplicities,
     counts: np.ndarray,
     odds: np.ndarray,
-    cut: float,
-    linkage: str,
+    linkage: Linkage,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how well some rows go with the others of their group, and with which group else.
 
@@ -111,17 +151,16 @@ def memberships(
     in its group. The other group is the one that goes best, -1 if no pair says anything.
     """
     sizes = np.bincount(labels, counts).astype(np.int64)
-    n, asked = len(sizes), np.isin(np.arange(len(labels)), rows)
-    one, other = np.concatenate(counted.ends), np.concatenate(counted.ends[::-1])
+    n, far, is_wanted = len(sizes), linkage.far, np.isin(np.arange(len(labels)), rows)
+    i, j = np.concatenate(counted.ends), np.concatenate(counted.ends[::-1])
     numbers = np.concatenate(counted.near)
-    kept = asked[one] & (numbers > 0)
-    strong, far = _strength(np.tile(odds, 2)[kept], cut, linkage)
-    keys, places = np.unique(one[kept] * n + labels[other[kept]], return_inverse=True)
+    shown = is_wanted[i] & (numbers > 0)
+    keys, groups = np.unique(i[shown] * n + labels[j[shown]], return_inverse=True)
     row, group = np.divmod(keys, n)
-    totals = sizes[group] - (labels[row] == group)
-    values = _between(places, strong, far, numbers[kept], totals, linkage)
-    said = values > far
-    row, group, values = row[said], group[said], values[said]
+    odds, totals = linkage.capped(np.tile(odds, 2)[shown]), sizes[group] - (labels[row] == group)
+    values = linkage.between(groups, odds, numbers[shown], totals)
+    near = values > far
+    row, group, values = row[near], group[near], values[near]
     own, best = np.full(len(labels), far), np.full(len(labels), far)
     rival, inside = np.full(len(labels), -1), labels[row] == group
     own[row[inside]] = values[inside]
@@ -132,105 +171,59 @@ def memberships(
     return own[rows], best[rows], rival[rows]
 
 
-def _strength(odds: np.ndarray, cut: float, linkage: str) -> tuple[np.ndarray, float]:
-    """Return the log-odds as they count in a group, and those of pairs that were not compared."""
-    max_odds = 5.0  # log-odds at which a pair's effect in a group is capped: 0.7 %
-    far = min(-max_odds, cut - 1)  # below any threshold
-    return np.clip(odds, far, np.inf if linkage == "single" else max(max_odds, cut)), far
-
-
-def _between(
-    places: np.ndarray,
-    odds: np.ndarray,
-    far: float,
-    numbers: np.ndarray,
-    totals: np.ndarray,
-    linkage: str,
-) -> np.ndarray:
-    """Return the log-odds by which linkage joins two groups, from those of their pairs.
-
-    `places` has the two groups that each pair is of, which have `totals` pairs of rows. A pair
-    stands for `numbers` of them, and the rest is `far`.
-    """
-    n = len(totals)
-    if linkage == "average":
-        return np.bincount(places, (odds - far) * numbers, n) / totals + far
-    choose, start = (np.maximum, far) if linkage == "single" else (np.minimum, np.inf)
-    values = np.full(n, start)
-    choose.at(values, places, odds)
-    if linkage == "complete":
-        values[np.bincount(places, numbers, n) < totals] = far
-    return values
-
-
-def _components(n: int, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+def _components(n: int, pairs: np.ndarray) -> np.ndarray:
     """Return the number of the component of each of n nodes, by their first nodes."""
-    links = sparse.coo_array((np.ones(len(i), np.int8), (i, j)), shape=(n, n))
+    links = sparse.coo_array((np.ones(len(pairs), np.int8), tuple(pairs.T)), shape=(n, n))
     return connected_components(links, directed=False)[1].astype(np.int64)
 
 
-def _steps(
-    i: np.ndarray,
-    j: np.ndarray,
-    odds: np.ndarray,
-    cut: float,
-    far: float,
-    linkage: str,
-    counts: np.ndarray,
-    n_held: int = 0,
+def _merge(
+    pairs: np.ndarray, odds: np.ndarray, counts: np.ndarray, linkage: Linkage, n_old: int = 0
 ) -> tuple[np.ndarray, set[tuple[int, int]]]:
     """Return the pairs of rows at which linkage merges two groups, and the groups it must not.
 
-    The groups with the largest mean, least or largest log-odds merge first, as long as these are at
-    least `cut`; ties follow the order of rows. A pair that is not given counts as `far`. `counts`
-    are the sizes of the groups at the start, whose pairs have one value. The first `n_held` groups
-    stay apart.
+    The groups with the largest log-odds merge first; ties follow the order of rows. A pair that is
+    not given counts as far. `counts` are the sizes of the groups at the start, whose pairs have one
+    value. The first `n_old` groups stay apart.
     """
-    # Values of two groups above `far`: the sum over their pairs, the least, or the largest.
+    # Values of two groups above far: the sum over their pairs, the least, or the largest.
     values: dict[int, dict[int, float]] = {}
-    queue = []
-    average = linkage == "average"
+    average, cut, far = linkage.name == "average", linkage.cut, linkage.far
+    combine: Any = {"average": add, "complete": min, "single": max}[linkage.name]
     sizes = counts.tolist() if average else [1] * len(counts)
-    holds = {group: group for group in range(n_held)}  # the old group in each that has one
-    refused = set()
-    for a, b, value in zip(i.tolist(), j.tolist(), (odds - far).tolist(), strict=True):
-        total = value * (sizes[a] * sizes[b])
-        values.setdefault(a, {})[b] = values.setdefault(b, {})[a] = total
-        mean = total / (sizes[a] * sizes[b]) + far
+    queue: list[tuple[float, int, int]] = []
+
+    def put(p: int, q: int, total: float) -> None:
+        values.setdefault(p, {})[q] = values.setdefault(q, {})[p] = total
+        mean = total / (sizes[p] * sizes[q]) + far
         if mean >= cut:
-            queue.append((-mean, a, b))
-    heapify(queue)
-    steps = []
+            heappush(queue, (-mean, p, q))
+
+    for (a, b), value in zip(pairs.tolist(), (odds - far).tolist(), strict=True):
+        put(a, b, value * (sizes[a] * sizes[b]))
+    old = {group: group for group in range(n_old)}  # the old group in each that has one
+    merges, refused = [], set()
     while queue:
         value, p, q = heappop(queue)
         if value != -(values.get(p, {}).get(q, np.inf) / (sizes[p] * sizes[q]) + far):
             continue  # one of both has merged with another since
-        if p in holds and q in holds:
-            refused.add((min(holds[p], holds[q]), max(holds[p], holds[q])))
+        if p in old and q in old:
+            refused.add((min(old[p], old[q]), max(old[p], old[q])))
             continue
-        steps.append((p, q))
+        merges.append((p, q))
         if len(values[p]) < len(values[q]):
             p, q = q, p
-        if q in holds:
-            holds[p] = holds.pop(q)
+        if q in old:
+            old[p] = old.pop(q)
+        if average:
+            sizes[p] += sizes[q]
         kept, lost = values[p], values.pop(q)
         del kept[q], lost[p]
         for r in lost:
             del values[r][q]
-        if average:
-            sizes[p] += sizes[q]
-            merged = {r: kept.get(r, 0.0) + total for r, total in lost.items()}
-        elif linkage == "single":
-            merged = {r: max(kept.get(r, 0.0), total) for r, total in lost.items()}
-        else:
-            merged = {r: min(kept.get(r, 0.0), lost.get(r, 0.0)) for r in {**kept, **lost}}
-        for r, total in merged.items():
-            kept[r] = values[r][p] = total
-        for r, total in kept.items():
-            mean = total / (sizes[p] * sizes[r]) + far
-            if mean >= cut:
-                heappush(queue, (-mean, p, r))
-    return np.array(steps, np.int64).reshape(-1, 2), refused
+        for r in {**kept, **lost}:
+            put(p, r, combine(kept.get(r, 0.0), lost.get(r, 0.0)))
+    return np.array(merges, np.int64).reshape(-1, 2), refused
 
 
 def group_medoids(
