@@ -72,7 +72,7 @@ class Duplicates:
     ) -> Duplicates:
         """Make the result of the groups of the distinct rows of a basis."""
         rows, (i, j), distances = basis.rows, basis.pairs.T, expit(-basis.odds)
-        counted = Multiplicities.of(basis.pairs, rows, rows)
+        counted = Multiplicities.of(basis.pairs, rows)
         examples = rows.firsts[group_medoids(labels, counted, labels[i] == labels[j], distances)]
         apart = i != j
         pairs, distances = np.sort(rows.firsts[basis.pairs[apart]], axis=1), distances[apart]
@@ -142,9 +142,9 @@ class Duplicates:
         columns, rows = join_rows(basis, new)
         pairs, distances = later_candidates(basis, columns, rows, n_threads, progress)
         # Rows that the old candidates put near each other, counting copies that came now.
-        counted = Multiplicities.of(basis.pairs, rows, rows)
+        counted = Multiplicities.of(basis.pairs, rows)
         near = near_counts(basis.levels, basis.odds, counted, basis.frequencies)
-        counted = Multiplicities.of(pairs, rows, rows)
+        counted = Multiplicities.of(pairs, rows)
         odds = later_odds(weights, basis.frequencies, distances, counted, near)
         every = replace(
             basis,
@@ -156,7 +156,7 @@ class Duplicates:
         )
         before, counts, rule = self.labels[basis.rows.firsts], rows.counts, (every.odds, linkage)
         labels, bridges = grown(before, basis.rows.counts, counts, every.pairs, *rule)
-        counted = Multiplicities.of(every.pairs, rows, rows)
+        counted = Multiplicities.of(every.pairs, rows)
         own, best, rivals = memberships(rows.numbers[n:], labels, counted, counts, *rule)
         probabilities = np.where(np.isnan(own), expit(-best), expit(own))
         rivals = np.where(best >= linkage.cut, rivals, -1)

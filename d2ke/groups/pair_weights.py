@@ -10,7 +10,7 @@ are the total minus those of the matches. If many rows are near, nearness is wea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,10 +83,11 @@ class Multiplicities:
     mean_partners: float
 
     @classmethod
-    def of(cls, pairs: np.ndarray, x: Copies, y: Copies) -> Multiplicities:
-        """Count those of pairs of rows of two tables, or of one, where y is x."""
+    def of(cls, pairs: np.ndarray, x: Copies, y: Copies | None = None) -> Multiplicities:
+        """Count those of pairs of rows of two tables, or of one."""
         i, j = pairs.T
-        same, (n, m) = y is x, (len(x.numbers), len(y.numbers))
+        same, y = y is None or y is x, x if y is None else y
+        n, m = len(x.numbers), len(y.numbers)
         itself = (i == j) if same else np.zeros(len(i), bool)
         first, last = x.counts[i], y.counts[j]
         number = np.where(itself, first * (first - 1) // 2, first * last).astype(np.float64)
@@ -96,9 +97,11 @@ class Multiplicities:
         mean = m if same else 2 * n * m / (n + m)
         return cls(number, ends, near, np.repeat([m, n], sides), mean)
 
-    def at(self, places: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the ends of some pairs, and how many rows they put near each."""
-        return [rows[places] for rows in self.ends], [rows[places] for rows in self.near]
+    def at(self, indices: np.ndarray) -> Multiplicities:
+        """Return those of some of the pairs."""
+        (i, j), (first, last), pairs = self.ends, self.near, self.pairs[indices]
+        ends, near = (i[indices], j[indices]), (first[indices], last[indices])
+        return replace(self, pairs=pairs, ends=ends, near=near)
 
 
 def learn_weights(
@@ -192,11 +195,10 @@ def near_counts(
 ) -> np.ndarray:
     """Return how many rows that do not match are near each row at each level, by column."""
     result = np.zeros((len(levels), len(counted.partners), N_NEAR))
-    for column, place in enumerate(_near_pairs(levels, frequencies.searched)):
-        if place is not None:
-            ends, more = counted.at(place)
-            near = levels[column, place], expit(-odds[place])
-            result[column] = _near_counts(*near, ends, len(counted.partners), more)
+    for column, near in enumerate(_near_pairs(levels, frequencies.searched)):
+        if near is not None:
+            others = expit(-odds[near])
+            result[column] = _count_near(levels[column, near], others, counted.at(near))
     return result
 
 
@@ -236,13 +238,12 @@ def _terms(
 ) -> np.ndarray:
     """Return what each column adds to the log-odds: its evidence, less if many rows are near."""
     terms = np.empty(levels.shape)
-    for column, place in enumerate(near):
+    for column, indices in enumerate(near):
         terms[column] = evidence[column, levels[column]]
-        if place is not None:
-            ends, more = counted.at(place)
-            others, partners = 1 - match[place], counted.partners
-            terms[column, place] -= _commonness(
-                levels[column, place], others, shares[column], ends, partners, more, held[column]
+        if indices is not None:
+            others, pairs = 1 - match[indices], counted.at(indices)
+            terms[column, indices] -= _commonness(
+                levels[column, indices], others, shares[column], pairs, held[column]
             )
     return terms
 
@@ -278,37 +279,28 @@ def _commonness(
     levels: np.ndarray,
     others: np.ndarray,
     share: np.ndarray,
-    ends: Sequence[np.ndarray],
-    partners: np.ndarray,
-    near: Sequence[np.ndarray],
+    counted: Multiplicities,
     held: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the logarithm of how many more rows are near than near any row.
 
     `others` has the probabilities that near pairs do not match: rows that match do not make a name
-    common. `near` has how many rows a pair puts near a row of each end, and `held` how many other
-    pairs put there.
+    common. `held` has how many rows other pairs put near each row.
     """
-    counts = (held + _near_counts(levels, others, ends, len(partners), near)).cumsum(axis=1)
+    counts = (held + _count_near(levels, others, counted)).cumsum(axis=1)
     result = np.zeros(len(levels))
     prior = 0.1  # neighbours that are counted beside those of a row
-    for rows in ends:
+    for rows in counted.ends:
         rest = np.maximum(counts[rows, levels] - others, 0)
-        expected = share[levels] * partners[rows]
+        expected = share[levels] * counted.partners[rows]
         result += np.log((rest + prior) / (expected + prior)) / 2
     return result
 
 
-def _near_counts(
-    levels: np.ndarray,
-    others: np.ndarray,
-    ends: Sequence[np.ndarray],
-    n: int,
-    near: Sequence[np.ndarray],
-) -> np.ndarray:
-    """Return how many of the `others` are near each of n rows at each level."""
-    counts = np.zeros(n * N_NEAR)
-    for rows, number in zip(ends, near, strict=True):
+def _count_near(levels: np.ndarray, others: np.ndarray, counted: Multiplicities) -> np.ndarray:
+    """Return how many rows that do not match the pairs put near each row at each level."""
+    counts = np.zeros(len(counted.partners) * N_NEAR)
+    for rows, number in zip(counted.ends, counted.near, strict=True):
         counts += np.bincount(rows * N_NEAR + levels, number * others, len(counts))
     return counts.reshape(-1, N_NEAR)
 

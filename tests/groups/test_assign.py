@@ -275,7 +275,7 @@ def test_linkage_goes_on_from_the_groups_there_are(seed, n_old, n_new, linkage):
     numbers = np.repeat(np.arange(n), counts)
     rows = Copies(np.arange(n), numbers, counts)
     asked = np.arange(n_old, n)
-    counted = Multiplicities.of(pairs, rows, rows)
+    counted = Multiplicities.of(pairs, rows)
     own, best, rivals = memberships(asked, labels, counted, counts, odds, rule)
     combine = {"average": np.mean, "complete": np.min, "single": np.max}[linkage]
     for row, *got in zip(asked.tolist(), own, best, rivals, strict=True):

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import d2ke
-from d2ke.groups.pair_weights import _calibrate, _commonness, _evidence
+from d2ke.groups.pair_weights import Multiplicities, _calibrate, _commonness, _evidence
 from d2ke.groups.record_groups import Linkage, grouped
 
 PEOPLE = {
@@ -97,7 +97,8 @@ def test_commonness_by_the_definition():
     ends[1] += n
     others, share = rng.random(m), np.sort(rng.random(5)) / 10
     partners = np.full(2 * n, n)
-    found = _commonness(levels, others, share, ends, partners, np.ones((2, m)))
+    counted = Multiplicities(np.ones(m), tuple(ends), (np.ones(m), np.ones(m)), partners, n)
+    found = _commonness(levels, others, share, counted)
     for pair in range(m):
         expected = 0.0
         for row in ends[:, pair]:
